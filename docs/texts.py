@@ -29,7 +29,7 @@ RULES = (
     (r"\bputs the end off\b", "delays the crash", False),
     (r"\bmend\b", "fix", False),
     (r"\bno room for\b", "out of memory", False),
-    (r"\bgoes with it\b", "deleting this frees …", True),
+    (r"\bgoes with (?:it|%s)\b", "deleting it frees …", True),
     (r"\bonce it is fixed\b", "fixing it saves …", True),
     (r"\bits course\b", "timeline", False),
     (r"\bwho joins\b|\blooks like this, too\b", "… looks the same", False),

@@ -75,7 +75,8 @@ static bool add(struct seep_budget *budget, const struct seep_option_given *give
 
     if (seep_budget_add(budget, kind, given->value, &err) == 0)
         return true;
-    seep_complain("%s: %s", given->from, err.text[0] ? err.text : "no memory: free some");
+    seep_complain("%s: %s", given->from,
+                  err.text[0] ? err.text : "out of memory: end other programs");
     return false;
 }
 
@@ -100,7 +101,7 @@ static bool read_budget(const struct check_options *o, struct seep_budget *budge
 static void complain(const char *dir, const struct check_options *o, const struct seep_error *err,
                      int rc)
 {
-    const char *text = err->text[0] ? err->text : "no memory: free some";
+    const char *text = err->text[0] ? err->text : "out of memory: end other programs";
 
     if (rc == -SEEP_EINVAL)
         seep_complain("%s and %s: %s", o->baseline, dir, text);
@@ -141,7 +142,7 @@ int seep_check_main(int argc, char **argv)
 
     options.budgets = calloc((size_t)argc, sizeof *options.budgets);
     if (!options.budgets) {
-        seep_complain("no memory for what is asked for: free some");
+        seep_complain("out of memory: end other programs");
         return SEEP_EXIT_UNUSABLE;
     }
     int status = read_options(argc, argv, &options);

@@ -100,16 +100,17 @@ void seep_doctor_memory(void)
                          seep_text_size((double)limits.cgroup_bytes, text), limits.cgroup_version,
                          limits.cgroup_path);
     else
-        seep_doctor_line("memory", SEEP_VERDICT_OK, "no cgroup limits it");
+        seep_doctor_line("memory", SEEP_VERDICT_OK, "no cgroup limit");
     if (limits.ram_bytes)
         seep_doctor_line("memory", SEEP_VERDICT_OK, "memory of this machine: %s",
                          seep_text_size((double)limits.ram_bytes, text));
     if (tightest)
-        seep_doctor_line("memory", SEEP_VERDICT_OK,
-                         "a job's processes together have %s (%s): reports count the steps left",
-                         seep_text_size((double)tightest, text), kind);
+        seep_doctor_line(
+            "memory", SEEP_VERDICT_OK,
+            "a job's processes together may use %s (%s): reports say how many steps are left",
+            seep_text_size((double)tightest, text), kind);
     show_rlimit("each process's address space (ulimit -v)", RLIMIT_AS,
-                "the library reserves some of it, and records less where it cannot");
+                "the library reserves part of it, and records less if it cannot");
     show_rlimit("each process's data segment (ulimit -d)", RLIMIT_DATA,
                 "the job and the library share it");
     show_rlimit("the size of files (ulimit -f)", RLIMIT_FSIZE, "a profile ends there");
@@ -145,10 +146,10 @@ void seep_doctor_command(char *const *argv)
     }
     if (program.own_malloc)
         seep_doctor_line("command", SEEP_VERDICT_PARTLY,
-                         "%s takes the library, but brings its own malloc: only its maps are seen",
+                         "%s loads the library, but has its own malloc: only its maps are seen",
                          program.path);
     else
-        seep_doctor_line("command", SEEP_VERDICT_OK, "%s takes the library", program.path);
+        seep_doctor_line("command", SEEP_VERDICT_OK, "%s loads the library", program.path);
     if (is_python_program(program.path))
         (void)seep_doctor_python(program.path, true);
 }

@@ -41,12 +41,12 @@ static void check_driver(void)
     int version = 0;
 
     if (!handle && !device_nodes()) {
-        seep_doctor_line("GPU", SEEP_VERDICT_ABSENT, "no NVIDIA driver and no device");
+        seep_doctor_line("GPU", SEEP_VERDICT_ABSENT, "no NVIDIA driver and no GPU");
         return;
     }
     if (!handle) {
         seep_doctor_line("GPU", SEEP_VERDICT_PARTLY,
-                         "a device, but libcuda.so.1 is not found: install the driver's libraries");
+                         "a GPU, but no libcuda.so.1: install the driver's libraries");
         return;
     }
     int (*get)(int *);
@@ -55,10 +55,10 @@ static void check_driver(void)
         (void)get(&version);
     seep_doctor_line("GPU", device_nodes() ? SEEP_VERDICT_OK : SEEP_VERDICT_PARTLY,
                      "driver for CUDA %d.%d, %s%s", version / 1000, version % 1000 / 10, path,
-                     device_nodes() ? "" : ", but no device");
+                     device_nodes() ? "" : ", but no GPU");
     seep_doctor_line(
         "GPU", SEEP_VERDICT_PARTLY,
-        "tensors and what a shared CUDA runtime gives are recorded, not what a static one does");
+        "tensors and memory of a shared CUDA runtime are recorded; memory of a static one is not");
 }
 
 static void check_library(const char *subject, const char *const *names)

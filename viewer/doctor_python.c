@@ -61,12 +61,13 @@ bool seep_doctor_python(const char *path, bool needed)
         return false;
     if (strcmp(name, "cpython") != 0)
         seep_doctor_line("Python", needed ? SEEP_VERDICT_MISSING : SEEP_VERDICT_PARTLY,
-                         "%s %d.%d.%d %s: native stacks only, seep reads those of CPython", name,
-                         major, minor, micro, path);
+                         "%s %d.%d.%d %s: native stacks only; seep reads Python stacks of CPython",
+                         name, major, minor, micro, path);
     else if (major != 3 || minor < OLDEST || minor > NEWEST)
-        seep_doctor_line("Python", needed ? SEEP_VERDICT_MISSING : SEEP_VERDICT_PARTLY,
-                         "%d.%d.%d %s: native stacks only, seep reads those of 3.%d to 3.%d", major,
-                         minor, micro, path, OLDEST, NEWEST);
+        seep_doctor_line(
+            "Python", needed ? SEEP_VERDICT_MISSING : SEEP_VERDICT_PARTLY,
+            "%d.%d.%d %s: native stacks only; seep reads Python stacks of 3.%d to 3.%d", major,
+            minor, micro, path, OLDEST, NEWEST);
     else
         seep_doctor_line("Python", SEEP_VERDICT_OK, "%d.%d.%d %s", major, minor, micro, path);
     const char *torch = strchr(answer, '\n');
@@ -159,5 +160,5 @@ void seep_doctor_pythons(void)
         n += seep_doctor_python(found.path[i], false);
     if (n == 0)
         seep_doctor_line("Python", SEEP_VERDICT_MISSING,
-                         "no CPython 3 on PATH, in /usr/bin or of pyenv: install python3");
+                         "no CPython 3 on PATH, in /usr/bin or in pyenv: install python3");
 }

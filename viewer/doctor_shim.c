@@ -66,12 +66,12 @@ static void try_shim(const char *shim, const char *folder)
     else if (status == 0)
         seep_doctor_line(
             "libseep.so", SEEP_VERDICT_MISSING,
-            "%s left no profile in %s: check that LD_PRELOAD is allowed here, and its room", shim,
-            folder);
+            "%s wrote no profile to %s: check that LD_PRELOAD works here and the disk has space",
+            shim, folder);
     else
         seep_doctor_line("libseep.so", SEEP_VERDICT_MISSING,
-                         "a program that runs with %s ends by %s %d: build or install seep again",
-                         shim, WIFSIGNALED(status) ? "signal" : "status",
+                         "a program with %s ended by %s %d: build or install seep again", shim,
+                         WIFSIGNALED(status) ? "signal" : "status",
                          WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
@@ -89,7 +89,7 @@ void seep_doctor_shim(void)
     snprintf(folder, sizeof folder, "%.400s/seep-doctor-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (!mkdtemp(folder)) {
         seep_doctor_line("libseep.so", SEEP_VERDICT_MISSING,
-                         "no folder for a test at %s (%s): set TMPDIR", folder, strerror(errno));
+                         "no test folder in %s (%s): set TMPDIR", folder, strerror(errno));
         return;
     }
     try_shim(shim, folder);

@@ -79,7 +79,7 @@ static int read_options(int argc, char **argv, struct export_options *o)
     if (optind + 1 != argc)
         seep_complain("export takes one folder: try `seep export DIR --format speedscope`");
     else if (!o->format)
-        seep_complain("no format is given: add --format; `seep help export` lists them");
+        seep_complain("no format is given: add --format; `seep help export` lists the formats");
     else if (!o->out && kinds[o->format - formats] == BINARY && isatty(STDOUT_FILENO))
         seep_complain("%s is binary and would garble the terminal: write it to a file with -o FILE",
                       o->format->name);
@@ -120,12 +120,13 @@ int seep_export_main(int argc, char **argv)
     if (seep_output_write(report, options.format->print, options.out, 0666, &err) == 0)
         status = 0;
     else if (said == -SEEP_ENODATA)
-        seep_complain("%s has none of what %s would show: choose another --measure or format", dir,
+        seep_complain("%s has nothing that %s can show: choose another --measure or format", dir,
                       options.format->name);
     else if (said == -SEEP_ENOMEM)
-        seep_complain("no memory to write %s as %s: free some", dir, options.format->name);
+        seep_complain("not enough memory to write %s as %s: end other programs", dir,
+                      options.format->name);
     else
-        seep_complain("%s %s: make room or choose another place", err.file, err.text);
+        seep_complain("%s %s: free some disk space, or choose another place", err.file, err.text);
     free(name);
     json_decref(report);
     return status;

@@ -18,7 +18,7 @@ int seep_help_print(const char *name)
     const char *text = seep_help_page(name);
 
     if (!text) {
-        seep_complain("there is no page for %s: `seep help` lists the commands", name);
+        seep_complain("%s has no page: `seep help` lists the commands", name);
         return SEEP_EXIT_UNUSABLE;
     }
     fputs(text, stdout);

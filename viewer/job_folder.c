@@ -113,7 +113,7 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
         openat(dir_fd, SEEP_JOB_FILE, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        return seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be written to (%s)",
+        return seep_error_set(err, SEEP_EIO, folder->path, 0, "is not writable (%s)",
                               strerror(errno));
     uint32_t n_reserved = 0;
     int error = reserve_disk(fd, &n_reserved);
@@ -125,7 +125,7 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
     close(fd);
     if (error) {
         unlinkat(dir_fd, SEEP_JOB_FILE, 0);
-        return seep_error_set(err, SEEP_EIO, folder->path, 0, "has no room for a profile (%s)",
+        return seep_error_set(err, SEEP_EIO, folder->path, 0, "has no space for a profile (%s)",
                               strerror(error));
     }
     folder->job = map;
@@ -148,7 +148,7 @@ static int try_folder(struct seep_job_folder *folder, char *const *argv, struct 
 {
     folder->made = mkdir(folder->path, 0700) == 0;
     if (!folder->made && errno != EEXIST)
-        return seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be made (%s)",
+        return seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be created (%s)",
                               strerror(errno));
     int fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
@@ -179,7 +179,7 @@ static int make_absolute(char *path, size_t capacity, const char *dir, struct se
     char cwd[PATH_MAX] = "";
 
     if (dir[0] != '/' && !getcwd(cwd, sizeof cwd))
-        return seep_error_set(err, SEEP_EIO, ".", 0, "the working folder is gone (%s)",
+        return seep_error_set(err, SEEP_EIO, ".", 0, "the working folder no longer exists (%s)",
                               strerror(errno));
     int n = snprintf(path, capacity, "%s%s%s", cwd, cwd[0] && cwd[1] ? "/" : "", dir);
     if (n < 0 || (size_t)n + 8 >= capacity)

@@ -58,7 +58,7 @@ int seep_output_replace(const json_t *document, seep_printer *print, const char 
 
     if ((size_t)snprintf(temporary, sizeof temporary, "%s.%d.tmp", path, (int)getpid()) >=
         sizeof temporary)
-        return seep_error_set(err, SEEP_EIO, path, 0, "has too long a name");
+        return seep_error_set(err, SEEP_EIO, path, 0, "has a name that is too long");
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!out) {
@@ -96,14 +96,14 @@ int seep_output(const json_t *document, seep_printer *print, const char *path)
 
     if (seep_output_write(document, print, path, 0666, &err) == 0)
         return 0;
-    seep_complain("%s %s: make room or choose another place", err.file, err.text);
+    seep_complain("%s %s: free some disk space, or choose another place", err.file, err.text);
     return SEEP_EXIT_UNUSABLE;
 }
 
 void seep_output_complain_analysis(const struct seep_error *err, const char *dir, const char *roles)
 {
     if (roles && strcmp(err->file, roles) == 0)
-        seep_complain("%s: %s: correct the rules; roles.toml says how they are written", roles,
+        seep_complain("%s: %s: correct the rules; the built-in roles.toml shows how", roles,
                       err->text);
     else
         seep_complain("%s: %s", err->file[0] ? err->file : dir, err->text);

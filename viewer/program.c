@@ -65,7 +65,8 @@ static void judge_file(const char *path, struct seep_program *program, int depth
                                          : (access(interpreter, X_OK) < 0 ? errno : 0);
     if (error) {
         judge(program, SEEP_PROGRAM_NOT_EXECUTABLE,
-              "the interpreter of %s, %s, cannot be run (%s): install it or correct the first line",
+              "%s needs the interpreter %s, which cannot be run (%s): install it, or correct the "
+              "first line",
               path, interpreter, strerror(error));
         return;
     }
@@ -86,8 +87,8 @@ static void judge_preload(struct seep_program *program)
     if (program->state == SEEP_PROGRAM_OK && preload &&
         (name = seep_entry_sanitizer_in(preload, &n)))
         judge(program, SEEP_PROGRAM_REFUSED,
-              "LD_PRELOAD names %.*s, a sanitizer's runtime that must come first and has a malloc "
-              "of its own: run seep without it",
+              "LD_PRELOAD names %.*s, a sanitizer's runtime, which must come first and has its own "
+              "malloc: run seep without it",
               (int)(n < 256 ? n : 256), name);
 }
 
@@ -99,10 +100,10 @@ void seep_program_find(const char *name, struct seep_program *program)
         program->path[0] = '\0';
     if (error == EACCES)
         judge(program, SEEP_PROGRAM_NOT_EXECUTABLE,
-              "%s cannot be executed (%s): name a program, or give it the permission", name,
+              "%s cannot be executed (%s): name a program, or make it executable", name,
               strerror(error));
     else if (error)
-        judge(program, SEEP_PROGRAM_NOT_FOUND, "%s is not found (%s): check its name and PATH",
+        judge(program, SEEP_PROGRAM_NOT_FOUND, "%s was not found (%s): check its name and PATH",
               name, strerror(error));
     else
         judge_file(program->path, program, 0);

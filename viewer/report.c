@@ -105,7 +105,7 @@ static void complain_unreadable(const char *const *dirs, size_t n)
         if (stream)
             closedir(stream);
         else
-            seep_complain("%s cannot be read (%s): the report is of the other folders", dirs[i],
+            seep_complain("%s cannot be read (%s): the report covers the other folders", dirs[i],
                           strerror(errno));
     }
 }
@@ -117,11 +117,11 @@ static void ask_holders(const char *dir)
     struct seep_error err = {0};
 
     if (seep_ask_holders(dir, &asked, &err) < 0)
-        seep_complain("%s: %s: the report has what was read of the job before",
-                      err.file[0] ? err.file : dir, err.text);
+        seep_complain("%s: %s: the report has what earlier looks saw", err.file[0] ? err.file : dir,
+                      err.text);
     else if (asked.n_answered < asked.n_asked)
-        seep_complain("%s: %zu of %zu processes have not answered: try again where they allocate",
-                      dir, asked.n_asked - asked.n_answered, asked.n_asked);
+        seep_complain("%s: %zu of %zu processes did not answer: try again while they allocate", dir,
+                      asked.n_asked - asked.n_answered, asked.n_asked);
 }
 
 int seep_report_main(int argc, char **argv)

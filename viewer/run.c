@@ -79,7 +79,7 @@ static bool set_tool(const char *variable, const char *shim, const char *option)
     if (!theirs || !*theirs)
         return setenv(variable, shim, 1) == 0;
     if (strcmp(theirs, shim) != 0)
-        seep_complain("%s is set to %s: %s will not be called: unset it", variable, theirs, option);
+        seep_complain("%s is set to %s, so %s has no effect: unset it", variable, theirs, option);
     return true;
 }
 
@@ -115,7 +115,8 @@ static bool set_environment(const struct seep_run_options *o, const char *shim, 
         good &= setenv(SEEP_VARIABLE_PYTHON_ALLOCATORS, "1", 1) == 0 &&
                 setenv("PYTHONMALLOC", "malloc", 0) == 0;
     if (!good)
-        seep_complain("no memory for the job's environment: free some, or raise the limit");
+        seep_complain(
+            "not enough memory for the job's environment: end other programs, or raise the limit");
     return good;
 }
 
@@ -129,14 +130,13 @@ static int analyse(const struct seep_run_options *o, const char *folder)
     char path[SEEP_PATH_BYTES];
 
     if (seep_analyse(dirs, 1, &options, &report, &err) < 0) {
-        seep_complain("no report could be made of %s (%s): see `seep report %s`", folder, err.text,
-                      folder);
+        seep_complain("%s gave no report (%s): try `seep report %s`", folder, err.text, folder);
         return 1;
     }
     snprintf(path, sizeof path, "%s/report.json", folder);
     if (seep_output_replace(report, seep_output_json, path, 0600, &err) < 0)
-        seep_complain("%s %s: the profile is there; make room and call `seep report`", path,
-                      err.text);
+        seep_complain("%s %s: the profile is complete; free some disk space and run `seep report`",
+                      path, err.text);
     if (!o->quiet) {
         /* Its own stream: stderr has no buffer, and a text that comes in one piece does not mix. */
         FILE *out = fdopen(dup(STDERR_FILENO), "w");
@@ -170,10 +170,10 @@ static void report_job(const struct seep_run_options *o, const char *folder)
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (pid < 0)
-        seep_complain("no process for the report (%s): try `seep report %s`", strerror(errno),
+        seep_complain("the report could not be started (%s): try `seep report %s`", strerror(errno),
                       folder);
     else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGINT)
-        seep_complain("the analysis ended by signal %d: try `seep report %s`", WTERMSIG(status),
+        seep_complain("signal %d ended the analysis: try `seep report %s`", WTERMSIG(status),
                       folder);
 }
 
@@ -189,7 +189,7 @@ static int start(struct seep_launch *launch, const struct seep_program *program,
         seep_complain("%s cannot be run (%s): check the program", program->path, strerror(-r));
         return SEEP_EXIT_CANNOT_RUN;
     }
-    seep_complain("the job cannot be started (%s): check the limits of this account", strerror(-r));
+    seep_complain("the job cannot be started (%s): check this account's limits", strerror(-r));
     return SEEP_EXIT_FAILED;
 }
 
@@ -241,7 +241,8 @@ int seep_run_main(int argc, char **argv)
     }
     if (strpbrk(shim, " :")) {
         seep_complain(
-            "%s has a blank or colon in its path, which LD_PRELOAD cannot hold: move seep", shim);
+            "%s has a space or colon in its path, which LD_PRELOAD does not allow: move seep",
+            shim);
         return SEEP_EXIT_FAILED;
     }
     seep_program_label(options.command, label, sizeof label);

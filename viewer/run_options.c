@@ -34,7 +34,7 @@ static bool take_size(const struct seep_option_given *given, uint64_t least, uin
         return false;
     }
     if (*bytes < least || *bytes > most) {
-        seep_complain("%s %s is out of bounds: choose between %s and %s", given->from, given->value,
+        seep_complain("%s %s is out of range: choose between %s and %s", given->from, given->value,
                       seep_text_size((double)least, low), seep_text_size((double)most, high));
         return false;
     }
@@ -46,7 +46,7 @@ static bool take_holders(const struct seep_option_given *given, struct seep_run_
     const char *text = o->holders = given->value;
 
     if (strlen(text) >= MAX_STEPS_TEXT) {
-        seep_complain("%s has too many steps: name fewer, of most %d characters", given->from,
+        seep_complain("%s has too many steps: name fewer, in at most %d characters", given->from,
                       MAX_STEPS_TEXT - 1);
         return false;
     }
@@ -78,7 +78,7 @@ static bool take_roles(const struct seep_option_given *given, struct seep_run_op
 
     o->roles = given->value;
     if (seep_part_rules_load(&roles, o->roles, &err) < 0) {
-        seep_complain("%s %s: %s: correct the rules; roles.toml says how they are written",
+        seep_complain("%s %s: %s: correct the rules; the built-in roles.toml shows how",
                       given->from, o->roles, err.text[0] ? err.text : "no memory");
         return false;
     }
@@ -100,7 +100,7 @@ static bool take_output(const struct seep_option_given *given, struct seep_run_o
         return true;
     o->out = given->value;
     if (!*o->out)
-        seep_complain("the name of the profile folder is empty: give -o a name");
+        seep_complain("the name of the profile folder is empty: name one with -o DIR");
     return *o->out;
 }
 

@@ -80,7 +80,7 @@ int seep_verify_main(int argc, char **argv)
         ;
     else if (seep_verify(reports[0], reports[1], o.allow_incomplete, &verdict, &err) < 0)
         seep_complain("%s and %s: %s", argv[optind], argv[optind + 1],
-                      err.text[0] ? err.text : "no memory: free some");
+                      err.text[0] ? err.text : "out of memory: end other programs");
     else if (seep_output(verdict, o.format->print, o.out) == 0)
         status = strcmp(json_string_value(json_object_get(verdict, "verdict")), "fixed") == 0
                      ? 0
@@ -103,7 +103,8 @@ int seep_diff_main(int argc, char **argv)
     if (!read_both(argv + optind, true, o.roles, reports))
         ;
     else if (seep_diff(reports[0], reports[1], o.by_growth, &diff) < 0)
-        seep_complain("no memory to compare %s and %s: free some", argv[optind], argv[optind + 1]);
+        seep_complain("not enough memory to compare %s and %s: end other programs", argv[optind],
+                      argv[optind + 1]);
     else
         status = seep_output(diff, o.format->print, o.out);
     json_decref(diff);

@@ -40,7 +40,7 @@ static void put_saving(FILE *out, const json_t *saving)
     seep_put_text(out, seep_get_text(saving, "space", "?"));
     fputs(": predicted ", out);
     seep_put_size(out, predicted);
-    fputs(", the peak fell by ", out);
+    fputs("; the peak fell by ", out);
     seep_put_size(out, measured);
     if (json_is_true(json_object_get(saving, "agrees")))
         fputs(": within 10 %\n", out);

@@ -60,7 +60,7 @@ void seep_put_steps(FILE *out, const json_t *job)
 
     if (json_is_object(line)) {
         seep_put_count(out, seep_get_number(job, "steps"), "iteration");
-        fputs(" of the loop around ", out);
+        fputs(" of the loop at ", out);
         seep_put_frame(out, line, seep_get_text(job, "cwd", ""));
         return;
     }
@@ -78,9 +78,9 @@ void seep_put_epochs(FILE *out, const json_t *job)
     seep_put_count(out, seep_get_number(job, "epochs"), "epoch");
     if (strcmp(seep_get_text(job, "epoch_source", ""), "loop") != 0)
         return;
-    fputs(" by loop", out);
+    fputs(" of a loop", out);
     if (json_is_object(line)) {
-        fputs(" around ", out);
+        fputs(" at ", out);
         seep_put_frame(out, line, seep_get_text(job, "cwd", ""));
     }
 }

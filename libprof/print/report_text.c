@@ -173,7 +173,7 @@ static void put_cupti(const struct page *p, const json_t *report)
         n += strcmp(seep_get_text(its, "state", ""), "listens") == 0;
     if (!(n > 0))
         return;
-    fprintf(p->out, "%-*slistened to in %.0f process%s\n", LABEL, "cupti", n, n > 1 ? "es" : "");
+    fprintf(p->out, "%-*srecorded in %.0f process%s\n", LABEL, "cupti", n, n > 1 ? "es" : "");
 }
 
 /* ---- resident memory --------------------------------------------------------------------- */

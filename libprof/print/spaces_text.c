@@ -10,13 +10,13 @@ static void put_side(FILE *out, const json_t *side, const char *unit)
     struct seep_slope growth;
 
     if (!json_is_object(side)) {
-        fputs("not there", out);
+        fputs("not used", out);
         return;
     }
     fputs("peak ", out);
     seep_put_size(out, seep_get_number(side, "peak_bytes"));
     if (!seep_get_slope(side, "growth_bytes_per_step", &growth)) {
-        fprintf(out, ", too few %ss for a growth", unit);
+        fprintf(out, "; too few %ss to tell growth", unit);
         return;
     }
     fputs(", ", out);

@@ -53,10 +53,10 @@ const char *seep_get_holders_words(const json_t *holders)
     static const struct {
         const char *state, *words;
     } words[] = {
-        {"shared", "all of these, and only all of them free it:"},
-        {"cycle", "nobody but itself, a cycle for gc:"},
+        {"shared", "all of these; only deleting all of them frees it:"},
+        {"cycle", "only itself, a reference cycle for gc:"},
         {"lost", "nobody: lost by native code"},
-        {"reference", "nobody: native code took a reference and never gave it back:"},
+        {"reference", "nobody: native code took a reference and never released it:"},
     };
     const char *state = seep_get_text(holders, "state", "");
 
@@ -91,9 +91,9 @@ static void put_length(FILE *out, const json_t *holders)
         return;
     double first = length_at(length, 0), last = length_at(length, n - 1);
     if (json_is_true(json_object_get(holders, "grows")))
-        fprintf(out, "; it grows: %.0f entries, then %.0f", first, last);
+        fprintf(out, "; it grew from %.0f to %.0f entries", first, last);
     else if (json_is_false(json_object_get(holders, "grows")))
-        fprintf(out, "; it has %.0f entries, and does not grow", last);
+        fprintf(out, "; it has %.0f entries and does not grow", last);
 }
 
 /* Of all that the line made, the part that goes with this path, and with those before it. */
@@ -105,10 +105,10 @@ static void put_share(FILE *out, const json_t *holders, const json_t *path, bool
     double share = bytes > 0 ? 100 * seep_get_number(path, "sole_bytes") / bytes : 0;
 
     if (share >= 1)
-        fprintf(out, "; at least %.0f %% goes with %s", share > 100 ? 100 : share,
-                first ? "it" : "it and those above");
+        fprintf(out, "; deleting %s frees at least %.0f %%", first ? "it" : "it and those above",
+                share > 100 ? 100 : share);
     else
-        fprintf(out, "; %s frees nothing", first ? "alone it" : "with those above it");
+        fprintf(out, "; deleting %s frees nothing", first ? "it alone" : "it and those above");
 }
 
 static void put_explained(FILE *out, const json_t *holders)
@@ -117,7 +117,7 @@ static void put_explained(FILE *out, const json_t *holders)
     double share = bytes > 0 ? 100 * seep_get_number(holders, "explained_bytes") / bytes : 100;
 
     if (share < MOST && strcmp(seep_get_text(holders, "state", ""), "cycle") != 0)
-        fprintf(out, "; this explains %.0f %% of it", share);
+        fprintf(out, "; that explains %.0f %%", share);
 }
 
 char *seep_get_path_words(const json_t *holders, const json_t *path)
@@ -139,7 +139,7 @@ char *seep_get_path_words(const json_t *holders, const json_t *path)
         put_length(out, holders);
     }
     if (first && n_pids > 1)
-        fprintf(out, "; so in each of %zu processes", n_pids);
+        fprintf(out, "; the same in each of %zu processes", n_pids);
     if (fclose(out) == 0)
         return text;
     free(text);

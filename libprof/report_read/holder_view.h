@@ -21,7 +21,8 @@ bool seep_get_holder_stays(const json_t *finding);
 const json_t *seep_get_container(const json_t *report, const char *name);
 
 /* What people read of an answer, in one line or several:
- *   "local 'history' of main()[60] (Tensor); at least 98 % goes with it; grew from 4 to 60 entries"
+ *   "local 'history' of main()[60] (Tensor); deleting it frees at least 98 %; it grew from 4 to
+ *    60 entries"
  * Not cleaned. Allocates the result (free() it); NULL without memory. */
 char *seep_get_path_words(const json_t *holders, const json_t *path);
 

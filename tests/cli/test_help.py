@@ -75,19 +75,19 @@ class Doctor(SeepCase):
         said = self.seep("doctor", timeout=120, preexec_fn=limit).stdout.decode()
         self.assertRegex(said, r"address space \(ulimit -v\) limited to 6.0 GiB: ")
         self.assertRegex(said, r"data segment \(ulimit -d\) limited to 5.0 GiB: ")
-        together = re.findall(r"(?m)^.*processes together have .*$", said)
+        together = re.findall(r"(?m)^.*processes together may use .*$", said)
         self.assertEqual(len(together), 1, said)
         self.assertIn(together[0], plain, "what a job as a whole may hold is the same")
 
     def test_a_command_that_cannot_be_recorded_is_told(self):
         done = self.seep("doctor", "--", "/nonexistent/program", timeout=120)
         self.assertEqual(done.status, 1)
-        self.assertRegex(done.stdout.decode(), r"command +MISSING +/nonexistent/program is not found")
+        self.assertRegex(done.stdout.decode(), r"command +MISSING +/nonexistent/program was not found")
 
     def test_a_command_that_can(self):
         done = self.seep("doctor", "sh", "-c", "exit 3", timeout=120)
         self.assertEqual(done.status, 0, repr(done))
-        self.assertIn("takes the library", done.stdout.decode())
+        self.assertIn("loads the library", done.stdout.decode())
 
     def test_without_the_library_it_says_so(self):
         alone = self.path("seep")

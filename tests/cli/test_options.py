@@ -81,7 +81,7 @@ class Taken(SeepCase):
                 option = "--" + row["name"]
                 if known and not any(name.startswith(option) for name in known):
                     self.assertEqual(self.says(command, option),
-                                     "seep: option %s is not known here: see `seep help %s`\n" % (option, command))
+                                     "seep: unknown option %s: see `seep help %s`\n" % (option, command))
 
     def test_a_variable_says_the_same_and_is_named_where_it_is_wrong(self):
         told = [row for row in rows() if row["variable"] != "NULL"]

@@ -364,7 +364,7 @@ class Addresses(ServeCase):
 
     def test_an_open_address_is_said_to_be_one(self):
         server = self.serve(self.leak, "--serve", "0.0.0.0:0")
-        self.assertRegex(server.said(), r"^seep: 0\.0\.0\.0 is reached from other machines: .*unencrypted.*\n$")
+        self.assertRegex(server.said(), r"^seep: 0\.0\.0\.0 is open to other machines: .*unencrypted.*\n$")
         self.assertNotIn("0.0.0.0", server.url)
         server.host = "127.0.0.1"
         self.assertEqual(server.ask(Host="gpu-box:%d" % server.port).status, 200)

@@ -287,8 +287,8 @@ class Once(CiCase):
         for about, folder in self.spoiled():
             if about != "cut":  # of which something may be left
                 self.cannot("top", folder, about=about)
-        self.assertIn("not one of a job", self.cannot("top", str(os.getpid())))
-        self.assertIn("none of that number", self.cannot("top", "4194305"))
+        self.assertIn("does not belong to a job", self.cannot("top", str(os.getpid())))
+        self.assertIn("no such process", self.cannot("top", "4194305"))
 
     def test_wrong_usage_is_told(self):
         for args in ((), ("a", "b"), ("--interval", "0", "x"), ("--interval", "1s", "x"), ("--interval",), ("--walk",)):

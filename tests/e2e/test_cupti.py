@@ -31,7 +31,7 @@ class Cupti(Counts):
         self.assertIn("InitializeInjection", profile.report["coverage"]["hooks"])
         self.assertEqual([s for s in profile.report["coverage"]["not_seen"] if "cupti" in s], [])
         self.assertEqual(self.states(profile.report), [("listens", None)])
-        self.assertIn("cupti    listened to in 1 process\n", self.seep("report", profile.folder).stdout.decode())
+        self.assertIn("cupti    recorded in 1 process\n", self.seep("report", profile.folder).stdout.decode())
 
     def states(self, report):
         pids = {p["pid"] for p in report["processes"]}

@@ -260,7 +260,7 @@ class NotEntered(Entry):
                             "static char pool[1 << 20]; void *malloc(size_t n) { return pool; }\n"
                             "void free(void *p) { (void)p; }\n", "-rdynamic", "-fno-builtin")
         done = self.seep("doctor", "--", program, timeout=120)
-        self.assertRegex(done.stdout.decode(), r"command +partly +%s takes the library, but brings its own malloc"
+        self.assertRegex(done.stdout.decode(), r"command +partly +%s loads the library, but has its own malloc"
                          % program)
 
 

@@ -374,7 +374,7 @@ class AtTheEnd(SeepCase):
     def test_a_terminal_is_told_and_cleared(self):
         status, shown, folder = self.run_on_terminal()
         self.assertEqual((status, len(documents(folder))), (0, 1))
-        self.assertRegex(shown, r"seep: looking who holds the memory of process \d+, step 6 \(Ctrl-C skips this\)\r +\r")
+        self.assertRegex(shown, r"seep: looking at who holds the memory of process \d+, step 6 \(Ctrl-C skips this\)\r +\r")
 
     def test_ctrl_c_skips_the_reading_and_nothing_else(self):
         status, shown, folder = self.run_on_terminal(key=b"\x03")

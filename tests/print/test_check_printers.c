@@ -60,7 +60,7 @@ TEST(every_format_says_who_holds_it, .to = N_PRINTERS)
     fclose(out);
     ck_assert_ptr_nonnull(
         strstr(text, _i == as_text ? "held by  index.pages" : "held by index.pages"));
-    ck_assert_ptr_nonnull(strstr(text, "at least 98 % goes with it"));
+    ck_assert_ptr_nonnull(strstr(text, "deleting it frees at least 98 %"));
     ck_assert_ptr_nonnull(strstr(text, "(dict, at most 500)"));
     if (_i == as_sarif) {
         json_t *log = json_loads(text, 0, NULL);

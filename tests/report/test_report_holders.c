@@ -50,27 +50,28 @@ static const struct {
     {HEAD STATE("held",
                 "990") "\"paths\": [" PATH("local", "local 'history' of main()[60] (Tensor)",
                                            "history", LIST("list", "60", "null", "null")) END,
-     "held by local 'history' of main()[60] (Tensor); at least 98 % goes with it saves"},
+     "held by local 'history' of main()[60] (Tensor); deleting it frees at least 98 % saves"},
     {HEAD STATE("held", "400") "\"paths\": [" PATH("global", "global 'seen'[100]", "seen",
                                                    LIST("deque", "100", "100", "\"maxlen\"")) END,
-     "held by global 'seen'[100] (deque, at most 100); at least 98 % goes with it; this explains "
-     "40 % of it saves"},
+     "held by global 'seen'[100] (deque, at most 100); deleting it frees at least 98 %; that "
+     "explains 40 % saves"},
     {HEAD STATE("shared", "1000") "\"paths\": [" PART("local", "stack[30]", "stack", "null",
                                                       "0") ", " PART("local", "scene.cameras[50]",
                                                                      "scene", "null", "985") END,
-     "held by all of these, and only all of them free it: - stack[30]; alone it frees nothing "
-     "- scene.cameras[50]; at least 98 % goes with it and those above saves"},
+     "held by all of these; only deleting all of them frees it: - stack[30]; deleting it alone "
+     "frees nothing "
+     "- scene.cameras[50]; deleting it and those above frees at least 98 % saves"},
     {HEAD STATE("held", "1000") "\"paths\": [" PART("local", "stack[30]", "stack", "null", "null")
          END,
      "held by stack[30] saves"},
     {HEAD STATE("unknown", "300") "\"paths\": [" PATH("local", "stack[30]", "stack", "null") END,
-     "held by stack[30]; this explains 30 % of it saves"},
+     "held by stack[30]; that explains 30 % saves"},
     {HEAD STATE("cycle", "0") "\"paths\": [" PATH("cycle", "A.b → B.a", "", "null") END,
-     "held by nobody but itself, a cycle for gc: - A.b → B.a saves"},
+     "held by only itself, a reference cycle for gc: - A.b → B.a saves"},
     {HEAD STATE("lost", "0") "\"lost_bytes\": 1000, \"paths\": [" END,
      "held by nobody: lost by native code saves"},
     {HEAD STATE("held", "1000") "\"paths\": [" PATH("local", "\\u001b[31mred\\n", "a", "null") END,
-     "held by ?[31mred?; at least 98 % goes with it saves"},
+     "held by ?[31mred?; deleting it frees at least 98 % saves"},
 };
 
 TEST(the_text_says_who_holds_it, .to = N(texts))

@@ -72,7 +72,7 @@ TEST(programs_are_looked_up_like_execvp_does)
     write_plain("sub/job2", 0755);
     expect("job", SEEP_PROGRAM_OK, NULL);
     expect("./job", SEEP_PROGRAM_OK, NULL);
-    expect("job2", SEEP_PROGRAM_NOT_FOUND, "job2 is not found");
+    expect("job2", SEEP_PROGRAM_NOT_FOUND, "job2 was not found");
     expect("sub/job2", SEEP_PROGRAM_OK, NULL);
     expect("", SEEP_PROGRAM_NOT_FOUND, NULL);
     expect("./nothing", SEEP_PROGRAM_NOT_FOUND, NULL);

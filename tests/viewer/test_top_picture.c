@@ -203,14 +203,14 @@ TEST(the_foot_says_what_is_typed_or_went_wrong)
     seep_top_press(&choice, view, '/');
     seep_top_press(&choice, view, 'x');
     has(draw(24, 80, false, "the last look failed"), "search: x_");
-    has(draw(24, 80, false, NULL), "none of the lines fits");
+    has(draw(24, 80, false, NULL), "no line matches");
 }
 
 TEST(a_pause_is_said)
 {
     seep_top_press(&choice, view, 'p');
     has(draw(24, 80, false, NULL), "paused\n");
-    has(draw(24, 80, false, NULL), "p go on");
+    has(draw(24, 80, false, NULL), "p continue");
 }
 
 SUITE("top: pictures", .setup = set_up, .teardown = tear_down)

@@ -95,7 +95,7 @@ TEST(a_number_that_no_process_has_is_told)
     char folder[PATH_MAX];
 
     ck_assert_int_lt(seep_top_find("4294967295", folder, &err), 0);
-    ck_assert_str_eq(err.text, "there is none of that number");
+    ck_assert_str_eq(err.text, "there is no such process");
 }
 
 SUITE("top: which job")

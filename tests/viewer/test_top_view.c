@@ -164,17 +164,22 @@ TEST(a_line_holds_what_living_processes_hold)
 static const struct {
     const char *role, *kind;
     int rank, value; /* -1: none */
+    bool failed;
     size_t n_ended;
-} dead[] = {{"loader-worker", "exit", -1, 0, 1}, {"loader-worker", "signal", -1, 15, 1},
-            {"helper", "exit", -1, 1, 1},        {"rank", "exit", 1, 0, 1},
-            {"rank", "signal", 1, 9, 0},         {"trainer", "exit", -1, 1, 0},
-            {"trainer", "unknown", -1, -1, 1}};
+} dead[] = {{"loader-worker", "exit", -1, 0, false, 1},
+            {"loader-worker", "signal", -1, 15, false, 1}, /* by terminate() */
+            {"loader-worker", "signal", -1, 9, true, 0},
+            {"helper", "exit", -1, 1, true, 1},
+            {"rank", "exit", 1, 0, false, 1},
+            {"rank", "signal", 1, 9, true, 0},
+            {"trainer", "exit", -1, 1, true, 0},
+            {"trainer", "unknown", -1, -1, false, 1}};
 
 TEST(processes_that_ended_as_they_should_are_not_among_the_living, .to = N(dead))
 {
     json_t *report = top_report();
-    json_t *process = json_pack("{s:i, s:s, s:{s:s}}", "pid", 99, "role", dead[_i].role, "exit",
-                                "kind", dead[_i].kind);
+    json_t *process = json_pack("{s:i, s:s, s:{s:s, s:b}}", "pid", 99, "role", dead[_i].role,
+                                "exit", "kind", dead[_i].kind, "failed", dead[_i].failed);
 
     if (dead[_i].rank >= 0)
         json_object_set_new(process, "rank", json_integer(dead[_i].rank));

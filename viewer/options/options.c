@@ -106,7 +106,7 @@ static const struct row *accepted_row(int got, const struct accepted *a, char **
     else if (optopt && strncmp(word, "--", 2) != 0)
         seep_complain("unknown option -%c: see `seep help %s`", optopt, argv[0]);
     else
-        seep_complain("option %s is not known here: see `seep help %s`", word, argv[0]);
+        seep_complain("unknown option %s: see `seep help %s`", word, argv[0]);
     return NULL;
 }
 

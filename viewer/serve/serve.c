@@ -35,7 +35,7 @@ static void note_state(struct serve *serve, const struct seep_served *served)
     serve->state_unix_s = (double)time(NULL);
     switch (served->state) {
     case SEEP_SERVED_WAITING:
-        snprintf(text, room, "waits for the job (%s)", served->why);
+        snprintf(text, room, "waiting for the job (%s)", served->why);
         break;
     case SEEP_SERVED_FAILED:
         snprintf(text, room, "the last look failed (%s)", served->why);
@@ -57,7 +57,7 @@ static void tell(const struct serve *serve)
     if (serve->was_read && !serve->ended)
         printf(", %.0f s ago", fmax(0, (double)time(NULL) - serve->state_unix_s));
     if (serve->was_read && !serve->ended && !seep_http_is_followed(serve->http))
-        fputs("; nobody follows: no more looks until then", stdout);
+        fputs("; nobody has the page open: no more looks until then", stdout);
     fflush(stdout);
 }
 
@@ -109,15 +109,16 @@ static void follow(struct serve *serve)
 static int print_where(const struct serve *serve, const struct seep_serve_address *address)
 {
     if (!address->loopback)
-        seep_complain("%s is reached from other machines: who has the URL can read the profile, "
-                      "and it goes there unencrypted: `ssh -L` to a loopback address is safe",
+        seep_complain("%s is open to other machines: anybody with the URL can read the profile, "
+                      "unencrypted: use `ssh -L` to a loopback address instead",
                       address->host);
     printf("%s\n", seep_http_url(serve->http));
     if (serve->tells)
         puts("Ctrl-C ends it.");
     if (fflush(stdout) == 0)
         return 0;
-    seep_complain("standard output cannot be written: nobody takes the URL");
+    seep_complain(
+        "standard output is not writable, so nobody can see the URL: give it a file or a terminal");
     return SEEP_EXIT_UNUSABLE;
 }
 
@@ -138,7 +139,7 @@ static int serve_job(struct serve *serve, const struct seep_follow_how *how,
         follow(serve);
         status = serve->unusable ? SEEP_EXIT_UNUSABLE : 0;
     } else if (!status) {
-        seep_complain("there is no memory or no thread left: end other programs");
+        seep_complain("out of memory or threads: end other programs");
         status = SEEP_EXIT_UNUSABLE;
     }
     if (serve->tells)
@@ -157,7 +158,7 @@ static bool is_folder(const char *dir)
 
     if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
         return true;
-    seep_complain("%s is no folder: name one that `seep run` has written or writes to", dir);
+    seep_complain("%s is not a folder: name one that `seep run` has written or writes to", dir);
     return false;
 }
 
@@ -169,7 +170,7 @@ int seep_serve(const struct seep_view_of *of, struct seep_serve_address *address
     if (!is_folder(of->dir))
         return SEEP_EXIT_UNUSABLE;
     if (seep_serve_reading_init(&reading, of) < 0) {
-        seep_complain("there is no memory left: end other programs");
+        seep_complain("out of memory: end other programs");
         return SEEP_EXIT_UNUSABLE;
     }
     signal(SIGPIPE, SIG_IGN); /* who goes away in the middle is no matter */

@@ -236,7 +236,8 @@ static int start(struct seep_http *http, const char *name, struct seep_error *er
         return seep_error_set(err, SEEP_EIO, name, 0, "cannot be served on (%s)", strerror(errno));
     if (make_token(http->token) < 0) {
         close(s);
-        return seep_error_set(err, SEEP_EIO, name, 0, "there is no randomness for a secret");
+        return seep_error_set(err, SEEP_EIO, name, 0,
+                              "the kernel gave no random bytes for the URL");
     }
     http->daemon = start_daemon(http, s);
     if (!http->daemon) {
@@ -256,7 +257,7 @@ struct seep_http *seep_http_start(struct seep_serve_address *address, struct see
 
     snprintf(name, sizeof name, "%s:%u", address->host, seep_serve_port(address));
     if (!http) {
-        seep_error_set(err, SEEP_ENOMEM, name, 0, "no memory for a server");
+        seep_error_set(err, SEEP_ENOMEM, name, 0, "out of memory");
         return NULL;
     }
     http->address = *address;

@@ -78,7 +78,7 @@ static int read_job(void *context, void **seen, struct seep_error *err)
         *err = (struct seep_error){0};
         return 0;
     }
-    return seep_error_set(err, SEEP_ENOMEM, reading->of.dir, 0, "no memory for the page of it");
+    return seep_error_set(err, SEEP_ENOMEM, reading->of.dir, 0, "out of memory for its page");
 }
 
 static void drop_served(void *seen)

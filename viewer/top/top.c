@@ -33,7 +33,7 @@ static bool take_interval(const char *text, struct top_options *o)
     o->interval_s = strtod(text, &end);
     if (*text && !*end && o->interval_s >= 0.1 && o->interval_s <= 86400)
         return true;
-    seep_complain("%s is no interval: give seconds, from 0.1 to 86400", text);
+    seep_complain("%s is not an interval: give seconds, from 0.1 to 86400", text);
     return false;
 }
 
@@ -62,9 +62,8 @@ static int read_options(int argc, char **argv, struct top_options *o)
         o->target = argv[optind];
         return -1;
     }
-    seep_complain(optind < argc
-                      ? "one job at a time is shown: try `seep top DIR`"
-                      : "no job is given: try `seep top DIR`, or the number of a process");
+    seep_complain(optind < argc ? "top shows one job: try `seep top DIR`"
+                                : "no job is given: try `seep top DIR`, or `seep top PID`");
     return SEEP_EXIT_UNUSABLE;
 }
 
@@ -75,7 +74,7 @@ static int print_once(struct seep_top_view *view, bool utf8)
     seep_top_view_destroy(view);
     if (printed && fflush(stdout) == 0)
         return 0;
-    seep_complain("standard output cannot be written: nobody takes it");
+    seep_complain("standard output is not writable: give it a file or a terminal");
     return SEEP_EXIT_UNUSABLE;
 }
 
@@ -107,7 +106,7 @@ static struct seep_top_view *first_view(struct seep_top_job *job)
     }
     struct seep_top_view *view = seep_top_view_create(report, (double)time(NULL));
     if (!view)
-        seep_complain("there is no memory left: end other programs");
+        seep_complain("out of memory: end other programs");
     return view;
 }
 

@@ -154,7 +154,7 @@ static void put_sites(struct page *page, const struct seep_line_view *line, cons
         put_stack(page, site, cwd);
     }
     if (line->n_sites > MOST_STACKS)
-        put_text(page, "", "more stacks are in `seep report --format json`");
+        put_text(page, "", "`seep report --format json` has the other stacks");
 }
 
 void seep_top_draw_details(struct seep_top_picture *picture, int at, int end,
@@ -165,7 +165,7 @@ void seep_top_draw_details(struct seep_top_picture *picture, int at, int end,
     char text[128];
 
     if (!line) {
-        put_text(&page, "", "this line holds nothing any more, or too little: Esc leads back");
+        put_text(&page, "", "This line no longer holds memory, or too little. Esc goes back.");
     } else {
         put_text(&page, "line", line->place);
         snprintf(text, sizeof text, "%.23s; part of the job: %s", line->space,
@@ -187,11 +187,11 @@ void seep_top_draw_help(struct seep_top_picture *picture, int at, int end,
     static const char *const keys[][2] = {
         {"q", "quit; the job goes on"},
         {"s", "sort lines by finding, growth a step, live memory, or peak"},
-        {"f", "show the lines of one space, of the next one, of all"},
-        {"/", "search: show the lines with a text in their place, finding or stacks"},
-        {"p", "pause: look at the job no more; again: go on"},
-        {"Enter", "all about the chosen line: its finding, its timeline, its stacks"},
-        {"arrows", "choose a line, scroll; also j and k, PgUp, PgDn, Home, End"},
+        {"f", "show the lines of one space, of the next space, of all"},
+        {"/", "search: show lines whose place, finding or stacks contain a text"},
+        {"p", "pause: take no looks until p is pressed again"},
+        {"Enter", "everything about the selected line: its finding, timeline and stacks"},
+        {"arrows", "select a line, or scroll; also j and k, PgUp, PgDn, Home, End"},
         {"Esc", "back; in the list: show all lines again"},
         {"h", "this page"},
     };
@@ -200,12 +200,12 @@ void seep_top_draw_help(struct seep_top_picture *picture, int at, int end,
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         put_text(&page, keys[i][0], keys[i][1]);
     put_text(&page, "", "");
-    put_text(&page, "LIVE", "what is allocated and not freed; RSS is what the kernel counts");
+    put_text(&page, "LIVE",
+             "memory that is allocated and not freed; RSS is what the kernel counts");
     put_text(&page, "FULL IN", "when the limit is reached, if memory keeps growing at this pace");
-    put_text(&page, "GROWTH/STEP", "robust slope of the level over the steps after the warm-up");
-    put_text(
-        &page, ">",
-        "the chosen line, the column that lines are sorted by, the frame of the line in a stack");
+    put_text(&page, "GROWTH/STEP", "the slope of LIVE over the steps after the warm-up");
+    put_text(&page, ">",
+             "the selected line, the column to sort by, the frame of the line in a stack");
     choice->detail_lines = page.line;
     choice->page_rows = end > at ? (size_t)(end - at) : 1;
 }

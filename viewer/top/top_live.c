@@ -47,7 +47,7 @@ static void take(struct live *live)
     live->message[0] = '\0';
     if (!report) {
         if (err.text[0])
-            snprintf(live->message, sizeof live->message, "the last look failed: %s: q quits",
+            snprintf(live->message, sizeof live->message, "the last look failed: %s (q quits)",
                      err.text);
         return;
     }
@@ -104,7 +104,7 @@ int seep_top_live(const struct seep_top_job *job, struct seep_top_view *view)
     }
     seep_top_screen_close();
     if (live.no_memory)
-        seep_complain("there is no memory or no thread left: end other programs");
+        seep_complain("out of memory or threads: end other programs");
     int status = live.no_memory ? SEEP_EXIT_UNUSABLE : 0;
     if (live.follower && !seep_follow_stop(live.follower))
         _exit(status); /* a reading of minutes would have to be waited for */

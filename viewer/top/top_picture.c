@@ -111,17 +111,17 @@ static void draw_foot(struct seep_top_picture *picture, int row,
     char text[256];
 
     if (choice->typing)
-        snprintf(text, sizeof text, "search: %s_  (Enter keeps it, Esc shows all again)",
+        snprintf(text, sizeof text, "search: %s_  (Enter keeps it, Esc shows all lines again)",
                  choice->search);
     else if (message)
         snprintf(text, sizeof text, "%s", message);
     else if (choice->page == SEEP_TOP_LIST)
         snprintf(text, sizeof text,
                  "q quit  s sort  f space  / search  p %s  Enter details  h help",
-                 choice->paused ? "go on" : "pause");
+                 choice->paused ? "continue" : "pause");
     else
         snprintf(text, sizeof text, "q quit  Esc back  up/down/PgUp/PgDn scroll  p %s",
-                 choice->paused ? "go on" : "pause");
+                 choice->paused ? "continue" : "pause");
     seep_top_put(picture, row, picture->n_columns, text,
                  message && !choice->typing ? SEEP_TOP_WARNING : SEEP_TOP_HEAD);
 }

@@ -100,7 +100,7 @@ int seep_top_plain(const struct seep_top_job *job, struct seep_top_view *view)
 
     for (;;) {
         if (put_line(view, job->utf8) < 0) {
-            seep_complain("standard output cannot be written: nobody takes it");
+            seep_complain("standard output is not writable: give it a file or a terminal");
             status = SEEP_EXIT_UNUSABLE;
             break;
         }

@@ -306,8 +306,8 @@ int seep_top_draw_lines(struct seep_top_picture *picture, int at, int end,
     free(order);
     if (n == 0)
         seep_top_put(picture, at++, picture->n_columns,
-                     view->n_lines ? "  none of the lines fits: Esc shows all again"
-                                   : "  nothing was recorded yet",
+                     view->n_lines ? "  no line matches: Esc shows all lines again"
+                                   : "  nothing recorded yet",
                      SEEP_TOP_PLAIN);
     return at;
 }

@@ -97,17 +97,16 @@ static int find_process(const char *pid, char folder[PATH_MAX], struct seep_erro
 
     snprintf(name, sizeof name, "process %.20s", pid);
     if (!maps && errno == ENOENT)
-        return seep_error_set(err, SEEP_ENODATA, name, 0, "there is none of that number");
+        return seep_error_set(err, SEEP_ENODATA, name, 0, "there is no such process");
     bool found = maps && seep_top_folder_of_maps(maps, folder);
     /* Reading, not opening, may be what is refused. */
     int error = !maps || ferror(maps) ? errno : 0;
     if (maps)
         fclose(maps);
     if (!found && error)
-        return seep_error_set(err, SEEP_EIO, name, 0, "it cannot be looked at (%s)",
-                              strerror(error));
+        return seep_error_set(err, SEEP_EIO, name, 0, "it cannot be read (%s)", strerror(error));
     if (!found && !folder_of_environment(pid, folder))
-        return seep_error_set(err, SEEP_ENODATA, name, 0, "it is not one of a job under seep");
+        return seep_error_set(err, SEEP_ENODATA, name, 0, "it does not belong to a job under seep");
     as_seen_here(pid, folder);
     return 0;
 }

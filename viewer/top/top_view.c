@@ -199,8 +199,7 @@ static int read_process(struct seep_top_process *p, const json_t *process)
     snprintf(p->state, sizeof p->state, "%s", kind);
     if (json_is_integer(json_object_get(exit, "value")))
         snprintf(p->state, sizeof p->state, "%.10s %.0f", kind, seep_get_number(exit, "value"));
-    p->failed = !p->running && strcmp(kind, "unknown") != 0 && strcmp(p->state, "exit 0") != 0 &&
-                (json_is_integer(rank) || strcmp(p->role, "trainer") == 0);
+    p->failed = !p->running && strcmp(p->role, "helper") != 0 && seep_get_has_failed(process);
     if (p->running)
         read_memory(p, json_object_get(process, "spaces"));
     p->command = command_of(json_object_get(process, "argv"));

@@ -24,7 +24,7 @@ struct seep_top_process {
     char role[32];  /* "trainer", "rank 3" */
     char state[32]; /* "running", "exit 1", "signal 9", "unknown" */
     bool running;
-    bool failed;          /* a trainer or rank that a signal or a status other than 0 ended */
+    bool failed;          /* and is no helper, of which many do */
     double rss, rss_peak; /* bytes; rss 0 once it has ended */
     double host, device;  /* live bytes, of the host's spaces and of devices (tensors where no more
                              is known); 0 once it has ended */

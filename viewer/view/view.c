@@ -37,8 +37,8 @@ static bool read_address(const char *word, struct view_options *o)
     o->serve = true;
     if (seep_serve_address_parse(word, &o->address))
         return true;
-    seep_complain("%s is nowhere to serve at: give ADDR:PORT, such as 127.0.0.1:8080, [::1]:8080, "
-                  ":8080 or 8080; names of machines are not looked up",
+    seep_complain("%s is not an address to serve on: give ADDR:PORT, such as 127.0.0.1:8080, "
+                  "[::1]:8080, :8080 or 8080; names of machines are not looked up",
                   word);
     return false;
 }
@@ -47,9 +47,9 @@ static bool read_address(const char *word, struct view_options *o)
 static int check_arguments(int n, const struct view_options *o)
 {
     if (n != 1 && n != 2)
-        seep_complain("view takes a folder, or two: try `seep view DIR` or `seep view BASE NEW`");
+        seep_complain("view takes one folder or two: try `seep view DIR` or `seep view BASE NEW`");
     else if (o->serve && o->out)
-        seep_complain("a page that is served is in no file: give --serve or -o");
+        seep_complain("a served page is not written to a file: give --serve or -o, not both");
     else
         return -1;
     return SEEP_EXIT_UNUSABLE;
@@ -102,7 +102,7 @@ static int write_page(const struct seep_view_of *of, const char *out)
     }
     char *path = out ? strdup(out) : file_in(of->dir, of->before ? "compare.html" : "view.html");
     if (!path)
-        seep_complain("no memory for a file's name: give it more");
+        seep_complain("out of memory: end other programs");
     int status = path ? seep_output(page, seep_page_html, path) : SEEP_EXIT_UNUSABLE;
     if (!status && !out)
         printf("%s\n", path);

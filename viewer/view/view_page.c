@@ -36,5 +36,5 @@ int seep_view_page(const struct seep_view_of *of, json_t **page, struct seep_err
     *page = of->before ? page_of_two(of->before, report, of->all)
                        : seep_page_document(report, NULL, of->all);
     json_decref(report);
-    return *page ? 0 : seep_error_set(err, SEEP_ENOMEM, of->dir, 0, "no memory for the page of it");
+    return *page ? 0 : seep_error_set(err, SEEP_ENOMEM, of->dir, 0, "out of memory for its page");
 }

@@ -129,7 +129,7 @@ int seep_ask_holders(const char *dir, struct seep_asked *asked, struct seep_erro
     else if (job->ended_ns)
         rc = seep_error_set(err, SEEP_EINVAL, dir, 0, "the job has ended");
     else if (!is_awaited(job))
-        rc = seep_error_set(err, SEEP_EINVAL, dir, 0, "no `seep run --holders` is there");
+        rc = seep_error_set(err, SEEP_EINVAL, dir, 0, "no `seep run` with --holders is running");
     else
         ask_all(fd, job, asked);
     if (fd >= 0)

@@ -262,10 +262,10 @@ static void tell(const struct seep_copies *h, struct last_wait *w)
         return;
     if (step)
         snprintf(after, sizeof after, ", step %" PRIu32, step);
-    w->told =
-        dprintf(STDERR_FILENO,
-                "seep: looking who holds the memory of process %" PRIu32 "%s (Ctrl-C skips this)",
-                process < SEEP_MAX_PROCESSES ? h->folder->job->processes[process].pid : 0, after);
+    w->told = dprintf(
+        STDERR_FILENO,
+        "seep: looking at who holds the memory of process %" PRIu32 "%s (Ctrl-C skips this)",
+        process < SEEP_MAX_PROCESSES ? h->folder->job->processes[process].pid : 0, after);
 }
 
 static void clear(struct last_wait *w)
