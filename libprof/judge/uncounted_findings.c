@@ -5,6 +5,7 @@
 #include "libprof/measure/trend.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/words/line_words.h"
+#include "libprof/words/step_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static bool grows(const struct seep_model *m, const struct course *c)
 static int add_finding(const struct seep_model *m, uint32_t process, const struct course *c,
                        struct seep_findings *out)
 {
-    const char *unit = m->step_source == SEEP_STEP_TIME ? "time slice" : "step";
+    const char *unit = m->step_source == SEEP_STEP_TIME ? SEEP_TIME_SLICE_TEXT : "step";
     const double last =
         fmin(fmax(c->y[c->n - 1], 0), 0x1p48); /* a damaged file's may be anything */
     char each[SEEP_SIZE_TEXT], events[SEEP_SIZE_TEXT];
