@@ -89,7 +89,7 @@ class Laps(SeepCase):
 
     def test_the_summary_says_where_epochs_come_from(self):
         done = self.seep("run", "-o", self.fresh(), "--", SYSTEM_PYTHON, ZOO / "laps.py", "validations", "plain")
-        self.assertRegex(done.err, r"[67] epochs of a loop at \S*laps.py:\d+")
+        self.assertRegex(done.err, r"[67] epochs of a loop at\s+\S*laps.py:\d+")
 
 
 class Loops(SeepCase):
@@ -138,7 +138,7 @@ class Loops(SeepCase):
     def test_the_summary_names_the_loop(self):
         done = self.seep("run", "-o", self.fresh(), "--", SYSTEM_PYTHON, ZOO / "loops.py", "in_main", 100)
         where = "loops.py:%d" % marked_line(ZOO / "loops.py", "LOOP: in_main")
-        self.assertRegex(done.err, r"\d+ iterations of the loop at \S*%s in in_main" % re.escape(where))
+        self.assertRegex(done.err, r"\d+ iterations of the loop at\s+\S*%s in in_main" % re.escape(where))
         self.assertIn("steps    no optimizer steps", done.err)
 
     def test_what_the_job_says_takes_precedence(self):
