@@ -43,6 +43,6 @@ void seep_finding_set_limit(const struct seep_model *m, struct seep_finding *f)
         return;
     f->limit_bytes = nearest.bytes;
     f->steps_to_limit = seep_memory_limit_steps(&nearest);
-    seep_finding_note(f, SEEP_LINE_LIMIT_TEXT, seep_text_size((double)nearest.bytes, size),
-                      nearest.kind, seep_text_size((double)nearest.used, used));
+    seep_finding_note(f, SEEP_LINE_LIMIT_TEXT, seep_text_size((double)nearest.used, used),
+                      seep_text_size((double)nearest.bytes, size), nearest.kind);
 }

@@ -21,7 +21,7 @@ static char *about_pinned(const struct seep_shortage_told *t)
     const char *bound = SEEP_SHORTAGE_PIN_BOUND_TEXT;
 
     if (t->s->cause == SEEP_SHORTAGE_FILLED)
-        return seep_text_format(SEEP_SHORTAGE_MEND_PINNED_TEXT, t->s->filler);
+        return seep_text_format(SEEP_SHORTAGE_FIX_PINNED_TEXT, t->s->filler);
     return t->cure ? seep_text_format(SEEP_SHORTAGE_SEE_FIRST_ELSE_ALSO_TEXT, t->cure, less, bound)
                    : seep_text_format("%s; %s", less, bound);
 }
@@ -71,7 +71,7 @@ char *seep_shortage_advice(const struct seep_shortage_told *t)
         return about_pinned(t);
     switch (t->s->cause) {
     case SEEP_SHORTAGE_FILLED:
-        return seep_text_format(SEEP_SHORTAGE_MEND_TEXT, t->s->filler);
+        return seep_text_format(SEEP_SHORTAGE_FIX_TEXT, t->s->filler);
     case SEEP_SHORTAGE_FRAGMENTED:
         return strdup(seep_allocator_advice(t->s->device.settings));
     case SEEP_SHORTAGE_OTHERS:

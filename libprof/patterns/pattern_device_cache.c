@@ -339,8 +339,8 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
                       seep_text_size((double)c->m->spaces[tensors].totals.peak_bytes, other));
     if (mended)
         seep_finding_note(f,
-                          "in %s %d the device had no room for %s: the allocator gave back what "
-                          "was unused, and tried again",
+                          "in %s %d the GPU ran out of memory (%s requested): PyTorch released "
+                          "its unused cache and retried",
                           unit_of(c), (int)mended->step,
                           seep_text_size((double)mended->asked_bytes, one));
     if (d.capacity_bytes)

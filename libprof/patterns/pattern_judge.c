@@ -222,8 +222,8 @@ void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f)
         f, "grows by %s a %s%s, %s", seep_text_size(g->slope.value, value), unit,
         seep_text_interval("95 % interval ", g->slope.value, g->slope.low, g->slope.high, interval),
         seep_text_span(unit, g->from, g->to, span));
-    seep_finding_note(f, "rises in %u of %u windows%s, trend z = %.1f", g->shape.rising,
-                      g->shape.windows, g->growing ? ", no plateau" : "", g->z);
+    seep_finding_note(f, "rises in %u of %u parts of the run%s", g->shape.rising, g->shape.windows,
+                      g->growing ? "; never levels off" : "");
     if (g->by_process)
         seep_finding_note(f, "measured within each process: some ended before the job did");
 }

@@ -416,7 +416,7 @@ const char *seep_prospect_text(enum seep_prospect p)
         [SEEP_OPEN_JUMPS] = "it came in a few jumps: a model that grows, the best checkpoints and "
                             "a history look alike until there are more of them",
         [SEEP_OPEN_REMADE] = "what is there is replaced by something larger: data, a model or a "
-                             "table that grows; who joins a history to itself looks like this, too",
+                             "table that grows; torch.cat() to a growing tensor looks the same",
         [SEEP_OPEN_LIBRARY] =
             "static data of a library holds it: a cache of its own, which ends, and "
             "a leak of its own look alike until it goes on for much longer",

@@ -15,7 +15,7 @@
     "blocks a step beside them"
 #define SEEP_LINE_SAME_KEEPS_TEXT    "the same %s keeps what %s:%llu makes"
 #define SEEP_LINE_KEEPS_AS_WELL_TEXT "it keeps %s of %s as well"
-#define SEEP_LINE_LIMIT_TEXT         "the limit is %s (%s), in use are %s"
+#define SEEP_LINE_LIMIT_TEXT         "%s of %s in use (%s)"
 
 /* Of many lines together: words in braces as in patterns.def. */
 #define SEEP_SPREAD_TITLE_TEXT "{memory} grows by {each} a {unit}, spread over {lines} lines{below}"

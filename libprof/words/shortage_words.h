@@ -27,16 +27,15 @@
 #define SEEP_SHORTAGE_BY_CACHE_TEXT "F%u, allocator-cache, is how it came to that"
 #define SEEP_SHORTAGE_SINCE_FIRST_STEP_TEXT                                                        \
     "of what is kept %s came after step 1, %s was there by then"
-#define SEEP_SHORTAGE_FILLER_TEXT        "F%u, %s, has %s of it%s"
-#define SEEP_SHORTAGE_FILLER_ENOUGH_TEXT ": without that the request would have fitted"
-#define SEEP_SHORTAGE_OTHERS_TEXT        "processes that are none of the job's use %s of the device"
-#define SEEP_SHORTAGE_WOULD_FIT_TEXT     "a request of up to %s would have fitted"
-#define SEEP_SHORTAGE_REQUESTS_AND_MORE_TEXT                                                       \
-    "%zu requests failed in %s, and then %u more"
-#define SEEP_SHORTAGE_REQUESTS_TEXT        "%zu requests failed, in %s"
-#define SEEP_SHORTAGE_CAUGHT_TEXT          "the job caught it and went on, to step %u"
-#define SEEP_SHORTAGE_ENDED_BY_STATUS_TEXT "the process ended then, with exit status %d"
-#define SEEP_SHORTAGE_ENDED_BY_SIGNAL_TEXT "the process ended then, by signal %d"
+#define SEEP_SHORTAGE_FILLER_TEXT            "F%u, %s, has %s of it%s"
+#define SEEP_SHORTAGE_FILLER_ENOUGH_TEXT     ": without that the request would have fitted"
+#define SEEP_SHORTAGE_OTHERS_TEXT            "processes that are none of the job's use %s of the device"
+#define SEEP_SHORTAGE_WOULD_FIT_TEXT         "a request of up to %s would have fitted"
+#define SEEP_SHORTAGE_REQUESTS_AND_MORE_TEXT "%zu requests failed in %s, and then %u more"
+#define SEEP_SHORTAGE_REQUESTS_TEXT          "%zu requests failed, in %s"
+#define SEEP_SHORTAGE_CAUGHT_TEXT            "the job caught it and went on, to step %u"
+#define SEEP_SHORTAGE_ENDED_BY_STATUS_TEXT   "the process ended then, with exit status %d"
+#define SEEP_SHORTAGE_ENDED_BY_SIGNAL_TEXT   "the process ended then, by signal %d"
 
 /* What to do where more is known than that a step needs too much: then it is the advice of the row
  * in patterns.def, which stands here as what else to do. judge/shortage_advice.c chooses. */
@@ -53,15 +52,15 @@
 #define SEEP_SHORTAGE_PIN_BOUND_TEXT                                                               \
     "what can be pinned is bounded by the machine's free memory, a cgroup or RLIMIT_MEMLOCK "      \
     "(ulimit -l)"
-#define SEEP_SHORTAGE_MEND_PINNED_TEXT                                                             \
-    "mend F%u: it keeps what is pinned; to pin less at a time only puts the end off"
+#define SEEP_SHORTAGE_FIX_PINNED_TEXT                                                              \
+    "Fix F%u first: it keeps the pinned memory. Pinning less at a time only delays the crash"
 #define SEEP_SHORTAGE_SEE_FIRST_ELSE_ALSO_TEXT "see F%u first; else %s; %s"
 #define SEEP_SHORTAGE_KEEP_ON_HOST_TEXT                                                            \
     "keep what %s makes on the host, and move a batch at a time to the device; else %s"
 #define SEEP_SHORTAGE_THE_LOADER_TEXT     "the loader"
 #define SEEP_SHORTAGE_SEE_FIRST_ELSE_TEXT "see F%u first; else %s"
-#define SEEP_SHORTAGE_MEND_TEXT                                                                    \
-    "mend F%u: it fills the device; a smaller batch only puts the end off"
+#define SEEP_SHORTAGE_FIX_TEXT                                                                     \
+    "Fix F%u first: it fills the GPU. A smaller batch only delays the crash"
 #define SEEP_SHORTAGE_LOOK_WHO_TEXT                                                                \
     "look who else is on the device (nvidia-smi), and wait for it or take another one "            \
     "(CUDA_VISIBLE_DEVICES)"

@@ -367,8 +367,8 @@ TEST(what_an_allocator_gave_back_at_a_shortage_counts, .to = N(highest))
     const json_t *list = findings();
     char *all = json_dumps(list, 0);
     ck_assert_msg((strstr(all, "allocator-cache") != NULL) == highest[_i].is_cache, "%s", all);
-    ck_assert_msg((strstr(all, "in step 40 the device had no room for 28.0 MiB") != NULL) ==
-                      highest[_i].is_cache,
+    ck_assert_msg((strstr(all, "in step 40 the GPU ran out of memory (28.0 MiB requested)") !=
+                   NULL) == highest[_i].is_cache,
                   "%s", all);
     free(all);
 }

@@ -94,7 +94,7 @@ TEST(a_leak_that_fills_the_device_is_what_the_error_comes_of)
     ck_assert(says(f, "F1, unbounded-growth, has 400.0 MiB of it: without that the request would "
                       "have fitted"));
     ck_assert(says(f, "the process ended then, with exit status 1"));
-    ck_assert(says(f, "mend F1"));
+    ck_assert(says(f, "Fix F1 first"));
 }
 
 /* The same as figures, for who reads reports by program. */
@@ -156,7 +156,7 @@ TEST(whatever_fills_the_device_is_named, .to = 2)
     ck_assert_str_eq(text(f, "id"), _i ? "F1" : "F2");
     ck_assert(says(f, _i ? "F2, undetermined, has 400.0 MiB of it: without that"
                          : "F1, eager-retention, has 400.0 MiB of it: without that"));
-    ck_assert(says(f, _i ? "mend F2" : "mend F1"));
+    ck_assert(says(f, _i ? "Fix F2 first" : "Fix F1 first"));
 }
 
 /* ---- fragments ------------------------------------------------------------------------------- */
@@ -284,7 +284,7 @@ TEST(a_runtime_without_pytorch_says_it_itself)
     const json_t *f = explained();
     ck_assert_str_eq(text(f, "space"), "device:1");
     ck_assert(says(f, "400.0 MiB of device:1 is allocated by then"));
-    ck_assert(says(f, "mend F1"));
+    ck_assert(says(f, "Fix F1 first"));
 }
 
 /* ---- what cannot be pinned ------------------------------------------------------------------- */
@@ -354,7 +354,7 @@ TEST(a_leak_of_pinned_memory_is_what_cannot_be_pinned_comes_of)
     const json_t *f = explained();
     ck_assert_str_eq(text(f, "title"), "out of memory: 20.0 MiB asked for in pinned");
     ck_assert(says(f, "600.0 MiB of pinned is allocated by then"));
-    ck_assert(says(f, "mend F1: it keeps what is pinned"));
+    ck_assert(says(f, "Fix F1 first: it keeps the pinned memory"));
     says_nothing_of_devices(f);
 }
 

@@ -207,7 +207,7 @@ static void judge_none(const struct seep_outcome *outcomes, struct seep_rows *ro
                   "none: live's slope beside reserved's", "at most 5 %", "%.2g %%",
                   100 * live / climb);
     seep_rows_add(rows, segments > 0 && fabs(tensors) <= level_share * segments,
-                  "none: seep's growth of tensor:0 beside device:0's", "at most 5 %",
+                  "none: seep's growth of tensors on GPU 0 beside that of GPU 0", "at most 5 %",
                   "%.3g of %.3g MB a step", tensors / 1e6, segments / 1e6);
 }
 
