@@ -148,7 +148,7 @@ class Tensors(Counts):
                                   "reserved_bytes": 1 << 20})
                 self.assertEqual((small["space"], small["frame"]["function"]), ("tensor:1", "c10_failed"))
                 explained = {f["space"]: f["title"] for f in profile.report["findings"] if f["pattern"] == "out-of-memory"}
-                self.assertEqual(explained["tensor:0"], "out of memory: 8.0 GiB asked for in tensor:0")
+                self.assertEqual(explained["tensor:0"], "CUDA out of memory on GPU 0: 8.0 GiB requested")
                 self.assertEqual(set(explained), {"tensor:0", "tensor:1"})
                 shortage, = (f["shortage"] for f in profile.report["findings"] if f["space"] == "tensor:0")
                 self.assertEqual((shortage["cause"], shortage["asked_bytes"], shortage["allocated_bytes"]),
