@@ -241,7 +241,7 @@ int seep_finding_set_words(const struct seep_code *code, struct seep_finding *f)
     const bool timed = m->step_source == SEEP_STEP_TIME;
     struct filling words[] = {
         {"who", whose(code, f)},
-        {"made in", made_in(code, f)},
+        {"where", made_in(code, f)},
         {"size", size_of((double)f->live_bytes)},
         {"asked", size_of((double)f->asked_bytes)},
         {"memory", memory_of(m, f)},
@@ -253,9 +253,9 @@ int seep_finding_set_words(const struct seep_code *code, struct seep_finding *f)
         {"saving", size_of((double)f->saving_bytes)},
         {"unit", strdup(seep_step_unit(timed))},
         {"blocks", blocks_of(f)},
-        {"so far", strdup(any_runs(m) ? SEEP_LINE_SO_FAR_TEXT : SEEP_LINE_TO_THE_END_TEXT)},
-        {"since the plateau", since_plateau(f)},
-        {"until the epoch ends", strdup(until_when(f))},
+        {"lasting", strdup(any_runs(m) ? SEEP_LINE_SO_FAR_TEXT : SEEP_LINE_TO_THE_END_TEXT)},
+        {"since", since_plateau(f)},
+        {"until", strdup(until_when(f))},
     };
     const size_t n = sizeof words / sizeof *words;
 

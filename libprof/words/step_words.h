@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 /* Why steps are what every reader expects them to be: the text does not repeat it. */
-#define SEEP_WHY_OPTIMIZER_TEXT "an optimizer of PyTorch's steps"
+#define SEEP_WHY_OPTIMIZER_TEXT "a PyTorch optimizer steps"
 /* What a step is where steps are slices of time. */
 #define SEEP_TIME_SLICE_TEXT "time slice"
 

@@ -17,11 +17,12 @@ STRING = r'"(?:[^"\\\n]|\\.)*"'
 TOKEN = re.compile(r"/\*.*?\*/|^\s*#\s*include[^\n]*|'(?:[^'\\]|\\.)'|%s(?:\s*%s)*" % (STRING, STRING),
                    re.DOTALL | re.MULTILINE)
 SENTENCE = re.compile(r" [a-z]+\b")
+NAME_OF_CPP = re.compile(r'::|^"operator ')
 
 
 def sentences_of(source):
     strings = (token.group(0) for token in TOKEN.finditer(source) if token.group(0).startswith('"'))
-    return [string for string in strings if SENTENCE.search(string)]
+    return [string for string in strings if SENTENCE.search(string) and not NAME_OF_CPP.search(string)]
 
 
 class Texts(unittest.TestCase):

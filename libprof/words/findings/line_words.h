@@ -33,7 +33,8 @@
 #define SEEP_LINE_LIMIT_TEXT         "%s of %s %s in use"
 
 /* Of many lines together: words in braces as in patterns.def. */
-#define SEEP_SPREAD_TITLE_TEXT "{memory} grows by {each} a {unit}, spread over {lines} lines{below}"
+#define SEEP_SPREAD_TITLE_TEXT                                                                     \
+    "Live memory grows by {each} a {unit} ({memory}), spread over {lines} lines{below}"
 #define SEEP_SPREAD_BELOW_TEXT ", most below %s"
 #define SEEP_SPREAD_LEAK_TEXT                                                                      \
     "Find what keeps the results of all these lines: a cache or a registry that gets ever new "    \
