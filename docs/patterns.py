@@ -172,7 +172,7 @@ def describe(pattern):
     yield "## %s\n" % pattern["name"]
     yield "> %s\n" % pattern["title"]
     yield paragraph("Signs: " + pattern["signs"])
-    yield paragraph("To do: %s." % pattern["advice"])
+    yield paragraph("To do: %s" % pattern["advice"])
     yield "- tried on: %s" % SCOPES[pattern["scope"]]
     yield "- axis: %s" % AXES[pattern["axis"]]
     yield "- spaces: %s" % SPACES[pattern["spaces"]]

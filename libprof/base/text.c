@@ -20,10 +20,10 @@ const char *seep_text_size(double bytes, char text[SEEP_SIZE_TEXT])
         return text;
     }
     size /= 1024;
-    /* 1023.96 would print as 1024.0: the next unit says it better. */
-    for (; size >= 1023.95 && unit + 1 < sizeof units / sizeof *units; unit++)
+    /* 1023.6 would print as 1024: the next unit says it better. */
+    for (; size >= 1023.5 && unit + 1 < sizeof units / sizeof *units; unit++)
         size /= 1024;
-    snprintf(text, SEEP_SIZE_TEXT, "%s%.1f %s", sign, size, units[unit]);
+    snprintf(text, SEEP_SIZE_TEXT, "%s%.*f %s", sign, size < 99.95 ? 1 : 0, size, units[unit]);
     return text;
 }
 

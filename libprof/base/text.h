@@ -10,7 +10,8 @@
 
 enum { SEEP_SIZE_TEXT = 32, SEEP_TEXT_MAX_FILE_BYTES = 1 << 20 };
 
-/* "512 B", "12.3 KiB", "−1.0 MiB" (with a plain minus). Returns `text`. */
+/* "512 B", "12.3 KiB", "316 MiB", "−1.0 MiB" (with a plain minus): no decimals from 100 on, where
+ * they decide nothing. Returns `text`. */
 const char *seep_text_size(double bytes, char text[SEEP_SIZE_TEXT]);
 
 /* "20,000". Returns `text`. */

@@ -15,8 +15,8 @@
 #include "libprof/signs/signs.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/who/merge/hops.h"
-#include "libprof/words/holder_advice.h"
-#include "libprof/words/line_words.h"
+#include "libprof/words/findings/holder_advice.h"
+#include "libprof/words/findings/line_words.h"
 
 #include <stdlib.h>
 #include <string.h>

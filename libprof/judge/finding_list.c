@@ -2,7 +2,8 @@
 
 #include "libprof/base/text.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/line_words.h"
+#include "libprof/words/findings/line_words.h"
+#include "libprof/words/space.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -188,7 +189,7 @@ static bool is_more(const struct seep_finding *a, const struct seep_finding *b)
  * of two memories are no sum. */
 static int join_host_and_device(const struct seep_model *m, struct seep_findings *f)
 {
-    char size[SEEP_SIZE_TEXT], words[SEEP_SPACE_WORDS];
+    char size[SEEP_SIZE_TEXT], space[SEEP_SPACE_WORDS];
     size_t kept = 0;
     int rc = 0;
 
@@ -203,7 +204,7 @@ static int join_host_and_device(const struct seep_model *m, struct seep_findings
         if (larger && !rc) {
             seep_finding_note(larger, SEEP_LINE_KEEPS_AS_WELL_TEXT,
                               seep_text_size((double)its->live_bytes, size),
-                              seep_space_words(m->spaces[its->space].name.text, words));
+                              seep_space_words(m->spaces[its->space].name.text, space));
             seep_finding_fini(its);
         } else {
             f->list[kept++] = *its;

@@ -2,7 +2,8 @@
 
 #include "libprof/base/text.h"
 #include "libprof/measure/memory_limit.h"
-#include "libprof/words/line_words.h"
+#include "libprof/words/findings/line_words.h"
+#include "libprof/words/limit_kind.h"
 
 static bool is_on_host(const struct seep_space_name *space)
 {
@@ -44,5 +45,5 @@ void seep_finding_set_limit(const struct seep_model *m, struct seep_finding *f)
     f->limit_bytes = nearest.bytes;
     f->steps_to_limit = seep_memory_limit_steps(&nearest);
     seep_finding_note(f, SEEP_LINE_LIMIT_TEXT, seep_text_size((double)nearest.used, used),
-                      seep_text_size((double)nearest.bytes, size), nearest.kind);
+                      seep_text_size((double)nearest.bytes, size), seep_limit_words(nearest.kind));
 }

@@ -2,7 +2,7 @@
 
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
-#include "libprof/words/lost_words.h"
+#include "libprof/words/findings/lost_words.h"
 #include "libprof/words/python_file.h"
 
 #include <stdio.h>

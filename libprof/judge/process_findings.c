@@ -2,7 +2,7 @@
 
 #include "libprof/base/text.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/process_words.h"
+#include "libprof/words/findings/process_words.h"
 
 #include <stdlib.h>
 #include <string.h>

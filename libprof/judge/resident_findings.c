@@ -4,7 +4,7 @@
 #include "libprof/judge/finding_list.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/resident_words.h"
+#include "libprof/words/findings/resident_words.h"
 #include "libprof/words/step_words.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static int make_room(struct seep_findings *out)
 static void describe(const struct seep_model *m, const struct seep_rss *rss, struct seep_finding *f)
 {
     const struct seep_rss_sample *sum = &rss->peak.sum;
-    const char *unit = m->step_source == SEEP_STEP_TIME ? SEEP_TIME_SLICE_TEXT : "step";
+    const char *unit = seep_step_unit(m->step_source == SEEP_STEP_TIME);
     char each[SEEP_SIZE_TEXT], one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
 
     f->title = seep_text_format(SEEP_RESIDENT_TITLE_TEXT,
@@ -89,7 +89,7 @@ static void note_fragmentation(const struct seep_model *m, const struct seep_rss
         if (f->pattern == SEEP_PATTERN_ALLOCATOR_CACHE && f->space == m->host)
             seep_finding_note(f, SEEP_RESIDENT_ARENAS_TEXT,
                               seep_text_size(job->heap_free.slope.value, each),
-                              m->step_source == SEEP_STEP_TIME ? SEEP_TIME_SLICE_TEXT : "step");
+                              seep_step_unit(m->step_source == SEEP_STEP_TIME));
     }
 }
 
@@ -152,7 +152,7 @@ static int add_contexts(const struct seep_model *m, uint16_t space, const uint32
     f.n_processes = n;
     f.title = seep_text_format(SEEP_RESIDENT_CONTEXTS_TEXT, seep_text_size((double)bytes, size));
     seep_finding_note(&f, SEEP_RESIDENT_RANKS_TEXT, n, n == 1 ? "" : "s", n == 1 ? "its" : "their",
-                      n == 1 ? "is" : "are", m->spaces[space].name.device);
+                      n == 1 ? "s" : "", m->spaces[space].name.device);
     out->list[out->n++] = f;
     return 0;
 }

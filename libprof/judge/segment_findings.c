@@ -5,7 +5,8 @@
 #include "libprof/measure/device_memory.h"
 #include "libprof/measure/segments.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/allocator_words.h"
+#include "libprof/words/findings/allocator_words.h"
+#include "libprof/words/space.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -137,7 +138,7 @@ static bool is_all_reserved(const struct seep_model *m, uint16_t device)
 static int call_caches(const struct seep_model *m, struct seep_findings *f, struct pairing *p)
 {
     struct seep_finding *most = NULL;
-    char taken[SEEP_SIZE_TEXT], kept[SEEP_SIZE_TEXT], words[SEEP_SPACE_WORDS];
+    char taken[SEEP_SIZE_TEXT], kept[SEEP_SIZE_TEXT], gpu[SEEP_SPACE_WORDS];
 
     for (size_t i = 0; i < p->n; i++) {
         struct seep_finding *its = &f->list[i];
@@ -158,10 +159,9 @@ static int call_caches(const struct seep_model *m, struct seep_findings *f, stru
         free(most->evidence[--most->n_evidence]);
     seep_finding_verdict(most, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
     most->saving_bytes = device > tensors ? device - tensors : 0;
-    seep_finding_note(most, SEEP_ALLOCATOR_OUTGROWS_TENSORS_TEXT,
-                      seep_text_size((double)device, taken),
-                      seep_space_words(m->spaces[most->space].name.text, words),
-                      seep_text_size((double)tensors, kept));
+    seep_finding_note(
+        most, SEEP_ALLOCATOR_OUTGROWS_TENSORS_TEXT, seep_text_size((double)device, taken),
+        seep_space_words(m->spaces[most->space].name.text, gpu), seep_text_size((double)tensors, kept));
     free(most->advice);
     most->advice = strdup(seep_allocator_advice(d.settings));
     return most->advice ? 0 : -SEEP_ENOMEM;
@@ -171,7 +171,7 @@ static int join_device(const struct seep_code *code, uint16_t device, struct see
 {
     const struct seep_model *m = code->model;
     struct pairing p = {.f = f, .n = f->n < MOST ? f->n : MOST};
-    char size[SEEP_SIZE_TEXT], words[SEEP_SPACE_WORDS];
+    char size[SEEP_SIZE_TEXT], gpu[SEEP_SPACE_WORDS];
     size_t kept = 0;
 
     if (!seep_model_tensor_space(m, device, &p.tensors))
@@ -185,7 +185,7 @@ static int join_device(const struct seep_code *code, uint16_t device, struct see
         if (of >= 0)
             seep_finding_note(&f->list[of], SEEP_ALLOCATOR_HOLDS_FOR_KEPT_TEXT,
                               seep_text_size((double)f->list[i].live_bytes, size),
-                              seep_space_words(m->spaces[device].name.text, words));
+                              seep_space_words(m->spaces[device].name.text, gpu));
     }
     if (!rc && is_all_reserved(m, device))
         rc = call_caches(m, f, &p);

@@ -6,7 +6,7 @@
 #include "libprof/code/place_text.h"
 #include "libprof/measure/allocator_settings.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/shortage_words.h"
+#include "libprof/words/findings/shortage_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static char *about_pinned(const struct seep_shortage_told *t)
     if (t->s->cause == SEEP_SHORTAGE_FILLED)
         return seep_text_format(SEEP_SHORTAGE_FIX_PINNED_TEXT, t->s->filler);
     return t->cure ? seep_text_format(SEEP_SHORTAGE_SEE_FIRST_ELSE_ALSO_TEXT, t->cure, less, bound)
-                   : seep_text_format("%s; %s", less, bound);
+                   : seep_text_format(SEEP_SHORTAGE_ADVICES_TEXT, less, bound);
 }
 
 /* What lies on the device from dataset, loader or camera can wait on the host. */

@@ -6,7 +6,10 @@
 #include "libprof/measure/device_layout.h"
 #include "libprof/measure/memory_limit.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/shortage_words.h"
+#include "libprof/words/findings/shortage_words.h"
+#include "libprof/words/limit_kind.h"
+#include "libprof/words/space.h"
+#include "libprof/words/step_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +20,10 @@
 /* "in step 12", or before the first. Allocates; NULL without memory. */
 static char *when(const struct seep_shortage_told *t)
 {
-    const bool timed = t->code->model->step_source == SEEP_STEP_TIME;
+    const char *unit = seep_step_unit(t->code->model->step_source == SEEP_STEP_TIME);
     const int32_t step = t->s->request->step;
 
-    return step > 0 ? seep_text_format("in %s %d", timed ? "slice" : "step", (int)step)
+    return step > 0 ? seep_text_format(SEEP_SHORTAGE_IN_STEP_TEXT, unit, (int)step)
                     : strdup(SEEP_SHORTAGE_BEFORE_TRAINING_TEXT);
 }
 
@@ -29,7 +32,8 @@ static void note_of_device(const struct seep_shortage_told *t, const char *step,
                            struct seep_finding *f)
 {
     const struct seep_shortage *s = t->s;
-    char asked[SEEP_SIZE_TEXT], have[SEEP_SIZE_TEXT], idle[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
+    char asked[SEEP_SIZE_TEXT], have[SEEP_SIZE_TEXT], idle[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT],
+        space[SEEP_SPACE_WORDS];
     char *capacity = NULL;
 
     if (s->device.capacity_bytes)
@@ -39,7 +43,8 @@ static void note_of_device(const struct seep_shortage_told *t, const char *step,
     seep_text_size((double)s->allocated_bytes, have);
     if (s->request->by_runtime)
         seep_finding_note(f, SEEP_SHORTAGE_TRIED_RUNTIME_TEXT, asked, step, have,
-                          t->code->model->spaces[s->space].name.text, capacity ? capacity : "");
+                          seep_space_words(t->code->model->spaces[s->space].name.text, space),
+                          capacity ? capacity : "");
     else
         seep_finding_note(f, SEEP_SHORTAGE_TRIED_PYTORCH_TEXT, asked, step, have,
                           seep_text_size((double)s->unallocated_bytes, idle),
@@ -80,15 +85,16 @@ static void note_of_pinned(const struct seep_shortage_told *t, const char *step,
     if (r->registered_bytes)
         registered = seep_text_format(SEEP_SHORTAGE_REGISTERED_TEXT,
                                       seep_text_size((double)r->registered_bytes, more));
-    seep_finding_note(f, SEEP_SHORTAGE_TRIED_PINNED_TEXT, r->registers ? "register" : "allocate",
-                      seep_text_size((double)r->asked_bytes, asked), step,
-                      seep_text_size((double)t->s->kept_bytes, have), registered ? registered : "");
+    seep_finding_note(
+        f, r->registers ? SEEP_SHORTAGE_TRIED_REGISTER_TEXT : SEEP_SHORTAGE_TRIED_PINNED_TEXT,
+        seep_text_size((double)r->asked_bytes, asked), step,
+        seep_text_size((double)t->s->kept_bytes, have), registered ? registered : "");
     if (seep_shortage_is_of_pool(t->s))
         seep_finding_note(f, SEEP_SHORTAGE_POWER_OF_TWO_TEXT,
                           seep_text_size((double)(r->asked_bytes / 2), asked));
     if (limit)
         seep_finding_note(f, SEEP_SHORTAGE_PINNED_LIMIT_TEXT, seep_text_size((double)limit, have),
-                          kind);
+                          seep_limit_words(kind));
     free(registered);
 }
 

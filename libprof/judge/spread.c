@@ -3,7 +3,7 @@
 #include "libprof/base/text.h"
 #include "libprof/measure/common_caller.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/line_words.h"
+#include "libprof/words/findings/line_words.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include "libprof/judge/finding_list.h"
 #include "libprof/measure/trend.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/line_words.h"
+#include "libprof/words/findings/line_words.h"
 #include "libprof/words/step_words.h"
 
 #include <math.h>
@@ -93,7 +93,7 @@ static bool grows(const struct seep_model *m, const struct course *c)
 static int add_finding(const struct seep_model *m, uint32_t process, const struct course *c,
                        struct seep_findings *out)
 {
-    const char *unit = m->step_source == SEEP_STEP_TIME ? SEEP_TIME_SLICE_TEXT : "step";
+    const char *unit = seep_step_unit(m->step_source == SEEP_STEP_TIME);
     const double last =
         fmin(fmax(c->y[c->n - 1], 0), 0x1p48); /* a damaged file's may be anything */
     char each[SEEP_SIZE_TEXT], events[SEEP_SIZE_TEXT];

@@ -1,7 +1,7 @@
 #include "libprof/measure/allocator_settings.h"
 
 #include "libprof/model/model_process.h"
-#include "libprof/words/allocator_words.h"
+#include "libprof/words/findings/allocator_words.h"
 
 /* Without a cache, or with the driver's own pool, nothing of PyTorch's is in reserve; segments that
  * expand are given back by the page. */

@@ -4,6 +4,7 @@
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/words/findings/kept_words.h"
 
 static bool holds_device(const struct seep_model *m, const struct seep_model_process *p, int device)
 {
@@ -64,11 +65,11 @@ bool seep_is_wrong_device(const struct seep_case *c, struct seep_finding *f)
     seep_finding_verdict(f, SEEP_PATTERN_WRONG_DEVICE, SEEP_RETENTION, SEEP_CERTAIN);
     f->saving_bytes = f->live_bytes;
     if (rank >= 0)
-        (void)snprintf(who, sizeof who, "rank %d", rank);
+        (void)snprintf(who, sizeof who, SEEP_RANK_TEXT, rank);
     else
-        (void)snprintf(who, sizeof who, "process %u", pid);
-    seep_finding_note(f, "%s works on device %d and holds %llu blocks on device %d too", who,
-                      works_on, (unsigned long long)f->count, device);
+        (void)snprintf(who, sizeof who, SEEP_RANK_PROCESS_TEXT, pid);
+    seep_finding_note(f, SEEP_RANK_DEVICES_TEXT, who, works_on, (unsigned long long)f->count,
+                      device);
     return true;
 }
 
@@ -107,7 +108,7 @@ bool seep_is_pinned_pool(const struct seep_case *c, struct seep_finding *f)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_PINNED_POOL, SEEP_PRESSURE, SEEP_LIKELY);
     f->saving_bytes = f->live_bytes / 2;
-    seep_finding_note(f, "%llu pinned blocks of powers of two, %s, none given back",
-                      (unsigned long long)f->count, seep_text_size((double)f->live_bytes, size));
+    seep_finding_note(f, SEEP_PINNED_POOL_TEXT, (unsigned long long)f->count,
+                      seep_text_size((double)f->live_bytes, size));
     return true;
 }

@@ -8,6 +8,9 @@
 #include "libprof/measure/segments.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/words/findings/allocator_words.h"
+#include "libprof/words/space.h"
+#include "libprof/words/step_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +94,7 @@ static int outgrows(const struct seep_case *c, const uint32_t *segments, size_t 
 /* The case has no signs yet: this is a pattern of the job. */
 static const char *unit_of(const struct seep_case *c)
 {
-    return c->m->step_source == SEEP_STEP_TIME ? "time slice" : "step";
+    return seep_step_unit(c->m->step_source == SEEP_STEP_TIME);
 }
 
 /* A graph has a pool of its own, from which nothing is given to another, unless it is given one. */
@@ -110,12 +113,9 @@ static void advise(const struct seep_case *c, unsigned settings, struct seep_fin
         f->advice = strdup(seep_allocator_advice(settings));
         return;
     }
-    seep_finding_note(f, "CUDA graphs were captured: each reserves a memory pool of its own unless "
-                         "it is given one");
-    f->advice = seep_text_format("let CUDA graphs share a pool, torch.cuda.graph(g, "
-                                 "pool=first.pool()), and pad shapes to a few sizes, so that few "
-                                 "graphs are captured; otherwise %s",
-                                 seep_allocator_advice(settings));
+    seep_finding_note(f, SEEP_ALLOCATOR_GRAPHS_TEXT);
+    f->advice =
+        seep_text_format(SEEP_ALLOCATOR_GRAPHS_ADVICE_TEXT, seep_allocator_advice(settings));
 }
 
 static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors,
@@ -123,8 +123,8 @@ static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors
                            struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
-    char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
-    char device[SEEP_SPACE_WORDS], tensor[SEEP_SPACE_WORDS];
+    char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], device[SEEP_SPACE_WORDS],
+        in_words[SEEP_SPACE_WORDS];
     uint32_t site;
 
     if (find_growing(c, f->sites, f->n_sites, &site))
@@ -140,11 +140,10 @@ static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors
     const struct seep_device_memory d = seep_device_memory_of(m, m->spaces[space].name.device);
     if (d.reports)
         advise(c, d.settings, f);
-    seep_finding_note(f, "%s rises by %s a %s, %s by %s",
-                      seep_space_words(m->spaces[space].name.text, device),
-                      seep_text_size(taken->slope.value, one), unit_of(c),
-                      seep_space_words(m->spaces[tensors].name.text, tensor),
-                      seep_text_size(in_use->value, other));
+    seep_finding_note(
+        f, SEEP_ALLOCATOR_RISES_TEXT, seep_space_words(m->spaces[space].name.text, device),
+        seep_text_size(taken->slope.value, one), unit_of(c),
+        seep_space_words(m->spaces[tensors].name.text, in_words), seep_text_size(in_use->value, other));
     return 0;
 }
 
@@ -331,20 +330,16 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
         return 0;
     seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
     f->saving_bytes = idle;
-    f->title = seep_text_format("the allocator keeps %s of device %d that were never in use",
-                                seep_text_size((double)idle, one), device);
+    f->title =
+        seep_text_format(SEEP_ALLOCATOR_TITLE_TEXT, seep_text_size((double)reserved, one), device,
+                         seep_text_size((double)c->m->spaces[tensors].totals.peak_bytes, other));
     advise(c, d.settings, f);
-    seep_finding_note(f, "%s is reserved, and no more than %s was ever allocated at a time",
-                      seep_text_size((double)reserved, one),
-                      seep_text_size((double)c->m->spaces[tensors].totals.peak_bytes, other));
+    seep_finding_note(f, SEEP_ALLOCATOR_IDLE_TEXT, seep_text_size((double)idle, one));
     if (mended)
-        seep_finding_note(f,
-                          "in %s %d the GPU ran out of memory (%s requested): PyTorch released "
-                          "its unused cache and retried",
-                          unit_of(c), (int)mended->step,
+        seep_finding_note(f, SEEP_ALLOCATOR_RETRIED_TEXT, unit_of(c), (int)mended->step, device,
                           seep_text_size((double)mended->asked_bytes, one));
     if (d.capacity_bytes)
-        seep_finding_note(f, "the device has %s, of which this job has had %s and others have %s",
+        seep_finding_note(f, SEEP_ALLOCATOR_CAPACITY_TEXT, device,
                           seep_text_size((double)d.capacity_bytes, all),
                           seep_text_size((double)d.used_peak_bytes, one),
                           seep_text_size((double)d.others_bytes, other));
@@ -403,8 +398,8 @@ static int note_pieces(const struct seep_case *c, int device, struct seep_findin
     int rc = find_peak(c, device, &peak);
 
     if (!rc && peak.n_free > 1)
-        seep_finding_note(f, "in %s %d %s of its cache lay free, in %zu pieces, the largest of %s",
-                          unit_of(c), (int)(peak.from->step > 0 ? peak.from->step : 0),
+        seep_finding_note(f, SEEP_ALLOCATOR_PIECES_TEXT, unit_of(c),
+                          (int)(peak.from->step > 0 ? peak.from->step : 0),
                           seep_text_size((double)peak.free_bytes, all), peak.n_free,
                           seep_text_size((double)peak.largest_free_bytes, largest));
     seep_device_layout_fini(&peak);

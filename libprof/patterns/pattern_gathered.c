@@ -6,6 +6,8 @@
 #include "libprof/patterns/state_use.h"
 #include "libprof/signs/graph_nodes.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/words/findings/peak_words.h"
+#include "libprof/words/space.h"
 
 #include <string.h>
 
@@ -130,26 +132,22 @@ static int has_nodes(const struct seep_case *c, bool *found)
 
 static void say(const struct seep_case *c, struct seep_finding *f, bool evaluation, bool nodes)
 {
-    char size[SEEP_SIZE_TEXT];
+    char size[SEEP_SIZE_TEXT], space[SEEP_SPACE_WORDS];
+    const int gpu = seep_case_space(c)->device;
 
     (void)seep_text_size((double)f->live_bytes, size);
     f->saving_bytes = f->live_bytes;
     f->returns = true;
-    f->title = evaluation ? seep_text_format("an evaluation gathers %s on the device%s", size,
-                                             nodes ? ", and the autograd graph of each batch" : "")
-                          : seep_text_format("%s is gathered on the device between steps", size);
-    f->advice =
-        strdup(!evaluation ? "if the next steps learn from it, this is as it should be; of an "
-                             "evaluation move what is kept of each batch to the host (.cpu())"
-               : nodes     ? "evaluate under torch.no_grad(), and move what is kept of each batch "
-                             "to the host (.cpu()), or compute the metric batch by batch"
-                           : "move what is kept of each batch to the host (.cpu()), or compute the "
-                             "metric batch by batch");
-    seep_finding_note(
-        f, "%llu blocks are there at once, %.0f %% of the peak of %s", (unsigned long long)f->count,
-        100.0 * (double)f->live_bytes / (double)c->space_peak, seep_case_space(c)->text);
-    seep_finding_note(f, "they are freed before the next step ends: this raises the peak, and is "
-                         "no growth from step to step");
+    f->title = evaluation ? seep_text_format(SEEP_GATHERED_EVALUATION_TITLE_TEXT, size, gpu,
+                                             nodes ? SEEP_GATHERED_GRAPH_TEXT : "")
+                          : seep_text_format(SEEP_GATHERED_TITLE_TEXT, size, gpu);
+    f->advice = strdup(!evaluation ? SEEP_GATHERED_ROLLOUT_ADVICE_TEXT
+                       : nodes     ? SEEP_GATHERED_GRAPH_ADVICE_TEXT
+                                   : SEEP_GATHERED_ADVICE_TEXT);
+    seep_finding_note(f, SEEP_GATHERED_BLOCKS_TEXT, (unsigned long long)f->count,
+                      100.0 * (double)f->live_bytes / (double)c->space_peak,
+                      seep_space_words(seep_case_space(c)->text, space));
+    seep_finding_note(f, SEEP_GATHERED_FREED_TEXT);
 }
 
 bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f, bool with_graph)

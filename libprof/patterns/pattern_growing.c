@@ -3,6 +3,8 @@
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/words/findings/growth_words.h"
+#include "libprof/words/findings/kept_words.h"
 
 #include <string.h>
 
@@ -50,7 +52,7 @@ static bool was_seen_as(const struct seep_case *c, enum seep_holders_state state
 
 static void note_cycle(struct seep_finding *f)
 {
-    seep_finding_note(f, "seen in a snapshot: nothing holds it but itself, in a cycle");
+    seep_finding_note(f, SEEP_CYCLE_ALONE_TEXT);
 }
 
 /* The collector is switched off, or does not come to it. */
@@ -104,11 +106,10 @@ bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)
     seep_finding_verdict(f, SEEP_PATTERN_REFERENCE_CYCLE, SEEP_PRESSURE,
                          was_seen_as(c, SEEP_HOLDERS_CYCLE) ? SEEP_CERTAIN : SEEP_LIKELY);
     f->saving_bytes = (uint64_t)s->height;
-    seep_finding_note(f, "freed only in bursts: %u time%s the level fell from about %s to %s",
-                      s->falls, s->falls == 1 ? "" : "s", seep_text_size(s->top, top),
-                      seep_text_size(s->base, base));
-    seep_finding_note(f, "in between it rises by %s a step%s", seep_text_size(s->rise, rise),
-                      follow_epochs(s) ? "" : "; the falls do not follow the epochs");
+    seep_finding_note(f, SEEP_CYCLE_BURSTS_TEXT, s->falls, s->falls == 1 ? "" : "s",
+                      seep_text_size(s->top, top), seep_text_size(s->base, base));
+    seep_finding_note(f, SEEP_CYCLE_RISE_TEXT, seep_text_size(s->rise, rise),
+                      follow_epochs(s) ? "" : SEEP_CYCLE_NO_EPOCHS_TEXT);
     if (was_seen_as(c, SEEP_HOLDERS_CYCLE))
         note_cycle(f);
     return true;
@@ -125,8 +126,8 @@ void seep_case_note_prospect(const struct seep_case *c, struct seep_finding *f)
                           ? seep_kept_by_nobody_text(k)
                           : seep_prospect_text(c->signs->prospect));
     if (k->grows)
-        seep_finding_note(f, "%s has a length of %llu, %.3g more a %s, and no bound", k->text,
-                          (unsigned long long)k->length, k->pace, seep_case_unit(c));
+        seep_finding_note(f, SEEP_GROWTH_NO_BOUND_TEXT, k->text, (unsigned long long)k->length,
+                          k->pace, seep_case_unit(c));
 }
 
 bool seep_is_shm_growth(const struct seep_case *c, struct seep_finding *f)
@@ -134,7 +135,7 @@ bool seep_is_shm_growth(const struct seep_case *c, struct seep_finding *f)
     if (!grows_for_good(c))
         return false;
     describe_growth(c, f);
-    seep_finding_note(f, "%llu shared maps outlive their %ss", (unsigned long long)f->count,
+    seep_finding_note(f, SEEP_GROWTH_SHARED_MAPS_TEXT, (unsigned long long)f->count,
                       seep_case_unit(c));
     seep_case_note_prospect(c, f);
     return f->n_sites > 0;
@@ -165,21 +166,18 @@ static void say_what_is_open(const struct seep_case *c, struct seep_finding *f)
 
     f->of_arenas = c->signs->prospect == SEEP_OPEN_ARENAS;
     if (f->of_arenas) {
-        f->title = strdup("small Python objects pile up");
-        f->advice = strdup(
-            "look for a list, dict or set that is only added to, also by other lines; seep run "
-            "--python-allocators shows each object at its own line");
+        f->title = strdup(SEEP_OBJECTS_TITLE_TEXT);
+        f->advice = strdup(SEEP_OBJECTS_ADVICE_TEXT);
     }
     if (c->signs->prospect == SEEP_OPEN_TRAINED) {
-        f->title = strdup("a network grows by new parameters");
-        f->advice = strdup("if all parts of the network are used, plan the memory for the last of "
-                           "them; if not, take the old ones out of it and out of the optimizer");
+        f->title = strdup(SEEP_NETWORK_TITLE_TEXT);
+        f->advice = strdup(SEEP_NETWORK_ADVICE_TEXT);
     }
     if (c->signs->prospect == SEEP_OPEN_LIBRARY_EACH) {
-        f->title = seep_text_format("%s grows", cache->name);
+        f->title = seep_text_format(SEEP_LIBRARY_GROWS_TITLE_TEXT, cache->name);
         f->keeper = strdup(cache->name);
         f->advice = strdup(cache->advice);
-        seep_finding_note(f, "%s: %s", cache->name, cache->bound);
+        seep_finding_note(f, SEEP_LIBRARY_IS_TEXT, cache->name, cache->bound);
     }
 }
 

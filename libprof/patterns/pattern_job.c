@@ -3,6 +3,8 @@
 #include "libprof/base/text.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/words/findings/peak_words.h"
+#include "libprof/words/space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +100,7 @@ static int gather_carried(struct seep_case *c, struct seep_finding *f, uint64_t 
 
 int seep_find_carry_over(struct seep_case *c, struct seep_finding *f, bool *found)
 {
-    char size[SEEP_SIZE_TEXT], words[SEEP_SPACE_WORDS];
+    char size[SEEP_SIZE_TEXT], space[SEEP_SPACE_WORDS];
     uint64_t sum;
 
     if (!may_carry(c))
@@ -111,12 +113,11 @@ int seep_find_carry_over(struct seep_case *c, struct seep_finding *f, bool *foun
         return 0;
     seep_finding_verdict(f, SEEP_PATTERN_CARRY_OVER, SEEP_INFO, SEEP_LIKELY);
     f->saving_bytes = sum;
-    seep_finding_note(
-        f, "blocks of a step are freed in the next one, when its own are there: %s twice",
-        seep_text_size((double)sum, size));
-    seep_finding_note(f, "no growth; the peak could be %s lower, %.0f %% of the peak of %s", size,
-                      100.0 * (double)sum / (double)peak,
-                      seep_space_words(c->m->spaces[c->space].name.text, words));
+    seep_finding_note(f, SEEP_CARRIED_TWICE_TEXT, seep_text_size((double)sum, size));
+    f->advice = seep_text_format(SEEP_CARRIED_ADVICE_TEXT, size);
+    seep_finding_note(f, SEEP_CARRIED_PEAK_TEXT,
+                      seep_space_words(c->m->spaces[c->space].name.text, space), size,
+                      100.0 * (double)sum / (double)peak);
     return 0;
 }
 
@@ -235,14 +236,10 @@ int seep_find_cow_growth(struct seep_case *c, struct seep_finding *f, bool *foun
         f->growth = (struct seep_slope){slope, slope, slope};
         f->returns = true;
     }
-    seep_finding_note(f,
-                      "%u forked workers came to own %s of pages each (%s in all) without "
-                      "allocating: their own blocks never were more than %s",
-                      sum.workers, seep_text_size((double)sum.bytes / sum.workers, each),
+    seep_finding_note(f, SEEP_COPIED_PAGES_TEXT, sum.workers,
+                      seep_text_size((double)sum.bytes / sum.workers, each),
                       seep_text_size((double)sum.bytes, all),
                       seep_text_size((double)sum.own_bytes / sum.workers, live));
-    seep_finding_note(f,
-                      "reading a Python object writes its reference count, and so copies the page "
-                      "that it lies in; this line had made most of them before the fork");
+    seep_finding_note(f, SEEP_COPIED_WHY_TEXT);
     return 0;
 }

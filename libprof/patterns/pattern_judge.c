@@ -3,6 +3,8 @@
 #include "libprof/base/text.h"
 #include "libprof/measure/memory_limit.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/words/findings/growth_words.h"
+#include "libprof/words/step_words.h"
 
 static const struct {
     bool (*of_line)(const struct seep_case *, struct seep_finding *);
@@ -89,7 +91,7 @@ int seep_patterns_judge_job(struct seep_case *c, enum seep_pattern pattern,
 
 const char *seep_case_unit(const struct seep_case *c)
 {
-    return c->signs->timed ? "time slice" : "step";
+    return seep_step_unit(c->signs->timed);
 }
 
 const struct seep_space_name *seep_case_space(const struct seep_case *c)
@@ -210,6 +212,17 @@ uint64_t seep_case_short_frees(const struct seep_case *c, const struct seep_mode
     return e->lifetimes[0] + e->lifetimes[1];
 }
 
+static void note_shape(const struct seep_growth *g, struct seep_finding *f)
+{
+    const char *plateau = g->growing ? SEEP_GROWTH_NO_PLATEAU_TEXT : "";
+
+    if (g->shape.rising == g->shape.windows)
+        seep_finding_note(f, SEEP_GROWTH_ALL_PARTS_TEXT "%s", g->shape.windows, plateau);
+    else
+        seep_finding_note(f, SEEP_GROWTH_SOME_PARTS_TEXT "%s", g->shape.rising, g->shape.windows,
+                          plateau);
+}
+
 void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_growth *g = &c->signs->growth;
@@ -218,14 +231,13 @@ void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f)
 
     f->growth = g->slope;
     f->returns = g->by_process && !(g->past_epoch && c->span->epochs_known);
-    seep_finding_note(
-        f, "grows by %s a %s%s, %s", seep_text_size(g->slope.value, value), unit,
-        seep_text_interval("95 % interval ", g->slope.value, g->slope.low, g->slope.high, interval),
-        seep_text_span(unit, g->from, g->to, span));
-    seep_finding_note(f, "rises in %u of %u parts of the run%s", g->shape.rising, g->shape.windows,
-                      g->growing ? "; never levels off" : "");
+    seep_finding_note(f, SEEP_GROWTH_PACE_TEXT, seep_text_size(g->slope.value, value), unit,
+                      seep_text_interval(SEEP_GROWTH_INTERVAL_TEXT, g->slope.value, g->slope.low,
+                                         g->slope.high, interval),
+                      seep_text_span(unit, g->from, g->to, span));
+    note_shape(g, f);
     if (g->by_process)
-        seep_finding_note(f, "measured within each process: some ended before the job did");
+        seep_finding_note(f, SEEP_GROWTH_BY_PROCESS_TEXT);
 }
 
 bool seep_case_comes_in_bursts(const struct seep_case *c)

@@ -7,6 +7,9 @@
 #include "libprof/signs/work_areas.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/who/merge/hops.h"
+#include "libprof/words/findings/kept_words.h"
+#include "libprof/words/limit_kind.h"
+#include "libprof/words/space.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,9 +87,8 @@ static void note_little(const struct seep_case *c, struct seep_finding *f)
     const uint64_t limit = seep_memory_limit_of(c->m, &kind);
     char size[SEEP_SIZE_TEXT];
 
-    seep_finding_note(
-        f, "%.1f %% of the memory that there is, %s (%s): little, unless the data grow",
-        100.0 * (double)f->live_bytes / (double)limit, seep_text_size((double)limit, size), kind);
+    seep_finding_note(f, SEEP_LOADED_LITTLE_TEXT, 100.0 * (double)f->live_bytes / (double)limit,
+                      seep_text_size((double)limit, size), seep_limit_words(kind));
 }
 
 bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
@@ -116,17 +118,16 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
         f->live_bytes < SEEP_T_CACHE_BYTES)
         return false;
     const bool matters = seep_case_has_consequences(c, f->live_bytes);
-    char size[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
+    char size[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT], space[SEEP_SPACE_WORDS];
     seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, matters ? SEEP_RETENTION : SEEP_INFO,
                          data ? SEEP_CERTAIN : SEEP_LIKELY);
     f->saving_bytes = f->live_bytes - f->live_bytes / f->count;
-    seep_finding_note(f, "%llu blocks of %s, all made before step 1 was over",
-                      (unsigned long long)f->count,
+    seep_finding_note(f, SEEP_LOADED_BLOCKS_TEXT, (unsigned long long)f->count,
                       seep_text_size((double)f->live_bytes / (double)f->count, each));
-    seep_finding_note(f, "none was freed up to step %d, none was added", (int)c->span->last);
-    seep_finding_note(
-        f, "%s, %.0f %% of the peak of %s", seep_text_size((double)f->live_bytes, size),
-        100.0 * (double)f->live_bytes / (double)c->space_peak, seep_case_space(c)->text);
+    seep_finding_note(f, SEEP_LOADED_STAYS_TEXT, (int)c->span->last);
+    seep_finding_note(f, SEEP_KEPT_SHARE_TEXT, seep_text_size((double)f->live_bytes, size),
+                      100.0 * (double)f->live_bytes / (double)c->space_peak,
+                      seep_space_words(seep_case_space(c)->text, space));
     if (!matters)
         note_little(c, f);
     return true;
@@ -229,21 +230,20 @@ static void note_plateau(const struct seep_case *c, struct seep_finding *f)
     char size[SEEP_SIZE_TEXT];
 
     f->plateau_step = c->signs->growth.plateau;
-    seep_finding_note(f, "grew by %s until step %d, and has kept that since",
+    seep_finding_note(f, SEEP_CACHE_PLATEAU_TEXT,
                       seep_text_size(c->signs->growth.plateau_rise, size),
                       (int)c->signs->growth.plateau);
     if (c->span->epoch_passed && c->signs->growth.began_late)
-        seep_finding_note(f, "the epoch with which it began ended with step %d", (int)pass_end(c));
+        seep_finding_note(f, SEEP_CACHE_ITS_EPOCH_TEXT, (int)pass_end(c));
     else if (c->span->epoch_passed)
-        seep_finding_note(f, "the first epoch ended with step %d", (int)c->span->epoch_steps);
+        seep_finding_note(f, SEEP_CACHE_FIRST_EPOCH_TEXT, (int)c->span->epoch_steps);
 }
 
 static void note_fading(struct seep_finding *f, const struct seep_fading *fading)
 {
     char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
 
-    seep_finding_note(f, "each epoch adds less, the first %s, the last %s: items not seen before",
-                      seep_text_size((double)fading->first, one),
+    seep_finding_note(f, SEEP_CACHE_FADING_TEXT, seep_text_size((double)fading->first, one),
                       seep_text_size((double)fading->last, other));
 }
 
@@ -253,20 +253,14 @@ static void note_turnover(struct seep_finding *f, const struct turnover *t)
     double block = f->count ? (double)f->live_bytes / (double)f->count : 0;
 
     if (f->pattern == SEEP_PATTERN_LEGITIMATE_GROWTH)
-        seep_finding_note(
-            f,
-            "since then it stays as large, and new blocks take the place of old ones: "
-            "%llu lasting allocations for %llu kept blocks",
-            (unsigned long long)t->lasting, (unsigned long long)t->kept);
+        seep_finding_note(f, SEEP_CACHE_RENEWED_TEXT, (unsigned long long)t->lasting,
+                          (unsigned long long)t->kept);
     else if (f->pattern == SEEP_PATTERN_ALIASED_CACHE)
-        seep_finding_note(f,
-                          "later epochs put a new block in the place of an old one: %llu lasting "
-                          "allocations for %llu kept blocks, replaced at an age of about %d steps",
-                          (unsigned long long)t->lasting, (unsigned long long)t->kept,
-                          (int)t->median_age);
+        seep_finding_note(f, SEEP_CACHE_REPLACED_TEXT, (unsigned long long)t->lasting,
+                          (unsigned long long)t->kept, (int)t->median_age);
     else
-        seep_finding_note(f, "%llu blocks of about %s, each made once and never replaced",
-                          (unsigned long long)t->kept, seep_text_size(block, each));
+        seep_finding_note(f, SEEP_CACHE_ONCE_TEXT, (unsigned long long)t->kept,
+                          seep_text_size(block, each));
 }
 
 /* Keeps the line's sites where they gather items: up to a plateau, or epoch by epoch fewer. False:
@@ -342,9 +336,7 @@ static bool judge_cycled(const struct seep_case *c, struct seep_finding *f)
                          SEEP_CERTAIN);
     f->saving_bytes = f->live_bytes;
     seep_case_note_growth(c, f);
-    seep_finding_note(f,
-                      "kept by %s, which keeps all of its first pass: %llu when it was looked at",
-                      k->text, (unsigned long long)k->length);
+    seep_finding_note(f, SEEP_CACHE_CYCLED_TEXT, k->text, (unsigned long long)k->length);
     return true;
 }
 
@@ -391,13 +383,13 @@ static bool judge_bounded(const struct seep_case *c, struct seep_finding *f)
     seep_case_keep_retaining(c, f);
     seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_CERTAIN);
     f->plateau_step = g->growing ? 0 : g->plateau;
-    seep_finding_note(f, "kept by %s", k->text);
-    seep_finding_note(f, "its length is %llu, and at most %llu: %s when full",
-                      (unsigned long long)k->length, (unsigned long long)k->bound,
+    seep_finding_note(f, SEEP_BOUNDED_HOLDER_TEXT, k->text);
+    seep_finding_note(f, SEEP_BOUNDED_LENGTH_TEXT, (unsigned long long)k->length,
+                      (unsigned long long)k->bound,
                       seep_text_size((double)k->bound * k->entry_bytes, size));
     if (fills)
-        seep_finding_note(f, "at this pace it is full about %.0f %ss after it was looked at",
-                          to_come / g->slope.value, seep_case_unit(c));
+        seep_finding_note(f, SEEP_BOUNDED_FULL_AT_TEXT, to_come / g->slope.value,
+                          seep_case_unit(c));
     return f->n_sites > 0 && f->live_bytes >= SEEP_T_CACHE_BYTES;
 }
 
@@ -415,16 +407,15 @@ static bool judge_library(const struct seep_case *c, struct seep_finding *f)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_LIKELY);
     f->plateau_step = g->growing ? 0 : g->plateau;
-    f->title = seep_text_format("%s fills", cache->name);
+    f->title = seep_text_format(SEEP_LIBRARY_FILLS_TITLE_TEXT, cache->name);
     f->keeper = strdup(cache->name);
     f->advice = strdup(cache->advice);
     seep_finding_note(f,
-                      cache->blocks == SEEP_LIBRARY_CACHE_EACH ? "%s has levelled off: %s"
-                                                               : "%s has a bound: %s",
+                      cache->blocks == SEEP_LIBRARY_CACHE_EACH ? SEEP_LIBRARY_LEVELLED_TEXT
+                                                               : SEEP_LIBRARY_BOUND_TEXT,
                       cache->name, cache->bound);
     seep_finding_note(f, "%s",
-                      c->cache ? "by the functions that made it"
-                               : "by what was seen to hold it: static data of the library");
+                      c->cache ? SEEP_LIBRARY_BY_FUNCTIONS_TEXT : SEEP_LIBRARY_BY_STATIC_TEXT);
     return true;
 }
 
@@ -448,13 +439,11 @@ static bool judge_staircase(const struct seep_case *c, struct seep_finding *f)
     seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO,
                          ended ? SEEP_CERTAIN : SEEP_POSSIBLE);
     f->plateau_step = ended ? s->last_jump : 0;
-    seep_finding_note(
-        f, "from %s to %s in %d jumps, each a larger block in the place of an old one",
-        seep_text_size((double)s->start, from), seep_text_size((double)s->end, to), s->jumps);
-    seep_finding_note(f, "the number of blocks stays: %lld", (long long)s->most_blocks);
+    seep_finding_note(f, SEEP_BOUNDED_STAIRS_TEXT, seep_text_size((double)s->start, from),
+                      seep_text_size((double)s->end, to), s->jumps);
+    seep_finding_note(f, SEEP_BOUNDED_BLOCKS_TEXT, (long long)s->most_blocks);
     if (ended)
-        seep_finding_note(f, "the last jump was in step %d of %d", (int)s->last_jump,
-                          (int)c->m->n_steps);
+        seep_finding_note(f, SEEP_BOUNDED_LAST_JUMP_TEXT, (int)s->last_jump, (int)c->m->n_steps);
     return f->n_sites > 0;
 }
 

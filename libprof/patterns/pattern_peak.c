@@ -2,6 +2,8 @@
 #include "libprof/base/text.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/words/findings/peak_words.h"
+#include "libprof/words/space.h"
 
 #include <string.h>
 
@@ -48,7 +50,7 @@ static bool is_flat_copy(const struct seep_model_site *site, uint64_t block_byte
 
 bool seep_is_collective_buffer(const struct seep_case *c, struct seep_finding *f)
 {
-    char size[SEEP_SIZE_TEXT];
+    char size[SEEP_SIZE_TEXT], space[SEEP_SPACE_WORDS];
 
     if (!((c->parts >> SEEP_PART_COLLECTIVE) & 1))
         return false;
@@ -73,13 +75,12 @@ bool seep_is_collective_buffer(const struct seep_case *c, struct seep_finding *f
         return false;
     const struct seep_model_site *site = &c->m->sites[f->sites[0]];
     seep_finding_verdict(f, SEEP_PATTERN_COLLECTIVE_BUFFER, SEEP_PRESSURE, SEEP_LIKELY);
-    seep_finding_note(f, "one block of %s, %.1f times a step, freed within the step",
-                      seep_text_size((double)f->saving_bytes, size),
+    seep_finding_note(f, SEEP_COLLECTIVE_BLOCK_TEXT, seep_text_size((double)f->saving_bytes, size),
                       (double)site->totals.allocations / (double)c->m->n_steps /
                           (site->n_slots ? site->n_slots : 1));
-    seep_finding_note(f, "%.0f %% of the peak of %s while it lives",
+    seep_finding_note(f, SEEP_COLLECTIVE_SHARE_TEXT,
                       100.0 * (double)f->saving_bytes / (double)c->space_peak,
-                      seep_case_space(c)->text);
+                      seep_space_words(seep_case_space(c)->text, space));
     return true;
 }
 
@@ -119,7 +120,7 @@ static bool find_spike(const struct seep_case *c, uint32_t site, struct spike *s
 bool seep_is_size_spike(const struct seep_case *c, struct seep_finding *f)
 {
     struct spike spike = {0}, s;
-    char one[SEEP_SIZE_TEXT], usual[SEEP_SIZE_TEXT];
+    char one[SEEP_SIZE_TEXT], usual[SEEP_SIZE_TEXT], space[SEEP_SPACE_WORDS];
 
     /* On the host what a program does at its start looks like this, by slices of time. */
     if (c->signs->timed && seep_case_space(c)->device < 0)
@@ -135,11 +136,10 @@ bool seep_is_size_spike(const struct seep_case *c, struct seep_finding *f)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_SIZE_SPIKE, SEEP_PRESSURE, SEEP_LIKELY);
     f->saving_bytes = spike.largest - spike.median;
-    seep_finding_note(f, "the largest request is %s, half of them are below %s",
-                      seep_text_size((double)spike.largest, one),
+    seep_finding_note(f, SEEP_SPIKE_LARGEST_TEXT, seep_text_size((double)spike.largest, one),
                       seep_text_size((double)spike.median, usual));
-    seep_finding_note(f, "%.1f %% of the requests are as large; it is %.0f %% of the peak of %s",
-                      100 * spike.share, 100.0 * (double)spike.largest / (double)c->space_peak,
-                      seep_case_space(c)->text);
+    seep_finding_note(f, SEEP_SPIKE_SHARE_TEXT, 100 * spike.share,
+                      100.0 * (double)spike.largest / (double)c->space_peak,
+                      seep_space_words(seep_case_space(c)->text, space));
     return true;
 }

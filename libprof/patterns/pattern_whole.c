@@ -5,6 +5,8 @@
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/signs/graph_nodes.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/words/findings/kept_words.h"
+#include "libprof/words/space.h"
 
 #include <string.h>
 
@@ -113,15 +115,14 @@ static void note_draw(const struct seep_case *c, uint32_t line, uint64_t bytes,
     const struct seep_dict_frame *at = &c->m->dict.frames[line];
     char size[SEEP_SIZE_TEXT];
 
-    seep_finding_note(f, "a step takes about %s of what is there, at %s:%llu",
-                      seep_text_size((double)bytes, size),
+    seep_finding_note(f, SEEP_WHOLE_PART_TEXT, seep_text_size((double)bytes, size),
                       seep_dictionary_text(&c->m->dict, at->source), (unsigned long long)at->where);
 }
 
 bool seep_case_judge_whole(const struct seep_case *c, struct seep_finding *f)
 {
     const double all = (double)c->space_peak;
-    char size[SEEP_SIZE_TEXT];
+    char size[SEEP_SIZE_TEXT], space[SEEP_SPACE_WORDS];
     uint32_t line = 0;
     uint64_t bytes = 0;
 
@@ -137,16 +138,13 @@ bool seep_case_judge_whole(const struct seep_case *c, struct seep_finding *f)
                          fills && line ? SEEP_RETENTION : SEEP_INFO,
                          line ? SEEP_LIKELY : SEEP_POSSIBLE);
     f->saving_bytes = line ? f->live_bytes - bytes : 0;
-    seep_finding_note(f, "copied to the device before step 1 was over, and live up to step %d",
-                      (int)c->span->last);
-    seep_finding_note(f, "%s, %.0f %% of the peak of %s",
-                      seep_text_size((double)f->live_bytes, size),
-                      100.0 * (double)f->live_bytes / all, seep_case_space(c)->text);
+    seep_finding_note(f, SEEP_WHOLE_STAYS_TEXT, (int)c->span->last);
+    seep_finding_note(f, SEEP_KEPT_SHARE_TEXT, seep_text_size((double)f->live_bytes, size),
+                      100.0 * (double)f->live_bytes / all,
+                      seep_space_words(seep_case_space(c)->text, space));
     if (line)
         note_draw(c, line, bytes, f);
     else
-        f->advice =
-            strdup("if each step reads all of it, this is as it should be; else keep it on the "
-                   "host (pin_memory) and move a batch at a time to the device");
+        f->advice = strdup(SEEP_WHOLE_ADVICE_TEXT);
     return true;
 }

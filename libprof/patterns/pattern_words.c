@@ -2,7 +2,11 @@
 
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
-#include "libprof/words/line_words.h"
+#include "libprof/measure/shortage.h"
+#include "libprof/words/findings/line_words.h"
+#include "libprof/words/findings/shortage_words.h"
+#include "libprof/words/python_file.h"
+#include "libprof/words/step_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +21,9 @@ static const char *function_name(const struct seep_code *code, uint32_t frame)
 
     if (f->kind == SEEP_FRAME_PYTHON) {
         const char *name = seep_dictionary_text(d, f->function);
-        return *name ? name : "this line";
+        return *name ? name : SEEP_LINE_THIS_LINE_TEXT;
     }
-    return symbol && symbol->function ? symbol->function : "this code";
+    return symbol && symbol->function ? symbol->function : SEEP_LINE_THIS_CODE_TEXT;
 }
 
 /* "multiprocessing/connection.py": two parts of a path tell a library's files apart. */
@@ -31,6 +35,14 @@ static const char *short_path(const char *path)
         if (at[-1] == '/')
             return at;
     return path;
+}
+
+/* The library that a file is of: a package, or the file itself where it is Python's own or of none.
+ */
+static void name_library(const char *path, char *name, size_t n)
+{
+    if (!seep_python_file_package(path, name, n) || strcmp(name, "Python") == 0)
+        snprintf(name, n, "%s", short_path(path));
 }
 
 /* The file of a line that no frame of the user's leads to; NULL of another line. */
@@ -49,19 +61,29 @@ static const char *library_of(const struct seep_code *code, const struct seep_fi
     return *path ? path : NULL;
 }
 
-/* Whose line it is: a function's of the user's; a library's with the name that the user knows. */
+/* Whose line it is: the container that was seen to keep what it allocates, or its function. */
 static char *whose(const struct seep_code *code, const struct seep_finding *f)
+{
+    if (f->keeper && (f->sender || library_of(code, f)))
+        return strdup(f->keeper);
+    return strdup(function_name(code, seep_finding_shown(f)));
+}
+
+/* What is not the function that the user thinks of: another process's, a library's. */
+static char *made_in(const struct seep_code *code, const struct seep_finding *f)
 {
     const char *function = function_name(code, seep_finding_shown(f));
     const char *library = library_of(code, f);
+    char name[64];
 
     if (f->sender)
-        return seep_text_format("%s%s%s of another process", f->keeper ? f->keeper : "",
-                                f->keeper ? ", made by " : "", function);
+        return f->keeper ? seep_text_format(SEEP_LINE_MADE_ELSEWHERE_TEXT, function)
+                         : strdup(SEEP_LINE_ELSEWHERE_TEXT);
     if (!library)
-        return strdup(function);
-    return seep_text_format("%s%s%s of %s, a library's", f->keeper ? f->keeper : "",
-                            f->keeper ? ", by " : "", function, short_path(library));
+        return strdup("");
+    name_library(library, name, sizeof name);
+    return f->keeper ? seep_text_format(SEEP_LINE_MADE_IN_LIBRARY_TEXT, name, function)
+                     : seep_text_format(SEEP_LINE_IN_LIBRARY_TEXT, name);
 }
 
 static bool any_runs(const struct seep_model *m)
@@ -109,21 +131,22 @@ static char *fill(const char *template, const struct filling *words, size_t n)
 
 static char *blocks_of(const struct seep_finding *f)
 {
-    return seep_text_format("%llu block%s", (unsigned long long)f->count, f->count == 1 ? "" : "s");
+    return seep_text_format(SEEP_LINE_BLOCKS_TEXT, (unsigned long long)f->count,
+                            f->count == 1 ? "" : "s");
 }
 
 /* Of a graph: what ends an epoch is known, what ends a sum of losses is not. */
 static const char *until_when(const struct seep_finding *f)
 {
     return !f->returns                    ? ""
-           : f->severity == SEEP_PRESSURE ? ", until it is let go of"
-                                          : ", until the epoch ends";
+           : f->severity == SEEP_PRESSURE ? SEEP_LINE_UNTIL_FREED_TEXT
+                                          : SEEP_LINE_UNTIL_EPOCH_TEXT;
 }
 
 static char *since_plateau(const struct seep_finding *f)
 {
-    return f->plateau_step ? seep_text_format("from step %d on", (int)f->plateau_step)
-                           : strdup("by now");
+    return f->plateau_step ? seep_text_format(SEEP_LINE_SINCE_STEP_TEXT, (int)f->plateau_step)
+                           : strdup(SEEP_LINE_SO_FAR_TEXT);
 }
 
 static char *size_of(double bytes)
@@ -133,25 +156,20 @@ static char *size_of(double bytes)
     return strdup(seep_text_size(bytes, text));
 }
 
-/* What keeps memory of a device can keep it on the host instead. */
-static const char *const on_devices[SEEP_N_PATTERNS] = {
-    [SEEP_PATTERN_EAGER_RETENTION] =
-        "keep the items on the host and move a batch at a time to the device "
-        "(pin_memory, .to(device, non_blocking=True)), or load each when it is used",
-    [SEEP_PATTERN_ALIASED_CACHE] =
-        "copy the dataset's object before writing into it what was moved to the device: a shallow "
-        "copy (dict(target), copy.copy) is enough where only its top-level keys change",
-    [SEEP_PATTERN_FIRST_TOUCH_CACHE] =
-        "keep the items on the host and move a batch at a time to the device, or bound the cache; "
-        "drop the list or dict that owns the items, not only the local name",
-    [SEEP_PATTERN_UNBOUNDED_GROWTH] =
-        "find who keeps what this line makes: a list or dict that is only appended to, a closure "
-        "or a callback; what has to be kept goes to the host: .item() for numbers, "
-        ".detach().cpu() for tensors",
-    [SEEP_PATTERN_GRAPH_RETENTION] =
-        "keep numbers, not tensors with their graphs: loss.item() for logs and sums, "
-        ".detach().cpu() for what is used on; evaluate under torch.no_grad()",
+static const struct {
+    const char *title, *advice;
+} on_gpus[SEEP_N_PATTERNS] = {
+#define SEEP_GPU_WORDS(id, title, advice) [SEEP_PATTERN_##id] = {title, advice},
+#include "libprof/words/findings/gpu_words.def"
+#undef SEEP_GPU_WORDS
 };
+
+static bool is_on_gpu(const struct seep_model *m, const struct seep_finding *f)
+{
+    const enum seep_space_class class = m->spaces[f->space].name.class;
+
+    return class == SEEP_CLASS_DEVICE || class == SEEP_CLASS_TENSOR;
+}
 
 /* One memory is judged of host and mmap together. */
 static char *memory_of(const struct seep_model *m, const struct seep_finding *f)
@@ -175,20 +193,46 @@ static char *below_of(const struct seep_code *code, const struct seep_finding *f
                : strdup("");
 }
 
-static const char *title_of(const struct seep_finding *f)
+/* The GPU that memory lies on, its tensors' as well. */
+static char *gpu_of(const struct seep_model *m, const struct seep_finding *f)
 {
-    return f->n_lines ? SEEP_SPREAD_TITLE_TEXT : seep_pattern_row(f->pattern)->title;
+    return seep_text_format(SEEP_GPU_TEXT, m->spaces[f->space].name.device);
+}
+
+/* What was free when a request failed, and did not serve it. */
+static char *free_of(const struct seep_shortage *s)
+{
+    char all[SEEP_SIZE_TEXT], largest[SEEP_SIZE_TEXT];
+    if (s && s->cause == SEEP_SHORTAGE_FRAGMENTED &&
+        s->largest_piece_bytes >= s->request->asked_bytes)
+        return seep_text_format(SEEP_SHORTAGE_FREE_ELSEWHERE_TEXT,
+                                seep_text_size((double)s->unallocated_bytes, all));
+    if (s && s->cause == SEEP_SHORTAGE_FRAGMENTED)
+        return seep_text_format(SEEP_SHORTAGE_FREE_PIECES_TEXT,
+                                seep_text_size((double)s->unallocated_bytes, all),
+                                seep_text_size((double)s->largest_piece_bytes, largest));
+    if (s && s->free_bytes && s->free_bytes < s->request->asked_bytes)
+        return seep_text_format(SEEP_SHORTAGE_FREE_TEXT,
+                                seep_text_size((double)s->free_bytes, all));
+    return strdup("");
+}
+
+static const char *title_of(const struct seep_model *m, const struct seep_finding *f)
+{
+    if (f->n_lines)
+        return SEEP_SPREAD_TITLE_TEXT;
+    if (f->shortage && seep_shortage_is_pinned(f->shortage))
+        return SEEP_SHORTAGE_PINNED_TITLE_TEXT;
+    return is_on_gpu(m, f) && on_gpus[f->pattern].title ? on_gpus[f->pattern].title
+                                                        : seep_pattern_row(f->pattern)->title;
 }
 
 static const char *advice_of(const struct seep_model *m, const struct seep_finding *f)
 {
-    const enum seep_space_class class = m->spaces[f->space].name.class;
-    const bool on_device = class == SEEP_CLASS_DEVICE || class == SEEP_CLASS_TENSOR;
-
     if (f->n_lines && f->severity == SEEP_LEAK)
         return SEEP_SPREAD_LEAK_TEXT;
-    return on_device && on_devices[f->pattern] ? on_devices[f->pattern]
-                                               : seep_pattern_row(f->pattern)->advice;
+    return is_on_gpu(m, f) && on_gpus[f->pattern].advice ? on_gpus[f->pattern].advice
+                                                         : seep_pattern_row(f->pattern)->advice;
 }
 
 int seep_finding_set_words(const struct seep_code *code, struct seep_finding *f)
@@ -197,24 +241,26 @@ int seep_finding_set_words(const struct seep_code *code, struct seep_finding *f)
     const bool timed = m->step_source == SEEP_STEP_TIME;
     struct filling words[] = {
         {"who", whose(code, f)},
+        {"where", made_in(code, f)},
         {"size", size_of((double)f->live_bytes)},
         {"asked", size_of((double)f->asked_bytes)},
-        {"space", strdup(m->spaces[f->space].name.text)},
         {"memory", memory_of(m, f)},
+        {"gpu", gpu_of(m, f)},
+        {"free", free_of(f->shortage)},
         {"lines", lines_of(f)},
         {"below", below_of(code, f)},
         {"each", size_of(f->growth.value)},
         {"saving", size_of((double)f->saving_bytes)},
-        {"unit", strdup(timed ? "time slice" : "step")},
+        {"unit", strdup(seep_step_unit(timed))},
         {"blocks", blocks_of(f)},
-        {"so far", strdup(any_runs(m) ? "so far" : "to the end")},
-        {"since the plateau", since_plateau(f)},
-        {"until the epoch ends", strdup(until_when(f))},
+        {"lasting", strdup(any_runs(m) ? SEEP_LINE_SO_FAR_TEXT : SEEP_LINE_TO_THE_END_TEXT)},
+        {"since", since_plateau(f)},
+        {"until", strdup(until_when(f))},
     };
     const size_t n = sizeof words / sizeof *words;
 
     if (!f->title)
-        f->title = fill(title_of(f), words, n);
+        f->title = fill(title_of(m, f), words, n);
     if (!f->advice)
         f->advice = strdup(advice_of(m, f));
     for (size_t i = 0; i < n; i++)

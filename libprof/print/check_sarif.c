@@ -9,7 +9,6 @@
 #include "libprof/report_read/shortage_view.h"
 #include "libprof/words/patterns.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,16 +229,14 @@ static json_t *line_result(const json_t *line, const char *cwd)
 /* A rule [3.49]: what it is called, what it is told by, and what to do, as text and as Markdown. */
 static json_t *rule_of(const char *id, const char *called, const char *signs, const char *advice)
 {
-    char *full = seep_text_format("%c%s", toupper((unsigned char)signs[0]), signs + 1);
-    char *text = seep_text_format("Told by: %s\n\nTo do: %s.", signs, advice);
-    char *marked = seep_text_format("**Told by:** %s\n\n**To do:** %s.", signs, advice);
-    json_t *rule = !full || !text || !marked
+    char *text = seep_text_format("Signs: %s\n\nTo do: %s", signs, advice);
+    char *marked = seep_text_format("**Signs:** %s\n\n**To do:** %s", signs, advice);
+    json_t *rule = !text || !marked
                        ? NULL
                        : json_pack("{s:s, s:{s:s}, s:{s:s}, s:{s:s, s:s}}", "id", id,
                                    "shortDescription", "text", called, "fullDescription", "text",
-                                   full, "help", "text", text, "markdown", marked);
+                                   signs, "help", "text", text, "markdown", marked);
 
-    free(full);
     free(text);
     free(marked);
     return rule;
@@ -261,8 +258,8 @@ static json_t *rules(void)
     seep_json_append(
         list,
         rule_of(BUDGET_RULE, "A memory budget is violated",
-                "the job exceeded a limit that its budget file or an option sets.",
-                "fix what grew, or raise the limit; `seep help check` describes budgets"),
+                "The job exceeded a limit that its budget file or an option sets.",
+                "Fix what grew, or raise the limit; `seep help check` describes budgets."),
         &failed);
     return seep_json_whole(list, failed);
 }

@@ -84,12 +84,12 @@ static void say_own_malloc(struct seep_said *said, const struct own_malloc *own)
 
     if (said->pieces->may_open && own->path[0] == '/' && seep_own_allocator_find(own->path, &found))
         seep_own_allocator_text(&found, name);
-    seep_said_add(
-        said,
-        "%s: malloc was %s here: %s brings its own%s%s%s: what it hands out shows in RSS and "
-        "in its maps only: use its own profiler, or build it without",
-        seep_said_pids(own->pid, own->n, pids), own->never ? "never called" : "mostly not called",
-        seep_text_base(own->path), name[0] ? " (" : "", name, name[0] ? ")" : "");
+    seep_said_add(said,
+                  "%s: malloc was %s here: %s brings its own%s%s%s, whose blocks show only "
+                  "in RSS and in its mappings. Use its own profiler, or build it without",
+                  seep_said_pids(own->pid, own->n, pids),
+                  own->never ? "never called" : "mostly not called", seep_text_base(own->path),
+                  name[0] ? " (" : "", name, name[0] ? ")" : "");
 }
 
 static void say_own_mallocs(struct seep_said *said)
@@ -174,11 +174,10 @@ static void say_libraries(struct seep_said *said)
     said->failed = said->failed || (said->pieces->may_open && !asked);
     free(asked);
     if (text[0])
-        seep_said_add(
-            said,
-            "allocators of their own: %s: extents only: the maps that they take are recorded, "
-            "not the blocks that they hand out of them",
-            text);
+        seep_said_add(said,
+                      "libraries with their own allocator: %s: the memory that they map is "
+                      "recorded, not the blocks that they hand out of it",
+                      text);
 }
 
 void seep_said_allocators(struct seep_said *said)

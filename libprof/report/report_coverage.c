@@ -66,8 +66,8 @@ static void say_nvtx(struct seep_said *said)
                                 p->entry->step_source == SEEP_STEP_API);
     }
     if (asked && !counted)
-        seep_said_add(said, "--step-nvtx: the job makes NVTX marks or ranges, but none has ended "
-                            "whose message matches: write what its messages say");
+        seep_said_add(said, "--step-nvtx: the job uses NVTX marks or ranges, but no message of "
+                            "theirs matches: give what its messages say");
 }
 
 static void say_optimizers(struct seep_said *said)
@@ -82,18 +82,17 @@ static void say_optimizers(struct seep_said *said)
             e->steps >= e->optimizer_calls / CALLS_A_STEP || e->steps >= ROUNDS ||
             ++n > SEEP_SAID_MOST)
             continue;
-        seep_said_add(
-            said,
-            "pid %u: an optimizer's step() ended %u times, but only %u counted: each call was "
-            "of an optimizer that was made anew: call seep.step() where a step of the training "
-            "ends",
-            e->pid, e->optimizer_calls, e->steps);
+        seep_said_add(said,
+                      "pid %u: an optimizer's step() ended %u times, but only %u "
+                      "counted, because each call was of a new optimizer: call seep.step() where a "
+                      "training step ends",
+                      e->pid, e->optimizer_calls, e->steps);
     }
-    seep_said_more(said, n, "processes are the same");
+    seep_said_more(said, n, "processes do the same");
     if (m->step_source == SEEP_STEP_TIME)
         seep_said_add(said,
-                      "no training steps: growth is per time slice of %d ms; call seep.step() or "
-                      "seep_step() of seep.h at the end of an iteration",
+                      "no training steps: growth is per time slice of %d ms; call seep.step() "
+                      "(seep_step() in C) at the end of each iteration",
                       SEEP_TIME_SLICE_MS);
 }
 
@@ -104,21 +103,21 @@ static void say_dropped(struct seep_said *said, const struct seep_model_process 
     static const char *const why[SEEP_N_DROPS] = {
         [SEEP_DROP_DISK_FULL] = "the disk was full",
         [SEEP_DROP_BOUND] = "--max-profile was reached: they are counted without their stacks",
-        [SEEP_DROP_MEMORY] = "there was no memory for seep's own tables",
-        [SEEP_DROP_NO_SLOT] = "more threads ran at once than have counters of their own",
-        [SEEP_DROP_FILE] = "the profile could not be opened or grown for a while",
+        [SEEP_DROP_MEMORY] = "seep's own tables ran out of memory",
+        [SEEP_DROP_NO_SLOT] = "more threads ran at once than seep has counters for",
+        [SEEP_DROP_FILE] = "the profile could not be opened or extended for a while",
         [SEEP_DROP_STALLED] = "another thread of the job held up the profile for seconds",
         [SEEP_DROP_NO_SPACE] = "blocks were announced in more spaces than a profile has",
-        [SEEP_DROP_STACK] = "a signal handler's or fibre's stack had no room to record on",
+        [SEEP_DROP_STACK] = "the stack of a signal handler or fibre was too small to record on",
         [SEEP_DROP_FOLDER] = "--max-folder was reached: they are counted without their stacks",
-        [SEEP_DROP_SANDBOX] = "a seccomp filter forbids what recording them would need",
+        [SEEP_DROP_SANDBOX] = "a seccomp filter forbids what recording them needs",
     };
 
     for (int i = 0; i < SEEP_N_DROPS; i++) {
         const uint64_t n = p->recording.dropped[i];
         if (n && i != SEEP_DROP_FREE_UNKNOWN)
             seep_said_add(said, "pid %u: %llu events dropped: %s", p->id.pid, (unsigned long long)n,
-                          why[i] ? why[i] : "for a reason that this seep does not know");
+                          why[i] ? why[i] : "for a reason that this version of seep does not know");
     }
 }
 
@@ -129,14 +128,17 @@ static void say_process(struct seep_said *said, const struct seep_model_process 
     char size[SEEP_SIZE_TEXT];
 
     if (!p->id.python_is_known)
-        seep_said_add(said, "pid %u: Python %u.%u is not known to this seep: native stacks only",
+        seep_said_add(said,
+                      "pid %u: this version of seep does not know Python %u.%u: native stacks "
+                      "only",
                       pid, v >> 24, v >> 16 & 0xff);
     if (p->truncated)
-        seep_said_add(said, "%s: the file is cut: what lay beyond is missing", p->id.file);
+        seep_said_add(said, "%s: the file is truncated: the rest is missing", p->id.file);
     if (p->orphaned)
-        seep_said_add(
-            said, "%s: the profile of its parent is missing: stacks known from there are not shown",
-            p->id.file);
+        seep_said_add(said,
+                      "%s: its parent's profile is missing: stacks known only from there are "
+                      "not shown",
+                      p->id.file);
     if (r->sample_bytes)
         seep_said_add(said,
                       "pid %u: sampled every %llu bytes on average: counts and bytes are estimates",
@@ -161,7 +163,8 @@ static void say_missing(struct seep_said *said)
             n_counted++;
         else if (++n_missing <= SEEP_SAID_MOST)
             seep_said_add(said,
-                          "pid %u: no profile: it ended before it recorded, or the file is gone",
+                          "pid %u: no profile: it ended before it recorded anything, or the file "
+                          "is gone",
                           e->pid);
     }
     seep_said_more(said, n_missing, "have no profile");
@@ -181,7 +184,7 @@ static void say_holders(struct seep_said *said)
 
     for (size_t i = 0; i < holders->n_said && i < SEEP_SAID_MOST; i++)
         seep_said_add(said, "%s", holders->said[i]);
-    seep_said_more(said, holders->n_said, "snapshots of holders were not read whole");
+    seep_said_more(said, holders->n_said, "snapshots were not read completely");
 }
 
 /* What a reader that did not come to its end would have said is missing from every answer. */
@@ -198,13 +201,14 @@ static void say_readers(struct seep_said *said)
     }
     if (failed)
         seep_said_add(said,
-                      "who holds what: %llu of %llu snapshots could not be read: the copy of the "
-                      "process, or who reads it, was killed, or it took more than two minutes",
+                      "who holds what: %llu of %llu snapshots could not be read: the copy of "
+                      "the process or its reader was killed, or reading took more than two "
+                      "minutes",
                       (unsigned long long)failed, (unsigned long long)taken);
     if (barred)
         seep_said_add(said,
-                      "who holds what: %llu of %llu snapshots could not be read: the system does "
-                      "not permit it (ptrace)",
+                      "who holds what: %llu of %llu snapshots could not be read: the system "
+                      "does not allow it (ptrace)",
                       (unsigned long long)barred, (unsigned long long)taken);
 }
 
@@ -265,8 +269,7 @@ json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
     seep_said_tensors(&said);
     seep_said_runtime(&said);
     if (pieces->n_left_out)
-        seep_said_add(&said,
-                      "%zu more site%s left out of this list, which has a bound: --all lists all",
+        seep_said_add(&said, "%zu more site%s left out of this list: --all lists all",
                       pieces->n_left_out, pieces->n_left_out == 1 ? " is" : "s are");
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "hooks", hooks_seen(m), "holders",
                      copies_seen(m), "tensors", seep_json_tensors(m), "runtime",

@@ -136,18 +136,18 @@ static void say_cupti(struct seep_said *said, const struct seep_model_process *p
     const struct seep_process_recording *r = &p->recording;
 
     if (r->cupti == SEEP_CUPTI_ABSENT)
-        seep_said_add(
-            said,
-            "pid %u: --gpu=cupti: no libcupti.so was found that has what it takes: put the "
-            "folder of CUDA's into LD_LIBRARY_PATH",
-            p->id.pid);
+        seep_said_add(said,
+                      "pid %u: --gpu=cupti: no usable libcupti.so was found: put the folder of "
+                      "CUDA's into LD_LIBRARY_PATH",
+                      p->id.pid);
     else if (r->cupti == SEEP_CUPTI_REFUSED && r->cupti_error == SEEP_CUPTI_TAKEN)
         seep_said_add(said,
-                      "pid %u: --gpu=cupti: another tool has CUPTI, which lets in one (error %u): "
-                      "run the job without that tool (nsys, ncu, a profiler of its own)",
+                      "pid %u: --gpu=cupti: another tool uses CUPTI, which serves only one "
+                      "(error %u): run the job without that tool (nsys, ncu, a profiler of its "
+                      "own)",
                       p->id.pid, r->cupti_error);
     else if (r->cupti == SEEP_CUPTI_REFUSED)
-        seep_said_add(said, "pid %u: --gpu=cupti: CUPTI does not let seep in (error %u)", p->id.pid,
+        seep_said_add(said, "pid %u: --gpu=cupti: CUPTI refused seep (error %u)", p->id.pid,
                       r->cupti_error);
 }
 
@@ -170,14 +170,14 @@ void seep_said_runtime(struct seep_said *said)
         const struct tiers t = tiers_of_job(said->pieces->code->model, i);
         char bytes[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
         if (t.unexplained_bytes)
-            seep_said_add(said,
-                          "device:%zu: %s of %s taken from the driver are not %s: their lines are "
-                          "those that took them",
-                          i, seep_text_size((double)t.unexplained_bytes, bytes),
-                          seep_text_size((double)t.driver_bytes, all),
-                          is_silent(said->pieces->code->model)
-                              ? "told of by PyTorch's allocator, which is set to keep no cache of "
-                                "its own"
-                              : "of PyTorch's allocator");
+            seep_said_add(
+                said,
+                "GPU %zu: %s of %s taken from the driver %s; it counts at the lines that "
+                "took it",
+                i, seep_text_size((double)t.unexplained_bytes, bytes),
+                seep_text_size((double)t.driver_bytes, all),
+                is_silent(said->pieces->code->model)
+                    ? "is not reported by PyTorch's allocator, which is set to keep no cache"
+                    : "does not belong to PyTorch's allocator");
     }
 }

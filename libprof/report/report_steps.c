@@ -17,37 +17,38 @@ static const char *why_time(const struct seep_model *m)
 {
     for (size_t i = 0; i < m->n_processes; i++) {
         if (m->processes[i].id.python_version)
-            return "no optimizer's step, no loader's batches and no main loop were seen long "
-                   "enough: "
-                   "seep.step() at the end of an iteration makes steps of them";
+            return "no optimizer step, DataLoader batch or main loop was seen for long "
+                   "enough: call seep.step() at the end of each iteration";
     }
-    return "a program without Python shows no steps: seep_step() of seep.h at the end of an "
-           "iteration makes steps of them";
+    return "a program without Python shows no steps: call seep_step() (seep.h) at "
+           "the end of each iteration";
 }
 
 json_t *seep_json_step_why(const struct seep_model *m)
 {
     static const char *const sentences[SEEP_N_STEP_WHYS] = {
-        [SEEP_WHY_TOLD] = "the job says itself where a step ends",
+        [SEEP_WHY_TOLD] = "the job itself says where a step ends",
         [SEEP_WHY_OPTIMIZER] = SEEP_WHY_OPTIMIZER_TEXT,
-        [SEEP_WHY_BATCHES] = "no optimizer steps: each batch of a DataLoader is a step",
-        [SEEP_WHY_BATCHES_BETWEEN] = "an optimizer steps only once in several batches of a "
-                                     "DataLoader: each batch is a step",
-        [SEEP_WHY_BATCHES_ANEW] = "optimizers are made anew and step once: each batch of a "
-                                  "DataLoader is a step",
-        [SEEP_WHY_LOOP] = "no optimizer steps and no DataLoader gives batches: each iteration of "
-                          "the main loop is a step",
-        [SEEP_WHY_LOOP_BETWEEN] = "an optimizer steps only once in many iterations of the main "
-                                  "loop: each iteration is a step",
+        [SEEP_WHY_BATCHES] = "no optimizer steps, so each batch of a DataLoader is a step",
+        [SEEP_WHY_BATCHES_BETWEEN] =
+            "an optimizer steps only once in several batches of a DataLoader, so "
+            "each batch is a step",
+        [SEEP_WHY_BATCHES_ANEW] =
+            "each optimizer steps only once, so each batch of a DataLoader is a step",
+        [SEEP_WHY_LOOP] = "no optimizer steps and no DataLoader gives batches, so each iteration "
+                          "of the main loop is a step",
+        [SEEP_WHY_LOOP_BETWEEN] =
+            "an optimizer steps only once in many iterations of the main loop, so "
+            "each iteration is a step",
         [SEEP_WHY_BATCHES_AFTER] =
-            "an optimizer has stepped, and does so no more: from then on each "
-            "batch of a DataLoader is a step",
+            "the optimizer has stopped stepping; from then on each batch of a "
+            "DataLoader is a step",
         [SEEP_WHY_LOOP_AFTER] =
-            "an optimizer stepped, and after its last step each iteration of the "
+            "the optimizer has stopped stepping; from then on each iteration of the "
             "main loop is a step",
-        [SEEP_WHY_OPTIMIZERS_ANEW] = "an optimizer of PyTorch's is made for each step",
+        [SEEP_WHY_OPTIMIZERS_ANEW] = "the job makes a PyTorch optimizer for each step",
         [SEEP_WHY_TASKS] = "no optimizer steps, no DataLoader gives batches and no main loop was "
-                           "seen: each task that a pool of processes handles is a step",
+                           "seen, so each task of a process pool is a step",
     };
 
     if (m->step_source == SEEP_STEP_TIME)

@@ -58,10 +58,9 @@ void seep_said_tensors(struct seep_said *said)
         const struct seep_device_memory d = seep_device_memory_of(said->pieces->code->model, i);
         char drift[SEEP_SIZE_TEXT];
         if (d.drift_bytes)
-            seep_said_add(
-                said,
-                "tensor:%d: the blocks that were seen and PyTorch's own total differed by "
-                "up to %s",
-                i, seep_text_size((double)d.drift_bytes, drift));
+            seep_said_add(said,
+                          "GPU %d: the tensors that seep saw and PyTorch's own total differed by "
+                          "up to %s",
+                          i, seep_text_size((double)d.drift_bytes, drift));
     }
 }

@@ -17,23 +17,22 @@ static void say_trouble(struct seep_said *said, const struct seep_process *e, ui
     snprintf(who, sizeof who, "pid %u%s%s%s", e->pid, e->name[0] ? " (" : "", e->name,
              e->name[0] ? ")" : "");
     if (e->trouble == SEEP_TROUBLE_SANDBOX)
-        seep_said_add(
-            said,
-            "%s: a seccomp filter of its own forbids what seep needs: nothing more of it was "
-            "recorded",
-            who);
+        seep_said_add(said,
+                      "%s: its own seccomp filter forbids what seep needs: nothing more of it "
+                      "was recorded",
+                      who);
     else if (e->trouble == SEEP_TROUBLE_FOLDER)
         seep_said_add(said, "%s: --max-folder was reached: it is only counted, without stacks",
                       who);
     else if (e->uid != job_uid && (e->trouble_errno == EACCES || e->trouble_errno == EPERM))
-        seep_said_add(
-            said,
-            "%s became uid %u and could not write %s: let the job keep its user, or give that "
-            "one the folder",
-            who, e->uid, e->trouble == SEEP_TROUBLE_PROFILE ? "a profile" : "its profile");
+        seep_said_add(said,
+                      "%s became uid %u and could not write %s: let the job keep its user, or "
+                      "give that user the folder",
+                      who, e->uid,
+                      e->trouble == SEEP_TROUBLE_PROFILE ? "a profile" : "its profile");
     else
         seep_said_add(said, "%s: its profile could not be %s: %s", who,
-                      e->trouble == SEEP_TROUBLE_PROFILE ? "made" : "grown",
+                      e->trouble == SEEP_TROUBLE_PROFILE ? "created" : "extended",
                       e->trouble_errno ? strerror(e->trouble_errno) : "for an unknown reason");
 }
 
@@ -91,7 +90,7 @@ static void say_entries_of(struct seep_said *said, const struct seep_job *job, s
         for (uint32_t k = i; k < job->n_processes && first; k++)
             n += is_told(job, k) && same_exec(&job->processes[k], e);
         if (first && ++*n_said <= SEEP_SAID_MOST)
-            seep_said_add(said, "%s became %s, which %s: nothing is recorded of that: %s",
+            seep_said_add(said, "%s became %s, which %s, so nothing of it is recorded: %s",
                           seep_said_pids(e->pid, n, pids), e->exec_path,
                           seep_entry_words((enum seep_entry)e->exec_entry),
                           seep_entry_advice((enum seep_entry)e->exec_entry));
@@ -124,13 +123,12 @@ static void say_execs(struct seep_said *said)
     n = 0;
     for (size_t i = 0; i < m->n_processes; i++) {
         if (vanished(&m->processes[i]) && ++n <= SEEP_SAID_MOST)
-            seep_said_add(
-                said,
-                "pid %u was replaced by another program, of which nothing was seen: seep doctor "
-                "-- PROGRAM tells why",
-                m->processes[i].id.pid);
+            seep_said_add(said,
+                          "pid %u was replaced by another program, which recorded nothing: seep "
+                          "doctor -- PROGRAM tells why",
+                          m->processes[i].id.pid);
     }
-    seep_said_more(said, n, "were replaced so");
+    seep_said_more(said, n, "were replaced by other programs");
 }
 
 void seep_said_troubles(struct seep_said *said)

@@ -387,60 +387,9 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
 const char *seep_prospect_text(enum seep_prospect p)
 {
     static const char *const texts[] = {
-        [SEEP_ENDS_TOOL] = "",
-        [SEEP_ENDS_BY_HOLDER] = "",
-        [SEEP_ENDS_BY_LIBRARY] = "",
-        [SEEP_ENDS_CRUMBS] = "at this pace no run is long enough for it to matter",
-        [SEEP_OPEN_FEW_STEPS] = "too few steps after the warm-up: a plateau could not show",
-        [SEEP_OPEN_FIRST_PASS] =
-            "no step past the first epoch was seen: first-touch-cache, aliased-cache, "
-            "graph-retention and unbounded-growth look alike until then",
-        [SEEP_OPEN_LATE_PASS] =
-            "it began with a later epoch, and no step past that one was seen: a "
-            "cache that fills and unbounded-growth look alike until then",
-        [SEEP_OPEN_AFTER_TRAINING] =
-            "it began after the training's last step: results that are gathered once look like "
-            "this, and so does a service that forgets nothing",
-        [SEEP_OPEN_SHORT_LIVES] =
-            "each process lived for one epoch at most: a cache that fills (first-touch-cache, "
-            "aliased-cache) and unbounded-growth look alike",
-        [SEEP_OPEN_FADING] = "each epoch adds less than the one before: it may end",
-        [SEEP_OPEN_SLOWING] = "it slows down, the last third of the run added less than the first: "
-                              "three times as many steps show whether it ends",
-        [SEEP_OPEN_STOPPED] =
-            "it has not grown in the last steps: as many steps again show whether "
-            "it has ended",
-        [SEEP_OPEN_TIMED] = "steps are not known here, and it is early: the first time that a job "
-                            "does all it does looks like this; run for longer, or call seep_step() "
-                            "of seep.h once a step",
-        [SEEP_OPEN_JUMPS] = "it came in a few jumps: a model that grows, the best checkpoints and "
-                            "a history look alike until there are more of them",
-        [SEEP_OPEN_REMADE] = "what is there is replaced by something larger: data, a model or a "
-                             "table that grows; torch.cat() to a growing tensor looks the same",
-        [SEEP_OPEN_LIBRARY] =
-            "static data of a library holds it: a cache of its own, which ends, and "
-            "a leak of its own look alike until it goes on for much longer",
-        [SEEP_OPEN_LIBRARY_EACH] =
-            "no bound in bytes or entries is known of it: it grows for as long "
-            "as what it serves does",
-        [SEEP_OPEN_TRAINED] =
-            "these are parameters that a network has and its optimizer steps, and what that keeps "
-            "for each: a network that is given new parts grows, and so does one that never loses "
-            "its old ones",
-        [SEEP_OPEN_ARENAS] =
-            "these are arenas of Python's small objects: which line asks for the next "
-            "one is chance, and nobody was seen to keep most of what lies in them",
-        [SEEP_OPEN_USED_AT_END] = "after the last step one block of all of it was made: it was "
-                                  "gathered to be used then",
-        [SEEP_OPEN_FIRST_USE] = "epochs are not known here: first-touch-cache (it ends when every "
-                                "item was used once) and unbounded-growth look alike until then",
-        [SEEP_ENDLESS_BY_PACE] = "it keeps its pace, and nothing seen bounds it",
-        [SEEP_ENDLESS_BY_HOLDER] = "what keeps it gets longer, and has no bound",
-        [SEEP_ENDLESS_STREAM] = "the data come as a stream, and nothing that was made of them here "
-                                "was given away again",
-        [SEEP_ENDLESS_BY_LAP] = "it goes on after the first time around the loop",
-        [SEEP_ENDLESS_BY_PASS] = "it goes on after the first pass over the data",
-        [SEEP_ENDLESS_LOST] = "", /* seep_kept_by_nobody_text() */
+#define SEEP_PROSPECT(id, text) [SEEP_##id] = text,
+#include "libprof/words/findings/prospects.def"
+#undef SEEP_PROSPECT
     };
 
     return texts[p];

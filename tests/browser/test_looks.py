@@ -70,7 +70,7 @@ class Looks(PageCase):
             self.browser.look(width)
             self.browser.open(self.made_up(with_broad_numbers), "#sites")
             self.assertEqual(self.browser.run(STICKS_OUT), [], width)
-            self.assertIn("1022.9 MiB", self.browser.text(".rows .row"))
+            self.assertIn("1023 MiB", self.browser.text(".rows .row"))
 
     def test_what_does_not_match_is_still_read(self):
         for scheme in ("light", "dark"):

@@ -270,7 +270,7 @@ class Views(PageCase):
         self.assertRegex(told, r"; thread \d+ ")
         self.browser.run("document.querySelector('.sizes').open = true")
         self.browser.settle()
-        self.assertIn("256.0 KiB to 512.0 KiB", self.browser.text(".sizes"))
+        self.assertIn("256 KiB to 512 KiB", self.browser.text(".sizes"))
         self.browser.run("state.set({search: 'loader', columns: 'threads,allocations'})")
         self.browser.settle()
         self.assertRegex(self.browser.text(".rows .row").replace("\n", " "), r"loader \d+ \S+")

@@ -205,7 +205,7 @@ class Formats(CiCase):
             self.assertEqual(validate(SCHEMAS / "sarif.schema.json", log), [])
             run = log["runs"][0]
             for rule in run["tool"]["driver"]["rules"]:
-                self.assertRegex(rule["help"]["markdown"], r"^\*\*Told by:\*\* .{40,}\n\n\*\*To do:\*\* .{20,}\.$")
+                self.assertRegex(rule["help"]["markdown"], r"^\*\*Signs:\*\* .{40,}\n\n\*\*To do:\*\* .{20,}\.$")
                 self.assertLess(len(rule["fullDescription"]["text"]), 1024, "GitHub takes no more")
             for result in run["results"]:
                 self.assertEqual(run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"], result["ruleId"])

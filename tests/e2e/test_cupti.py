@@ -58,7 +58,7 @@ class Cupti(Counts):
     def test_that_another_tool_holds_it_is_said(self):
         report, said = self.said(self.env(CUPTI_LIKE_ERROR="39"))
         self.assertEqual(len(said), 1)
-        self.assertRegex(said[0], r"another tool has CUPTI.*\(error 39\)")
+        self.assertRegex(said[0], r"another tool uses CUPTI.*\(error 39\)")
         self.assertEqual(self.states(report), [("refused", 39)])
         self.assertEqual(report["spaces"]["device:0"]["allocations"], 2)
 
@@ -72,7 +72,7 @@ class Cupti(Counts):
             f.write("int nothing;\n")
         compile_c(self, self.path("empty.c"), self.path("libcupti.so.13"), "-fPIC", "-shared", "-Wl,-soname,libcupti.so.13")
         report, (said,) = self.said(self.env())
-        self.assertIn("no libcupti.so was found", said)
+        self.assertIn("no usable libcupti.so was found", said)
         self.assertEqual(self.states(report), [("absent", None)])
 
     def test_the_jobs_own_tool_stays_and_that_is_said(self):

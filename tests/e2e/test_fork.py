@@ -130,7 +130,7 @@ class Forks(SeepCase):
         said = json.dumps(report["coverage"])
         for line in lines:
             if line["who"] != "parent":
-                self.assertIn("pid %d (forks): its profile could not be made" % line["pid"], said)
+                self.assertIn("pid %d (forks): its profile could not be created" % line["pid"], said)
 
     def test_exec_that_fails_leaves_the_job_profiled(self):
         report, lines = self.profiled("failed-exec")

@@ -110,8 +110,8 @@ class Rss(SeepCase):
                   % libraries[0])
         report = self.run_seep([SYSTEM_PYTHON, "-c", script]).report
         said = " ".join(report["coverage"]["not_seen"])
-        self.assertRegex(said, r"allocators of their own: libmimalloc\.so\.2\S* \(mimalloc\)")
-        self.assertIn("extents only", said)
+        self.assertRegex(said, r"libraries with their own allocator: libmimalloc\.so\.2\S* \(mimalloc\)")
+        self.assertIn("the memory that they map is recorded", said)
         self.assertNotIn("brings its own", said)
         rss = explained(report["coverage"]["rss"])
         self.assertGreater(rss["maps"] + rss["unexplained"], 32 * MIB)

@@ -110,8 +110,8 @@ class Tensors(Counts):
         profile = self.run_seep([self.subject("tensors"), "unseen", self.library("20")])
         books, = profile.report["coverage"]["tensors"]
         self.assertEqual((books["live_bytes"], books["allocated_bytes"], books["drift_bytes"]), (4096, 12288, 8192))
-        said = [s for s in profile.report["coverage"]["not_seen"] if s.startswith("tensor:0")]
-        self.assertEqual(said, ["tensor:0: the blocks that were seen and PyTorch's own total differed by up to 8.0 KiB"])
+        said = [s for s in profile.report["coverage"]["not_seen"] if s.startswith("GPU 0")]
+        self.assertEqual(said, ["GPU 0: the tensors that seep saw and PyTorch's own total differed by up to 8.0 KiB"])
 
     def test_threads_that_use_addresses_again(self):
         for _ in self.each("threads"):
@@ -148,7 +148,7 @@ class Tensors(Counts):
                                   "reserved_bytes": 1 << 20})
                 self.assertEqual((small["space"], small["frame"]["function"]), ("tensor:1", "c10_failed"))
                 explained = {f["space"]: f["title"] for f in profile.report["findings"] if f["pattern"] == "out-of-memory"}
-                self.assertEqual(explained["tensor:0"], "out of memory: 8.0 GiB asked for in tensor:0")
+                self.assertEqual(explained["tensor:0"], "CUDA out of memory on GPU 0: 8.0 GiB requested")
                 self.assertEqual(set(explained), {"tensor:0", "tensor:1"})
                 shortage, = (f["shortage"] for f in profile.report["findings"] if f["space"] == "tensor:0")
                 self.assertEqual((shortage["cause"], shortage["asked_bytes"], shortage["allocated_bytes"]),
@@ -156,8 +156,8 @@ class Tensors(Counts):
                 self.assertEqual(shortage["lines"][0]["frame"]["function"], "c10_made")
                 text = self.seep("report", profile.folder).stdout.decode()
                 self.assertRegex(text, r"devices  device 0: tensors 1\.0 MiB at most, 1\.0 MiB reserved at last\n")
-                self.assertRegex(text, r"out of memory in tensor:0: 8\.0 GiB asked for in \w+( \w+)? \d+, .*in c10_failed; "
-                                       r"in use were 1\.0 MiB of 1\.0 MiB taken from the device")
+                self.assertRegex(text, r"CUDA out of memory \(tensors on GPU 0\): 8\.0 GiB requested .*\n?.*"
+                                       r"in c10_failed;\s+1\.0 MiB of 1\.0 MiB reserved were in use")
                 for form in ("markdown", "json"):
                     shown = self.seep("report", profile.folder, "--format", form).stdout.decode()
                     self.assertIn("1.0 MiB reserved at last" if form == "markdown" else '"tensors_peak_bytes"', shown)

@@ -143,7 +143,7 @@ TEST(what_came_by_messages_is_the_line_s_that_made_it, .to = 2)
     const json_t *f = accused_of_results(4 * STEPS, _i ? RESULT + RESULT * 3 / 100 : RESULT);
 
     ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), 14);
-    ck_assert_ptr_nonnull(strstr(text(f, "title"), "render of another process"));
+    ck_assert_ptr_nonnull(strstr(text(f, "title"), "(in another process)"));
 }
 
 static const struct {
@@ -212,8 +212,8 @@ TEST(what_is_made_in_many_sizes_is_counted_whole)
 /* A thread of a library's own that receives what other processes made; and a user who calls it. */
 TEST(a_line_of_a_librarys_is_called_one, .to = 2)
 {
-    static const char *const begins[] = {"recv of multiprocessing/connection.py, a library's: ",
-                                         "main: "};
+    static const char *const begins[] = {"recv: ", "main: "};
+    static const char *const library = " (in multiprocessing/connection.py)";
     struct ramp r = {FIRST, UINT32_MAX, 4, UINT32_MAX};
 
     builder_level(&b,
@@ -223,6 +223,7 @@ TEST(a_line_of_a_librarys_is_called_one, .to = 2)
     const json_t *f = json_array_get(findings(), 0);
     ck_assert_msg(strncmp(text(f, "title"), begins[_i], strlen(begins[_i])) == 0, "%s",
                   text(f, "title"));
+    ck_assert((strstr(text(f, "title"), library) != NULL) == !_i);
     ck_assert_str_eq(text(f, "role"), _i ? "other" : "library");
 }
 

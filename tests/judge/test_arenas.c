@@ -41,7 +41,7 @@ TEST(arenas_of_several_lines_are_one_finding)
     arenas(OTHER, MIB, "/usr/bin/python3.11");
     const json_t *list = findings();
     ck_assert_uint_eq(json_array_size(list), 1);
-    ck_assert_ptr_nonnull(strstr(text(json_array_get(list, 0), "title"), "small Python objects"));
+    ck_assert_ptr_nonnull(strstr(text(json_array_get(list, 0), "title"), "Small Python objects"));
     ck_assert_double_ge(number(json_array_get(list, 0), "live_bytes"), 2 * (STEPS - 2.0) * MIB);
 }
 

@@ -150,7 +150,7 @@ TEST(new_keys_that_come_at_random_may_be_met_ever_more_rarely, .to = N(container
 TEST(a_deque_that_is_not_full_yet_is_no_leak)
 {
     bound(held_by("deque", 4 * 140), 2000, "maxlen");
-    is_judged("legitimate-growth", "info", "at most 2000");
+    is_judged("legitimate-growth", "info", "of at most 2000 entries");
 }
 
 /* How many results are kept is meant, the graph behind each is not. */
@@ -161,7 +161,7 @@ TEST(what_a_bounded_holder_keeps_by_way_of_graphs_is_a_graph_that_is_kept)
     bound(path, 2000, "maxlen");
     json_object_set_new(json_array_get(json_object_get(seen, "lines"), 0), "graph_bytes",
                         json_integer(4 * 140 * BLOCK));
-    is_judged("graph-retention", "retention", "it holds 560 results, at most 2000");
+    is_judged("graph-retention", "retention", "which holds 560 of at most 2000 results");
 }
 
 /* It ends with the first pass over what it repeats, which only looks like growth until then. */
@@ -171,7 +171,7 @@ TEST(what_itertools_cycle_has_seen_is_kept_for_good_but_not_endless)
 
     resident = 100 * MIB;
     set_hop(path, "type", "cycle");
-    is_judged("first-touch-cache", "retention", "all of its first pass");
+    is_judged("first-touch-cache", "retention", "everything from its first pass");
     ck_assert_ptr_nonnull(strstr(
         text(json_array_get(json_object_get(report, "findings"), 0), "advice"), "itertools.cycle"));
 }
@@ -181,19 +181,19 @@ TEST(a_bound_beyond_all_memory_is_none)
 {
     builder_header(&b)->limit_ram_bytes = UINT64_C(8) << 30;
     bound(held_by("deque", 4 * 140), INT32_MAX, "maxlen");
-    is_judged("unbounded-growth", "leak", "grows by");
+    is_judged("unbounded-growth", "leak", "Grows by");
 }
 
 TEST(a_bound_that_is_full_in_a_hundred_runs_is_none)
 {
     bound(held_by("deque", 4 * 140), 4 * STEPS * 130, "maxlen");
-    is_judged("unbounded-growth", "leak", "grows by");
+    is_judged("unbounded-growth", "leak", "Grows by");
 }
 
 TEST(a_bound_that_is_full_in_eighty_runs_is_one)
 {
     bound(held_by("deque", 4 * 140), 4 * STEPS * 80, "maxlen");
-    is_judged("legitimate-growth", "info", "at most");
+    is_judged("legitimate-growth", "info", "of at most");
 }
 
 TEST(a_bound_of_a_small_part_of_it_says_nothing)
@@ -203,7 +203,7 @@ TEST(a_bound_of_a_small_part_of_it_says_nothing)
     bound(path, 2000, "maxlen");
     json_object_set_new(path, "bytes", json_integer(2 * 140 * BLOCK));
     json_object_set_new(path, "sole_bytes", json_integer(2 * 140 * BLOCK));
-    is_judged("unbounded-growth", "leak", "grows by");
+    is_judged("unbounded-growth", "leak", "Grows by");
 }
 
 TEST(what_nobody_points_to_is_lost)
@@ -215,7 +215,7 @@ TEST(what_nobody_points_to_is_lost)
 TEST(a_cycle_that_no_collector_frees_is_a_cycle)
 {
     line_in("cycle");
-    is_judged("reference-cycle", "leak", "in a cycle");
+    is_judged("reference-cycle", "leak", "only a reference cycle holds it");
 }
 
 /* The collector came once or twice in the whole job; of 64 KiB a step, and with little in cycles at
@@ -258,7 +258,7 @@ TEST(what_is_held_by_way_of_a_graph_is_a_graph_that_is_kept)
     held_by("list", 4 * 140);
     json_object_set_new(json_array_get(json_object_get(seen, "lines"), 0), "graph_bytes",
                         json_integer(4 * 100 * BLOCK));
-    is_judged("graph-retention", "leak", "by way of an autograd graph");
+    is_judged("graph-retention", "leak", "Held through an autograd graph");
 }
 
 TEST(a_part_that_a_graph_holds_does_not_make_it_one)
@@ -266,7 +266,7 @@ TEST(a_part_that_a_graph_holds_does_not_make_it_one)
     held_by("list", 4 * 140);
     json_object_set_new(json_array_get(json_object_get(seen, "lines"), 0), "graph_bytes",
                         json_integer(4 * 40 * BLOCK));
-    is_judged("unbounded-growth", "leak", "grows by");
+    is_judged("unbounded-growth", "leak", "Grows by");
 }
 
 TEST(an_answer_that_explains_half_of_it_says_nothing)
@@ -274,7 +274,7 @@ TEST(an_answer_that_explains_half_of_it_says_nothing)
     json_t *line = line_in("lost");
 
     json_object_set_new(line, "lost_bytes", json_integer(2 * 140 * BLOCK));
-    is_judged("unbounded-growth", "leak", "grows by");
+    is_judged("unbounded-growth", "leak", "Grows by");
     const json_t *f = json_array_get(json_object_get(report, "findings"), 0);
     char *evidence = json_dumps(json_object_get(f, "evidence"), 0);
     ck_assert_ptr_null(strstr(evidence, "points to"));
@@ -285,7 +285,7 @@ TEST(a_snapshot_that_is_not_whole_says_nothing)
 {
     json_object_set_new(seen, "complete", json_false());
     bound(held_by("deque", 4 * 140), 2000, "maxlen");
-    is_judged("unbounded-growth", "leak", "grows by");
+    is_judged("unbounded-growth", "leak", "Grows by");
 }
 
 /* ---- growth in jumps ----------------------------------------------------------------------------
@@ -374,7 +374,7 @@ TEST(garbage_that_a_cycle_keeps_in_part_is_a_cycle)
     json_t *path = held_by("dict", 5);
 
     json_object_set_new(json_object_get(path, "root"), "kind", json_string("cycle"));
-    is_judged("reference-cycle", "leak", "in a cycle");
+    is_judged("reference-cycle", "leak", "only a reference cycle holds it");
 }
 
 /* ---- what is said of it ---------------------------------------------------------------------- */
@@ -382,18 +382,18 @@ TEST(garbage_that_a_cycle_keeps_in_part_is_a_cycle)
 TEST(the_advice_names_who_keeps_it)
 {
     held_by("list", 4 * 140);
-    is_judged("unbounded-growth", "leak", "bound main.history");
+    is_judged("unbounded-growth", "leak", "Bound main.history");
 }
 
 static const struct {
     const char *field, *text, *advice;
 } keepers[] = {
-    {"type", "deque", "give the deque a maxlen"},
+    {"type", "deque", "Give the deque a maxlen"},
     {"name", "_forward_hooks", "call its remove()"},
-    {"name", "metrics", "bound main.history"},
-    {"name", "asymmetric_cache", "bound main.history"},
-    {"name", "profile_images", "bound main.history"},
-    {"type", "ImageProfiler", "bound main.history"},
+    {"name", "metrics", "Bound main.history"},
+    {"name", "asymmetric_cache", "Bound main.history"},
+    {"name", "profile_images", "Bound main.history"},
+    {"type", "ImageProfiler", "Bound main.history"},
 };
 
 TEST(the_advice_knows_usual_keepers_by_whole_words, .to = N(keepers))
@@ -408,7 +408,7 @@ TEST(two_lines_that_one_list_keeps_are_one_finding)
                   LAST, ramp, &endless);
     held_by("list", 4 * 140);
     add_path(add_line(seen, LINE + 1, 4 * 70 * BLOCK, "held"), "history", "main.history", 4 * 140);
-    is_judged("unbounded-growth", "leak", "the same holder keeps what");
+    is_judged("unbounded-growth", "leak", "The same holder keeps what");
     ck_assert_uint_eq(json_array_size(json_object_get(report, "findings")), 1);
 }
 

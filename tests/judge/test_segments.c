@@ -61,7 +61,7 @@ TEST(segments_of_tensors_that_are_kept_are_no_finding_of_their_own, .to = 2)
     const json_t *f = only("unbounded-growth", "leak", 7);
     ck_assert_str_eq(text(f, "space"), "tensor:1");
     all = json_dumps(json_object_get(f, "evidence"), 0);
-    ck_assert_msg(strstr(all, "an allocator holds 396.0 MiB of GPU 1") != NULL, "%s", all);
+    ck_assert_msg(strstr(all, "The allocator holds 396 MiB of GPU 1") != NULL, "%s", all);
     free(all);
 }
 
@@ -123,9 +123,9 @@ TEST(device_memory_that_grows_beyond_twice_the_tensors_is_a_leak_of_its_own, .to
 static const struct {
     unsigned reserved_percent, settings;
     const char *advice; /* NULL: they are not the allocator's */
-} reserves[] = {{100, 0, "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+} reserves[] = {{100, 0, "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
                 {95, SEEP_ALLOCATOR_MAX_SPLIT, "instead of max_split_size_mb"},
-                {95, SEEP_ALLOCATOR_EXPANDABLE, "set to keep little already"},
+                {95, SEEP_ALLOCATOR_EXPANDABLE, "already set to keep little"},
                 {60, 0, NULL},
                 {0, 0, NULL}};
 

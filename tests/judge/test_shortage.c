@@ -85,15 +85,15 @@ TEST(a_leak_that_fills_the_device_is_what_the_error_comes_of)
                      "unbounded-growth");
     ck_assert_str_eq(text(f, "id"), "F2");
     ck_assert_str_eq(text(f, "severity"), "pressure");
-    ck_assert_str_eq(text(f, "title"), "out of memory: 20.0 MiB asked for in tensor:1");
+    ck_assert_str_eq(text(f, "title"), "CUDA out of memory on GPU 1: 20.0 MiB requested");
     ck_assert_int_eq((int)number(json_object_get(f, "frame"), "line"), 30);
-    ck_assert(says(f, "tried to allocate 20.0 MiB in step 201: 500.0 MiB is allocated by PyTorch, "
+    ck_assert(says(f, "Tried to allocate 20.0 MiB in step 201: PyTorch had 500 MiB allocated, "
                       "20.0 MiB reserved but unallocated"));
-    ck_assert(says(f, "kept from before, 500.0 MiB: /home/user/train.py:7 400.0 MiB (80 %), "
-                      "/home/user/train.py:3 100.0 MiB (20 %)"));
-    ck_assert(says(f, "F1, unbounded-growth, has 400.0 MiB of it: without that the request would "
+    ck_assert(says(f, "Kept from before, 500 MiB: /home/user/train.py:7 400 MiB (80 %), "
+                      "/home/user/train.py:3 100 MiB (20 %)"));
+    ck_assert(says(f, "F1, unbounded-growth, holds 400 MiB of it: without it the request would "
                       "have fitted"));
-    ck_assert(says(f, "the process ended then, with exit status 1"));
+    ck_assert(says(f, "The process then ended with exit status 1"));
     ck_assert(says(f, "Fix F1 first"));
 }
 
@@ -133,8 +133,8 @@ TEST(a_leak_that_is_too_small_is_named_and_not_accused, .to = 2)
     builder_level(&b, user(7), TENSOR_1, MIB, LAST, one_a_step, NULL);
     fails_at_end(_i ? ASKED : 300 * MIB, 4200 * (uint64_t)MIB, 4200 * (uint64_t)MIB);
     const json_t *f = explained();
-    ck_assert(says(f, "F1, unbounded-growth, has 200.0 MiB of it"));
-    ck_assert(says(f, "a smaller batch (with"));
+    ck_assert(says(f, "F1, unbounded-growth, holds 200 MiB of it"));
+    ck_assert(says(f, "Use a smaller batch (with"));
 }
 
 /* What is kept for good fills a device as well; and what may still have an end, behind whose
@@ -154,8 +154,8 @@ TEST(whatever_fills_the_device_is_named, .to = 2)
     fails_at_end(ASKED, 500 * MIB, 500 * MIB);
     const json_t *f = explained();
     ck_assert_str_eq(text(f, "id"), _i ? "F1" : "F2");
-    ck_assert(says(f, _i ? "F2, undetermined, has 400.0 MiB of it: without that"
-                         : "F1, eager-retention, has 400.0 MiB of it: without that"));
+    ck_assert(says(f, _i ? "F2, undetermined, holds 400 MiB of it: without it"
+                         : "F1, eager-retention, holds 400 MiB of it: without it"));
     ck_assert(says(f, _i ? "Fix F2 first" : "Fix F1 first"));
 }
 
@@ -166,8 +166,8 @@ static const struct {
     const char *advice;
 } settings[] = {{0, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
                 {SEEP_ALLOCATOR_MAX_SPLIT, "instead of max_split_size_mb"},
-                {SEEP_ALLOCATOR_COLLECTS, "beside garbage_collection_threshold"},
-                {SEEP_ALLOCATOR_EXPANDABLE, "set to keep little already"}};
+                {SEEP_ALLOCATOR_COLLECTS, "in addition to garbage_collection_threshold"},
+                {SEEP_ALLOCATOR_EXPANDABLE, "already set to keep little"}};
 
 TEST(what_is_reserved_in_pieces_is_cured_by_what_is_not_set_yet, .to = N(settings))
 {
@@ -175,7 +175,7 @@ TEST(what_is_reserved_in_pieces_is_cured_by_what_is_not_set_yet, .to = N(setting
     fails_at_end(ASKED, 400 * MIB, 700 * (uint64_t)MIB);
     builder_header(&b)->devices.allocator_settings = settings[_i].settings;
     const json_t *f = explained();
-    ck_assert(says(f, "300.0 MiB is reserved but unallocated, in pieces that are too small"));
+    ck_assert(says(f, "300 MiB is reserved but unallocated, in pieces that are too small"));
     ck_assert(says(f, settings[_i].advice));
     ck_assert(number(f, "saving_bytes") == 300 * MIB);
 }
@@ -186,7 +186,7 @@ TEST(a_cache_that_rises_up_to_the_error_is_how_it_came_about)
     transient(user(7), TENSOR_1, 2 * MIB, STEPS, 0, 0)->size_marks = UINT64_C(0xffffffff);
     builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
     fails_at_end(ASKED, 100 * MIB, 500 * MIB);
-    ck_assert(says(explained(), "F2, allocator-cache, is how it came to that"));
+    ck_assert(says(explained(), "F2, allocator-cache, explains how this came about"));
 }
 
 /* ---- others, and what is too large ----------------------------------------------------------- */
@@ -198,12 +198,12 @@ TEST(who_else_is_on_the_device_is_named, .to = 2)
     has_capacity(GIB, 502 * MIB, (_i ? 502 : 1014) * (uint64_t)MIB);
     builder_header(&b)->devices.tensors[1].reserved_bytes = 402 * MIB;
     const json_t *f = explained();
-    ck_assert(says(f, "of a total capacity of 1.0 GiB"));
+    ck_assert(says(f, "the GPU has 1.0 GiB"));
     ck_assert(number(f, "limit_bytes") == GIB);
-    ck_assert(says(f, _i ? "a smaller batch" : "nvidia-smi"));
+    ck_assert(says(f, _i ? "Use a smaller batch" : "nvidia-smi"));
     if (!_i) {
-        ck_assert(says(f, "processes that are none of the job's use 512.0 MiB of the device"));
-        ck_assert(says(f, "a request of up to 10.0 MiB would have fitted"));
+        ck_assert(says(f, "Processes outside this job use 512 MiB of the GPU"));
+        ck_assert(says(f, "A request of up to 10.0 MiB would have fitted"));
     }
 }
 
@@ -219,7 +219,7 @@ TEST(what_the_step_itself_made_is_told_by_its_lines)
     fails_at_end(ASKED, 400 * MIB, 402 * MIB);
     const json_t *f = explained();
     ck_assert(says(f,
-                   "made in the step itself, 300.0 MiB: at most /home/user/train.py:12 300.0 MiB "
+                   "Allocated in the step itself, 300 MiB: at most /home/user/train.py:12 300 MiB "
                    "(75 %)"));
     ck_assert_str_eq(text(f, "advice"), seep_pattern_row(SEEP_PATTERN_OUT_OF_MEMORY)->advice);
 }
@@ -230,7 +230,7 @@ TEST(what_a_loader_keeps_on_the_device_may_wait_on_the_host)
 
     builder_level(&b, item, TENSOR_1, 400 * MIB, LAST, constant, (void *)&once);
     fails_at_end(ASKED, 400 * MIB, 402 * MIB);
-    ck_assert(says(explained(), "on the host, and move a batch at a time"));
+    ck_assert(says(explained(), "in host memory, and move one batch at a time"));
 }
 
 /* ---- when, and who said so ------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ TEST(requests_that_are_caught_are_one_finding)
     fails(90, ASKED, 100 * MIB, 100 * MIB);
     const json_t *f = explained();
     ck_assert(says(f, "2 requests failed, in steps 20 to 90"));
-    ck_assert(says(f, "the job caught it and went on, to step 200"));
+    ck_assert(says(f, "The job caught the error and continued, to step 200"));
     ck_assert_int_eq((int)number(f, "first_step"), 20);
 }
 
@@ -253,7 +253,7 @@ TEST(a_request_before_the_first_step_is_explained, .to = 2)
     if (_i)
         its->stack = 0;
     const json_t *f = explained(), *frame = json_object_get(f, "frame");
-    ck_assert(says(f, "tried to allocate 1.0 GiB before step 1"));
+    ck_assert(says(f, "Tried to allocate 1.0 GiB before step 1"));
     if (_i)
         ck_assert(json_is_null(frame));
     else
@@ -283,7 +283,7 @@ TEST(a_runtime_without_pytorch_says_it_itself)
     builder_header(&b)->devices.tensors[1].reports = 0;
     const json_t *f = explained();
     ck_assert_str_eq(text(f, "space"), "device:1");
-    ck_assert(says(f, "400.0 MiB of device:1 is allocated by then"));
+    ck_assert(says(f, "400 MiB of GPU 1 was allocated by then"));
     ck_assert(says(f, "Fix F1 first"));
 }
 
@@ -316,15 +316,15 @@ static const struct {
     const char *evidence, *advice;
 } pins[] = {
     {ASKED, 0, SEEP_SHORTAGE_BY_RUNTIME,
-     "tried to allocate 20.0 MiB in step 201: 16.0 MiB of pinned",
-     "pin less: use one buffer again"},
+     "Tried to allocate 20.0 MiB in step 201: 16.0 MiB of pinned memory",
+     "Pin less: reuse one buffer"},
     {32 * MIB, 0, SEEP_SHORTAGE_BY_RUNTIME, "little more than 16.0 MiB may be needed",
      "just below a power of two"},
-    {ASKED, 5 * MIB, SEEP_SHORTAGE_BY_RUNTIME, "is allocated and 5.0 MiB registered by then",
+    {ASKED, 5 * MIB, SEEP_SHORTAGE_BY_RUNTIME, "was allocated and 5.0 MiB registered by then",
      "RLIMIT_MEMLOCK"},
     {32 * MIB, 5 * MIB, SEEP_SHORTAGE_BY_REGISTER,
-     "tried to register 32.0 MiB in step 201: 16.0 MiB of pinned", "(cudaHostUnregister)"},
-    {ASKED, 0, SEEP_SHORTAGE_BY_REGISTER, "of which there is 1.0 GiB (ram)",
+     "Tried to register 32.0 MiB in step 201: 16.0 MiB of pinned memory", "(cudaHostUnregister)"},
+    {ASKED, 0, SEEP_SHORTAGE_BY_REGISTER, "of which there is 1.0 GiB (RAM)",
      "the machine's free memory, a cgroup"},
 };
 
@@ -352,9 +352,9 @@ TEST(a_leak_of_pinned_memory_is_what_cannot_be_pinned_comes_of)
     builder_level(&b, user(7), PINNED, 3 * MIB, LAST, one_a_step, NULL);
     is_pinned(fails_at_end(ASKED, 0, 0), SEEP_SHORTAGE_BY_RUNTIME);
     const json_t *f = explained();
-    ck_assert_str_eq(text(f, "title"), "out of memory: 20.0 MiB asked for in pinned");
-    ck_assert(says(f, "600.0 MiB of pinned is allocated by then"));
-    ck_assert(says(f, "Fix F1 first: it keeps the pinned memory"));
+    ck_assert_str_eq(text(f, "title"), "Out of pinned memory: 20.0 MiB requested");
+    ck_assert(says(f, "600 MiB of pinned memory was allocated by then"));
+    ck_assert(says(f, "Fix F1 first: it keeps pinned memory"));
     says_nothing_of_devices(f);
 }
 
@@ -366,7 +366,7 @@ TEST(a_pool_of_pinned_memory_is_named_where_no_more_can_be_pinned)
     is_pinned(fails_at_end(32 * MIB, 0, 0), SEEP_SHORTAGE_BY_RUNTIME);
     const json_t *f = explained();
     ck_assert_ptr_nonnull(of_pattern(json_object_get(report, "findings"), "pinned-pool"));
-    ck_assert(says(f, "see F2 first"));
+    ck_assert(says(f, "See F2 first"));
     says_nothing_of_devices(f);
 }
 

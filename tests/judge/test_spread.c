@@ -52,8 +52,8 @@ TEST(a_leak_that_is_spread_over_many_lines_is_told_at_their_common_caller)
     each_leaves(run(), 0, 180, 160 * KIB);
     const json_t *f = the_only("unbounded-growth", "leak");
     ck_assert_int_eq((int)number(json_object_get(f, "frame"), "line"), RUN);
-    ck_assert_msg(strstr(text(f, "title"), "host memory grows by ") &&
-                      strstr(text(f, "title"), " a step, spread over 1") &&
+    ck_assert_msg(strstr(text(f, "title"), "Live memory grows by ") &&
+                      strstr(text(f, "title"), " a step (host memory), spread over 1") &&
                       strstr(text(f, "title"), " lines, most below run"),
                   "%s", text(f, "title"));
     ck_assert_str_eq(text(f, "space"), "host");
@@ -203,7 +203,7 @@ TEST(growth_that_a_full_profile_has_no_stacks_of_is_told_without_a_line, .to = N
             severity = text(f, "severity");
             const double each = number(json_object_get(f, "growth_bytes_per_step"), "value");
             ck_assert(fabs(each - 64 * KIB) < 4 * KIB);
-            ck_assert(strstr(text(f, "title"), "on lines that the full profile does not tell"));
+            ck_assert(strstr(text(f, "title"), "on lines that the full profile does not record"));
         }
     }
     ck_assert_msg(!severity == !full[_i].severity, "%s: %s", full[_i].what,

@@ -48,10 +48,10 @@ TEST(processes_that_are_started_and_never_end_pile_up, .to = N(jobs))
     ck_assert_uint_eq(json_array_size(at(report, "findings")), jobs[_i].told);
     if (jobs[_i].told) {
         ck_assert_str_eq(string("findings/0/title"),
-                         "processes pile up: 16 were started, and stay");
+                         "Processes pile up: 16 were started and are still alive");
         ck_assert_str_eq(string("findings/0/severity"), "info");
         ck_assert_uint_eq((uint64_t)number("findings/0/live_bytes"), 160 * MIB);
-        ck_assert(prints("pid 100 started 16 processes all along", false));
+        ck_assert(prints("Process 100 started 16 processes, from step", false));
     }
     for (uint32_t i = 0; i < jobs[_i].n; i++)
         builder_fini(&children[i]);

@@ -153,10 +153,10 @@ static const struct {
      "pid 300 (postgres) became uid 65534 and could not write a"},
     {SEEP_TROUBLE_GROW, EPERM, 65534, "became uid 65534 and could not write its profile"},
     {SEEP_TROUBLE_PROFILE, ENOSPC, 0,
-     "pid 300 (postgres): its profile could not be made: No space"},
-    {SEEP_TROUBLE_SANDBOX, 0, 0, "pid 300 (postgres): a seccomp filter of its own"},
+     "pid 300 (postgres): its profile could not be created: No space"},
+    {SEEP_TROUBLE_SANDBOX, 0, 0, "pid 300 (postgres): its own seccomp filter"},
     {SEEP_TROUBLE_FOLDER, 54, 0, "pid 300 (postgres): --max-folder was reached"},
-    {999, -5, 0, "its profile could not be grown"},
+    {999, -5, 0, "its profile could not be extended"},
 };
 
 TEST(a_process_in_trouble_is_named_with_its_reason, .to = N(troubles))

@@ -23,8 +23,8 @@ TEST(rss_at_its_peak_is_told_by_what_it_is)
         ck_assert_int_eq(json_integer_value(at(rss, "unexplained_bytes")), 90 * (json_int_t)MIB);
         ck_assert(json_is_null(at(rss, "unexplained_growth_bytes_per_step")));
     }
-    ck_assert(prints("resident RSS peak 500.0 MiB RSS in step 40, 500.0 MiB: 200.0 MiB malloc'd "
-                     "memory, 10.0 MiB free in malloc's arenas, 100.0 MiB mapped memory, 50.0 MiB "
+    ck_assert(prints("resident RSS peak 500 MiB RSS in step 40, 500 MiB: 200 MiB malloc'd "
+                     "memory, 10.0 MiB free in malloc's arenas, 100 MiB mapped memory, 50.0 MiB "
                      "shared memory, 10.0 MiB stacks, 30.0 MiB of files, 10.0 MiB seep's own; 90.0 "
                      "MiB (18 %) not explained",
                      false));
@@ -151,7 +151,7 @@ TEST(of_several_processes_pss_comes_first, .to = 2)
     add_sample(&a, sample_at(40, 20 * MIB, 0));
     add_sample(&c, sample_at(40, 60 * MIB, 0));
     analyse(2, job, false);
-    ck_assert_int_eq(prints("resident PSS peak 323.0 MiB, RSS peak 880.0 MiB (shared pages count "
+    ck_assert_int_eq(prints("resident PSS peak 323 MiB, RSS peak 880 MiB (shared pages count "
                             "in each process)",
                             false),
                      _i);
@@ -222,7 +222,7 @@ TEST(growth_that_nobody_recorded_is_a_finding_without_a_line)
     ck_assert_str_eq(json_string_value(at(f, "severity")), "info");
     ck_assert_str_eq(json_string_value(at(f, "space")), "host");
     ck_assert_str_eq(json_string_value(at(f, "title")),
-                     "memory that seep cannot see grows by 1.0 MiB every step");
+                     "Memory that seep cannot see grows by 1.0 MiB a step");
     ck_assert_uint_eq(json_array_size(at(f, "sites")), 0);
     ck_assert_int_eq(json_integer_value(at(f, "processes/0")), 100);
     double slope = json_number_value(at(f, "growth_bytes_per_step/value"));

@@ -53,7 +53,7 @@ TEST(without_epochs_a_dataset_may_be_used_for_the_first_time)
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
 
     builder_level(&b, of_data(), 0, BLOCK, LAST, ramp, &r);
-    is_open("used once");
+    is_open("every item was used");
 }
 
 TEST(past_a_lap_it_is_not_used_for_the_first_time)
@@ -141,7 +141,7 @@ TEST(one_that_fills_in_the_last_epoch_may_be_a_cache_or_a_leak)
 
     add_epochs(2, 100);
     builder_level(&b, of_data(), 0, BLOCK, LAST, ramp, &r);
-    is_open("began with a later epoch");
+    is_open("began in a later epoch");
 }
 
 TEST(what_begins_in_the_second_epoch_and_goes_on_is_a_leak)

@@ -87,7 +87,7 @@ TEST(what_begins_after_the_training_may_be_gathered_once, .to = 3)
     job->processes[0].trained_steps = trained[_i];
     builder_level(&b, line(), 0, BLOCK, LAST, ramp, &r);
     if (_i == 1)
-        is_open("after the training's last step");
+        is_open("after the last training step");
     else
         only("unbounded-growth", "leak", LINE);
 }
@@ -97,7 +97,7 @@ TEST(what_begins_after_the_training_may_be_gathered_once, .to = 3)
 TEST(what_comes_ever_more_rarely_may_end)
 {
     builder_level(&b, line(), 0, BLOCK, LAST, ever_fewer, NULL);
-    is_open("it slows down");
+    is_open("It slows down");
 }
 
 TEST(what_keeps_its_pace_after_a_burst_does_not)
@@ -156,7 +156,7 @@ TEST(what_pauses_for_much_longer_than_ever_may_have_ended, .to = 2)
     if (_i)
         is_open("has not grown in the last steps");
     else
-        is_open("it slows down");
+        is_open("It slows down");
 }
 
 /* All of it in one block, and an eighth more beside it; or too much for that. */
@@ -171,7 +171,7 @@ TEST(what_is_made_one_block_of_after_the_last_step_may_be_a_little_more, .to = 2
     if (_i)
         only("unbounded-growth", "leak", LINE);
     else
-        is_open("one block of all of it");
+        is_open("one block as large as all of it");
 }
 
 TEST(what_is_made_one_block_of_after_the_last_step_was_gathered_for_that)
@@ -182,7 +182,7 @@ TEST(what_is_made_one_block_of_after_the_last_step_was_gathered_for_that)
     builder_level(&b, line(), 0, BLOCK, LAST, ramp, &each);
     builder_level(&b, below(main_stack, "/home/user/train.py", "finish", 99), 0, STEPS * BLOCK,
                   LAST + 2, ramp, &joined);
-    is_open("one block of all of it");
+    is_open("one block as large as all of it");
 }
 
 TEST(another_block_after_the_last_step_says_nothing)
@@ -231,7 +231,7 @@ TEST(a_stream_that_is_all_kept_has_no_end)
               2 * BLOCK, 2 * STEPS, 0, 0);
     const json_t *f = only("unbounded-growth", "leak", LINE);
     char *all = json_dumps(f, 0);
-    ck_assert_msg(strstr(all, "come as a stream") != NULL, "%s", all);
+    ck_assert_msg(strstr(all, "comes as a stream") != NULL, "%s", all);
     free(all);
 }
 

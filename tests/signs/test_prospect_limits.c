@@ -32,7 +32,7 @@ TEST(a_pace_of_a_third_of_the_burst_may_end)
     struct bend level[] = {{1, 0}, {20, 32}, {79, 232}, {199, 374}, {0, 0}};
 
     builder_level(&b, line(), 0, BLOCK, LAST, drawn, level);
-    is_open("it slows down");
+    is_open("It slows down");
 }
 
 TEST(a_pace_that_eases_by_a_tenth_is_kept)

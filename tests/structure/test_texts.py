@@ -17,19 +17,20 @@ STRING = r'"(?:[^"\\\n]|\\.)*"'
 TOKEN = re.compile(r"/\*.*?\*/|^\s*#\s*include[^\n]*|'(?:[^'\\]|\\.)'|%s(?:\s*%s)*" % (STRING, STRING),
                    re.DOTALL | re.MULTILINE)
 SENTENCE = re.compile(r" [a-z]+\b")
+NAME_OF_CPP = re.compile(r'::|^"operator ')
 
 
 def sentences_of(source):
     strings = (token.group(0) for token in TOKEN.finditer(source) if token.group(0).startswith('"'))
-    return [string for string in strings if SENTENCE.search(string)]
+    return [string for string in strings if SENTENCE.search(string) and not NAME_OF_CPP.search(string)]
 
 
 class Texts(unittest.TestCase):
     def test_who_measures_and_judges_writes_no_sentence(self):
-        files = files_below("libprof/measure", "libprof/judge", endings=(".c", ".h"))
-        self.assertGreater(len(files), 40)
+        files = files_below("libprof/measure", "libprof/signs", "libprof/patterns", "libprof/judge", endings=(".c", ".h"))
+        self.assertGreater(len(files), 80)
         found = ["%s: %s" % (file, text) for file in files for text in sentences_of((ROOT / file).read_text())]
-        self.assertEqual(found, [], "move these to a header of libprof/words")
+        self.assertEqual(found, [], "move these to libprof/words/findings")
 
     def test_a_sentence_is_found(self):
         source = '/* "a comment" */\n#include "x y.h"\nchar c = \'"\';\n' \
@@ -76,7 +77,7 @@ class List(unittest.TestCase):
                 if listed.WORD.search(listed.reads(match.group(2))) and not listed.FOR_PROGRAMS.match(file):
                     calls += 1
                     self.assertIn((file, listed.line_of(source, match.start(2))), known, match.group(0))
-        self.assertGreater(calls, 300)
+        self.assertGreater(calls, 200)
 
     def test_options_the_page_and_top_are_there(self):
         said = {(file, text) for file, _, text in listed.texts()}

@@ -6,10 +6,10 @@ const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 function bytesText(bytes) {
     const size = Math.abs(bytes);
     let unit = 0;
-    while (unit + 1 < UNITS.length && size >= 1023.95 * 1024 ** unit)
+    while (unit + 1 < UNITS.length && size >= 1023.5 * 1024 ** unit)
         unit++;
     const value = size / 1024 ** unit;
-    return (bytes < 0 ? "−" : "") + (unit ? value.toFixed(1) : Math.round(value)) + NBSP + UNITS[unit];
+    return (bytes < 0 ? "−" : "") + value.toFixed(unit && value < 99.95 ? 1 : 0) + NBSP + UNITS[unit];
 }
 
 /* A change has its sign. */

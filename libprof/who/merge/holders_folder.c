@@ -68,7 +68,7 @@ int seep_holders_say_incomplete(struct seep_holders_files *files)
         if (more)
             snprintf(others, sizeof others, " and %zu more", more);
         if (!said)
-            rc = say(files, "%s%s: who holds what was not seen whole%s%s", s->file, others,
+            rc = say(files, "%s%s: who holds what was not seen completely%s%s", s->file, others,
                      s->why_not[0] ? ": " : "", s->why_not);
     }
     return rc;
@@ -146,7 +146,7 @@ static int add_file(struct seep_holders_files *files, uint32_t folder, int dir, 
     int rc;
 
     if (!why && n > *left)
-        why = "the others take all the room that snapshots have in a report";
+        why = "the other snapshots fill the space that a report has for them";
     if (why) {
         rc = say(files, "%s: %s", name, why);
     } else {
@@ -169,7 +169,7 @@ static int add_folder(struct seep_holders_files *files, uint32_t folder, const c
         if (!rc && files->n < SEEP_HOLDERS_MAX_FILES)
             rc = add_file(files, folder, dir, names[i]->d_name, left);
         else if (!rc && i + 1 == n)
-            rc = say(files, "%s: more snapshots than one report takes: the rest is left out", path);
+            rc = say(files, "%s: a report takes fewer snapshots: the rest is left out", path);
         free(names[i]);
     }
     free(names);

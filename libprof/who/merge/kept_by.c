@@ -2,6 +2,7 @@
 
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/who/merge/hops.h"
+#include "libprof/words/findings/lost_words.h"
 
 #include <string.h>
 
@@ -186,9 +187,6 @@ const char *seep_kept_by_nobody_text(const struct seep_kept_by *kept)
 {
     if (!seep_kept_by_nobody(kept))
         return "";
-    return kept->state == SEEP_HOLDERS_LOST
-               ? "seen in a snapshot: nothing points to it any more; what made it forgot to free it"
-               : "seen in a snapshot: nothing refers to it any more, but it counts a reference "
-                 "that "
-                 "was never given back";
+    return kept->state == SEEP_HOLDERS_LOST ? SEEP_LOST_NO_POINTER_TEXT
+                                            : SEEP_LOST_NO_REFERENCE_TEXT;
 }

@@ -1,4 +1,4 @@
-#include "libprof/words/holder_advice.h"
+#include "libprof/words/findings/holder_advice.h"
 
 #include <stddef.h>
 
@@ -6,7 +6,7 @@ static const struct {
     const char *type, *name, *advice;
 } rows[] = {
 #define SEEP_HOLDER_ADVICE(type, name, advice) {type, name, advice},
-#include "libprof/words/holder_advice.def"
+#include "libprof/words/findings/holder_advice.def"
 #undef SEEP_HOLDER_ADVICE
 };
 

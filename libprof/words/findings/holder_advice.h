@@ -1,6 +1,6 @@
 /* What to do about who keeps memory: holder_advice.def. Pure. Includes nothing of the project's. */
-#ifndef SEEP_LIBPROF_WORDS_HOLDER_ADVICE_H
-#define SEEP_LIBPROF_WORDS_HOLDER_ADVICE_H
+#ifndef SEEP_LIBPROF_WORDS_FINDINGS_HOLDER_ADVICE_H
+#define SEEP_LIBPROF_WORDS_FINDINGS_HOLDER_ADVICE_H
 
 #include <stdbool.h>
 

@@ -1,0 +1,50 @@
+/* What is said of allocators that take more than their callers use: malloc, and PyTorch's caching
+ * allocator of a GPU. Formats of printf(), filled with numbers and names by who knows them. */
+#ifndef SEEP_LIBPROF_WORDS_FINDINGS_ALLOCATOR_WORDS_H
+#define SEEP_LIBPROF_WORDS_FINDINGS_ALLOCATOR_WORDS_H
+
+/* malloc. */
+#define SEEP_MALLOC_TAKEN_TEXT                                                                     \
+    "Memory taken from the system rose from %s to %s over steps %d to %d; live memory went from "  \
+    "%s to %s"
+#define SEEP_MALLOC_SIZES_TEXT                                                                     \
+    "This line asks for ever new sizes: freed memory does not fit the next request"
+
+/* PyTorch's. */
+#define SEEP_ALLOCATOR_TITLE_TEXT "PyTorch reserves %s of GPU %d; at most %s was in use at once"
+#define SEEP_ALLOCATOR_RISES_TEXT "Memory taken from %s grows by %s a %s, memory of %s by %s"
+#define SEEP_ALLOCATOR_IDLE_TEXT  "%s of that was never in use"
+#define SEEP_ALLOCATOR_RETRIED_TEXT                                                                \
+    "In %s %d GPU %d could not serve a request of %s: PyTorch released unused memory and tried "   \
+    "again"
+#define SEEP_ALLOCATOR_CAPACITY_TEXT "GPU %d has %s: this job used up to %s, other processes %s"
+#define SEEP_ALLOCATOR_PIECES_TEXT                                                                 \
+    "In %s %d, %s of the reserved memory was free, in %zu pieces of at most %s"
+#define SEEP_ALLOCATOR_OUTGROWS_TENSORS_TEXT                                                       \
+    "PyTorch reserved up to %s of %s, but tensors never needed more than %s: reserved memory "     \
+    "grows faster than they do"
+#define SEEP_ALLOCATOR_HOLDS_FOR_KEPT_TEXT "The allocator holds %s of %s for it"
+#define SEEP_ALLOCATOR_GRAPHS_TEXT                                                                 \
+    "CUDA graphs were captured: each reserves its own memory pool unless it is given one"
+
+/* What to do. */
+#define SEEP_ALLOCATOR_GRAPHS_ADVICE_TEXT                                                          \
+    "Let CUDA graphs share a pool: torch.cuda.graph(g, pool=first.pool()). Pad shapes to a few "   \
+    "sizes, so that fewer graphs are captured. %s"
+#define SEEP_ALLOCATOR_CURED_TEXT                                                                  \
+    "The allocator is already set to keep little: what is reserved belongs to other streams or "   \
+    "to the private pool of a CUDA graph. Let sizes repeat (pad or bucket them), or drop graphs "  \
+    "that are not replayed any more."
+#define SEEP_ALLOCATOR_MAX_SPLIT_TEXT                                                              \
+    "Set expandable_segments:True in PYTORCH_CUDA_ALLOC_CONF instead of max_split_size_mb. Let "   \
+    "sizes repeat: pad or bucket them."
+#define SEEP_ALLOCATOR_COLLECTS_TEXT                                                               \
+    "Set expandable_segments:True in PYTORCH_CUDA_ALLOC_CONF in addition to "                      \
+    "garbage_collection_threshold. Let sizes repeat: pad or bucket them."
+#define SEEP_ALLOCATOR_DEFAULT_TEXT                                                                \
+    "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (PyTorch 2.1 or later); before 2.1 set " \
+    "max_split_size_mb or garbage_collection_threshold:0.8. Let sizes repeat: pad or bucket "      \
+    "them. Call empty_cache() when a phase with other sizes begins, as between training and "      \
+    "evaluation."
+
+#endif

@@ -1,0 +1,82 @@
+/* What is said of an out-of-memory error, and what to do about it.
+ * Formats of printf(), filled with numbers and names by who knows them. */
+#ifndef SEEP_LIBPROF_WORDS_FINDINGS_SHORTAGE_WORDS_H
+#define SEEP_LIBPROF_WORDS_FINDINGS_SHORTAGE_WORDS_H
+
+/* Titles: words in braces as in patterns.def, of which one is filled with these. */
+#define SEEP_SHORTAGE_PINNED_TITLE_TEXT   "Out of pinned memory: {asked} requested"
+#define SEEP_SHORTAGE_FREE_TEXT           "; %s free"
+#define SEEP_SHORTAGE_FREE_PIECES_TEXT    "; %s free, but in pieces of at most %s"
+#define SEEP_SHORTAGE_FREE_ELSEWHERE_TEXT "; %s free, but kept for other requests"
+
+/* The request. */
+#define SEEP_SHORTAGE_IN_STEP_TEXT         "in %s %d"
+#define SEEP_SHORTAGE_BEFORE_TRAINING_TEXT "before step 1"
+#define SEEP_SHORTAGE_CAPACITY_TEXT        "; the GPU has %s"
+#define SEEP_SHORTAGE_TRIED_RUNTIME_TEXT   "Tried to allocate %s %s: %s of %s was allocated by then%s"
+#define SEEP_SHORTAGE_TRIED_PYTORCH_TEXT                                                           \
+    "Tried to allocate %s %s: PyTorch had %s allocated, %s reserved but unallocated%s"
+#define SEEP_SHORTAGE_PIECES_ELSEWHERE_TEXT                                                        \
+    "; some are large enough, but belong to another stream or pool"
+#define SEEP_SHORTAGE_PIECES_SMALL_POOL_TEXT ", which PyTorch keeps for requests of up to 1 MiB"
+#define SEEP_SHORTAGE_PIECES_LARGE_POOL_TEXT ", which PyTorch keeps for requests above 1 MiB"
+#define SEEP_SHORTAGE_PIECES_TEXT            "Unallocated memory lies in %zu piece%s of at most %s%s"
+#define SEEP_SHORTAGE_REGISTERED_TEXT        " and %s registered"
+#define SEEP_SHORTAGE_TRIED_REGISTER_TEXT                                                          \
+    "Tried to register %s %s: %s of pinned memory was allocated%s by then"
+#define SEEP_SHORTAGE_TRIED_PINNED_TEXT                                                            \
+    "Tried to allocate %s %s: %s of pinned memory was allocated%s by then"
+#define SEEP_SHORTAGE_POWER_OF_TWO_TEXT                                                            \
+    "PyTorch rounds pinned requests up to a power of two: little more than %s may be needed"
+#define SEEP_SHORTAGE_PINNED_LIMIT_TEXT "Pinned memory is host memory, of which there is %s (%s)"
+
+/* Who has the memory, and why. */
+#define SEEP_SHORTAGE_KEPT_BEFORE_TEXT  "Kept from before, %s: %s"
+#define SEEP_SHORTAGE_MADE_IN_STEP_TEXT "Allocated in the step itself, %s: at most %s"
+#define SEEP_SHORTAGE_FRAGMENTED_TEXT                                                              \
+    "%s is reserved but unallocated, in pieces that are too small; in one piece it would be "      \
+    "enough"
+#define SEEP_SHORTAGE_BY_CACHE_TEXT "F%u, allocator-cache, explains how this came about"
+#define SEEP_SHORTAGE_SINCE_FIRST_STEP_TEXT                                                        \
+    "Of what is kept, %s came after step 1; %s was there by then"
+#define SEEP_SHORTAGE_FILLER_TEXT        "F%u, %s, holds %s of it%s"
+#define SEEP_SHORTAGE_FILLER_ENOUGH_TEXT ": without it the request would have fitted"
+#define SEEP_SHORTAGE_OTHERS_TEXT        "Processes outside this job use %s of the GPU"
+#define SEEP_SHORTAGE_WOULD_FIT_TEXT     "A request of up to %s would have fitted"
+#define SEEP_SHORTAGE_REQUESTS_AND_MORE_TEXT                                                       \
+    "%zu requests failed in %s, and then %u more"
+#define SEEP_SHORTAGE_REQUESTS_TEXT        "%zu requests failed, in %s"
+#define SEEP_SHORTAGE_CAUGHT_TEXT          "The job caught the error and continued, to step %u"
+#define SEEP_SHORTAGE_ENDED_BY_STATUS_TEXT "The process then ended with exit status %d"
+#define SEEP_SHORTAGE_ENDED_BY_SIGNAL_TEXT "The process was then ended by signal %d"
+
+/* What to do where more is known than that a step needs too much: then it is the advice of the row
+ * in patterns.def, which stands here as what else to do. judge/shortage_advice.c chooses. */
+#define SEEP_SHORTAGE_REGISTER_LESS_TEXT                                                           \
+    "Register less at a time: in pieces that you unregister when you are done with them "          \
+    "(cudaHostUnregister), or copy through one small pinned buffer."
+#define SEEP_SHORTAGE_PIN_LESS_POOL_TEXT                                                           \
+    "Pin less: use few different batch sizes, just below a power of two rather than above, since " \
+    "PyTorch's pool rounds up and keeps its blocks. Lower prefetch_factor; use pin_memory=False "  \
+    "for what is large."
+#define SEEP_SHORTAGE_PIN_LESS_TEXT                                                                \
+    "Pin less: reuse one buffer, or free it (cudaFreeHost) before the next. Lower "                \
+    "prefetch_factor; use few different batch sizes."
+#define SEEP_SHORTAGE_PIN_BOUND_TEXT                                                               \
+    "Pinned memory is bounded by the machine's free memory, a cgroup or RLIMIT_MEMLOCK (ulimit "   \
+    "-l)."
+#define SEEP_SHORTAGE_FIX_PINNED_TEXT                                                              \
+    "Fix F%u first: it keeps pinned memory. Pinning less at a time only delays the crash."
+#define SEEP_SHORTAGE_ADVICES_TEXT             "%s %s"
+#define SEEP_SHORTAGE_SEE_FIRST_ELSE_ALSO_TEXT "See F%u first. %s %s"
+#define SEEP_SHORTAGE_KEEP_ON_HOST_TEXT                                                            \
+    "Keep what %s allocates in host memory, and move one batch at a time to the GPU. %s"
+#define SEEP_SHORTAGE_THE_LOADER_TEXT     "the loader"
+#define SEEP_SHORTAGE_SEE_FIRST_ELSE_TEXT "See F%u first. %s"
+#define SEEP_SHORTAGE_FIX_TEXT                                                                     \
+    "Fix F%u first: it fills the GPU. A smaller batch only delays the crash."
+#define SEEP_SHORTAGE_LOOK_WHO_TEXT                                                                \
+    "Check which other processes use the GPU (nvidia-smi). Wait for them, or take another GPU "    \
+    "(CUDA_VISIBLE_DEVICES)."
+
+#endif
