@@ -46,10 +46,23 @@ def style_of(codes):
             (";text-decoration:underline" if codes.get("underline") else ""))
 
 
+def of_256(n):
+    """A colour of xterm's 256, from the 16th on: a cube, and greys."""
+    if n >= 232:
+        return "#%02x%02x%02x" % ((8 + 10 * (n - 232),) * 3)
+    levels = ((n - 16) // 36, (n - 16) // 6 % 6, (n - 16) % 6)
+    return "#%02x%02x%02x" % tuple(55 + 40 * level if level else 0 for level in levels)
+
+
 def applied(codes, numbers):
     """What is set after an escape's numbers; those that nobody uses here change nothing."""
-    codes = dict(codes)
-    for n in numbers:
+    codes, numbers = dict(codes), list(numbers)
+    while numbers:
+        n = numbers.pop(0)
+        if n == 38 and numbers[:1] == [5]:
+            codes["fore"] = of_256(numbers[1])
+            del numbers[:2]
+            continue
         if n == 0:
             codes = {}
         elif n in (1, 4, 7):

@@ -30,8 +30,9 @@ bool seep_top_screen_open(bool colour)
     if (coloured) {
         use_default_colors();
         init_pair(SEEP_TOP_GOOD, COLOR_GREEN, -1);
-        init_pair(SEEP_TOP_WARNING, COLOR_YELLOW, -1);
-        init_pair(SEEP_TOP_BAD, COLOR_RED, -1);
+        /* The page's colours of retention and of leaks (put_text.c), where there are so many. */
+        init_pair(SEEP_TOP_WARNING, COLORS >= 256 ? 178 : COLOR_YELLOW, -1);
+        init_pair(SEEP_TOP_BAD, COLORS >= 256 ? 166 : COLOR_RED, -1);
     }
     return true;
 }
