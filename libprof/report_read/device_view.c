@@ -11,13 +11,13 @@ static const struct {
     const char *key, *before, *after;
     bool also_zero;
 } parts[] = {
-    {"tensors_peak_bytes", ": tensors ", " at most", true},
-    {"reserved_bytes", ", ", " reserved at last", true},
-    {"used_bytes", "; the job uses ", "", true},
-    {"used_peak_bytes", ", at most ", "", true},
-    {"capacity_bytes", ", of ", "", true},
-    {"others_bytes", "; others use ", "", false},
-    {"drift_bytes", "; the books differ by up to ", "", false},
+    {"tensors_peak_bytes", ": tensors at most ", "", true},
+    {"reserved_bytes", "; PyTorch reserves ", "", true},
+    {"used_bytes", "; this job uses ", "", true},
+    {"used_peak_bytes", " (at most ", ")", true},
+    {"capacity_bytes", " of ", "", true},
+    {"others_bytes", "; other processes use ", "", false},
+    {"drift_bytes", "; PyTorch's own total differs by up to ", "", false},
 };
 
 char *seep_device_text(const json_t *device)
@@ -28,7 +28,7 @@ char *seep_device_text(const json_t *device)
 
     if (!out)
         return NULL;
-    fprintf(out, "device %.0f", seep_get_number(device, "device"));
+    fprintf(out, "GPU %.0f", seep_get_number(device, "device"));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const double bytes = seep_get_number(device, parts[i].key);
         if (json_is_number(json_object_get(device, parts[i].key)) &&

@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-/* "device 0: tensors 1.0 GiB at most, 1.5 GiB reserved at last; the job uses 2.0 GiB, at most 2.1
- * GiB, of 8.0 GiB": what of it is known. device: of a report's `devices`. Allocates the result;
+/* "GPU 0: tensors at most 1.0 GiB; PyTorch reserves 1.5 GiB; this job uses 2.0 GiB (at most 2.1
+ * GiB) of 8.0 GiB": what of it is known. device: of a report's `devices`. Allocates the result;
  * NULL without memory. */
 char *seep_device_text(const json_t *device);
 

@@ -155,12 +155,12 @@ class Tensors(Counts):
                                  ("too-large", 1 << 33, 1 << 20))
                 self.assertEqual(shortage["lines"][0]["frame"]["function"], "c10_made")
                 text = self.seep("report", profile.folder).stdout.decode()
-                self.assertRegex(text, r"devices  device 0: tensors 1\.0 MiB at most, 1\.0 MiB reserved at last\n")
+                self.assertRegex(text, r"devices  GPU 0: tensors at most 1\.0 MiB; PyTorch reserves 1\.0 MiB\n")
                 self.assertRegex(text, r"CUDA out of memory \(tensors on GPU 0\): 8\.0 GiB requested .*\n?.*"
                                        r"in c10_failed;\s+1\.0 MiB of 1\.0 MiB reserved were in use")
                 for form in ("markdown", "json"):
                     shown = self.seep("report", profile.folder, "--format", form).stdout.decode()
-                    self.assertIn("1.0 MiB reserved at last" if form == "markdown" else '"tensors_peak_bytes"', shown)
+                    self.assertIn("PyTorch reserves 1.0 MiB" if form == "markdown" else '"tensors_peak_bytes"', shown)
 
 
 if __name__ == "__main__":

@@ -68,11 +68,11 @@ static const struct {
     struct seep_device_use use;
     const char *line;
 } devices[] = {
-    {{0}, "devices  device 2: tensors 0 B at most, 3.0 MiB reserved at last\n"},
+    {{0}, "devices  GPU 2: tensors at most 0 B; PyTorch reserves 3.0 MiB\n"},
     {{.capacity_bytes = 8 << 20, .used_bytes = 4 << 20, .used_peak_bytes = 5 << 20, .looks = 1},
-     "5.0 MiB, of 8.0 MiB\n"},
+     "5.0 MiB) of 8.0 MiB\n"},
     {{.capacity_bytes = 8 << 20, .used_bytes = 4 << 20, .all_used_bytes = 6 << 20, .looks = 1},
-     "; others use 2.0 MiB"},
+     "; other processes use 2.0 MiB"},
 };
 
 TEST(a_device_is_told_by_what_is_known_of_it, .to = N(devices))
