@@ -199,7 +199,7 @@ class Views(PageCase):
         self.assertRegex(most.text, r"^most bytes: hump_page\.py:8 fill\S* 19\.\d MiB, ")
         self.assertRegex(often.text, r"^most often: .*hump_page\.py:8 fill\S* 20\d times")
         self.assertNotIn(":8 fill", brief.text, "what lived for ten steps is not brief")
-        self.assertRegex(self.browser.text(".in-all .bars").replace("\t", " "), r"64\.0 KiB to 128\.0 KiB\s+2[6-9]\d")
+        self.assertRegex(self.browser.text(".in-all .bars").replace("\t", " "), r"64\.0 KiB to 128 KiB\s+2[6-9]\d")
         self.browser.click(".facts a")
         self.browser.arrive("flame")
         highest = lambda: self.browser.run("return treeMade.tree.value") / 1e6
@@ -266,7 +266,7 @@ class Views(PageCase):
         self.browser.run("state.set({site: site.id(%s[1])})" % loader)
         self.browser.settle()
         told = self.browser.text("#site")
-        self.assertRegex(told.replace("\t", " "), r"64\.0 KiB to 128\.0 KiB\s+40")
+        self.assertRegex(told.replace("\t", " "), r"64\.0 KiB to 128 KiB\s+40")
         self.assertRegex(told, r"; thread \d+ ")
         self.browser.run("document.querySelector('.sizes').open = true")
         self.browser.settle()
