@@ -154,13 +154,13 @@ static int take_rule(struct seep_part_rules *set, const char *name, size_t i, js
     }
     if (take_meaning(&rule, json_string_value(json_object_get(value, "role")),
                      json_string_value(json_object_get(value, "is"))))
-        return refuse(err, name, i, "role, or is, is missing or none of those that there are");
+        return refuse(err, name, i, "role or is must be given, with a value that seep knows");
     if (!fields[LIBRARY] && !fields[FILE_NAME] && !fields[FUNCTION])
-        return refuse(err, name, i, "says neither library nor file nor function");
+        return refuse(err, name, i, "names no library, file or function");
     if (rule.says_kind && fields[CALLED_BY])
-        return refuse(err, name, i, "what a function is does not hang on called_by");
+        return refuse(err, name, i, "is cannot go with called_by");
     if (rule.whole_class && !fields[CALLED_BY])
-        return refuse(err, name, i, "whole_class goes with called_by only");
+        return refuse(err, name, i, "whole_class needs called_by");
     if (list_rules(set, &rule, fields))
         return refuse(err, name, i, "too many rules");
     return 0;

@@ -39,8 +39,8 @@ static int not_one_of(const char *name, const char *what, const char *const *lis
 {
     char known[256];
 
-    return seep_error_set(err, SEEP_EINVAL, where, 0, "%.60s is no %s: known are %s", name, what,
-                          seep_text_list(list, (size_t)n, " and ", known, sizeof known));
+    return seep_error_set(err, SEEP_EINVAL, where, 0, "%.60s is not a %s: choose %s", name, what,
+                          seep_text_list(list, (size_t)n, " or ", known, sizeof known));
 }
 
 static bool is_pattern(const char *name)
@@ -96,9 +96,9 @@ static int set_counted(struct seep_budget_line *line, const char *name, const ch
     else
         return seep_error_set(
             err, SEEP_EINVAL, where, 0,
-            "%.60s is no severity and no pattern: known are %s; `seep help check` "
-            "lists the patterns",
-            name, seep_text_list(seep_severities, SEEP_N_SEVERITIES, " and ", known, sizeof known));
+            "%.60s is neither a severity nor a pattern: choose %s, or a pattern that "
+            "`seep help check` lists",
+            name, seep_text_list(seep_severities, SEEP_N_SEVERITIES, " or ", known, sizeof known));
     return 0;
 }
 
@@ -121,16 +121,16 @@ int seep_budget_add(struct seep_budget *budget, enum seep_budget_kind kind, cons
     char name[32];
 
     if (!equals || equals == text || (size_t)(equals - text) >= sizeof name)
-        return seep_error_set(err, SEEP_EINVAL, "", 0, "%.60s is no budget: write %s", text,
-                              counts ? "leak=0" : "host=64MiB");
+        return seep_error_set(err, SEEP_EINVAL, "", 0, "%.60s is not a budget: write it as %s",
+                              text, counts ? "leak=0" : "host=64MiB");
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
     int rc = counts ? set_counted(&line, name, "", err) : set_space(&line, name, "", err);
     if (rc)
         return rc;
     if (counts ? parse_count(equals + 1, &line.limit) : seep_size_parse(equals + 1, &line.limit))
-        return seep_error_set(err, SEEP_EINVAL, "", 0, "%.60s is no %s: write %s", equals + 1,
-                              counts ? "number of findings" : "size",
-                              counts ? "leak=0" : "64MiB, 1.5GB or 4096");
+        return seep_error_set(err, SEEP_EINVAL, "", 0, "%.60s is not a %s: write it as %s",
+                              equals + 1, counts ? "number of findings" : "size",
+                              counts ? "0, 1 or 2" : "64MiB, 1.5GB or 4096");
     return add_line(budget, &line);
 }
 
@@ -139,13 +139,13 @@ int seep_budget_add(struct seep_budget *budget, enum seep_budget_kind kind, cons
 static int bad_key(const char *file, const char *where, const char *key, const char *known,
                    struct seep_error *err)
 {
-    return seep_error_set(err, SEEP_EINVAL, file, 0, "%.60s is no key%s%.60s: known are %s", key,
+    return seep_error_set(err, SEEP_EINVAL, file, 0, "%.60s is not a key%s%.60s: choose %s", key,
                           *where ? " of " : "", where, known);
 }
 
 static int no_table(const char *file, const char *where, struct seep_error *err)
 {
-    return seep_error_set(err, SEEP_EINVAL, file, 0, "%.60s has to be a table", where);
+    return seep_error_set(err, SEEP_EINVAL, file, 0, "%.60s must be a table", where);
 }
 
 static int take_size(const char *file, const char *where, const json_t *value, uint64_t *bytes,
@@ -157,9 +157,9 @@ static int take_size(const char *file, const char *where, const json_t *value, u
     if (text && seep_size_parse(text, bytes) == 0)
         return 0;
     if (n < 0)
-        return seep_error_set(err, SEEP_EINVAL, file, 0,
-                              "%.60s is no size: write \"64MiB\", \"1.5GB\" or a number of bytes",
-                              where);
+        return seep_error_set(
+            err, SEEP_EINVAL, file, 0,
+            "%.60s is not a size: write \"64MiB\", \"1.5GB\" or a number of bytes", where);
     *bytes = (uint64_t)n;
     return 0;
 }
@@ -168,8 +168,8 @@ static int take_count(const char *file, const char *where, const json_t *value, 
                       struct seep_error *err)
 {
     if (!json_is_integer(value) || json_integer_value(value) < 0)
-        return seep_error_set(err, SEEP_EINVAL, file, 0, "%.60s is no number: write 0, 1, 2 …",
-                              where);
+        return seep_error_set(err, SEEP_EINVAL, file, 0,
+                              "%.60s is not a whole number: write 0, 1, 2 …", where);
     *n = (uint64_t)json_integer_value(value);
     return 0;
 }
@@ -214,7 +214,7 @@ static int take_limit(const struct taking *t, struct seep_budget_line line, cons
     else if (strcmp(m->key, "peak") == 0)
         line.kind = SEEP_BUDGET_PEAK;
     else
-        return bad_key(t->file, m->table, m->key, "growth and peak", t->err);
+        return bad_key(t->file, m->table, m->key, "growth or peak", t->err);
     int rc = take_size(t->file, m->path, m->value, &line.limit, t->err);
     return rc ? rc : add_line(t->budget, &line);
 }
@@ -243,7 +243,8 @@ static int take_pace(const struct taking *t, struct seep_budget_line line, const
     line.pace = json_number_value(m->value);
     if (!json_is_number(m->value) || !(line.pace >= 0 && line.pace < 1e15))
         return seep_error_set(t->err, SEEP_EINVAL, t->file, 0,
-                              "%.100s is no number of entries a step: write 0, 0.5, 1 …", m->path);
+                              "%.100s is not a number of entries a step: write 0, 0.5, 1 …",
+                              m->path);
     return add_line(t->budget, &line);
 }
 
@@ -251,7 +252,7 @@ static int take_holder(const struct taking *t, struct seep_budget_line line, con
 {
     if (!*m->key || strlen(m->key) >= sizeof line.holder)
         return seep_error_set(t->err, SEEP_EINVAL, t->file, 0,
-                              "%.60s is no name of a holder: write [holder.\"Class.attribute\"]",
+                              "%.60s is not a holder's name: write [holder.\"Class.attribute\"]",
                               m->key);
     snprintf(line.holder, sizeof line.holder, "%s", m->key);
     return take_members(t, line, m->path, m->value, take_pace);
@@ -290,21 +291,24 @@ static int take_ignore(struct seep_budget_ignore *rule, const char *file, json_t
                        : strcmp(key, "reason") == 0   ? &rule->reason
                                                       : NULL;
         if (!field)
-            return bad_key(file, "ignore", key, "pattern, file, function and reason", err);
+            return bad_key(file, "ignore", key, "pattern, file, function or reason", err);
         if (!json_is_string(value) || !*json_string_value(value))
-            return seep_error_set(err, SEEP_EINVAL, file, 0, "ignore.%.40s is no text", key);
+            return seep_error_set(err, SEEP_EINVAL, file, 0,
+                                  "ignore.%.40s must be a text that is not empty", key);
         *field = strdup(json_string_value(value));
         if (!*field)
             return -SEEP_ENOMEM;
     }
     if (!rule->reason)
-        return seep_error_set(err, SEEP_EINVAL, file, 0, "an [[ignore]] has no reason: say why");
+        return seep_error_set(err, SEEP_EINVAL, file, 0, "an [[ignore]] has no reason: add one");
     if (!rule->pattern && !rule->file && !rule->function)
-        return seep_error_set(err, SEEP_EINVAL, file, 0,
-                              "an [[ignore]] says nothing of what: give pattern, file or function");
+        return seep_error_set(
+            err, SEEP_EINVAL, file, 0,
+            "an [[ignore]] does not say what to ignore: give pattern, file or function");
     if (rule->pattern && !is_pattern(rule->pattern))
         return seep_error_set(err, SEEP_EINVAL, file, 0,
-                              "%.60s is no pattern: `seep help check` lists them", rule->pattern);
+                              "%.60s is not a pattern: `seep help check` lists them",
+                              rule->pattern);
     return 0;
 }
 
@@ -315,9 +319,9 @@ static int take_ignores(struct seep_budget *budget, const char *file, json_t *li
     int rc = 0;
 
     if (!json_is_array(list))
-        return seep_error_set(err, SEEP_EINVAL, file, 0, "ignore has to be a list: [[ignore]]");
+        return seep_error_set(err, SEEP_EINVAL, file, 0, "ignore must be a list: write [[ignore]]");
     if (n > SEEP_BUDGET_MAX_IGNORES)
-        return seep_error_set(err, SEEP_EINVAL, file, 0, "more than %d [[ignore]]",
+        return seep_error_set(err, SEEP_EINVAL, file, 0, "more than %d [[ignore]]: remove some",
                               SEEP_BUDGET_MAX_IGNORES);
     budget->ignores = calloc(n + 1, sizeof *budget->ignores);
     if (!budget->ignores)
@@ -352,11 +356,11 @@ static int take_key(struct seep_budget *budget, const char *file, const char *ke
         return take_count(file, key, value, &budget->min_steps, err);
     if (strcmp(key, "allow_incomplete") != 0)
         return bad_key(file, "", key,
-                       "space, process, findings, holder, lost, ignore, min_steps and "
+                       "space, process, findings, holder, lost, ignore, min_steps or "
                        "allow_incomplete",
                        err);
     if (!json_is_boolean(value))
-        return seep_error_set(err, SEEP_EINVAL, file, 0, "allow_incomplete is true or false");
+        return seep_error_set(err, SEEP_EINVAL, file, 0, "allow_incomplete must be true or false");
     budget->allow_incomplete = json_is_true(value);
     return 0;
 }

@@ -64,8 +64,7 @@ static void judge_pair(struct verification *v, json_t *pair)
     if (counts(before, v->counts)) {
         bool gone = is_gone(v, before, after);
         if (seep_fix_holder_stopped(before, after))
-            seep_gate_check_note(&v->check, "%s grew, and does not any more",
-                                 seep_get_holder_name(after));
+            seep_gate_check_note(&v->check, "%s no longer grows", seep_get_holder_name(after));
         state = gone ? "vanished" : "remains";
         *(gone ? &v->n_vanished : &v->n_remaining) += 1;
     } else if (counts(after, v->counts_new)) {
@@ -210,19 +209,19 @@ static void note_jobs(struct verification *v)
                                  seep_get_number(process, "pid"), seep_get_exit_text(process));
         if (seep_get_all_left_out(reports[i]) > 0)
             seep_gate_check_note(&v->check,
-                                 "%s: %.0f more findings are not listed, and not compared",
+                                 "%s: %.0f more findings are not listed, so they are not compared",
                                  names[i], seep_get_all_left_out(reports[i]));
         if (!json_is_true(json_object_get(job, "complete")))
             seep_gate_check_note(&v->check, "%s: the profile is incomplete", names[i]);
         if (seep_get_number(job, "dropped_events") > 0)
-            seep_gate_check_note(&v->check, "%s: %.0f events are not in the profile", names[i],
+            seep_gate_check_note(&v->check, "%s: %.0f events were dropped", names[i],
                                  seep_get_number(job, "dropped_events"));
     }
     if (strcmp(seep_get_text(json_object_get(v->after, "job"), "step_source", ""), "time") == 0)
         seep_gate_check_note(
             &v->check,
-            "no steps were found: time slices took their place, which a faster or slower run "
-            "moves");
+            "no steps were found, so time slices took their place: a faster or slower run "
+            "shifts them");
 }
 
 int seep_verify(const json_t *before, const json_t *after, bool allow_incomplete, json_t **verdict,

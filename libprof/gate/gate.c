@@ -70,7 +70,7 @@ static char *text_of_growth(const struct measured *m, const char *verdict, const
     return seep_text_format(
         "%s a %s%s%s", seep_text_size(m->value.value, value), unit,
         seep_text_interval("95 % interval ", m->value.value, m->value.low, m->value.high, interval),
-        strcmp(verdict, "noise") == 0 ? ": above the budget, but not clear of it: noise" : "");
+        strcmp(verdict, "noise") == 0 ? ": above the budget, but within the noise" : "");
 }
 
 static char *name_of(const struct seep_budget_line *line, const char *unit)
@@ -177,7 +177,7 @@ static int judge_space(struct judging *j, const struct seep_budget_line *line,
     add_measured(j, line, &m);
     if (n_unknown)
         seep_gate_check_note(
-            &j->check, "growth of %s: %zu of %zu %s processes lived for too few %ss to be judged",
+            &j->check, "growth of %s: %zu of %zu %s processes lived for too few %ss to judge them",
             line->space, n_unknown, n, line->process, unit);
     return 0;
 }
@@ -201,7 +201,7 @@ static int long_enough(const struct seep_gate *gate, struct seep_error *err)
 
     if (steps < (double)budget->min_steps)
         return seep_error_set(err, SEEP_ENODATA, "", 0,
-                              "%.0f steps, and min_steps is %llu: record more", steps,
+                              "the job has %.0f steps, but min_steps is %llu: record more", steps,
                               (unsigned long long)budget->min_steps);
     return asks_for_findings(gate) ? seep_compare_long_enough(gate->report, err) : 0;
 }
@@ -276,17 +276,16 @@ static void note_job(struct judging *j)
 
     if (left_out > 0)
         seep_gate_check_note(&j->check,
-                             "%.0f more finding%s counted, and not listed: no [[ignore]] and no "
-                             "baseline is held against %s",
+                             "%.0f more finding%s counted but not listed: no [[ignore]] and no "
+                             "baseline applies to %s",
                              left_out, left_out == 1 ? " is" : "s are",
                              left_out == 1 ? "it" : "them");
     if (dropped > 0)
         seep_gate_check_note(
-            &j->check, "%.0f events are not in the profile: what was measured is a lower bound",
-            dropped);
+            &j->check, "%.0f events were dropped: the measured sizes are lower bounds", dropped);
     if (!json_is_true(json_object_get(job, "complete")))
         seep_gate_check_note(&j->check,
-                             "the profile is incomplete: what was measured is a lower bound");
+                             "the profile is incomplete: the measured sizes are lower bounds");
     for (size_t at = 0; (process = seep_get_failed(j->gate->report, &at));)
         seep_gate_check_note(&j->check, "%s process %.0f: %s", seep_get_text(process, "role", ""),
                              seep_get_number(process, "pid"), seep_get_exit_text(process));
@@ -304,7 +303,7 @@ static int judge(const struct seep_gate *gate, json_t **check, struct seep_error
     if ((!rc || rc == -SEEP_ENODATA) && gate->baseline)
         seep_gate_baseline(&j.check, gate->report, gate->baseline);
     if (rc == -SEEP_ENODATA && j.check.violated) { /* what is violated stays so */
-        seep_gate_check_note(&j.check, "not all could be judged: %s", err->text);
+        seep_gate_check_note(&j.check, "not every budget could be judged: %s", err->text);
         rc = 0;
     }
     if (!rc) {

@@ -40,7 +40,7 @@ static char *text_of(const json_t *before, const json_t *after, const char *key,
     seep_text_size(old.value, slope_was);
     seep_text_size(now.value, slope_is);
     if (!json_is_object(before))
-        return seep_text_format("new: keeps %s, +%s a %s", is, slope_is, unit);
+        return seep_text_format("new: keeps %s, grows by %s a %s", is, slope_is, unit);
     return seep_text_format("keeps %s, was %s; grows by %s a %s, was %s", is, was, slope_is, unit,
                             slope_was);
 }
@@ -163,7 +163,7 @@ static void judge_places(struct seep_gate_check *check, const json_t *report, js
         free(text);
     }
     if (n > MAX_PLACES)
-        seep_gate_check_note(check, "%zu more places keep more than in the baseline",
+        seep_gate_check_note(check, "%zu more lines keep more than in the baseline",
                              n - MAX_PLACES);
     check->failed = check->failed || !grown;
     free(grown);

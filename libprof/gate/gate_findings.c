@@ -61,7 +61,7 @@ static char *text_of(uint64_t n, uint64_t kills)
 {
     if (!kills)
         return seep_text_format("%llu", (unsigned long long)n);
-    return seep_text_format("%llu: the kernel killed %llu process%s of the job for lack of memory",
+    return seep_text_format("%llu: the kernel killed %llu process%s of the job, out of memory",
                             (unsigned long long)n, (unsigned long long)kills,
                             kills == 1 ? "" : "es");
 }

@@ -63,7 +63,7 @@ static void judge_pace(struct seep_gate_check *check, const json_t *report,
         seep_text_format("growth of %s: at most %g entries a %s", line->holder, line->pace, unit),
         seep_text_format("%.3g entries a %s (95 %% interval %.3g to %.3g)%s", pace->value, unit,
                          pace->low, pace->high,
-                         noise ? ": above the budget, but not clear of it: noise" : ""),
+                         noise ? ": above the budget, but within the noise" : ""),
         json_pack("{s:s, s:f, s:f, s:f, s:f}", "holder", line->holder, "limit", line->pace, "value",
                   pace->value, "low", pace->low, "high", pace->high));
 }
@@ -75,9 +75,10 @@ int seep_gate_holders(struct seep_gate_check *check, const json_t *report,
     struct seep_slope pace;
 
     if (!(seep_get_number(holders, "snapshots") > 0))
-        return seep_error_set(err, SEEP_ENODATA, "", 0,
-                              "the profile has no snapshot of who holds what, and a budget asks: "
-                              "record with --holders; see `seep help run`");
+        return seep_error_set(
+            err, SEEP_ENODATA, "", 0,
+            "the profile has no snapshot of who holds memory, which a budget needs: "
+            "record with --holders; see `seep help run`");
     if (line->kind == SEEP_BUDGET_LOST) {
         judge_lost(check, report, line);
         return 0;
@@ -87,14 +88,14 @@ int seep_gate_holders(struct seep_gate_check *check, const json_t *report,
         add_line(check, report, line, "holds",
                  seep_text_format("growth of %s: at most %g entries a %s", line->holder, line->pace,
                                   seep_get_step_unit(json_object_get(report, "job"))),
-                 strdup("no snapshot has it among what holds most"),
+                 strdup("no snapshot has it among the largest holders"),
                  json_pack("{s:s, s:f}", "holder", line->holder, "limit", line->pace));
         return 0;
     }
     if (!seep_get_slope(container, "growth_per_step", &pace))
         return seep_error_set(err, SEEP_ENODATA, "", 0,
-                              "%.60s has fewer than %d snapshots, too few to measure its growth: "
-                              "record more of them; see --holders in `seep help run`",
+                              "%.60s is in fewer than %d snapshots, too few to measure its growth: "
+                              "take more; see --holders in `seep help run`",
                               line->holder, SEEP_STATISTICS_MIN);
     judge_pace(check, report, line, &pace);
     return 0;

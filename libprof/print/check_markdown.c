@@ -163,7 +163,7 @@ int seep_check_markdown(const json_t *check, FILE *out, bool colour)
     put_lines(out, json_object_get(check, "lines"), cwd);
     if (json_array_size(findings))
         fprintf(out,
-                "| | | pattern | severity | line | kept | a %s |\n"
+                "| | | pattern | severity | line | kept | growth a %s |\n"
                 "| --- | --- | --- | --- | --- | --- | --- |\n",
                 seep_get_step_unit(job));
     json_array_foreach (findings, i, one)

@@ -100,7 +100,7 @@ int seep_diff_text(const json_t *diff, FILE *out, bool colour)
     const size_t n = count_shown(sites), others = json_array_size(sites) - n;
 
     seep_put_colour(out, colour, "1");
-    fprintf(out, "seep diff: %zu site%s changed, new less base", n, n == 1 ? "" : "s");
+    fprintf(out, "seep diff: %zu site%s changed (NEW minus BASE)", n, n == 1 ? "" : "s");
     seep_put_colour(out, colour, "0");
     fputc('\n', out);
     if (json_array_size(notes)) {
@@ -113,7 +113,7 @@ int seep_diff_text(const json_t *diff, FILE *out, bool colour)
     if (n)
         put_sites(out, sites, job);
     if (others)
-        fprintf(out, "\n%zu site%s differ%s in the peak alone: --format json lists %s\n", others,
+        fprintf(out, "\n%zu site%s differ%s only in the peak: --format json lists %s\n", others,
                 others == 1 ? "" : "s", others == 1 ? "s" : "", others == 1 ? "it" : "them");
     return ferror(out) ? -SEEP_EIO : 0;
 }

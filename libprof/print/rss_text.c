@@ -19,7 +19,7 @@ static const struct {
 } parts[] = {
     {"heap_live", "host", ""}, {"heap_free", "", "free in malloc's arenas"},
     {"maps", "mmap", ""},      {"shm", "shm", ""},
-    {"stacks", "", "stacks"},  {"files", "", "of files"},
+    {"stacks", "", "stacks"},  {"files", "", "mapped files"},
 };
 
 static double number_of(const json_t *object, const char *key)
@@ -66,19 +66,19 @@ static void put_composition(FILE *out, const json_t *rss, const char *unit)
     char size[SEEP_SIZE_TEXT], when[SEEP_WHEN_TEXT];
 
     if (!(all > 0)) {
-        fputs("no sample near the peak tells what RSS was made of", out);
+        fputs("no sample near the peak shows what RSS was made of", out);
     } else {
         fprintf(out, "RSS %s, %s: ", seep_get_when(unit, number_of(rss, "step"), INFINITY, when),
                 seep_text_size(all, size));
         put_parts(out, rss, all);
-        fprintf(out, "; %s (%.0f %%) not explained", seep_text_size(rest, size), 100 * rest / all);
+        fprintf(out, "; %s (%.0f %%) unexplained", seep_text_size(rest, size), 100 * rest / all);
     }
     put_growth(out, rss, "heap_free_grows", "heap_free_growth_bytes_per_step",
                "free memory in malloc's arenas grows", unit);
     put_growth(out, rss, "maps_grow", "maps_growth_bytes_per_step",
-               "mapped memory that was there before fills up", unit);
+               "mapped memory, mapped earlier, fills up", unit);
     put_growth(out, rss, "unexplained_grows", "unexplained_growth_bytes_per_step",
-               "what is not explained grows", unit);
+               "the unexplained part grows", unit);
 }
 
 char *seep_rss_text(const json_t *rss, const char *unit)

@@ -28,7 +28,7 @@ void seep_closing_text(const json_t *report, FILE *out, bool colour, const char 
 void seep_holder_text(const json_t *finding, const char *cwd, FILE *out, int indent);
 
 /* What resident memory was made of, from the `rss` of a report or of a process: "RSS in step
- * 40, 1.0 GiB: 700.0 MiB malloc'd memory, …; 12.0 MiB (1 %) not explained; what is not explained
+ * 40, 1.0 GiB: 700.0 MiB malloc'd memory, …; 12.0 MiB (1 %) unexplained; the unexplained part
  * grows by …"; that nobody looked near its peak, where that is so. Allocates the result (free()
  * it); NULL without memory. */
 char *seep_rss_text(const json_t *rss, const char *unit);

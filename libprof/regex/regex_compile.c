@@ -6,7 +6,7 @@
 
 enum { MOST_REPEATS = 255, NO_END = -1, DEEPEST = 32 };
 
-static const char nothing_to_repeat[] = "there is nothing that could be repeated";
+static const char nothing_to_repeat[] = "there is nothing to repeat";
 
 struct reading {
     struct seep_regex *regex;
@@ -118,7 +118,7 @@ static void read_class(struct reading *r, uint8_t *set)
 {
     const char *end = strstr(r->at, ":]");
     if (!end || !add_class(set, r->at, (size_t)(end - r->at)))
-        say(r, "there is no such class of characters");
+        say(r, "there is no such character class");
     r->at = end ? end + 2 : r->at + strlen(r->at);
 }
 
@@ -127,7 +127,7 @@ static void read_member(struct reading *r, uint8_t *set)
 {
     const unsigned first = (uint8_t)*r->at++;
     if (first == '[' && (*r->at == '.' || *r->at == '=')) {
-        say(r, "collating elements are not known");
+        say(r, "collating elements are not supported");
         return;
     }
     if (r->at[0] != '-' || !r->at[1] || r->at[1] == ']') {
@@ -264,7 +264,7 @@ static void read_bounds(struct reading *r, int *least, int *most)
         *least = *least < 0 ? 0 : *least;
     }
     if (*least < 0 || *r->at != '}' || (*most != NO_END && *most < *least))
-        say(r, "what stands in { } is no {2}, {2,} or {2,3}");
+        say(r, "{ } must be like {2}, {2,} or {2,3}");
     else
         r->at++;
 }

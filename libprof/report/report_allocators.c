@@ -175,8 +175,8 @@ static void say_libraries(struct seep_said *said)
     free(asked);
     if (text[0])
         seep_said_add(said,
-                      "libraries with their own allocator: %s: the memory that they map is "
-                      "recorded, not the blocks that they hand out of it",
+                      "libraries with their own allocator: %s: seep records the memory that they "
+                      "map, but not the blocks that they hand out",
                       text);
 }
 

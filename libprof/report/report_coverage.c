@@ -66,8 +66,8 @@ static void say_nvtx(struct seep_said *said)
                                 p->entry->step_source == SEEP_STEP_API);
     }
     if (asked && !counted)
-        seep_said_add(said, "--step-nvtx: the job uses NVTX marks or ranges, but no message of "
-                            "theirs matches: give what its messages say");
+        seep_said_add(said, "--step-nvtx: the job uses NVTX marks or ranges, but none of their "
+                            "messages matches: give a REGEX that does");
 }
 
 static void say_optimizers(struct seep_said *said)
@@ -201,13 +201,13 @@ static void say_readers(struct seep_said *said)
     }
     if (failed)
         seep_said_add(said,
-                      "who holds what: %llu of %llu snapshots could not be read: the copy of "
+                      "who holds memory: %llu of %llu snapshots could not be read: the copy of "
                       "the process or its reader was killed, or reading took more than two "
                       "minutes",
                       (unsigned long long)failed, (unsigned long long)taken);
     if (barred)
         seep_said_add(said,
-                      "who holds what: %llu of %llu snapshots could not be read: the system "
+                      "who holds memory: %llu of %llu snapshots could not be read: the system "
                       "does not allow it (ptrace)",
                       (unsigned long long)barred, (unsigned long long)taken);
 }

@@ -137,8 +137,8 @@ static void say_cupti(struct seep_said *said, const struct seep_model_process *p
 
     if (r->cupti == SEEP_CUPTI_ABSENT)
         seep_said_add(said,
-                      "pid %u: --gpu=cupti: no usable libcupti.so was found: put the folder of "
-                      "CUDA's into LD_LIBRARY_PATH",
+                      "pid %u: --gpu=cupti: no usable libcupti.so was found: add the folder "
+                      "of CUDA's libcupti.so to LD_LIBRARY_PATH",
                       p->id.pid);
     else if (r->cupti == SEEP_CUPTI_REFUSED && r->cupti_error == SEEP_CUPTI_TAKEN)
         seep_said_add(said,

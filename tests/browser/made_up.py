@@ -166,7 +166,8 @@ def with_an_exec(data):
 
 
 def with_spaces_in_turn(data):
-    """First malloc has 40 MiB and then maps have them, of which no site is known."""
+    """First malloc has 40 MiB and then maps have them, of which no site is known, nor what RSS was made of."""
+    data["coverage"]["rss"] = None
     data["sites"]["series"] = [[] for _ in data["sites"]["series"]]
     data["small"] = {}
     line, half = data["timeline"], len(data["timeline"]["step"]) // 2

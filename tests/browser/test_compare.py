@@ -77,8 +77,8 @@ class Views(CompareCase):
     def test_it_says_what_vanished_what_is_new_and_what_spaces_took(self):
         self.open()
         self.assertRegex(self.browser.text(".verdict"), "^not fixed: 1 finding vanished, 0 remain, 1 is new")
-        self.assertRegex(self.browser.text(".compared.vanished"), r"(?s)− vanished .*load.*BASE.*64\.\d KiB more every step")
-        self.assertRegex(self.browser.text(".compared.new"), r"(?s)\+ new .*cache.*NEW.*32\.\d KiB more every step")
+        self.assertRegex(self.browser.text(".compared.vanished"), r"(?s)− vanished .*load.*BASE.*grows by 64\.\d KiB a step")
+        self.assertRegex(self.browser.text(".compared.new"), r"(?s)\+ new .*cache.*NEW.*grows by 32\.\d KiB a step")
         rows = [row.text for row in self.browser.all(".spaces tbody tr")]
         self.assertRegex(next(row for row in rows if row.startswith("host ")), r"MiB −\d\.\d MiB .*KiB −3\d\.\d KiB$")
         self.browser.click(".compared.new a")
@@ -120,7 +120,7 @@ class Views(CompareCase):
             self.assertEqual(amounts, sorted(amounts, reverse=True), key)
         self.open("#changes?search=load")
         self.browser.click(".rows .row")
-        self.assertRegex(self.browser.text("#pair"), r"(?s)growth by step.*Stack, innermost first.*load.*main")
+        self.assertRegex(self.browser.text("#pair"), r"(?s)growth a step.*Stack, innermost first.*load.*main")
         address = self.browser.fragment()
         self.open(address)
         self.browser.click("#pair p a")
@@ -256,7 +256,7 @@ class Difference(CompareCase):
         with open(self.page(), encoding="utf-8") as f, open(bare, "w", encoding="utf-8") as out:
             out.write(rewritten(f.read(), lambda data: data["comparison"].update(spaces=[], findings=[], pairs={}, small={})))
         for view, said in (("comparison", "Neither run has a finding"), ("changes", "0 of 0 sites"),
-                           ("difference", "Nothing of it is in this picture")):
+                           ("difference", "Neither run has memory in this measure")):
             self.browser.open(bare, "#" + view)
             self.assertIn(said, self.browser.text(), view)
 

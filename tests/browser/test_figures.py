@@ -32,7 +32,7 @@ class Figures(PageCase):
             self.assertIn(self.browser.run("return bytesText(arguments[0])", amount).replace("\u00a0", " "), rows)
         self.assertAlmostEqual(sum(rss["explained"].values()) + rss["seep_bytes"] + rss["unexplained_bytes"], rss["peak_bytes"],
                                delta=0.01 * rss["peak_bytes"])
-        self.assertRegex(self.browser.text(".legend"), r"RSS, all processes counts shared pages for each process; PSS 9\.0 MiB at most")
+        self.assertRegex(self.browser.text(".legend"), r"RSS, all processes counts shared pages in each process; PSS peak 9\.0 MiB")
         for make in (with_samples_of_two, with_spaces_in_turn, with_a_late_sample):
             self.browser.open(self.made_up(make), "#timeline")
             self.assertFalse(self.browser.all(".parts"), "no instant of all, or none of the chart")
@@ -44,9 +44,9 @@ class Figures(PageCase):
 
     def test_what_several_processes_share_counts_once_before_it_counts_often(self):
         self.browser.open(self.made_up(with_one_sample), "#findings")
-        self.assertRegex(self.browser.text(".facts"), r"9\.0 MiB PSS at most of .*; RSS 11\.0 MiB\n")
+        self.assertRegex(self.browser.text(".facts"), r"PSS peak 9\.0 MiB of .*; RSS peak 11\.0 MiB\n")
         self.browser.open(self.made_up(with_one_sample), "#processes")
-        self.assertRegex(self.browser.text(".process"), r"PSS 9\.0 MiB, RSS \d+\.\d MiB at most; ")
+        self.assertRegex(self.browser.text(".process"), r"PSS peak 9\.0 MiB, RSS peak \d+\.\d MiB; ")
 
     def test_the_peak_is_that_of_the_chart(self):
         """A space's own peak is another space's low: added up, or beside the chart, they say what never was."""
@@ -64,7 +64,7 @@ class Figures(PageCase):
         self.assertRegex(self.browser.text(".facts"), r"(?m)^2 processes, 1 failed$")
 
     def test_pictures_say_how_they_are_read(self):
-        for view, said in (("timeline", "levels off"), ("flame", "as wide as the memory"), ("sites", "A row is a line of code")):
+        for view, said in (("timeline", "levels off"), ("flame", "Its width is the memory"), ("sites", "A row is a line of code")):
             self.open("#" + view)
             self.assertNotIn(said, self.browser.text(), "folded")
             self.browser.click(".how summary")

@@ -72,7 +72,7 @@ class Cards(PageCase):
 
     def test_the_picture_of_a_finding_says_of_what_it_is(self):
         self.open()
-        self.assertEqual(self.browser.text("article figcaption"), "Live memory that was allocated here")
+        self.assertEqual(self.browser.text("article figcaption"), "Live memory allocated here")
 
     def test_a_text_of_empty_lines_is_not_shown(self):
         self.assertEqual(len(self.told(with_an_empty_text)), 1)
@@ -80,7 +80,7 @@ class Cards(PageCase):
 
     def test_who_holds_it_says_when_that_was_seen(self):
         self.browser.open(self.made_up(with_holders))
-        self.assertRegex(self.browser.text("article .told"), r"3\.0 MiB in 48 blocks\s+seen at step 48; its length went from 12 to 48")
+        self.assertRegex(self.browser.text("article .told"), r"3\.0 MiB in 48 blocks\s+snapshot at step 48; its length went from 12 to 48")
 
 
 class List(PageCase):

@@ -93,7 +93,7 @@ class Whole(FlameCase):
         self.assertEqual(len(small), 1)
         self.assertGreater(small[0], 0.9 * 9e6)
         self.assertIn("small sites", self.names())
-        self.assertRegex(self.browser.text(), r"\d sites too small to be seen stand as “small sites” below their callers")
+        self.assertRegex(self.browser.text(), r"\d sites too small to see are drawn as “small sites” below their callers")
 
     def test_small_sites_are_weighed_in_every_measure(self):
         self.browser.open(self.made_up(with_small_sites), "#flame")
@@ -210,7 +210,7 @@ class ReadOut(FlameCase):
         self.assertEqual(len(set(known.values())), 3, known)
         self.open("#flame")
         self.assertTrue(self.browser.all("svg.flame .band"))
-        self.assertRegex(self.browser.text(), r"At the foot of a box:\s+host")
+        self.assertRegex(self.browser.text(), r"Stripe at the foot of a box:\s+host")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ class Marks(PageCase):
                 self.browser.open(self.made_up(with_a_shortage), "#timeline?memory=%s&axis=%s" % (memory, axis))
                 self.assertEqual(len(self.browser.all(".chart .shortage-mark")), 1, "that of another device is not")
                 self.assertAlmostEqual(self.browser.run(PLACE, ".shortage-mark"), 0.5, delta=0.02 if axis == "steps" else 0.4)
-            self.assertRegex(self.browser.text(".legend"), r"out of memory step 40, 5\.0 MiB asked for, and 1 time more")
+            self.assertRegex(self.browser.text(".legend"), r"out of memory step 40, 5\.0 MiB requested, and 1 time more")
         self.browser.open(self.made_up(with_a_shortage), "#timeline?memory=host")
         self.assertFalse(self.browser.all(".chart .shortage-mark"))
 

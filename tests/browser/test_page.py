@@ -89,7 +89,7 @@ class Views(PageCase):
         text = self.browser.text("article.finding")
         line = 1 + JOB.splitlines().index("    return bytearray(64 * 1024)")
         self.assertIn("job_page.py:%d in load" % line, text.replace("\n", " "))
-        self.assertRegex(text, r"64\.\d KiB every step")
+        self.assertRegex(text, r"grows by 64\.\d KiB a step")
         self.assertIn("To do", text)
         self.assertEqual(self.browser.text("article .source .here").strip(), "return bytearray(64 * 1024)")
         self.assertFalse(self.browser.one("article details").get_attribute("open"))
@@ -124,16 +124,17 @@ class Views(PageCase):
         self.assertAlmostEqual(grown / 65536, int(window[2]) - int(window[1]), delta=2)
 
     def test_a_device_is_seen_from_both_of_its_books(self):
-        for memory, other in (("tensor:0", "taken from the driver, device:0"), ("device:0", "live in tensors, tensor:0")):
+        for memory, words, other in (("tensor:0", "tensors on GPU 0", "taken from the driver: GPU 0"),
+                                     ("device:0", "GPU 0", "live: tensors on GPU 0")):
             self.browser.open(self.made_up(with_a_device), "#timeline?memory=" + memory)
             self.assertIn(other, self.browser.text(".legend"))
-            self.assertIn("used of the device", self.browser.text(".legend"))
+            self.assertIn("used on the GPU", self.browser.text(".legend"))
             self.assertIn(other, self.browser.text("table"))
             starts = [self.browser.run("return document.querySelector(arguments[0]).getBBox().x", ".chart path." + line)
                       for line in ("rss", "level")]
             self.assertGreater(starts[1], starts[0] + 50, "what was not known is not drawn")
             label = self.browser.one(".chart").get_attribute("aria-label").replace("\u00a0", " ")
-            self.assertRegex(label, r"%s by space, 1[4-9]\.\d MiB at most" % memory)
+            self.assertRegex(label, r"^%s by space, at most 1[4-9]\.\d MiB" % words)
 
     def test_a_limit_in_sight_is_a_line(self):
         for memory in ("host", "device:0"):
@@ -192,7 +193,7 @@ class Views(PageCase):
     def test_what_filled_the_peak_is_one_click_away(self):
         self.open(name="hump", source=HUMP)
         self.assertRegex(self.browser.text(".facts"), r"2\d\.\d MiB of host memory live at its peak, after step (29|30)\b")
-        self.assertRegex(self.browser.text(".in-all summary"), r"allocated in all.*: \d+\.\d MiB of host memory in [\d\u202f]+ allocations")
+        self.assertRegex(self.browser.text(".in-all summary"), r"Allocated in total.*: \d+\.\d MiB of host memory in [\d\u202f]+ allocations")
         self.assertRegex(self.browser.text(".at-peak"), r"after step (29|30): hump_page\.py:8 fill\S* 19\.\d MiB, ")
         self.browser.click(".in-all summary")
         most, often, brief = self.browser.all(".in-all li")
@@ -337,7 +338,7 @@ class Views(PageCase):
         self.assertIn("57 other processes", self.browser.text(".legend"))
 
     def test_a_job_of_which_nothing_was_seen_has_views_that_say_so(self):
-        for view, said in (("findings", "Nothing was found"), ("timeline", ""), ("flame", "Nothing of host memory"), ("sites", "0 lines"),
+        for view, said in (("findings", "No leak found"), ("timeline", ""), ("flame", "Nothing of host memory"), ("sites", "0 lines"),
                            ("processes", "")):
             for width in (1280, 390):
                 self.browser.look(width)
@@ -347,8 +348,8 @@ class Views(PageCase):
 
     def test_that_nothing_was_found_in_the_first_steps_is_no_result(self):
         self.browser.open(self.made_up(just_begun), "#findings")
-        self.assertIn("Too early to tell: growth shows in 10 steps after the warm-up; so far there are 0.", self.browser.text())
-        self.assertNotIn("Nothing was found", self.browser.text())
+        self.assertIn("Too early to tell: growth shows in 10 steps after the warm-up; this job has 0 so far.", self.browser.text())
+        self.assertNotIn("No leak found", self.browser.text())
 
 
 class Keyboard(PageCase):

@@ -183,13 +183,13 @@ class Stays(FollowingCase):
         self.browser.keys("?")
         self.newer()
         self.assertTrue(self.browser.one("dialog").is_displayed())
-        self.assertRegex(self.browser.text("dialog"), "follow the job")
+        self.assertRegex(self.browser.text("dialog"), "following the job")
         self.browser.keys(Keys.ESCAPE)
 
     def test_what_is_marked_or_dragged_is_not_drawn_over(self):
         self.open()
         self.browser.run("getSelection().selectAllChildren(document.querySelector('.facts'))")
-        self.browser.wait(lambda: "newer data waits" in self.mark())
+        self.browser.wait(lambda: "newer data is ready" in self.mark())
         steps = self.steps()
         self.browser.run("window.facts = document.querySelector('.facts')")
         self.assertTrue(self.browser.run("return window.facts.isConnected"))
@@ -202,7 +202,7 @@ class Marks(FollowingCase):
     def test_a_key_and_a_button_pause_it(self):
         self.open()
         self.browser.keys("p")
-        self.assertRegex(self.mark(), r"paused, step .*, of \d")
+        self.assertRegex(self.mark(), r"paused at step .*, \d")
         version = self.version()
         self.server.look(self.server.look()["live"]["version"])
         self.assertEqual(self.version(), version)
@@ -229,7 +229,7 @@ class Marks(FollowingCase):
     def test_a_server_that_is_gone_is_said(self):
         self.open()
         self.assertEqual(self.server.end(signal.SIGINT), 0)
-        self.browser.wait(lambda: "the server is gone: what you see is of " in self.mark())
+        self.browser.wait(lambda: "the server is gone: this page shows the job at " in self.mark())
         self.assertTrue(self.browser.text("article.finding"))
         self.browser.complaints()  # the browser notes that nobody answers
 
@@ -239,7 +239,7 @@ class Marks(FollowingCase):
         self.browser.open(self.path("saved.html"))
         self.assertEqual(self.browser.all(".following"), [])
         self.browser.keys("?")
-        self.assertNotIn("follow the job", self.browser.text("dialog"))
+        self.assertNotIn("following the job", self.browser.text("dialog"))
         self.browser.keys(Keys.ESCAPE, "p")
 
 

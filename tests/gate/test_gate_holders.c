@@ -87,7 +87,7 @@ TEST(too_few_snapshots_of_a_container_say_nothing_of_its_growth)
     add_container("null", 0);
     ck_assert_int_eq(budget_of("[holder.\"Index.pages\"]\ngrowth = 0"), 0);
     ck_assert_int_eq(judge(), -SEEP_ENODATA);
-    ck_assert_ptr_nonnull(strstr(err.text, "Index.pages has fewer than 4 snapshots"));
+    ck_assert_ptr_nonnull(strstr(err.text, "Index.pages is in fewer than 4 snapshots"));
 }
 
 static const char *const wrong[] = {

@@ -139,7 +139,7 @@ static const struct {
     {"(a", "a ( has no )"},
     {"a)", "a ) has no ("},
     {"[a", "a [ has no ]"},
-    {"*a", "nothing that could be repeated"},
+    {"*a", "nothing to repeat"},
     {"a{3,2}", "{2,3}"},
     {"a{x}", "{2,3}"},
     {"step_\\d+", "a digit is [0-9]"},

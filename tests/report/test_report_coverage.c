@@ -99,8 +99,9 @@ TEST(copies_that_were_read_and_those_that_were_not_are_counted)
     ck_assert_int_eq((int)number("coverage/holders/refused/reader-died"), 2);
     ck_assert_int_eq((int)number("coverage/holders/refused/not-permitted"), 1);
     ck_assert_double_eq(number("coverage/holders/refused/other"), UINT32_MAX);
-    ck_assert(not_seen("who holds what: 2 of 8 snapshots could not be read: the copy of the"));
-    ck_assert(not_seen("who holds what: 1 of 8 snapshots could not be read: the system does not"));
+    ck_assert(not_seen("who holds memory: 2 of 8 snapshots could not be read: the copy of the"));
+    ck_assert(
+        not_seen("who holds memory: 1 of 8 snapshots could not be read: the system does not"));
 }
 
 TEST(where_every_reader_came_to_its_end_nothing_is_said)
@@ -109,7 +110,7 @@ TEST(where_every_reader_came_to_its_end_nothing_is_said)
 
     job->snapshots = (struct seep_snapshot_reads){.n_read = 5};
     analyse(1, job, false);
-    ck_assert(!not_seen("who holds what"));
+    ck_assert(!not_seen("who holds memory"));
 }
 
 /* A job of nothing but small processes has no profile at all. */

@@ -23,11 +23,12 @@ TEST(rss_at_its_peak_is_told_by_what_it_is)
         ck_assert_int_eq(json_integer_value(at(rss, "unexplained_bytes")), 90 * (json_int_t)MIB);
         ck_assert(json_is_null(at(rss, "unexplained_growth_bytes_per_step")));
     }
-    ck_assert(prints("resident RSS peak 500 MiB RSS in step 40, 500 MiB: 200 MiB malloc'd "
-                     "memory, 10.0 MiB free in malloc's arenas, 100 MiB mapped memory, 50.0 MiB "
-                     "shared memory, 10.0 MiB stacks, 30.0 MiB of files, 10.0 MiB seep's own; 90.0 "
-                     "MiB (18 %) not explained",
-                     false));
+    ck_assert(
+        prints("resident RSS peak 500 MiB RSS in step 40, 500 MiB: 200 MiB malloc'd "
+               "memory, 10.0 MiB free in malloc's arenas, 100 MiB mapped memory, 50.0 MiB "
+               "shared memory, 10.0 MiB stacks, 30.0 MiB mapped files, 10.0 MiB seep's own; 90.0 "
+               "MiB (18 %) unexplained",
+               false));
 }
 
 /* Of one process what is said of the job says it all. */
@@ -101,9 +102,9 @@ TEST(peaks_that_samples_missed_are_of_one_instant, .to = 2)
     ck_assert_uint_eq((uint64_t)number("coverage/rss/highest_bytes"), (_i ? 1900 : 1400) * MIB);
     ck_assert(
         prints(_i ? "resident RSS peak 1.9 GiB (shared pages count in each process) no sample "
-                    "near the peak tells what RSS was made of"
+                    "near the peak shows what RSS was made of"
                   : "resident RSS peak 1.4 GiB (shared pages count in each process) no sample "
-                    "near the peak tells what RSS was made of",
+                    "near the peak shows what RSS was made of",
                false));
 }
 
@@ -231,7 +232,7 @@ TEST(growth_that_nobody_recorded_is_a_finding_without_a_line)
     ck_assert(slope > 0.98 * (double)MIB && slope < 1.02 * (double)MIB);
     ck_assert(json_is_false(at(report, "coverage/rss/heap_free_grows")));
     ck_assert(prints("undetermined memory that has no line", false));
-    ck_assert(prints("not explained; what is not explained grows by 1.0 MiB a step", false));
+    ck_assert(prints("unexplained; the unexplained part grows by 1.0 MiB a step", false));
 }
 
 static const struct {
@@ -288,8 +289,8 @@ TEST(what_is_touched_of_a_map_that_was_counted_whole_is_said, .to = 2)
     }
     analyse(1, job, false);
     ck_assert_int_eq(json_is_true(at(report, "coverage/rss/maps_grow")), !asks);
-    ck_assert_int_eq(
-        prints("mapped memory that was there before fills up by 1.0 MiB a step", false), !asks);
+    ck_assert_int_eq(prints("mapped memory, mapped earlier, fills up by 1.0 MiB a step", false),
+                     !asks);
 }
 
 static uint64_t back_and_forth(uint32_t period, void *arg)

@@ -186,5 +186,5 @@ derive(() => {
 });
 
 function memoryName(memory) {
-    return memory === HOST ? "host memory" : memory;
+    return memory === HOST ? "host memory" : spaceWords(memory) || memory;
 }

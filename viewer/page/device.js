@@ -2,30 +2,30 @@
 
 function layoutStory(layout) {
     const capacity = limitOf("device:" + layout.device);
-    const taken = `${bytesText(layout.taken_bytes)} had been taken of ${capacity ? "its " + bytesText(capacity) : "it"}, in ` +
+    const taken = `${bytesText(layout.taken_bytes)} of GPU ${layout.device}${capacity ? ` (${bytesText(capacity)})` : ""} were taken from the driver, in ` +
         `${plural(layout.list.length, "segment")}: ` +
-        `${bytesText(layout.tensor_bytes)} are tensors` +
-        (layout.other_bytes ? `, ${bytesText(layout.other_bytes)} belong to others than PyTorch's allocator` : "");
+        `${bytesText(layout.tensor_bytes)} hold tensors` +
+        (layout.other_bytes ? `, ${bytesText(layout.other_bytes)} do not belong to PyTorch's allocator` : "");
     const free = layout.free_bytes ? `, ${bytesText(layout.free_bytes)} are free in ${plural(layout.free_pieces, "piece")}, ` +
-        `the largest of ${bytesText(layout.largest_free_bytes)}.` : ", and nothing is free.";
+        `the largest ${bytesText(layout.largest_free_bytes)}.` : ", and nothing is free.";
     const small = !layout.asked_bytes || !layout.free_bytes ? "" : layout.unusable_bytes < layout.free_bytes
-        ? ` ${shareText(layout.unusable_bytes / layout.free_bytes)} of that is of no use for it, and the rest may be another stream's.`
+        ? ` ${shareText(layout.unusable_bytes / layout.free_bytes)} of the free memory cannot serve this request; the rest may belong to another stream.`
         : layout.largest_free_bytes < layout.asked_bytes ? " No free piece is large enough."
-            : ` What would be large enough is kept for requests ${layout.asked_bytes > SMALL_REQUEST ? "of up to" : "above"} ` +
+            : ` PyTorch keeps the pieces that are large enough for requests ${layout.asked_bytes > SMALL_REQUEST ? "of up to" : "above"} ` +
                 `${bytesText(SMALL_REQUEST)}.`;
-    const asked = layout.asked_bytes === null ? "" : `Out of memory: ${bytesText(layout.asked_bytes)} asked for. `;
+    const asked = layout.asked_bytes === null ? "" : `CUDA out of memory: ${bytesText(layout.asked_bytes)} requested. `;
     return `${asked}In ${stepUnit} ${layout.step}, ${taken}${free}${small}`;
 }
 
 function layoutNotes(layout) {
     const notes = [], device = (data.devices || []).find((one) => one.device === layout.device);
     if (device && device.reserved_bytes !== null)
-        notes.push("PyTorch's allocator was set to: " + (device.allocator_settings.join(", ") || "nothing in particular") + ".");
+        notes.push("Settings of PyTorch's allocator: " + (device.allocator_settings.join(", ") || "the defaults") + ".");
     if (layout.outside_bytes)
-        notes.push(`${bytesText(layout.outside_bytes)} of tensors lie where no segment was seen: they are not in the picture.`);
+        notes.push(`The picture leaves out ${bytesText(layout.outside_bytes)} of tensors: seep saw no segment where they lie.`);
     if (layout.left_out)
-        notes.push(`${plural(layout.left_out.blocks, "block")} (${bytesText(layout.left_out.bytes)}) were too many to be noted: ` +
-            "where they lie the picture is free.");
+        notes.push(`seep recorded no address for ${plural(layout.left_out.blocks, "block")} (${bytesText(layout.left_out.bytes)}), because there were ` +
+            "too many: the picture shows their places as free.");
     return notes.map((text) => el("p", {class: "quiet"}, text));
 }
 
@@ -66,7 +66,7 @@ function layoutLegend(groups, pieces) {
     if (pieces.some(({kind}) => kind === FREE))
         entries.push({name: "free, in the allocator's cache", index: "free"});
     if (pieces.some(({kind}) => kind === UNUSABLE))
-        entries.push({name: "free, but of no use for what was asked for", index: "small"});
+        entries.push({name: "free, but cannot serve the failed request", index: "small"});
     return legend(entries, mapFill);
 }
 
@@ -104,7 +104,7 @@ const deviceView = {
             trail.replaceChildren(el("li", {}, el("button", {type: "button", class: "crumb", "aria-current": now.list === layout.list ? "true" : null,
                 onclick: () => zoom(null)}, "all segments")),
             ...now.list === layout.list ? [] : [el("li", {}, `segment ${now.list[0].number + 1}, ${bytesText(now.total)}`)]);
-            told.replaceChildren("Point at a block, or go there with the arrows; a click zooms to its segment.");
+            told.replaceChildren("Point at a block, or use the arrow keys. Click to zoom to its segment.");
             picture.redraw();
             keys.replaceChildren(layoutLegend(groups, layout.pieces));
             notes.replaceChildren(...layoutNotes(layout));

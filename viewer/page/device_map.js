@@ -2,11 +2,11 @@
 
 const layouts = () => data.layouts || [];
 
-const LAYOUT_REASONS = {failed: "out of memory", refused: "the driver refused", peak: "most taken"};
+const LAYOUT_REASONS = {failed: "out of memory", refused: "the driver refused a request", peak: "fullest"};
 
 function layoutName(layout) {
     const several = layouts().some((other) => other.pid !== layout.pid);
-    return `device ${layout.device}, ${LAYOUT_REASONS[layout.reason]} in ${stepUnit} ${layout.step}` +
+    return `GPU ${layout.device}, ${LAYOUT_REASONS[layout.reason]} in ${stepUnit} ${layout.step}` +
         (several ? `, process ${layout.pid}` : "");
 }
 
@@ -161,7 +161,7 @@ function mapAxes(map) {
     for (const bytes of bytesTicks(map.perRow, map.width < 600 ? 3 : 8))
         axis.append(svg("text", {x: map.x(bytes), y: map.bottom + 14, "text-anchor": bytes ? "middle" : "start"}, "+" + bytesText(bytes)));
     axis.append(svg("text", {class: "axis-name", x: map.right, y: map.bottom + 30, "text-anchor": "end"},
-        `each row ${bytesText(map.perRow)}, in the order of addresses`));
+        `${bytesText(map.perRow)} a row, in address order`));
     return axis;
 }
 
@@ -178,15 +178,15 @@ function pieceText(layout, piece) {
         `segment ${piece.segment.number + 1} of ${layout.list.length} (${bytesText(piece.segment.bytes)})`;
     if (piece.kind !== USED)
         return `${bytesText(piece.bytes)} free ${where}` + (piece.kind === FREE ? "" : piece.bytes < layout.asked_bytes
-            ? `; too small for the ${bytesText(layout.asked_bytes)} that were asked for`
+            ? `; too small for the ${bytesText(layout.asked_bytes)} requested`
             : `; PyTorch keeps it for requests ${piece.segment.small ? "of up to" : "above"} ${bytesText(SMALL_REQUEST)}`);
     const i = siteOfPiece(piece);
-    return `${bytesText(piece.bytes)} ${where}: ${i === undefined ? "a line that is not known" : site.title(i)}`;
+    return `${bytesText(piece.bytes)} ${where}: ${i === undefined ? "unknown line" : site.title(i)}`;
 }
 
 function pieceLinks(piece) {
     const i = siteOfPiece(piece);
-    return i === undefined ? [] : [" ", el("a", {href: "#sites?site=" + site.id(i)}, "its site"),
+    return i === undefined ? [] : [" ", el("a", {href: "#sites?site=" + site.id(i)}, "show in Table"),
         findingsOf[i].map(({id}) => [" ", findingLink(id)])];
 }
 
@@ -208,7 +208,7 @@ function movedPiece(map, pieces, origin, active, key) {
 function drawMap(width, now, tell, zoom) {
     const map = mapOf(width, now.total), {pieces, origin} = now;
     const picture = svg("svg", {width, height: map.height, class: "chart map", role: "application", tabindex: "0",
-        "aria-label": `${layoutName(now.layout)}: ${plural(now.list.length, "segment")}; arrows go from block to block`});
+        "aria-label": `${layoutName(now.layout)}: ${plural(now.list.length, "segment")}; arrow keys go from block to block`});
     const defs = svg("defs"), chosen = svg("path", {class: "chosen"});
     picture.append(defs, mapAxes(map));
     for (const [key, parts] of mapPaths(map, pieces, origin))

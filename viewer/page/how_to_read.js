@@ -1,23 +1,23 @@
 /* What a picture shows and what one does with it, folded, for who sees it for the first time. */
 
 const HOW_TO_READ = {
-    timeline: () => ["Areas are live memory: allocated and not yet freed. They stack up to all of it.",
-        `A level is what was live when a ${stepUnit} ended, and holds until the next one. A leak climbs to the end; a cache climbs ` +
-        "and levels off; a spike comes and goes.",
-        "The dashed line is RSS, what the system has given: what lies between it and the areas are programs, libraries, and freed " +
+    timeline: () => ["Areas show live memory: allocated and not yet freed. Stacked, they add up to all of it.",
+        `Each level was measured when a ${stepUnit} ended, and is drawn up to the next one. A leak climbs to the end. A cache climbs ` +
+        "and levels off. A spike comes and goes.",
+        "The dashed line is RSS, what the process has of the system's memory. Between it and the areas lie programs, libraries, and freed " +
         "memory that malloc keeps.",
-        "Drag to choose a window; the links below it show what grew in it, and what was live at its end."],
-    flame: () => ["Each box is a function. It is as wide as the memory that it and what it called allocated; what it called lies below it.",
-        "Look for wide boxes far down: there the memory is allocated. Left and right mean nothing.",
-        "The stripe at the foot of a box says which memory it is, in the colours that the timeline has for it.",
-        "A click zooms in, Esc zooms out. “Inverted” has the function that allocates on top, and its callers below. “c” shows one " +
-        "function with its callers above it and its callees below.",
-        "“small sites” are allocations that are each too small for a box. “import” is Python's own way to a module. “unattributed” was live " +
-        `when the timeline looked, in the middle of a ${stepUnit}, and no line had it at that ${stepUnit}'s end.`],
-    table: () => [`A row is a line of code: all that it allocated, by whatever stack. “Kept” is what it still had over the last ` +
-        `${stepUnit}s; “growth” is what that gains a ${stepUnit}; “allocated” counts freed memory, too.`,
-        "Sort by what you look for: “kept” and “growth” for a leak, “peak” for a crash, “allocations” for speed.",
-        "A click shows a line's memory over time and, below that, its stacks."],
+        "Drag to choose a window. The links below the picture show what grew in it and what was live at its end."],
+    flame: () => ["Each box is a function, and the boxes below it are the functions that it called. Its width is the memory that all of them allocated.",
+        "Look for wide boxes far down: they allocate the memory. Left and right mean nothing.",
+        "The stripe at the foot of a box shows the kind of memory, in the colours of the timeline.",
+        "Click to zoom in, press Esc to zoom out. “Inverted” puts the function that allocates on top and its callers below. Press c to see " +
+        "one function with its callers above it and its callees below.",
+        "“small sites” are allocations too small for a box each. “import” stands for Python's import machinery. “unattributed” was live " +
+        `in the middle of a ${stepUnit}, when the timeline measured it, but at no line when that ${stepUnit} ended.`],
+    table: () => [`A row is a line of code with all that it allocated, by any stack. “Kept” is what was still live over the last ` +
+        `${stepUnit}s. “Growth” is how much live memory grows a ${stepUnit}. “Allocated” also counts freed memory.`,
+        "Sort by “kept” or “growth” to find a leak, by “peak” for a crash, by “allocations” for speed.",
+        "Click a line to see its memory over time and its stacks."],
 };
 
 function howToRead(view) {

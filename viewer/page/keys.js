@@ -2,14 +2,14 @@
 
 const keysOfViews = () => [
     [`1 … ${views.length}`, views.map((view) => view.title.toLowerCase()).join(", ")],
-    ["/", "search (graphs, tables; elsewhere the flame graph's)"],
+    ["/", "search this view; views without a search open the flame graph's"],
     ["Tab", "from one control to the next"],
     ["arrows", "in the flame graph: callers, callees and neighbours; in the table: rows"],
-    ["Enter", "zoom to the frame; open the site"],
-    ["i", "in the flame graph: the innermost frame on top, or the outermost"],
+    ["Enter", "zoom to the frame; open the row"],
+    ["i", "in the flame graph: invert it (innermost or outermost frame on top)"],
     ["Esc", "zoom out; leave the search; close this"],
     ["d", "light or dark"],
-    ...live ? [["p", "pause, or go on to follow the job"]] : [],
+    ...live ? [["p", "pause, or resume following the job"]] : [],
     ["?", "this"],
 ];
 

@@ -7,7 +7,7 @@ const deviceOf = (space) => space.split(":")[1] || HOST;
 function shortageMarks(memory) {
     const own = (data.out_of_memory || []).filter(({space}) => deviceOf(space) === deviceOf(memory));
     return d3.nest().key(({step}) => step).entries(own).map(({values: [first, ...more]}) => ({step: first.step, seconds: secondsOf(first.step),
-        kind: "shortage-mark", name: "out of memory", note: `${stepText(first.step)}, ${bytesText(first.asked_bytes)} asked for` +
+        kind: "shortage-mark", name: "out of memory", note: `${stepText(first.step)}, ${bytesText(first.asked_bytes)} requested` +
             (more.length ? `, and ${plural(more.length, "time")} more` : "")}));
 }
 

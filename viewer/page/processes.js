@@ -44,7 +44,7 @@ function processTree() {
 function processChart(p, memory, most, seconds) {
     const own = p.timeline;
     if (!own || own.t_s.length < 2)
-        return el("p", {class: "quiet"}, "no course: it was only counted, or short");
+        return el("p", {class: "quiet"}, "no timeline: this process was only counted, or ended too soon");
     if (!highestOf(p, memory))
         return el("p", {class: "quiet"}, "nothing in " + memoryName(memory));
     const rows = d3.range(own.t_s.length);
@@ -76,7 +76,7 @@ function spacesOf(p, memory) {
 
 /* Its own share of what several have mapped comes first: PSS, where that was asked. */
 function residentText(p) {
-    return (p.pss_peak_bytes && processes.length > 1 ? `PSS ${bytesText(p.pss_peak_bytes)}, ` : "") + `RSS ${bytesText(p.rss_peak_bytes)} at most`;
+    return (p.pss_peak_bytes && processes.length > 1 ? `PSS peak ${bytesText(p.pss_peak_bytes)}, ` : "") + `RSS peak ${bytesText(p.rss_peak_bytes)}`;
 }
 
 /* What its RSS was made of, folded; what nobody explains is said where it is much. */
@@ -97,7 +97,7 @@ function processCard(p, memory, most, seconds) {
         el("p", {class: "quiet argv"}, commandOf(p.argv, 160)),
         el("p", {}, residentText(p), "; ", spacesOf(p, memory) || "nothing recorded",
             p.steps ? `; ${plural(p.steps, stepUnit)}` : "", p.duration_s ? `; ${secondsText(p.duration_s)}` : "",
-            p.exec ? "; went on as another program" : ""),
+            p.exec ? "; replaced by exec" : ""),
         processChart(p, memory, most, seconds), residentFold(p));
 }
 
@@ -119,8 +119,8 @@ function processLists(list, card) {
 
 function foldedTable() {
     const list = data.helpers || [];
-    return list.length ? [el("h2", {}, "Helpers, only counted"), el("div", {class: "scroll-x"}, el("table", {},
-        el("thead", {}, el("tr", {}, ["program", "processes", "RSS at most"].map((t) => el("th", {scope: "col"}, t)))),
+    return list.length ? [el("h2", {}, "Helpers (only counted)"), el("div", {class: "scroll-x"}, el("table", {},
+        el("thead", {}, el("tr", {}, ["program", "processes", "RSS peak"].map((t) => el("th", {scope: "col"}, t)))),
         el("tbody", {}, list.map((h) => el("tr", {}, el("th", {scope: "row"}, nameOf(h.name || "several")),
             el("td", {}, countText(h.processes)), el("td", {}, bytesText(h.rss_peak_bytes)))))))] : [];
 }

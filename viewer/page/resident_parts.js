@@ -1,12 +1,12 @@
 /* What resident memory was made of, explained and not, at one instant. */
 
-const RESIDENT_PARTS = [["heap_live", "live blocks of malloc and its kin"], ["heap_free", "free in the heap: kept by libc for later"],
-    ["maps", "maps that the program asked for"], ["shm", "shared memory"], ["files", "programs, libraries, mapped files"],
-    ["stacks", "stacks of threads"]];
+const RESIDENT_PARTS = [["heap_live", "malloc'd memory, live"], ["heap_free", "free in malloc's arenas"],
+    ["maps", "mapped memory"], ["shm", "shared memory"], ["files", "programs, libraries, mapped files"],
+    ["stacks", "thread stacks"]];
 
-/* "grows by 1.2 MiB every step" */
+/* "grows by 1.2 MiB a step" */
 function partGrowth(grows, growth) {
-    return grows && growth ? el("b", {class: "bad"}, ` ▲ grows by ${bytesText(growth.value)} every ${stepUnit}`) : null;
+    return grows && growth ? el("b", {class: "bad"}, ` ▲ grows by ${bytesText(growth.value)} a ${stepUnit}`) : null;
 }
 
 function partsTable(rss) {
@@ -36,5 +36,5 @@ function residentParts() {
             el("a", {href: state.link("processes")}, "each process at its own peak"), ".")] : [];
     return [el("h2", {}, `What RSS was made of ${atStepText(rss.step)}`),
         el("p", {class: "quiet"}, `${bytesText(rss.peak_bytes)}: the highest RSS whose parts are known` +
-            (processes.length > 1 ? ", of all processes together; pages that they share count for each" : "")), partsTable(rss)];
+            (processes.length > 1 ? ", of all processes together; shared pages count in each process" : "")), partsTable(rss)];
 }

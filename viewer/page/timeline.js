@@ -1,7 +1,7 @@
 /* How memory went, as a whole: areas of what it was, lines of what the system says, a window to look into. */
 
 const GROUPINGS = [["space", "space"], ["role", "role"], ["finding", "finding"], ["process", "process"]];
-const REST_NAMES = {space: "other spaces", role: "small sites, and within a step", finding: "no finding", process: "other processes"};
+const REST_NAMES = {space: "other spaces", role: "small sites, or freed within a step", finding: "no finding", process: "other processes"};
 const MOST_AREAS = 7;
 
 /* The rows that are drawn: all by seconds, one a step by steps. */
@@ -132,7 +132,7 @@ function drawSteps(chart, every) {
 
 /* RSS of several processes counts pages that they share for each; PSS does not, and is known at its peak. */
 function sharedNote() {
-    return processes.length > 1 && job.pss_peak_bytes ? `counts shared pages for each process; PSS ${bytesText(job.pss_peak_bytes)} at most` : "";
+    return processes.length > 1 && job.pss_peak_bytes ? `counts shared pages in each process; PSS peak ${bytesText(job.pss_peak_bytes)}` : "";
 }
 
 /* What is drawn as a line over the areas: what the system says of the same memory, or its other book. */
@@ -141,9 +141,9 @@ function linesOf(memory) {
         return [{name: processes.length > 1 ? "RSS, all processes" : "RSS", line: "rss", values: timeline.rss_bytes, note: sharedNote()}];
     const [book, device] = memory.split(":"), other = (book === "tensor" ? "device:" : "tensor:") + device;
     const used = (timeline.devices || {})[device];
-    return [...(timeline.spaces[other] ? [{name: (book === "tensor" ? "taken from the driver, " : "live in tensors, ") + other,
+    return [...(timeline.spaces[other] ? [{name: (book === "tensor" ? "taken from the driver: " : "live: ") + spaceWords(other),
         line: "rss", values: timeline.spaces[other].live_bytes}] : []),
-    ...(used ? [{name: "used of the device, as its driver says", line: "level", values: used.used_bytes}] : [])];
+    ...(used ? [{name: "used on the GPU, as its driver reports", line: "level", values: used.used_bytes}] : [])];
 }
 
 /* Dragging, or its handles, chooses the window; a click outside gives the whole run back. */
@@ -185,7 +185,7 @@ function drawTimeline(width, grouping, memory, axis) {
         drawSteps(chart, stepsToAMark(chart));
     drawMarks(chart, memory, grouping, axis);
     addBrush(chart, axis, xOf);
-    chart.root.setAttribute("aria-label", `memory in ${memoryName(memory)} by ${grouping}, ${bytesText(highest)} at most`);
+    chart.root.setAttribute("aria-label", `${memoryName(memory)} by ${grouping}, at most ${bytesText(highest)}`);
     return chart.root;
 }
 
@@ -203,7 +203,7 @@ function windowStrip(width, memory) {
         chart.root.append(svg("text", {class: "mark-name", x: chart.right, y: y + 13, "text-anchor": "end"}, "RSS"));
     }
     addBrush(chart, "steps", (step) => step);
-    chart.root.setAttribute("aria-label", `memory in ${memoryName(memory)} by ${stepUnit}` +
+    chart.root.setAttribute("aria-label", `${memoryName(memory)} by ${stepUnit}` +
         (rss.length ? "; dashed: RSS" : ""));
     return chart.root;
 }
@@ -262,8 +262,8 @@ const timelineView = {
                 ...((timeline.epoch_steps || []).length ? [{name: "an epoch begins", line: "mark", upright: true}] : []),
                 ...(axis === "seconds" && job.steps ? [{name: `a ${stepUnit} ends`, line: "step-mark", upright: true}] : []),
                 ...markLegend(memory, grouping)]),
-            el("p", {class: "links"}, el("a", {href: state.link("flame", {measure: "growth"})}, "what grew in " + windowText(window)),
-                el("a", {href: state.link("flame", {measure: "live"})}, "what was live at its end")));
+            el("p", {class: "links"}, el("a", {href: state.link("flame", {measure: "growth"})}, "What grew in " + windowText(window)),
+                el("a", {href: state.link("flame", {measure: "live"})}, "What was live at its end")));
             table.replaceChildren(timelineTable(areasOf(grouping, memory, "steps"), linesOf(memory)
                 .map(({name, values}) => ({name, values: stepRows.map((row) => values[row])})), window),
             ...(memory === HOST ? residentParts() : []));

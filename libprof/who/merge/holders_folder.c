@@ -68,7 +68,7 @@ int seep_holders_say_incomplete(struct seep_holders_files *files)
         if (more)
             snprintf(others, sizeof others, " and %zu more", more);
         if (!said)
-            rc = say(files, "%s%s: who holds what was not seen completely%s%s", s->file, others,
+            rc = say(files, "%s%s: who holds memory was not seen completely%s%s", s->file, others,
                      s->why_not[0] ? ": " : "", s->why_not);
     }
     return rc;

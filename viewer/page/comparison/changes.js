@@ -57,7 +57,7 @@ function pairDetails(i) {
             siteNumber.has(own) ? ["; ", el("a", {href: state.link("sites", {site: own})}, `site ${own} of NEW`)] : null),
         el("div", {class: "scroll-x", tabindex: "0", role: "region", "aria-label": "both runs"}, el("table", {},
             el("thead", {}, el("tr", {}, ["", "BASE", "NEW", "change"].map((text) => el("th", {scope: "col"}, text)))),
-            el("tbody", {}, [["kept", "kept"], ["peak", "peak"], ["growth", `growth by ${stepUnit}`]].map(([measure, title]) =>
+            el("tbody", {}, [["kept", "kept"], ["peak", "peak"], ["growth", `growth a ${stepUnit}`]].map(([measure, title]) =>
                 el("tr", {}, el("th", {scope: "row"}, title), comparedCells(inBase(measure, i), inNew(measure, i))))))),
         el("h3", {}, "Stack, innermost first"), stackList(pairs.stack[i], pairs.look_at[i]));
 }
@@ -91,7 +91,7 @@ const changesView = {
                 table.update(list);
                 const leftOut = d3.sum(comparison.small.pairs || []);
                 count.textContent = `${countText(list.length)} of ${plural(nPairs, "site")} of both runs, paired by stack` +
-                    (leftOut ? `; ${countText(leftOut)} very small ones are not in this page` : "");
+                    (leftOut ? `; ${countText(leftOut)} very small ones are not on this page` : "");
             }
             if (state.get("pair") !== shown) {
                 shown = state.get("pair");

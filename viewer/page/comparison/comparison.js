@@ -6,13 +6,13 @@ const VERDICTS = {fixed: "fixed", "not-fixed": "not fixed"};
 function verdictText() {
     if (comparison.verdict)
         return [el("b", {}, VERDICTS[comparison.verdict] || comparison.verdict), ": ", nameOf(comparison.why)];
-    return [el("b", {}, "not judged"), ": ", nameOf(comparison.why_not || "the runs cannot be judged"),
-        ". Findings are told by whether they are there."];
+    return [el("b", {}, "not judged"), ": ", nameOf(comparison.why_not || "seep cannot judge these runs"),
+        ". The list below only says which run has which finding."];
 }
 
 function runText(of) {
     return `${plural(of.steps, of.step_source === "time" ? "time slice" : "step")} in ${secondsText(of.duration_s)}` +
-        (of.complete ? "" : ", not complete");
+        (of.complete ? "" : ", incomplete");
 }
 
 function runsList() {
@@ -21,10 +21,10 @@ function runsList() {
         el("span", {class: "quiet"}, `${new Date(1000 * of.started_unix_s).toLocaleString()}, ${runText(of)}`))));
 }
 
-/* "73.8 MiB kept, 64.0 KiB more every step" */
+/* "73.8 MiB kept, grows by 64.0 KiB a step" */
 function findingAmounts(finding) {
     const growth = finding.growth_bytes_per_step.value;
-    return amountText(finding) + (growth >= 0.5 ? `, ${bytesText(growth)} more every ${stepUnit}` : "");
+    return amountText(finding) + (growth >= 0.5 ? `, grows by ${bytesText(growth)} a ${stepUnit}` : "");
 }
 
 function comparedFinding(row) {
@@ -61,14 +61,14 @@ function comparedSpaces() {
     return el("div", {class: "scroll-x", tabindex: "0", role: "region", "aria-label": "spaces of both runs"}, el("table", {class: "spaces"},
         el("thead", {},
             el("tr", {}, el("td"), el("th", {scope: "colgroup", colspan: 3}, "peak"),
-                el("th", {scope: "colgroup", colspan: 3}, `growth by ${stepUnit}`)),
+                el("th", {scope: "colgroup", colspan: 3}, `growth a ${stepUnit}`)),
             el("tr", {}, ["space", ...heads, ...heads].map((text) => el("th", {scope: "col"}, text)))),
         el("tbody", {}, comparison.spaces.map(({space, before, after}) => el("tr", {}, el("th", {scope: "row"}, nameOf(space)),
             comparedCells(before && before.peak_bytes, after && after.peak_bytes), comparedCells(growth(before), growth(after)))))));
 }
 
 function savingText(saving) {
-    return `${saving.space}: a fix was said to save ${bytesText(saving.predicted_bytes)}; the peak changed by ` +
+    return `${saving.space}: the fix was predicted to save ${bytesText(saving.predicted_bytes)}; the peak changed by ` +
         `${signedText(-saving.measured_bytes)}`;
 }
 
@@ -83,8 +83,8 @@ const comparisonView = {
         fill(root, {}, [el("p", {class: "verdict"}, verdictText()), runsList(),
             el("h2", {}, "Findings"), comparedFindings(),
             el("h2", {}, "Spaces"), comparedSpaces(), courses(), comparedNotes(),
-            el("p", {class: "links"}, el("a", {href: "#changes"}, "which lines changed"),
-                el("a", {href: "#difference"}, "whose calls changed"))]);
+            el("p", {class: "links"}, el("a", {href: "#changes"}, "Which lines changed"),
+                el("a", {href: "#difference"}, "Which call paths changed"))]);
         return () => {};
     },
 };

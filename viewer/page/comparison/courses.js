@@ -13,7 +13,7 @@ function drawCourse(width, space, was, now) {
     drawAreas(chart, now.steps, [{name: `${space}, NEW`, values: now.values, index: spaceIndex(space)}]);
     drawAxes(chart, countText, Math.max(2, width / 110), 4, stepUnit);
     drawLine(chart, was.steps, was.values, "base");
-    chart.root.setAttribute("aria-label", `${space} by ${stepUnit}: ${bytesText(d3.max(was.values) || 0)} at most in BASE, ` +
+    chart.root.setAttribute("aria-label", `${space} by ${stepUnit}: at most ${bytesText(d3.max(was.values) || 0)} in BASE, ` +
         `${bytesText(d3.max(now.values) || 0)} in NEW`);
     return chart.root;
 }

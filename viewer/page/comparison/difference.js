@@ -1,7 +1,7 @@
 /* The flame graph of two runs: one tree of the frames of both, which are the same where their kind, function and file
    are, wherever in the file the line is by now. */
 
-const DIFFERENCE_MEASURES = [["kept", "kept"], ["growth", "growth by step"], ["peak", "peak, each site"]];
+const DIFFERENCE_MEASURES = [["kept", "kept"], ["growth", "growth a step"], ["peak", "peak, each site"]];
 const WIDTHS = [["both", "the larger of both"], ["new", "NEW"], ["base", "BASE"]];
 const CHANGES = {grew: ["+", "more in NEW"], shrank: ["−", "less in NEW"], same: ["=", "about the same"]};
 const SAME_SHARE = 0.01; /* of the larger: less is no change of the job's */
@@ -171,7 +171,7 @@ const differenceView = {
             card.hide();
             picture.redraw();
             notes.replaceChildren(changeLegend(), ...(now.tree.value ? []
-                : [el("p", {class: "none"}, measure === "growth" ? "Nothing grew." : "Nothing of it is in this picture.")]));
+                : [el("p", {class: "none"}, measure === "growth" ? "Nothing grew." : "Neither run has memory in this measure.")]));
             if (refocus) {
                 refocus = false;
                 picture.querySelector("[tabindex='0']").focus();

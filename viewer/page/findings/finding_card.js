@@ -1,22 +1,22 @@
 /* One finding, told as a person would: which line to change, which one made the memory, how much, until when, what to
    do, who holds it. */
 
-/* "grows by 64.0 KiB every step since step 3, to the end" */
+/* "grows by 64.0 KiB a step since step 3, to the end" */
 function courseText(finding) {
     const growth = finding.growth_bytes_per_step.value;
     const since = finding.first_step > 0 ? ` since ${stepUnit} ${finding.first_step}` : " from the beginning";
     if (finding.pattern === "out-of-memory")
         return `in ${stepUnit} ${finding.first_step}`;
     if (finding.plateau_step !== null)
-        return `rose${since} until ${stepUnit} ${finding.plateau_step}, and has been kept since`;
+        return `grew${since} until ${stepUnit} ${finding.plateau_step}, then levelled off`;
     if (growth > 0 && finding.growth_bytes_per_step.low > 0)
-        return `grows by ${bytesText(growth)} every ${stepUnit}${since}, to the end`;
-    return `is there${since}`;
+        return `grows by ${bytesText(growth)} a ${stepUnit}${since}, to the end`;
+    return `live${since}`;
 }
 
 function amountText(finding) {
     if (!finding.live_bytes && finding.peak_bytes)
-        return `${bytesText(finding.peak_bytes)} ${spaceText(finding.space)} at most`;
+        return `at most ${bytesText(finding.peak_bytes)} ${spaceText(finding.space)}`;
     return `${bytesText(finding.live_bytes)} ${spaceText(finding.space)} kept` + (finding.count ? ` in ${plural(finding.count, "block")}` : "");
 }
 
@@ -51,7 +51,7 @@ function holdersOf(finding) {
     return [el("dt", {}, "Who holds it"), el("dd", {},
         el("ul", {class: "plain"}, holders.paths.slice(0, 4).map((path) => el("li", {},
             el("code", {class: "path"}, nameOf(path.text)), ` ${bytesText(path.bytes)} in ${plural(path.blocks, "block")}`))),
-        el("p", {class: "quiet seen"}, `seen at ${stepUnit} ${holders.step}` + lengthText(holders.length || [])))];
+        el("p", {class: "quiet seen"}, `snapshot at ${stepUnit} ${holders.step}` + lengthText(holders.length || [])))];
 }
 
 /* How long the holder was in the first and in the last look. */
@@ -88,7 +88,7 @@ function findingSparkline(finding) {
         chart.root.setAttribute("aria-label", `live bytes by ${stepUnit}, ${bytesText(sum[sum.length - 1])} at the end`);
         return chart.root;
     });
-    return el("figure", {}, picture, el("figcaption", {class: "quiet"}, "Live memory that was allocated here"));
+    return el("figure", {}, picture, el("figcaption", {class: "quiet"}, "Live memory allocated here"));
 }
 
 function findingCard(finding) {
@@ -102,9 +102,9 @@ function findingCard(finding) {
             el("dl", {},
                 el("dt", {}, "To do"), el("dd", {class: "advice"}, withFindingLinks(finding.advice)),
                 el("dt", {}, "How much"), el("dd", {}, amountText(finding),
-                    finding.saving_bytes ? `; a fix saves ${bytesText(finding.saving_bytes)} of a run like this` : "",
+                    finding.saving_bytes ? `; fixing it saves about ${bytesText(finding.saving_bytes)} in a run like this one` : "",
                     finding.limit_bytes && finding.steps_to_limit !== null
-                        ? `; the limit of ${bytesText(finding.limit_bytes)} is reached in ${plural(finding.steps_to_limit, stepUnit)}`
+                        ? `; at this pace it reaches the limit of ${bytesText(finding.limit_bytes)} in ${plural(finding.steps_to_limit, stepUnit)}`
                         : ""),
                 el("dt", {}, "When"), el("dd", {}, courseText(finding)),
                 el("dt", {}, "In"), el("dd", {}, whoText(finding)),

@@ -24,16 +24,16 @@ function findingLine(finding, seek) {
 function nothingFound() {
     const {judged_steps: judged = 0, judged_steps_needed: needed = 0} = data.job;
     if (judged < needed)
-        return `Too early to tell: growth shows in ${needed} ${stepUnit}s after the warm-up; so far there are ${judged}.`;
-    return "Nothing was found: no line's memory grows with the steps, and none keeps what it need not.";
+        return `Too early to tell: growth shows in ${needed} ${stepUnit}s after the warm-up; this job has ${judged} so far.`;
+    return "No leak found: no line keeps growing or holds more than it needs.";
 }
 
 function findingList(shown, pattern, seek) {
     const leftOut = d3.sum(Object.values(data.findings_left_out || {}));
     return [pattern ? el("p", {}, `Only ${pattern}. `, el("a", {href: "#findings"}, "Show all findings")) : null,
         shown.length ? el("ol", {class: "index"}, shown.map((finding) => findingLine(finding, seek)))
-            : el("p", {class: "none"}, nothingFound(), " ", el("a", {href: "#timeline"}, "See how the memory went")),
-        leftOut ? el("p", {class: "quiet"}, plural(leftOut, "further finding") + " less severe are only counted.") : null].filter(Boolean);
+            : el("p", {class: "none"}, nothingFound(), " ", el("a", {href: "#timeline"}, "Open the timeline")),
+        leftOut ? el("p", {class: "quiet"}, `This list leaves out ${plural(leftOut, "less severe finding")}.`) : null].filter(Boolean);
 }
 
 const findingsView = {

@@ -40,7 +40,7 @@ function briefBytes(i) {
 /* Who allocated most in all, and in which sizes; made when it is unfolded. */
 function inAll(memory) {
     const sums = (key) => d3.sum(spacesIn(memory), ([, of]) => of[key]);
-    return fold({class: "in-all"}, `What was allocated in all, freed or not: ${bytesText(sums("allocated_bytes"))} of ${memoryName(memory)} in ` +
+    return fold({class: "in-all"}, `Allocated in total, freed or not: ${bytesText(sums("allocated_bytes"))} of ${memoryName(memory)} in ` +
         plural(sums("allocations"), "allocation"),
     () => [el("ul", {},
         el("li", {}, "most bytes: ", topLines(memory, (i) => sites.allocated_bytes[i], 5, bytesText)),
@@ -52,7 +52,7 @@ function inAll(memory) {
 /* Whose it was when most was live. */
 function peakLines(memory) {
     const step = highestStep(memory), top = topLines(memory, (i) => levelAt(i, step), 3, bytesText);
-    return top.length ? el("p", {class: "at-peak"}, `When ${memoryName(memory)} was fullest, after ${stepUnit} ${step}: `, top) : null;
+    return top.length ? el("p", {class: "at-peak"}, `Most of ${memoryName(memory)} at its peak, after ${stepUnit} ${step}: `, top) : null;
 }
 
 /* Of several processes the pages that they share count once for each in RSS, and in parts in PSS, which so comes first. */
@@ -60,9 +60,9 @@ function residentFact() {
     const rss = (data.coverage.rss || {}).highest_bytes || d3.max(timeline.rss_bytes) || 0;
     const of = job.limit_bytes ? ` of ${bytesText(job.limit_bytes)} (${job.limit_kind})` : "";
     if (processes.length > 1 && job.pss_peak_bytes)
-        return el("li", {title: "PSS counts a page that several processes share in parts, RSS for each of them"},
-            el("b", {}, bytesText(job.pss_peak_bytes)), ` PSS at most${of}; RSS ${bytesText(rss)}`);
-    return el("li", {}, el("b", {}, bytesText(rss)), ` RSS at most${of}`);
+        return el("li", {title: "PSS splits a shared page among its processes; RSS counts it in each of them"},
+            "PSS peak ", el("b", {}, bytesText(job.pss_peak_bytes)), `${of}; RSS peak ${bytesText(rss)}`);
+    return el("li", {}, "RSS peak ", el("b", {}, bytesText(rss)), of);
 }
 
 function jobFacts() {
@@ -70,7 +70,7 @@ function jobFacts() {
     return el("ul", {class: "facts"},
         el("li", {}, el("b", {}, plural(job.steps, stepUnit)), job.epochs ? ` in ${plural(job.epochs, "epoch")}` : ""),
         el("li", {}, el("b", {}, secondsText(job.duration_s)), job.exit && job.exit.text
-            ? [", ", el("span", {class: isFailed(job) ? "bad" : null}, exitText(job))] : job.complete ? "" : ", not complete"),
+            ? [", ", el("span", {class: isFailed(job) ? "bad" : null}, exitText(job))] : job.complete ? "" : ", incomplete"),
         el("li", {}, el("b", {}, plural(processes.length, "process", "processes")), failed ? `, ${failed} failed` : ""),
         residentFact(), peakFact(memoryWanted()));
 }

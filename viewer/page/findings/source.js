@@ -2,7 +2,7 @@
 
 function placeText(place) {
     if (!place)
-        return "no line: memory that nobody recorded";
+        return "no line: seep did not record this memory";
     if (place.file)
         return belowCwd(place.file) + (place.line ? ":" + place.line : "");
     return (place.module || "?").split("/").pop() + (place.offset ? "+0x" + place.offset.toString(16) : "");

@@ -52,27 +52,27 @@ function emptyNote({measure, memory, finding, window}) {
     const what = measure === "growth" ? `Nothing of ${of} grew in ${windowText(window)}.`
         : measure === "live" ? `Nothing of ${of} was live at the end of ${stepUnit} ${window.to}.` : `Nothing of ${of} in this measure.`;
     const way = findingById.has(finding) ? flameOf(findingById.get(finding)) : state.link("flame", {window: "peak", measure: "live"});
-    return el("p", {class: "none"}, what, " ", el("a", {href: way}, "Show where there is something"));
+    return el("p", {class: "none"}, what, " ", el("a", {href: way}, "Show a graph with memory in it"));
 }
 
 /* Sites count the steps of their own process, which may have ended when others had not. */
 function beyondNote(value, {measure, memory, finding, window}) {
     const row = lookAt(window.to);
     const line = measure === "live" && !finding && row !== undefined ? ofSpaces(memory, timeline.spaces, [row])[0] : Infinity;
-    return value <= 1.02 * line ? null : el("p", {class: "quiet"}, `The timeline has ${bytesText(line)} at ${stepUnit} ${window.to}: ` +
-        `each process is counted here at its own ${stepUnit} ${window.to}, and they were not all there at once.`);
+    return value <= 1.02 * line ? null : el("p", {class: "quiet"}, `The timeline shows ${bytesText(line)} at ${stepUnit} ${window.to}. ` +
+        `This graph counts each process at its own ${stepUnit} ${window.to}; they did not all run at once.`);
 }
 
 function flameNotes(value, asked) {
     const n = asked.finding ? 0 : d3.sum(small.sites || [], (sites, i) => memoryOfText(small.space[i]) === asked.memory ? sites : 0);
     return [value ? beyondNote(value, asked) : emptyNote(asked),
-        n ? el("p", {class: "quiet"}, `${plural(n, "site")} too small to be seen stand as “small sites” below their callers; `,
+        n ? el("p", {class: "quiet"}, `${plural(n, "site")} too small to see are drawn as “small sites” below their callers; `,
             el("code", {}, "seep view --all"), " shows each.") : null].filter(Boolean);
 }
 
 function flameLegend(own) {
     const fills = legend(own.map((space) => ({name: space, index: spaceIndex(space)})));
-    fills.prepend(el("li", {class: "quiet"}, "At the foot of a box:"));
+    fills.prepend(el("li", {class: "quiet"}, "Stripe at the foot of a box:"));
     return [el("ul", {class: "legend"}, Object.entries(KIND_NAMES).map(([kind, name]) => el("li", {},
         svg("svg", {width: 18, height: 12, "aria-hidden": "true"}, svg("g", {class: "frame " + kind},
             svg("rect", {width: 18, height: 12}))), " ", name))),

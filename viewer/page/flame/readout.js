@@ -7,8 +7,8 @@ function nodeFacts(node, total, spaces) {
     const several = bySpace.filter((n) => n > 0).length > 1;
     return {name: f < 0 ? "all" : frame.name(f), where: f < 0 ? "" : frame.where(f), source: f < 0 ? "" : frame.source(f), facts: [
         `${bytesText(bytes)}, ${shareText(bytes / (total || 1))}`,
-        ...f === smallFrame ? ["sites that are too small for a box of their own"] : [],
-        ...f === restFrame ? ["on the timeline, but in no site: it lived within a step, or its line is not known"] : [],
+        ...f === smallFrame ? ["sites too small for a box of their own"] : [],
+        ...f === restFrame ? ["on the timeline but at no line: freed within a step, or its line is unknown"] : [],
         ...about > 0 ? [`about ${plural(about, "block")} of ${bytesText(bytes / blocks)}`] : [],
         ...several ? [spaces.map((space, n) => [space, bySpace[n]]).filter(([, n]) => n > 0)
             .map(([space, n]) => `${bytesText(n)} ${spaceText(space)}`).join(", ")] : [],

@@ -22,15 +22,15 @@ function liveText() {
     const kind = liveKind(), age = Math.max(0, Date.now() / 1000 + live.ahead_s - live.unix_s);
     const step = `${stepUnit} ${countText(job.steps || 0)}`;
     if (kind === "gone")
-        return `the server is gone: what you see is of ${timeText(live.unix_s)}`;
+        return `the server is gone: this page shows the job at ${timeText(live.unix_s)}`;
     if (kind === "ended")
         return "the job has ended";
     if (kind === "paused")
-        return `paused, ${step}, of ${timeText(live.unix_s)}`;
+        return `paused at ${step}, ${timeText(live.unix_s)}`;
     if (live.state === "failed")
-        return `the last look failed (${live.why}): what you see is of ${timeText(live.unix_s)}`;
-    return (live.state === "unknown" ? "live, but nobody knows whether the job runs, " : "live, ") + `${step}, ` +
-        (age < 1 ? "now" : secondsText(Math.floor(age)).replace(".0", "") + " ago") + (live.held ? "; newer data waits for you" : "");
+        return `the last look failed (${live.why}): this page shows the job at ${timeText(live.unix_s)}`;
+    return (live.state === "unknown" ? "live (seep cannot tell whether the job still runs), " : "live, ") + `${step}, ` +
+        (age < 1 ? "now" : secondsText(Math.floor(age)).replace(".0", "") + " ago") + (live.held ? "; newer data is ready" : "");
 }
 
 const liveMark = el("span", {class: "live"});
@@ -45,8 +45,8 @@ function showLive() {
         if (livePause.dataset.key)
             say(liveText());
         livePause.dataset.key = kind;
-        livePause.replaceChildren(live.paused ? "Go on" : "Pause");
-        livePause.title = (live.paused ? "Go on" : "Pause") + " (p)";
+        livePause.replaceChildren(live.paused ? "Resume" : "Pause");
+        livePause.title = (live.paused ? "Resume" : "Pause") + " (p)";
     }
 }
 

@@ -23,7 +23,7 @@ function columnChoice(columns, chosen, changed) {
         changed(boxes.filter((box) => box.checked).map((box) => box.value).join(",") || "line")}));
     const choice = el("details", {class: "choose"}, el("summary", {}, "columns"), el("span", {class: "boxes"},
         boxes.map((box, i) => el("label", {}, box, " ", columns[i + 1].title)),
-        el("button", {type: "button", onclick: () => changed("")}, "as the screen has room")));
+        el("button", {type: "button", onclick: () => changed("")}, "as many as fit")));
     choice.sync = () => {
         const shown = columnsShown(columns, chosen());
         boxes.forEach((box, i) => box.checked = shown.includes(columns[i + 1]));

@@ -11,14 +11,14 @@ function seriesOfAll(list) {
 function seriesChart(list) {
     const series = seriesOfAll(list);
     if (!series.step.length)
-        return el("p", {class: "quiet"}, "Its course is not known.");
+        return el("p", {class: "quiet"}, "seep has no timeline of it.");
     return fitted((width) => {
         const xs = [...series.step, Math.max(lastStep, series.step[series.step.length - 1])].map((step) => Math.max(0, step));
         const ys = [...series.bytes, series.bytes[series.bytes.length - 1]];
         const chart = chartOf(width, 170, [0, xs[xs.length - 1] || 1], d3.max(ys), false);
         drawAxes(chart, countText, Math.max(2, width / 110), 4, stepUnit);
         drawLine(chart, xs, ys, "level");
-        chart.root.setAttribute("aria-label", `live bytes by ${stepUnit}, ${bytesText(d3.max(ys))} at most`);
+        chart.root.setAttribute("aria-label", `live bytes by ${stepUnit}, at most ${bytesText(d3.max(ys))}`);
         return chart.root;
     });
 }
@@ -42,7 +42,7 @@ function lifetimesChart(list) {
     for (const i of list)
         pairsOf(sites.lifetimes[i]).forEach(([age, n]) => sums.set(age, (sums.get(age) || 0) + n));
     if (!sums.size)
-        return el("p", {class: "quiet"}, d3.sum(list, (i) => sites.frees[i]) ? "Ages of these blocks were not noted." : "No block was freed.");
+        return el("p", {class: "quiet"}, d3.sum(list, (i) => sites.frees[i]) ? "The ages of these blocks were not recorded." : "No block was freed.");
     const classes = [...sums].sort((a, b) => a[0] - b[0]);
     return classBars([`age in ${stepUnit}s`, "freed"], classes, (age, k) => ageText(age, classes[k + 1]));
 }
@@ -75,7 +75,7 @@ function sizesOf(list) {
     if (!all)
         return [el("p", {class: "quiet"}, "Nothing was allocated.")];
     return [classBars(["size", "allocations"], classes, sizeClassText),
-        el("p", {class: "quiet"}, `Each size was noted of ${shareText(noted / all)} of these; the rest counts by the average of its site.`)];
+        el("p", {class: "quiet"}, `Sizes are exact for ${shareText(noted / all)} of these allocations; the rest count with the average size of their stack.`)];
 }
 
 /* Frames with what their lines say, as far as that is known. */
@@ -93,7 +93,7 @@ function blocksOf(list) {
 function siteFacts(i) {
     const pids = site.pids(i);
     return el("p", {}, `${site.id(i)}, ${site.space(i)}, ${site.role(i)}; ${bytesText(sites.live_bytes[i])} live at the end, ` +
-        `${bytesText(sites.peak_bytes[i])} at most (${stepText(sites.peak_step[i])}), ${countText(sites.allocations[i])} allocations, ` +
+        `peak ${bytesText(sites.peak_bytes[i])} (${stepText(sites.peak_step[i])}), ${countText(sites.allocations[i])} allocations, ` +
         `${countText(sites.frees[i])} frees; `, pids.length === 1 ? "process " + pids[0] : plural(pids.length, "process", "processes"),
     site.threads(i) ? ["; ", nameOf("thread " + site.threads(i))] : null,
     findingsOf[i].length ? ["; in ", withFindingLinks(findingIds(i))] : null);

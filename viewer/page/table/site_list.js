@@ -53,7 +53,7 @@ function linesInOrder(text, finding, key, down) {
 function countOfLines(lines) {
     const others = d3.sum(small.sites || []), n = d3.sum(lines, (line) => line.sites.length);
     return `${plural(lines.length, "line")}, ${plural(n, "stack")}` + (n < nSites ? ` of ${countText(nSites)}` : "") +
-        (others ? `; ${countText(others)} very small ones are not in this page` : "");
+        (others ? `; ${countText(others)} very small ones are not on this page` : "");
 }
 
 /* The line that an address names, by itself or by one of its sites: of those that are listed, else of all. */
