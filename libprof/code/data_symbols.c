@@ -82,3 +82,43 @@ bool seep_data_symbol(const char *path, uint64_t base, uint64_t address, char *t
     close(fd);
     return to[0] != '\0';
 }
+
+static bool find_named(Elf *elf, uint32_t type, const char *wanted, uint64_t *value)
+{
+    GElf_Shdr header;
+    Elf_Scn *scn = seep_elf_section(elf, type, NULL);
+    Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+
+    if (!data || !gelf_getshdr(scn, &header) || !header.sh_entsize)
+        return false;
+    size_t n = data->d_size / header.sh_entsize;
+    for (size_t i = 0; i < n && i < INT32_MAX; i++) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(data, (int)i, &symbol) || symbol.st_shndx == SHN_UNDEF)
+            continue;
+        const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+        if (name && strcmp(name, wanted) == 0) {
+            *value = symbol.st_value;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool seep_data_address(const char *path, uint64_t base, const char *name, uint64_t *address)
+{
+    uint64_t first = 0, value = 0;
+    int fd;
+
+    elf_version(EV_CURRENT);
+    Elf *elf = path[0] == '/' ? seep_elf_file_open(path, &fd) : NULL;
+    if (!elf)
+        return false;
+    bool found = first_address(elf, &first) && (find_named(elf, SHT_DYNSYM, name, &value) ||
+                                                find_named(elf, SHT_SYMTAB, name, &value));
+    if (found)
+        *address = value - first + base;
+    elf_end(elf);
+    close(fd);
+    return found;
+}

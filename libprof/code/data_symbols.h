@@ -12,4 +12,7 @@
  * it. */
 bool seep_data_symbol(const char *path, uint64_t base, uint64_t address, char *to, size_t capacity);
 
+/* The reverse: where the variable that the file exports as `name` lies. False: it has none. */
+bool seep_data_address(const char *path, uint64_t base, const char *name, uint64_t *address);
+
 #endif

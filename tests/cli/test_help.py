@@ -9,7 +9,7 @@ import unittest
 
 from tests.e2e.support import ROOT, SEEP, SeepCase, needs
 
-COMMANDS = ("run", "report", "view", "top", "check", "verify", "diff", "export", "doctor")
+COMMANDS = ("run", "report", "look", "view", "top", "check", "verify", "diff", "export", "doctor")
 LAB = ("lab",) if os.path.exists(SEEP + "-lab") else ()  # not with LAB=0
 
 
@@ -25,7 +25,8 @@ class Help(SeepCase):
     def test_the_overview_names_every_command_and_no_other(self):
         text = self.seep("help").stdout.decode()
         listed = re.findall(r"^    ([a-z]+)\n        ", text, re.M)
-        self.assertEqual(listed, ["run", "report", "view", "top", "check", "verify", "diff", "export", "doctor", "help", "version"])
+        self.assertEqual(listed, ["run", "report", "look", "view", "top", "check", "verify", "diff", "export", "doctor",
+                                  "help", "version"])
         for args in ((), ("-h",), ("--help",)):
             self.assertEqual(self.seep(*args).stdout.decode(), text if args else "")
 

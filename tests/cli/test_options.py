@@ -14,7 +14,7 @@ import patterns as tables  # noqa: E402
 COMPLETION = os.path.join(os.path.dirname(SEEP), "completion.bash")
 NAMES = ("id", "commands", "letter", "name", "argument", "suggestions", "variable", "text")
 VALUES = {"FILE": str(ROOT / "libprof/code/roles.toml"), "DIR": "folder", "REGEX": "step", "SPACE=SIZE": "host=1MiB",
-          "NAME=N": "leak=0", "FORMAT": "collapsed", "SIZE": "64MiB", "SECONDS": "2", "[ADDR:PORT]": "127.0.0.1:0"}
+          "NAME=N": "leak=0", "FORMAT": "collapsed", "SIZE": "64MiB", "SECONDS": "2", "N": "2", "[ADDR:PORT]": "127.0.0.1:0"}
 
 
 def rows():
@@ -46,7 +46,8 @@ def forms(row):
 class Taken(SeepCase):
     """No words follow, so that a command which has taken its options says that it misses them."""
 
-    MISSING = re.compile(r"seep: (no job is given|no profile is given|\w+ takes (a|one|two) folders?|no format is given)")
+    MISSING = re.compile(r"seep: (no job is given|no profile is given|no process is given|\w+ takes (a|one|two) folders?|"
+                         r"no format is given)")
 
     def says(self, *args, **variables):
         done = self.seep(*args, cwd=self.dir, env=dict(os.environ, **variables))
@@ -163,7 +164,7 @@ class Completion(SeepCase):
             for word in offered:
                 value = word + "1MiB" if word.endswith("=") else word
                 done = self.seep(command, option, value, "nothing-of-that-name")
-                self.assertRegex(done.stderr.decode(), r"^seep: (nothing-of-that-name|no format is given|\w+ takes)")
+                self.assertRegex(done.stderr.decode(), r"^seep: .?(nothing-of-that-name|no format is given|\w+ takes)")
 
     def test_the_jobs_command_begins_after_the_options_and_their_values(self):
         for line in (("run", "--gpu", "off", "ls"), ("run", "--gpu", "=", "off", "ls"), ("run", "-q", "-o", "x", "--", "ls"),

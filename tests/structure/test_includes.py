@@ -25,6 +25,9 @@ ALLOWED = {
     "libprof/model": "read thresholds format base words",
     "libprof/code": "model base words",
     "libprof/who/find": "code who/ways who/graph model read format base words",
+    "libprof/who/blocks": "who/graph format base",
+    "libprof/who/retained": "who/ways who/graph base",
+    "libprof/look": "code who/find who/retained who/blocks who/ways who/graph format base words",
     "libprof/measure": "code model thresholds base words/findings words",
     "libprof/who/merge": "source measure code model thresholds base words/findings words",
     "libprof/signs": "who/merge measure code model thresholds base words/findings words",
@@ -51,7 +54,7 @@ ALLOWED = {
                      " preload/snapshot store program format",
     "preload/top": "preload/objects preload/python preload/stack preload/record preload/device preload/life"
                    " preload/snapshot preload/hooks store format",
-    "viewer": "analysis who/find export print page gate report_read program read regex format base words libprof/code/part_rules.h",
+    "viewer": "analysis look who/find export print page gate report_read program read regex format base words libprof/code/part_rules.h",
     "kernels": "report_read base preload/seep.h",
 }
 

@@ -42,7 +42,7 @@ static bool is_word_of(const char *word, const char *list, char between)
 
 static bool ends_at_first_word(const char *command)
 {
-    enum { JOB, FOLDERS, COMMAND, NONE };
+    enum { JOB, FOLDERS, PROCESS, COMMAND, NONE };
     static const struct {
         const char *name;
         int words;

@@ -3,7 +3,6 @@
 #include "libprof/base/hash_index.h"
 #include "libprof/who/find/page_states.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,30 +25,6 @@ struct taking {
     uint64_t lowest, highest; /* where blocks lie */
     struct seep_page_states *pages;
 };
-
-static int read_maps(struct seep_dump *dump, pid_t pid)
-{
-    char path[64], *text = NULL;
-    size_t n = 0, capacity = 0, got = 1;
-
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    FILE *file = fopen(path, "re");
-    while (file && got) {
-        if (n + 65536 > capacity) {
-            char *more = realloc(text, capacity = capacity * 2 + 65536);
-            if (!more)
-                break;
-            text = more;
-        }
-        got = fread(text + n, 1, 65536, file);
-        n += got;
-    }
-    int rc = file && !got && n ? seep_maps_parse(&dump->maps, text, n) : -SEEP_EIO;
-    if (file)
-        fclose(file);
-    free(text);
-    return rc;
-}
 
 static int read_own(struct taking *t, const struct seep_snapshot *head)
 {
@@ -221,7 +196,7 @@ static size_t gather(void *from, const struct seep_memory_piece *pieces, size_t 
 static int find(struct taking *t, const struct seep_snapshot *head,
                 const struct seep_snapshot_block *blocks, size_t n_blocks)
 {
-    int rc = read_maps(t->dump, t->from->pid);
+    int rc = seep_maps_read(&t->dump->maps, t->from->pid);
 
     if (!rc)
         rc = seep_file_pages_init(&t->dump->files, &t->dump->maps, t->from->pid);

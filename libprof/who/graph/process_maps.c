@@ -46,6 +46,8 @@ static int add(struct parser *p, struct seep_map *map, const char *name, size_t 
         map->file = (uint32_t)file;
     } else if (n == 7 && memcmp(name, "[stack]", 7) == 0) {
         map->kind = SEEP_MAP_STACK;
+    } else if (n == 6 && memcmp(name, "[heap]", 6) == 0) {
+        map->kind = SEEP_MAP_BREAK;
     } else if (!n && map->writable && adjacent && before->kind == SEEP_MAP_FILE &&
                before->writable && !before->shared) {
         map->kind = SEEP_MAP_BSS;
@@ -89,6 +91,30 @@ int seep_maps_parse(struct seep_maps *maps, const char *text, size_t n)
         text = stop + 1;
     }
     return 0;
+}
+
+int seep_maps_read(struct seep_maps *maps, pid_t pid)
+{
+    char path[64], *text = NULL;
+    size_t n = 0, capacity = 0, got = 1;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *file = fopen(path, "re");
+    while (file && got) {
+        if (n + 65536 > capacity) {
+            char *more = realloc(text, capacity = capacity * 2 + 65536);
+            if (!more)
+                break;
+            text = more;
+        }
+        got = fread(text + n, 1, 65536, file);
+        n += got;
+    }
+    int rc = file && !got && n ? seep_maps_parse(maps, text, n) : -SEEP_EIO;
+    if (file)
+        fclose(file);
+    free(text);
+    return rc;
 }
 
 void seep_maps_fini(struct seep_maps *maps)

@@ -5,12 +5,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum seep_map_kind {
     SEEP_MAP_OTHER,
     SEEP_MAP_FILE,  /* of a file */
     SEEP_MAP_BSS,   /* right behind a writable one of a file: its zero-initialised data */
     SEEP_MAP_STACK, /* the main thread's */
+    SEEP_MAP_BREAK, /* what brk() got: malloc's first heap */
 };
 
 struct seep_map {
@@ -33,6 +35,8 @@ struct seep_maps {
 /* Parses the text of /proc/PID/maps; lines that are none are left out. Returns 0 or -SEEP_ENOMEM.
  * Allocates: *maps; seep_maps_fini() in either case. */
 int seep_maps_parse(struct seep_maps *maps, const char *text, size_t n);
+/* The same of a process. Returns 0; -SEEP_EIO, errno says why; -SEEP_ENOMEM. */
+int seep_maps_read(struct seep_maps *maps, pid_t pid);
 void seep_maps_fini(struct seep_maps *maps);
 
 /* The mapping that `address` lies in, or NULL. */

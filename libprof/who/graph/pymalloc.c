@@ -4,7 +4,7 @@
 
 /* struct pool_header of Objects/obmalloc.c; objects follow it, and are multiples of 16 bytes. */
 enum {
-    HEAD = 48,
+    HEAD = SEEP_POOL_HEAD,
     COUNT = 0,
     FREE = 8,
     ARENA = 32,
@@ -22,22 +22,48 @@ struct pool {
     uint8_t is_free[MAX_POOL / ALIGNMENT];
 };
 
-/* False: it does not look like one. */
-static bool read_pool(struct seep_memory *memory, uint64_t start, uint32_t bytes, struct pool *pool)
+static uint32_t field(const uint8_t *head, size_t offset)
 {
-    uint32_t class = seep_memory_u32(memory, start + CLASS);
+    uint32_t value;
+
+    memcpy(&value, head + offset, sizeof value);
+    return value;
+}
+
+/* False: it does not look like one. */
+static bool parse_pool(const uint8_t *head, uint64_t start, uint32_t bytes, struct pool *pool)
+{
+    const uint32_t class = field(head, CLASS);
 
     pool->start = start;
     pool->bytes = bytes;
-    pool->count = seep_memory_u32(memory, start + COUNT);
+    pool->count = field(head, COUNT);
     if (!pool->count)
         return true;
     pool->each = (class + 1) * ALIGNMENT;
-    pool->arena = seep_memory_u32(memory, start + ARENA);
-    pool->next = seep_memory_u32(memory, start + NEXT);
+    pool->arena = field(head, ARENA);
+    pool->next = field(head, NEXT);
     return class < CLASSES && pool->count <= (bytes - HEAD) / pool->each &&
-           seep_memory_u32(memory, start + LAST) == bytes - pool->each && pool->next >= HEAD &&
+           field(head, LAST) == bytes - pool->each && pool->next >= HEAD &&
            pool->next <= bytes + pool->each;
+}
+
+static bool read_pool(struct seep_memory *memory, uint64_t start, uint32_t bytes, struct pool *pool)
+{
+    uint8_t head[HEAD];
+
+    (void)seep_memory_read(memory, start, head, sizeof head);
+    return parse_pool(head, start, bytes, pool);
+}
+
+bool seep_pymalloc_is_pool(const uint8_t *head, uint64_t at, uint32_t pool_bytes)
+{
+    struct pool pool;
+    uint64_t free;
+
+    memcpy(&free, head + FREE, sizeof free);
+    return parse_pool(head, at, pool_bytes, &pool) && pool.count &&
+           (!free || (free >= at + HEAD && free < at + pool_bytes));
 }
 
 static void mark_free(struct seep_memory *memory, struct pool *pool)
@@ -96,4 +122,15 @@ size_t seep_pymalloc_objects(struct seep_memory *memory, const struct seep_pytho
         }
     }
     return n;
+}
+
+size_t seep_pymalloc_pool_objects(struct seep_memory *memory, uint64_t at, uint32_t pool_bytes,
+                                  uint32_t site, struct seep_snapshot_block *blocks)
+{
+    struct pool pool;
+
+    if (!read_pool(memory, at, pool_bytes, &pool) || !pool.count)
+        return 0;
+    mark_free(memory, &pool);
+    return take_objects(&pool, site, blocks, pool_bytes / ALIGNMENT);
 }

@@ -13,4 +13,12 @@ size_t seep_pymalloc_objects(struct seep_memory *memory, const struct seep_pytho
                              const struct seep_snapshot_block *map,
                              struct seep_snapshot_block *blocks, size_t capacity);
 
+/* Whether `head` looks like the first SEEP_POOL_HEAD bytes of a pool in use, which lies at `at`. */
+enum { SEEP_POOL_HEAD = 48 };
+bool seep_pymalloc_is_pool(const uint8_t *head, uint64_t at, uint32_t pool_bytes);
+
+/* Stores the objects of the pool at `at`, at most pool_bytes / 16 of them. */
+size_t seep_pymalloc_pool_objects(struct seep_memory *memory, uint64_t at, uint32_t pool_bytes,
+                                  uint32_t site, struct seep_snapshot_block *blocks);
+
 #endif

@@ -1,0 +1,39 @@
+#include "libprof/who/blocks/block_list.h"
+
+#include "libprof/base/hash_index.h"
+
+#include <stdlib.h>
+
+void seep_block_add(struct seep_block_list *blocks, enum seep_block_kind kind, uint64_t start,
+                    uint64_t bytes)
+{
+    if (blocks->n == blocks->most) {
+        blocks->full = true;
+        return;
+    }
+    if (seep_grow(&blocks->list, &blocks->capacity, blocks->n + 1, sizeof *blocks->list)) {
+        blocks->no_memory = true;
+        return;
+    }
+    blocks->list[blocks->n++] =
+        (struct seep_snapshot_block){.start = start, .bytes = bytes, .site = kind};
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct seep_snapshot_block *x = a, *y = b;
+
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+void seep_block_sort(struct seep_block_list *blocks)
+{
+    if (blocks->n)
+        qsort(blocks->list, blocks->n, sizeof *blocks->list, by_start);
+}
+
+void seep_block_list_fini(struct seep_block_list *blocks)
+{
+    free(blocks->list);
+    *blocks = (struct seep_block_list){0};
+}

@@ -1,0 +1,198 @@
+#include "libprof/who/blocks/glibc_free.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    HEAD = 16,     /* of a chunk */
+    SIZE_WORD = 8, /* a block has so much less than its chunk */
+    LEAST = 32,
+    ALIGNMENT = 16,
+    CACHE_BINS = 64,
+    MOST_CACHED = 127, /* of one size, in a thread's cache: glibc.malloc.tcache_count */
+    FAST_BINS = 10,
+    FAST_AT = 16, /* in struct malloc_state: fastbinsY, */
+    TOP_AT = 96,  /* and the chunk that is left of its heap */
+};
+#define ARENA_HEAP (UINT64_C(64) << 20)
+
+struct search {
+    struct seep_block_list *blocks;
+    struct seep_memory *memory;
+    const struct seep_maps *maps;
+    bool *is_free; /* [blocks->n] */
+    size_t found[CACHE_BINS * MOST_CACHED];
+    size_t n_found;
+};
+
+static size_t block_at(const struct seep_block_list *blocks, uint64_t start)
+{
+    size_t low = 0, high = blocks->n;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (blocks->list[middle].start < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < blocks->n && blocks->list[low].start == start ? low : SIZE_MAX;
+}
+
+/* The block at `start` of a chunk with so many bytes, or SIZE_MAX. */
+static size_t chunk_of(const struct search *s, uint64_t start, uint64_t chunk_bytes)
+{
+    const size_t i = block_at(s->blocks, start);
+
+    return i != SIZE_MAX && s->blocks->list[i].site == SEEP_BLOCK_CHUNK &&
+                   s->blocks->list[i].bytes == chunk_bytes - SIZE_WORD
+               ? i
+               : SIZE_MAX;
+}
+
+/* Since 2.32 links are mixed with where they lie. */
+static uint64_t link_of(struct search *s, uint64_t at, bool mixed)
+{
+    const uint64_t word = seep_memory_word(s->memory, at);
+
+    return mixed ? word ^ at >> 12 : word;
+}
+
+/* Whether all of a bin of a cache are chunks of its size; notes them. */
+static bool take_bin(struct search *s, uint64_t first, size_t count, size_t bin, bool mixed)
+{
+    uint64_t at = first;
+
+    if ((first != 0) != (count != 0) || count > MOST_CACHED)
+        return false;
+    for (size_t k = 0; k < count; k++) {
+        const size_t i = chunk_of(s, at, LEAST + bin * ALIGNMENT);
+        if (i == SIZE_MAX)
+            return false;
+        s->found[s->n_found++] = i;
+        at = link_of(s, at, mixed);
+    }
+    return at == 0;
+}
+
+static bool take_cache(struct search *s, uint64_t counts, size_t count_bytes, bool mixed)
+{
+    const uint64_t entries = counts + CACHE_BINS * count_bytes;
+
+    s->n_found = 0;
+    for (size_t bin = 0; bin < CACHE_BINS; bin++) {
+        const uint32_t word = seep_memory_u32(s->memory, (counts + bin * count_bytes) & ~3ul);
+        const size_t shift = 8 * ((counts + bin * count_bytes) & 3);
+        const size_t count = word >> shift & (count_bytes == 1 ? 0xff : 0xffff);
+        if (!take_bin(s, seep_memory_word(s->memory, entries + 8 * bin), count, bin, mixed))
+            return false;
+    }
+    for (size_t k = 0; k < s->n_found; k++)
+        s->is_free[s->found[k]] = true;
+    return s->n_found > 0;
+}
+
+/* A thread's cache is a chunk itself: counts of one byte up to 2.29, then of two. */
+static void find_caches(struct search *s)
+{
+    enum { OLD = CACHE_BINS * 9, NOW = CACHE_BINS * 10 };
+
+    for (size_t i = 0; i < s->blocks->n; i++) {
+        const struct seep_snapshot_block *b = &s->blocks->list[i];
+        if (b->site != SEEP_BLOCK_CHUNK)
+            continue;
+        if (b->bytes == NOW + SIZE_WORD)
+            (void)(take_cache(s, b->start, 2, true) || take_cache(s, b->start, 2, false));
+        else if (b->bytes == OLD + SIZE_WORD)
+            (void)take_cache(s, b->start, 1, false);
+    }
+}
+
+static void take_fast_bin(struct search *s, uint64_t first, size_t bin, bool mixed)
+{
+    uint64_t at = first;
+
+    for (size_t k = 0; at && k < s->blocks->n; k++) {
+        const size_t i = chunk_of(s, at + HEAD, LEAST + bin * ALIGNMENT);
+        if (i == SIZE_MAX || s->is_free[i])
+            return;
+        s->is_free[i] = true;
+        at = link_of(s, at + HEAD, mixed);
+    }
+}
+
+static void take_arena(struct search *s, uint64_t arena)
+{
+    for (size_t bin = 0; bin < FAST_BINS; bin++) {
+        const uint64_t first = seep_memory_word(s->memory, arena + FAST_AT + 8 * bin);
+        const uint64_t plain = first ? seep_memory_word(s->memory, first + HEAD) : 0;
+        const bool mixed = plain && chunk_of(s, plain + HEAD, LEAST + bin * ALIGNMENT) == SIZE_MAX;
+        take_fast_bin(s, first, bin, mixed);
+    }
+}
+
+/* The first arena is a variable of libc's: its top is what is left of the break's heap. */
+static void find_first_arena(struct search *s, const struct seep_map *data,
+                             const struct seep_map *heap)
+{
+    for (uint64_t at = data->start + TOP_AT; at + 8 <= data->end; at += 8) {
+        const uint64_t top = seep_memory_word(s->memory, at);
+        if (top <= heap->start || top >= heap->end || top % ALIGNMENT)
+            continue;
+        const uint64_t bytes = seep_memory_word(s->memory, top + SIZE_WORD) & ~UINT64_C(7);
+        if (bytes == heap->end - top)
+            take_arena(s, at - TOP_AT);
+    }
+}
+
+static bool is_libc(const struct seep_maps *maps, const struct seep_map *map)
+{
+    const char *path = seep_maps_file(maps, map), *slash = strrchr(path, '/');
+    const char *file = slash ? slash + 1 : path;
+
+    return map->writable && (strncmp(file, "libc.so", 7) == 0 || strncmp(file, "libc-2.", 7) == 0);
+}
+
+static void find_arenas(struct search *s)
+{
+    const struct seep_map *heap = NULL;
+
+    for (size_t i = 0; i < s->maps->n; i++)
+        if (s->maps->list[i].kind == SEEP_MAP_BREAK)
+            heap = &s->maps->list[i];
+    for (size_t i = 0; i < s->maps->n; i++) {
+        const struct seep_map *map = &s->maps->list[i];
+        if (heap && is_libc(s->maps, map))
+            find_first_arena(s, map, heap);
+        for (uint64_t at = (map->start + ARENA_HEAP - 1) & ~(ARENA_HEAP - 1);
+             map->kind == SEEP_MAP_OTHER && map->writable && at < map->end; at += ARENA_HEAP) {
+            const uint64_t arena = seep_memory_word(s->memory, at); /* the heap's first word */
+            if (arena > at && arena - at < 4096)
+                take_arena(s, arena);
+        }
+    }
+}
+
+int seep_glibc_leave_out_free(struct seep_block_list *blocks, struct seep_memory *memory,
+                              const struct seep_maps *maps)
+{
+    struct search *s = calloc(1, sizeof *s);
+    size_t n = 0;
+
+    if (!s || !(s->is_free = calloc(blocks->n + 1, sizeof *s->is_free))) {
+        free(s);
+        return -SEEP_ENOMEM;
+    }
+    s->blocks = blocks;
+    s->memory = memory;
+    s->maps = maps;
+    find_caches(s);
+    find_arenas(s);
+    for (size_t i = 0; i < blocks->n; i++)
+        if (!s->is_free[i])
+            blocks->list[n++] = blocks->list[i];
+    blocks->n = n;
+    free(s->is_free);
+    free(s);
+    return 0;
+}

@@ -1,0 +1,103 @@
+/* What is live by glibc's own structures: in a child of this process, which waits. */
+#include "libprof/look/taken.h"
+#include "tests/suite.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SMALL = 300, LARGE = 3 << 20, MAPPED = 5 << 20, MANY = 40 };
+
+static void *small[MANY], *freed[MANY], *large, *aligned, *mapped;
+static pid_t child;
+static struct seep_taken taken;
+
+static void make_blocks(void)
+{
+    for (int i = 0; i < MANY; i++) {
+        small[i] = memset(malloc(SMALL), 1, SMALL);
+        freed[i] = memset(malloc(24), 1, 24);
+    }
+    large = memset(malloc(LARGE), 1, LARGE);
+    ck_assert_int_eq(posix_memalign(&aligned, 64, LARGE), 0);
+    memset(aligned, 1, LARGE);
+    mapped = mmap(NULL, MAPPED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memset(mapped, 1, MAPPED);
+    for (int i = 0; i < MANY; i++)
+        free(freed[i]); /* to the thread's cache, and to the arena's list */
+}
+
+static void open_it(void)
+{
+    make_blocks();
+    child = fork();
+    if (!child)
+        for (;;)
+            pause();
+    ck_assert_int_eq(seep_take(&taken, child, child, UINT64_C(1) << 30), 0);
+    ck_assert_int_eq(seep_taken_settle(&taken), 0);
+}
+
+static void close_it(void)
+{
+    seep_taken_fini(&taken);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+static const struct seep_snapshot_block *block_of(const void *address)
+{
+    const uint64_t at = (uint64_t)(uintptr_t)address;
+
+    for (size_t i = 0; i < taken.blocks.n; i++)
+        if (taken.blocks.list[i].start <= at &&
+            at < taken.blocks.list[i].start + taken.blocks.list[i].bytes)
+            return &taken.blocks.list[i];
+    return NULL;
+}
+
+static void is_chunk(const void *address, size_t least)
+{
+    const struct seep_snapshot_block *b = block_of(address);
+
+    ck_assert_ptr_nonnull(b);
+    ck_assert_uint_eq(b->start, (uint64_t)(uintptr_t)address);
+    ck_assert_uint_eq(b->site, SEEP_BLOCK_CHUNK);
+    ck_assert_uint_ge(b->bytes, least);
+    ck_assert_uint_le(b->bytes, least + 4096 + 64);
+}
+
+TEST(blocks_are_told_with_their_sizes)
+{
+    for (int i = 0; i < MANY; i++)
+        is_chunk(small[i], SMALL);
+    is_chunk(large, LARGE);
+    is_chunk(aligned, LARGE);
+}
+
+TEST(what_was_freed_is_not_live_though_its_chunk_says_it_is)
+{
+    for (int i = 0; i < MANY; i++)
+        ck_assert_msg(!block_of(freed[i]), "%d", i);
+}
+
+TEST(a_map_of_the_programs_own_is_one_block)
+{
+    const struct seep_snapshot_block *b = block_of((char *)mapped + MAPPED / 2);
+
+    ck_assert_ptr_nonnull(b);
+    ck_assert_uint_eq(b->site, SEEP_BLOCK_MAP);
+    ck_assert_uint_ge(b->bytes, MAPPED);
+}
+
+TEST(blocks_do_not_overlap)
+{
+    for (size_t i = 1; i < taken.blocks.n; i++)
+        ck_assert_uint_ge(taken.blocks.list[i].start,
+                          taken.blocks.list[i - 1].start + taken.blocks.list[i - 1].bytes);
+}
+
+SUITE("live blocks", .setup = open_it, .teardown = close_it);

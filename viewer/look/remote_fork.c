@@ -1,0 +1,260 @@
+#include "viewer/look/remote_fork.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#ifndef PTRACE_GET_RSEQ_CONFIGURATION
+#define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
+#endif
+
+enum {
+    CLOSE_UNSHARE = 2, /* CLOSE_RANGE_UNSHARE */
+    CODE_64 = 0x33,    /* the code segment of 64-bit programs */
+    CALL_NS = 200 * 1000 * 1000,
+};
+
+/* ---- whether ----------------------------------------------------------------------------------*/
+
+static bool file_has(pid_t pid, const char *name, const char *const *words, size_t n)
+{
+    char path[64], line[4600];
+    bool found = false;
+
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    FILE *file = fopen(path, "re");
+    while (file && !found && fgets(line, sizeof line, file))
+        for (size_t i = 0; i < n && !found; i++)
+            found = strstr(line, words[i]) != NULL;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+const char *seep_remote_fork_why_not(pid_t pid)
+{
+    static const char *const sandbox[] = {"Seccomp:\t1", "Seccomp:\t2"};
+    static const char *const driver[] = {"/libcuda.so", "/dev/nvidia"};
+
+    if (pid == 1)
+        return "it is the first process here";
+    if (file_has(pid, "status", sandbox, 2))
+        return "a sandbox may forbid it to fork";
+    if (file_has(pid, "maps", driver, 2))
+        return "it uses the CUDA driver";
+    return NULL;
+}
+
+/* ---- a system call in another process ---------------------------------------------------------*/
+
+/* A thread, and where in its process the instruction is that makes a system call. */
+struct caller {
+    pid_t tid;
+    uint64_t instruction;
+};
+
+static bool peek(pid_t pid, uint64_t address, void *to, size_t n)
+{
+    struct iovec here = {to, n}, there = {(void *)(uintptr_t)address, n};
+
+    return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)n;
+}
+
+/* The kernel's own page of code has one, and so has every libc. */
+static uint64_t find_instruction(pid_t pid)
+{
+    enum { MOST = 4 << 20 };
+    char path[64], line[4600];
+    uint64_t found = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *file = fopen(path, "re");
+    while (file && !found && fgets(line, sizeof line, file)) {
+        uint64_t start, end;
+        char rights[5];
+        if (sscanf(line, "%lx-%lx %4s", &start, &end, rights) != 3 || rights[2] != 'x' ||
+            end - start > MOST || !(strstr(line, "[vdso]") || strstr(line, "/libc")))
+            continue;
+        const size_t n = (size_t)(end - start);
+        uint8_t *bytes = malloc(n);
+        const uint8_t *at =
+            bytes && peek(pid, start, bytes, n) ? memmem(bytes, n, "\x0f\x05", 2) : NULL;
+        found = at ? start + (uint64_t)(at - bytes) : 0;
+        free(bytes);
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* Makes the call at the thread's place and puts everything back but what the call did. `child`:
+ * where the call is a clone, who came of it. False: it was not made. */
+static bool call(struct caller c, const long arguments[7], long *result, pid_t *child)
+{
+    const uint64_t deadline = seep_stop_clock_ns() + CALL_NS;
+    struct user_regs_struct before, regs;
+    uint64_t mask, all = UINT64_MAX;
+    int status = -1;
+
+    if (ptrace(PTRACE_GETREGS, c.tid, NULL, &before) < 0 ||
+        ptrace(PTRACE_GETSIGMASK, c.tid, sizeof mask, &mask) < 0)
+        return false;
+    regs = before;
+    regs.rip = c.instruction;
+    regs.rax = (unsigned long)arguments[0];
+    regs.orig_rax = (unsigned long)-1; /* no call that is to be restarted */
+    regs.rdi = (unsigned long)arguments[1];
+    regs.rsi = (unsigned long)arguments[2];
+    regs.rdx = (unsigned long)arguments[3];
+    regs.r10 = (unsigned long)arguments[4];
+    regs.r8 = (unsigned long)arguments[5];
+    regs.r9 = (unsigned long)arguments[6];
+    if (ptrace(PTRACE_SETSIGMASK, c.tid, sizeof all, &all) == 0 &&
+        ptrace(PTRACE_SETREGS, c.tid, NULL, &regs) == 0 &&
+        ptrace(PTRACE_SINGLESTEP, c.tid, NULL, NULL) == 0)
+        status = seep_stop_wait(c.tid, deadline);
+    if (child && status >= 0 && status >> 8 == (SIGTRAP | PTRACE_EVENT_CLONE << 8)) {
+        unsigned long pid = 0;
+        (void)ptrace(PTRACE_GETEVENTMSG, c.tid, NULL, &pid);
+        *child = (pid_t)pid;
+        (void)ptrace(PTRACE_SINGLESTEP, c.tid, NULL, NULL);
+        status = seep_stop_wait(c.tid, deadline);
+    }
+    bool made = status >= 0 && WIFSTOPPED(status) &&
+                ptrace(PTRACE_GETREGS, c.tid, NULL, &regs) == 0 && regs.rip == c.instruction + 2;
+    *result = made ? (long)regs.rax : -1;
+    (void)ptrace(PTRACE_SETREGS, c.tid, NULL, &before);
+    (void)ptrace(PTRACE_SETSIGMASK, c.tid, sizeof mask, &mask);
+    return made;
+}
+
+/* ---- the copy ---------------------------------------------------------------------------------*/
+
+/* Where a thread is in a restartable sequence (rseq(2)), the kernel would take the call for its
+ * end.
+ */
+static bool is_in_sequence(pid_t tid)
+{
+    struct {
+        uint64_t address;
+        uint32_t bytes, signature, flags, pad;
+    } rseq = {0};
+    uint64_t sequence = 0;
+
+    if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, tid, sizeof rseq, &rseq) < 0 || !rseq.address)
+        return false;
+    return !peek(tid, rseq.address + 8, &sequence, sizeof sequence) || sequence != 0;
+}
+
+static pid_t choose_thread(const struct seep_stopped *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        struct user_regs_struct regs;
+        const struct seep_stopped_thread *t = &s->threads[i];
+        if (!t->signal && !t->by_job && ptrace(PTRACE_GETREGS, t->tid, NULL, &regs) == 0 &&
+            regs.cs == CODE_64 && !is_in_sequence(t->tid))
+            return t->tid;
+    }
+    return 0;
+}
+
+/* A clone without a signal at its end, traced from its first instruction on. */
+static pid_t clone_of(struct caller c, long options)
+{
+    const long arguments[7] = {SYS_clone, CLONE_FILES};
+    pid_t child = 0;
+    long result;
+
+    if (ptrace(PTRACE_SETOPTIONS, c.tid, NULL, (void *)(intptr_t)(options | PTRACE_O_TRACECLONE)))
+        return 0;
+    (void)call(c, arguments, &result, &child);
+    (void)ptrace(PTRACE_SETOPTIONS, c.tid, NULL, (void *)(intptr_t)options);
+    if (child && seep_stop_wait(child, seep_stop_clock_ns() + CALL_NS) < 0) {
+        kill(child, SIGKILL);
+        (void)waitpid(child, NULL, __WALL);
+        child = 0;
+    }
+    return child;
+}
+
+static bool is_true(struct caller c, long option)
+{
+    /* PR_GET_CHILD_SUBREAPER stores into memory: below the stack's red zone nothing is kept. */
+    struct user_regs_struct regs;
+    long result;
+    int32_t value = 0, was;
+
+    if (ptrace(PTRACE_GETREGS, c.tid, NULL, &regs) < 0)
+        return true;
+    const uint64_t at = (regs.rsp - 1024) & ~UINT64_C(7);
+    if (!peek(c.tid, at, &was, sizeof was))
+        return true;
+    const long arguments[7] = {SYS_prctl, option, (long)at};
+    bool made =
+        call(c, arguments, &result, NULL) && result == 0 && peek(c.tid, at, &value, sizeof value);
+    struct iovec here = {&was, sizeof was}, there = {(void *)(uintptr_t)at, sizeof was};
+    (void)!process_vm_writev(c.tid, &here, 1, &there, 1, 0);
+    return !made || value != 0;
+}
+
+/* The copy of the go-between, which ends here. */
+static pid_t copy_of(struct caller between)
+{
+    const long close_all[7] = {SYS_close_range, 0, (long)UINT_MAX, CLOSE_UNSHARE};
+    struct caller copy = between;
+    long result;
+
+    copy.tid = clone_of(between, PTRACE_O_EXITKILL);
+    if (copy.tid && (!call(copy, close_all, &result, NULL) || result != 0)) {
+        seep_remote_fork_end(copy.tid);
+        copy.tid = 0;
+    }
+    if (copy.tid)
+        (void)ptrace(PTRACE_SETOPTIONS, copy.tid, NULL, (void *)(intptr_t)PTRACE_O_EXITKILL);
+    kill(between.tid, SIGKILL);
+    (void)waitpid(between.tid, NULL, __WALL);
+    return copy.tid;
+}
+
+int seep_remote_fork(const struct seep_stopped *s, pid_t *copy)
+{
+    struct caller c = {.tid = choose_thread(s), .instruction = 0};
+    struct caller between;
+    long result;
+
+    *copy = 0;
+    if (c.tid)
+        c.instruction = find_instruction(s->pid);
+    if (!c.instruction || is_true(c, PR_GET_CHILD_SUBREAPER))
+        return -SEEP_EIO;
+    between = c;
+    between.tid = clone_of(c, 0);
+    if (!between.tid)
+        return -SEEP_EIO;
+    *copy = copy_of(between);
+    const long wait[7] = {SYS_wait4, between.tid, 0, __WALL};
+    (void)call(c, wait, &result, NULL);
+    return *copy ? 0 : -SEEP_EIO;
+}
+
+void seep_remote_fork_end(pid_t copy)
+{
+    kill(copy, SIGKILL);
+    (void)waitpid(copy, NULL, __WALL);
+}

@@ -1,0 +1,43 @@
+/* A process of somebody's, stood still by ptrace and let go of as if nothing had been: what its
+ * threads waited for they go on to wait for, signals that came meanwhile are theirs. */
+#ifndef SEEP_VIEWER_LOOK_STOP_H
+#define SEEP_VIEWER_LOOK_STOP_H
+
+#include "libprof/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct seep_stopped_thread {
+    pid_t tid;
+    int signal;     /* that it was about to take, 0: none */
+    bool by_job;    /* it had been stopped by others, as by ^Z, and stays so */
+    bool stopped;   /* false: it is still to be waited for */
+    bool is_parent; /* it has made children, of whose ends it is told */
+};
+
+struct seep_stopped {
+    pid_t pid;
+    struct seep_stopped_thread *threads; /* [n] */
+    size_t n, capacity;
+    uint64_t since_ns; /* CLOCK_MONOTONIC */
+};
+
+/* Stops all threads, those too that begin meanwhile, before `deadline_ns` (CLOCK_MONOTONIC).
+ * Returns 0; -SEEP_EIO: it may not be traced, and *err says what would help; -SEEP_EIO: it is
+ * gone, or does not stop, as in vfork(), and runs on; -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_stop(struct seep_stopped *stopped, pid_t pid, uint64_t deadline_ns,
+                              struct seep_error *err);
+
+/* Lets go of it; may be called of what was not stopped. Returns for how many ns it stood still. */
+uint64_t seep_stop_end(struct seep_stopped *stopped);
+
+/* Waits for a stop of a thread that is traced, at most so long. Returns its status; −1: there was
+ * none. */
+int seep_stop_wait(pid_t tid, uint64_t deadline_ns);
+
+uint64_t seep_stop_clock_ns(void);
+
+#endif

@@ -1,0 +1,19 @@
+/* One look at a process: how it is made to stand still, or copied, and for how long. */
+#ifndef SEEP_VIEWER_LOOK_TAKE_LOOK_H
+#define SEEP_VIEWER_LOOK_TAKE_LOOK_H
+
+#include "libprof/look/look_course.h"
+
+enum seep_look_way {
+    SEEP_LOOK_CHOSEN, /* a copy where one can be made, else it is read while it stands still */
+    SEEP_LOOK_BY_COPY,
+    SEEP_LOOK_BY_STOP,
+    SEEP_LOOK_LIVE, /* it runs on: what changes meanwhile may be missing, or look held by nobody */
+};
+
+/* Looks at it, in a process of its own where that is to end with no trace of what was read. Returns
+ * 0, or a negative SEEP_E… with *err. *moment is to be freed with its course. */
+SEEP_MUST_CHECK int seep_take_look(pid_t pid, enum seep_look_way way,
+                                   struct seep_look_moment *moment, struct seep_error *err);
+
+#endif
