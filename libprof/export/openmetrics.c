@@ -90,7 +90,7 @@ static void put_job(const struct metrics *m, const json_t *job)
         const char *key, *name, *unit, *help;
     } table[] = {
         {"steps", "seep_steps", "",
-         "Training steps that have ended; slices of time where none were found."},
+         "Training steps that have ended; time slices where none were found."},
         {"epochs", "seep_epochs", "", "Epochs that have begun."},
         {"duration_s", "seep_duration_seconds", "seconds", "How long the job has run."},
         {"started_unix_s", "seep_start_time_seconds", "seconds",
@@ -149,8 +149,7 @@ static int put_processes(const struct metrics *m, const json_t *report)
 
     if (!peaks)
         return -SEEP_ENOMEM;
-    begin_family(m, "seep_process_rss_peak_bytes", "bytes",
-                 "Resident memory of a process at most.");
+    begin_family(m, "seep_process_rss_peak_bytes", "bytes", "Highest RSS of a process.");
     json_object_foreach (peaks, pid, rss)
         put_sample(m, "seep_process_rss_peak_bytes", "pid", pid, json_number_value(rss));
     json_decref(peaks);
@@ -162,7 +161,7 @@ static void put_devices(const struct metrics *m, const json_t *devices)
     static const struct {
         const char *key, *name, *help;
     } table[] = {
-        {"capacity_bytes", "seep_device_capacity_bytes", "All memory that a GPU has."},
+        {"capacity_bytes", "seep_device_capacity_bytes", "Memory of a GPU."},
         {"used_peak_bytes", "seep_device_used_peak_bytes",
          "Bytes of a GPU that the job's processes used at most, contexts and code included."},
         {"reserved_bytes", "seep_device_reserved_bytes",

@@ -57,7 +57,7 @@ static void tell(const struct serve *serve)
     if (serve->was_read && !serve->ended)
         printf(", %.0f s ago", fmax(0, (double)time(NULL) - serve->state_unix_s));
     if (serve->was_read && !serve->ended && !seep_http_is_followed(serve->http))
-        fputs("; nobody has the page open: no more looks until then", stdout);
+        fputs("; nobody has the page open: paused until somebody does", stdout);
     fflush(stdout);
 }
 

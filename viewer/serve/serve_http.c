@@ -134,13 +134,13 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     const bool first = *request == NULL;
     *request = guest;
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-        return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n");
+        return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD are allowed.\n");
     if (has_body(connection))
-        return say(connection, MHD_HTTP_BAD_REQUEST, "No body is taken.\n");
+        return say(connection, MHD_HTTP_BAD_REQUEST, "A request must have no body.\n");
     if (first)
         return MHD_YES;
     if (!seep_serve_host_is_own(&http->address, header(connection, MHD_HTTP_HEADER_HOST)))
-        return say(connection, MHD_HTTP_MISDIRECTED_REQUEST, "This is not that host.\n");
+        return say(connection, MHD_HTTP_MISDIRECTED_REQUEST, "Unknown host.\n");
     const enum seep_serve_path path = seep_serve_path_of(url, http->token);
     if (path == SEEP_SERVE_NOTHING)
         return say(connection, MHD_HTTP_NOT_FOUND, "Not found.\n");

@@ -122,7 +122,7 @@ static int answer(struct asked *a, struct seep_who_answers *answers)
     if (answers->why_not)
         return 0;
     if (a->dump->memory.full)
-        answers->why_not = "its heap is larger than what is kept of it";
+        answers->why_not = "its heap is larger than the copy that seep keeps";
     if (a->question->head->python_version && !a->heap.python.layout) {
         answers->why_not = "this version of Python is not known";
         answers->n = 0; /* what is held by its objects would look lost */
