@@ -188,7 +188,7 @@ class KeptAt(SeepCase):
         received = [f for f in report["findings"] if f["frame"]["function"] == "features"]
         self.assertEqual([[k["line"] for k in f["kept_at"]] for f in received[:1]],
                          [[self.line("job.py", "SUBMIT")[1]]], report["findings"])
-        self.assertRegex(received[0]["title"], r"^main\.kept, made by features of another process: ")
+        self.assertRegex(received[0]["title"], r"^main\.kept: live memory grows by .* \(allocated in another process's features\)")
         self.assertEqual(received[0]["role"], "library")
 
     def test_a_file_that_is_no_longer_what_ran_is_not_believed(self):

@@ -56,7 +56,7 @@ print(json.dumps([a, b, kept]))
         self.assertIsNone(layout["left_out"])
         finding, = (f for f in self.report_read["findings"] if f["pattern"] == "out-of-memory")
         self.assertEqual((finding["shortage"]["unallocated_pieces"], finding["shortage"]["largest_piece_bytes"]), (4, 8 * MIB))
-        self.assertIn("what is unallocated lies in 4 pieces, the largest of 8.0 MiB", finding["evidence"])
+        self.assertIn("Unallocated memory lies in 4 pieces of at most 8.0 MiB", finding["evidence"])
 
     def test_pytorchs_snapshot_has_them_as_they_lay(self):
         job = """
