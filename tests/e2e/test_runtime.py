@@ -52,7 +52,7 @@ class Blocks(Runtime):
         self.assertEqual(profile.report["spaces"]["device:0"]["live_bytes"], did["subject_first"]["live_bytes"])
         told, = (d for d in profile.report["coverage"]["runtime"]["devices"] if d["device"] == 0)
         self.assertEqual((told["driver_bytes"], told["unexplained_bytes"]), (did["subject_first"]["live_bytes"],) * 2)
-        self.assertTrue([s for s in profile.report["coverage"]["not_seen"] if s.startswith("device:0: ")])
+        self.assertTrue([s for s in profile.report["coverage"]["not_seen"] if s.startswith("GPU 0: ")])
         for name in ("cudaMalloc", "cudaMallocFromPoolAsync_ptsz", "cudaFreeMipmappedArray", "cudaHostAlloc"):
             self.assertIn(name, profile.report["coverage"]["hooks"])
 
