@@ -111,7 +111,7 @@ class Rss(SeepCase):
         report = self.run_seep([SYSTEM_PYTHON, "-c", script]).report
         said = " ".join(report["coverage"]["not_seen"])
         self.assertRegex(said, r"libraries with their own allocator: libmimalloc\.so\.2\S* \(mimalloc\)")
-        self.assertIn("the memory that they map is recorded", said)
+        self.assertIn("seep records the memory that they map", said)
         self.assertNotIn("brings its own", said)
         rss = explained(report["coverage"]["rss"])
         self.assertGreater(rss["maps"] + rss["unexplained"], 32 * MIB)
