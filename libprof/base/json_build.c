@@ -48,3 +48,8 @@ json_t *seep_json_count(uint64_t n)
 {
     return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
 }
+
+json_t *seep_json_count_or_null(int64_t n)
+{
+    return n >= 0 ? seep_json_count((uint64_t)n) : json_null();
+}

@@ -18,6 +18,7 @@ json_t *seep_json_whole(json_t *json, bool failed);
 json_t *seep_json_text(const char *bytes);             /* cleaned */
 json_t *seep_json_text_n(const char *bytes, size_t n); /* the same of `n` bytes */
 json_t *seep_json_text_or_null(const char *bytes);     /* null for NULL and "" */
+json_t *seep_json_count_or_null(int64_t n);            /* null where it is negative */
 json_t *seep_json_count(uint64_t n);                   /* cut at 2⁶³−1 */
 
 #endif

@@ -29,18 +29,28 @@ static bool first_address(Elf *elf, uint64_t *first)
     return found;
 }
 
-static const char *find_in(Elf *elf, uint32_t type, uint64_t address)
+/* The symbols of a table of that type, *n of them; NULL where there is none. */
+static Elf_Data *symbols_of(Elf *elf, uint32_t type, GElf_Shdr *header, int *n)
 {
-    GElf_Shdr header;
     Elf_Scn *scn = seep_elf_section(elf, type, NULL);
     Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
 
-    if (!data || !gelf_getshdr(scn, &header) || !header.sh_entsize)
+    if (!data || !gelf_getshdr(scn, header) || !header->sh_entsize)
         return NULL;
-    size_t n = data->d_size / header.sh_entsize;
-    for (size_t i = 0; i < n && i < INT32_MAX; i++) {
+    const size_t all = data->d_size / header->sh_entsize;
+    *n = all < INT32_MAX ? (int)all : INT32_MAX;
+    return data;
+}
+
+static const char *find_in(Elf *elf, uint32_t type, uint64_t address)
+{
+    GElf_Shdr header;
+    int n = 0;
+    Elf_Data *data = symbols_of(elf, type, &header, &n);
+
+    for (int i = 0; data && i < n; i++) {
         GElf_Sym symbol;
-        if (!gelf_getsym(data, (int)i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT ||
+        if (!gelf_getsym(data, i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT ||
             symbol.st_shndx == SHN_UNDEF || address < symbol.st_value ||
             address - symbol.st_value >= symbol.st_size)
             continue;
@@ -86,15 +96,12 @@ bool seep_data_symbol(const char *path, uint64_t base, uint64_t address, char *t
 static bool find_named(Elf *elf, uint32_t type, const char *wanted, uint64_t *value)
 {
     GElf_Shdr header;
-    Elf_Scn *scn = seep_elf_section(elf, type, NULL);
-    Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+    int n = 0;
+    Elf_Data *data = symbols_of(elf, type, &header, &n);
 
-    if (!data || !gelf_getshdr(scn, &header) || !header.sh_entsize)
-        return false;
-    size_t n = data->d_size / header.sh_entsize;
-    for (size_t i = 0; i < n && i < INT32_MAX; i++) {
+    for (int i = 0; data && i < n; i++) {
         GElf_Sym symbol;
-        if (!gelf_getsym(data, (int)i, &symbol) || symbol.st_shndx == SHN_UNDEF)
+        if (!gelf_getsym(data, i, &symbol) || symbol.st_shndx == SHN_UNDEF)
             continue;
         const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
         if (name && strcmp(name, wanted) == 0) {

@@ -112,11 +112,6 @@ static json_t *moment_json(const struct seep_look_moment *m)
     return seep_json_whole(json, failed);
 }
 
-static json_t *count_or_null(int64_t n)
-{
-    return n >= 0 ? seep_json_count((uint64_t)n) : json_null();
-}
-
 /* null where a look did not list it. */
 static json_t *course_json(const struct seep_look_course *course, uint64_t key, bool lengths)
 {
@@ -127,7 +122,7 @@ static json_t *course_json(const struct seep_look_course *course, uint64_t key, 
         const struct seep_look_holder *h = holder_in(&course->moments[i], key);
         seep_json_append(list,
                          !h        ? json_null()
-                         : lengths ? count_or_null(h->length)
+                         : lengths ? seep_json_count_or_null(h->length)
                                    : seep_json_count(h->retained),
                          &failed);
     }
@@ -146,10 +141,10 @@ static json_t *holder_json(const struct seep_look_course *course, const struct s
     bool failed = false;
 
     snprintf(key, sizeof key, "%016" PRIx64, h->key);
-    json_t *json =
-        json_pack("{s:s, s:o, s:o, s:o, s:o}", "key", key, "type", seep_json_text_or_null(h->type),
-                  "length", count_or_null(h->length), "bound", count_or_null(h->bound), "within",
-                  h->within == SEEP_LOOK_NO_HOLDER ? json_null() : seep_json_count(h->within));
+    json_t *json = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o}", "key", key, "type", seep_json_text_or_null(h->type), "length",
+        seep_json_count_or_null(h->length), "bound", seep_json_count_or_null(h->bound), "within",
+        h->within == SEEP_LOOK_NO_HOLDER ? json_null() : seep_json_count(h->within));
     seep_json_set(json, "retained_bytes", seep_json_count(h->retained), &failed);
     seep_json_set(json, "objects", seep_json_count(h->objects), &failed);
     seep_json_set(json, "path", seep_path_json(&h->path), &failed);

@@ -1,7 +1,7 @@
 #include "libprof/look/look_holders.h"
 
 #include "libprof/base/hash_index.h"
-#include "libprof/code/data_symbols.h"
+#include "libprof/who/find/who_holds.h"
 #include "libprof/who/graph/heap.h"
 #include "libprof/who/graph/py_walk.h"
 #include "libprof/who/retained/dominators.h"
@@ -154,14 +154,10 @@ static int by_retained(const void *a, const void *b)
 static int sort_holders(struct search *s)
 {
     struct seep_look_holders *found = s->found;
-    uint64_t *within = malloc((found->n + 1) * sizeof *within);
     size_t *place = malloc((found->n + 1) * sizeof *place);
 
-    if (!within || !place) {
-        free(within);
-        free(place);
+    if (!place)
         return -SEEP_ENOMEM;
-    }
     for (size_t i = 0; i < found->n; i++)
         found->list[i].length = (int64_t)i; /* where it was */
     if (found->n)
@@ -176,22 +172,8 @@ static int sort_holders(struct search *s)
                 place[h->within] < MOST_HOLDERS ? (uint32_t)place[h->within] : SEEP_LOOK_NO_HOLDER;
     }
     found->n = found->n < MOST_HOLDERS ? found->n : MOST_HOLDERS;
-    free(within);
     free(place);
     return 0;
-}
-
-/* A variable of C is called by its symbol, where the file on disk has it. */
-static void name_global(const struct search *s, struct seep_path *path)
-{
-    const struct seep_maps *maps = &s->taken->dump.maps;
-    char symbol[SEEP_HOP_NAME];
-
-    if (path->root_address && path->root.map &&
-        seep_data_symbol(seep_maps_file(maps, path->root.map),
-                         seep_maps_first(maps, path->root.map)->start, path->root_address, symbol,
-                         sizeof symbol))
-        snprintf(path->root_name, sizeof path->root_name, "%s", symbol);
 }
 
 static int tell(struct search *s, struct seep_look_holder *holder, bool keys)
@@ -206,7 +188,7 @@ static int tell(struct search *s, struct seep_look_holder *holder, bool keys)
     }
     int rc = seep_path_of(&s->reach, holder->node, keys, &holder->path);
     if (!rc)
-        name_global(s, &holder->path);
+        seep_who_name_global(&s->taken->dump.maps, &holder->path);
     return rc;
 }
 
@@ -239,7 +221,7 @@ static int make_graph(struct search *s)
     return rc ? rc : seep_dominators_find(&s->dominators, &s->reach.refs, s->heap.nodes);
 }
 
-static int count(struct search *s)
+static void count(struct search *s)
 {
     struct seep_look_holders *found = s->found;
 
@@ -248,7 +230,6 @@ static int count(struct search *s)
         found->live_bytes += s->heap.nodes[i].bytes;
     found->reached_bytes = reached_bytes(s);
     s->least = found->live_bytes / LEAST_SHARE > LEAST ? found->live_bytes / LEAST_SHARE : LEAST;
-    return 0;
 }
 
 /* The last of it: searches on from here change the ways. */
@@ -268,10 +249,10 @@ static int find(struct search *s, bool keys)
 {
     int rc = make_graph(s);
 
-    if (!rc)
-        rc = count(s);
-    if (!rc)
+    if (!rc) {
+        count(s);
         rc = find_holders(s);
+    }
     if (!rc)
         rc = sort_holders(s);
     for (size_t i = 0; i < s->found->n && !rc; i++)

@@ -139,11 +139,9 @@ static const struct seep_model_run *run_at(const struct seep_model *m, uint64_t 
     return m->n_runs ? &m->runs[low ? low - 1 : 0] : NULL;
 }
 
-/* Steps of a run by its leader's timeline: rows say in which period it was when. */
-static int32_t step_by_clock(const struct seep_model *m, uint64_t t_ns)
+/* How many rows of a process's timeline are no later than a time. */
+static uint32_t rows_until(const struct seep_model_process *p, uint64_t t_ns)
 {
-    const struct seep_model_run *run = run_at(m, t_ns);
-    const struct seep_model_process *p = &m->processes[run ? run->leader : m->main];
     uint32_t low = 0, high = p->n_rows;
 
     while (low < high) {
@@ -153,6 +151,16 @@ static int32_t step_by_clock(const struct seep_model *m, uint64_t t_ns)
         else
             high = middle;
     }
+    return low;
+}
+
+/* Steps of a run by its leader's timeline: rows say in which period it was when. */
+static int32_t step_by_clock(const struct seep_model *m, uint64_t t_ns)
+{
+    const struct seep_model_run *run = run_at(m, t_ns);
+    const struct seep_model_process *p = &m->processes[run ? run->leader : m->main];
+    const uint32_t low = rows_until(p, t_ns);
+
     if (low == 0)
         return step_in_run(run, p, 0);
     const uint64_t *row_ns = &p->row_t_ns[low - 1];
@@ -185,18 +193,9 @@ int32_t seep_model_step(const struct seep_model *m, const struct seep_model_proc
 /* Index of the latest row no later than t, or -1. */
 static int64_t row_at(const struct seep_model_process *p, uint64_t t_ns)
 {
-    uint32_t low = 0, high = p->n_rows;
-
     if (t_ns < p->start_ns || (p->gone && t_ns > p->end_ns))
         return -1;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (p->row_t_ns[middle] <= t_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (int64_t)low - 1;
+    return (int64_t)rows_until(p, t_ns) - 1;
 }
 
 uint64_t seep_process_live_at(const struct seep_model_process *p, uint16_t space, uint64_t t_ns)

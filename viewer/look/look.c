@@ -1,8 +1,8 @@
 /* `seep look`: what holds the memory of a process that runs, and was not started under seep. */
+#include "libprof/base/clock.h"
 #include "libprof/base/json_build.h"
 #include "libprof/print/look_text.h"
 #include "viewer/job_limits.h"
-#include "viewer/look/stop.h"
 #include "viewer/look/take_look.h"
 #include "viewer/options/options.h"
 #include "viewer/output.h"
@@ -157,16 +157,16 @@ static void sleep_s(double seconds)
 /* Looks as often as wanted. One that ends between two looks is told by those that there were. */
 static int look(pid_t pid, const struct look_options *o, struct seep_look_course *course)
 {
-    const uint64_t began = seep_stop_clock_ns();
+    const uint64_t began = seep_clock_ns(CLOCK_MONOTONIC);
     struct seep_error err = {0};
 
     for (long i = 0; i < o->times; i++) {
         struct seep_look_moment *moment = &course->moments[course->n];
         const double due = (double)i * o->every_s;
-        const double now = (double)(seep_stop_clock_ns() - began) / 1e9;
+        const double now = (double)(seep_clock_ns(CLOCK_MONOTONIC) - began) / 1e9;
         if (due > now)
             sleep_s(due - now);
-        const double at = (double)(seep_stop_clock_ns() - began) / 1e9;
+        const double at = (double)(seep_clock_ns(CLOCK_MONOTONIC) - began) / 1e9;
         int rc = seep_take_look(pid, o->way, moment, &err);
         moment->t_s = at;
         if (rc) {

@@ -1,5 +1,6 @@
 #include "viewer/look/remote_fork.h"
 
+#include "libprof/base/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -107,7 +108,7 @@ static uint64_t find_instruction(pid_t pid)
  * where the call is a clone, who came of it. False: it was not made. */
 static bool call(struct caller c, const long arguments[7], long *result, pid_t *child)
 {
-    const uint64_t deadline = seep_stop_clock_ns() + CALL_NS;
+    const uint64_t deadline = seep_clock_ns(CLOCK_MONOTONIC) + CALL_NS;
     struct user_regs_struct before, regs;
     uint64_t mask, all = UINT64_MAX;
     int status = -1;
@@ -185,7 +186,7 @@ static pid_t clone_of(struct caller c, long options)
         return 0;
     (void)call(c, arguments, &result, &child);
     (void)ptrace(PTRACE_SETOPTIONS, c.tid, NULL, (void *)(intptr_t)options);
-    if (child && seep_stop_wait(child, seep_stop_clock_ns() + CALL_NS) < 0) {
+    if (child && seep_stop_wait(child, seep_clock_ns(CLOCK_MONOTONIC) + CALL_NS) < 0) {
         kill(child, SIGKILL);
         (void)waitpid(child, NULL, __WALL);
         child = 0;

@@ -1,5 +1,6 @@
 #include "viewer/look/stop.h"
 
+#include "libprof/base/clock.h"
 #include "libprof/base/hash_index.h"
 
 #include <dirent.h>
@@ -16,14 +17,6 @@
 
 enum { POLL_NS = 20 * 1000, MOST_THREADS = 1 << 15 };
 
-uint64_t seep_stop_clock_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 int seep_stop_wait(pid_t tid, uint64_t deadline_ns)
 {
     const struct timespec poll = {.tv_nsec = POLL_NS};
@@ -33,7 +26,7 @@ int seep_stop_wait(pid_t tid, uint64_t deadline_ns)
         pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
         if (got == tid)
             return status;
-        if (got < 0 || seep_stop_clock_ns() >= deadline_ns)
+        if (got < 0 || seep_clock_ns(CLOCK_MONOTONIC) >= deadline_ns)
             return -1;
         nanosleep(&poll, NULL);
     }
@@ -172,7 +165,7 @@ int seep_stop(struct seep_stopped *s, pid_t pid, uint64_t deadline_ns, struct se
 {
     int n, n_new = 0, rc = 0;
 
-    *s = (struct seep_stopped){.pid = pid, .since_ns = seep_stop_clock_ns()};
+    *s = (struct seep_stopped){.pid = pid, .since_ns = seep_clock_ns(CLOCK_MONOTONIC)};
     /* A signal that a traced thread would ignore is queued, and goes to another one where that
      * thread stands still. So none does before all are traced. */
     do { /* who is asked may have begun others before it stopped */
@@ -235,7 +228,7 @@ static void let_go(struct seep_stopped_thread *t)
 {
     if (!t->stopped) { /* it was asked to stop, and must have before it can be let go of */
         (void)ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
-        const int status = seep_stop_wait(t->tid, seep_stop_clock_ns() + 1000000000u);
+        const int status = seep_stop_wait(t->tid, seep_clock_ns(CLOCK_MONOTONIC) + 1000000000u);
         if (status < 0 || !WIFSTOPPED(status))
             return;
         note_stop(t, status);
@@ -253,7 +246,7 @@ uint64_t seep_stop_end(struct seep_stopped *s)
         for (size_t i = 0; i < s->n; i++)
             if ((s->threads[i].tid == s->pid || s->threads[i].is_parent) == (parents == 1))
                 let_go(&s->threads[i]);
-    const uint64_t ns = s->since_ns ? seep_stop_clock_ns() - s->since_ns : 0;
+    const uint64_t ns = s->since_ns ? seep_clock_ns(CLOCK_MONOTONIC) - s->since_ns : 0;
     free(s->threads);
     *s = (struct seep_stopped){0};
     return ns;

@@ -38,6 +38,4 @@ uint64_t seep_stop_end(struct seep_stopped *stopped);
  * none. */
 int seep_stop_wait(pid_t tid, uint64_t deadline_ns);
 
-uint64_t seep_stop_clock_ns(void);
-
 #endif

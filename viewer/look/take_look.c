@@ -1,5 +1,6 @@
 #include "viewer/look/take_look.h"
 
+#include "libprof/base/clock.h"
 #include "viewer/look/remote_fork.h"
 #include "viewer/watch/room.h"
 
@@ -49,7 +50,7 @@ static int take_copy(pid_t pid, struct seep_taken *taken, struct seep_look_momen
 {
     struct seep_stopped stopped;
     pid_t copy;
-    int rc = seep_stop(&stopped, pid, seep_stop_clock_ns() + STOP_NS, err);
+    int rc = seep_stop(&stopped, pid, seep_clock_ns(CLOCK_MONOTONIC) + STOP_NS, err);
 
     if (rc)
         return rc;
@@ -67,7 +68,7 @@ static int take_stopped(pid_t pid, struct seep_taken *taken, struct seep_look_mo
                         struct seep_error *err)
 {
     struct seep_stopped stopped;
-    int rc = seep_stop(&stopped, pid, seep_stop_clock_ns() + STOP_NS, err);
+    int rc = seep_stop(&stopped, pid, seep_clock_ns(CLOCK_MONOTONIC) + STOP_NS, err);
 
     if (rc)
         return rc;

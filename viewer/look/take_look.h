@@ -11,8 +11,8 @@ enum seep_look_way {
     SEEP_LOOK_LIVE, /* it runs on: what changes meanwhile may be missing, or look held by nobody */
 };
 
-/* Looks at it, in a process of its own where that is to end with no trace of what was read. Returns
- * 0, or a negative SEEP_E… with *err. *moment is to be freed with its course. */
+/* Looks at it, and lets it go before anything is thought about. Returns 0, or a negative SEEP_E…
+ * with *err. *moment is to be freed with its course. */
 SEEP_MUST_CHECK int seep_take_look(pid_t pid, enum seep_look_way way,
                                    struct seep_look_moment *moment, struct seep_error *err);
 

@@ -85,15 +85,14 @@ static int search(struct asked *a)
     return rc ? rc : seep_inner_find(&a->reach);
 }
 
-/* A variable of C is called by its symbol, where the file on disk has it. */
-static void name_global(const struct asked *a, struct seep_path *path)
+void seep_who_name_global(const struct seep_maps *maps, struct seep_path *path)
 {
     const struct seep_map *map = path->root.map;
     char symbol[SEEP_HOP_NAME];
 
-    if (path->root_address && seep_data_symbol(seep_maps_file(&a->dump->maps, map),
-                                               seep_maps_first(&a->dump->maps, map)->start,
-                                               path->root_address, symbol, sizeof symbol))
+    if (path->root_address && map &&
+        seep_data_symbol(seep_maps_file(maps, map), seep_maps_first(maps, map)->start,
+                         path->root_address, symbol, sizeof symbol))
         snprintf(path->root_name, sizeof path->root_name, "%s", symbol);
 }
 
@@ -101,7 +100,7 @@ static void name_globals(const struct asked *a, struct seep_who_answers *answers
 {
     for (size_t i = 0; i < answers->n; i++)
         for (size_t k = 0; k < answers->lines[i].n_paths; k++)
-            name_global(a, &answers->lines[i].paths[k].path);
+            seep_who_name_global(&a->dump->maps, &answers->lines[i].paths[k].path);
 }
 
 static int answer(struct asked *a, struct seep_who_answers *answers)
@@ -167,11 +166,6 @@ int seep_who_holds(const struct seep_who_question *question, struct seep_who_ans
     return rc;
 }
 
-static json_t *count_or_null(int64_t n)
-{
-    return n >= 0 ? seep_json_count((uint64_t)n) : json_null();
-}
-
 static json_t *holder_json(const struct seep_answer_path *p)
 {
     const char *by = strcmp(p->holder_type, "deque") == 0 ? "maxlen" : "maxsize";
@@ -181,8 +175,9 @@ static json_t *holder_json(const struct seep_answer_path *p)
     return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "hop", (json_int_t)p->holder_hop, "type",
                      seep_json_text_or_null(p->holder_type), "name",
                      seep_json_text_or_null(p->holder_name), "length",
-                     count_or_null(p->holder_length), "bound", count_or_null(p->holder_bound),
-                     "bound_by", p->holder_bound >= 0 ? json_string(by) : json_null());
+                     seep_json_count_or_null(p->holder_length), "bound",
+                     seep_json_count_or_null(p->holder_bound), "bound_by",
+                     p->holder_bound >= 0 ? json_string(by) : json_null());
 }
 
 static json_t *path_json(const struct seep_answer_path *p)

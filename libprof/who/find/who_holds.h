@@ -27,6 +27,9 @@ struct seep_who_answers {
 SEEP_MUST_CHECK int seep_who_holds(const struct seep_who_question *question,
                                    struct seep_who_answers *answers);
 
+/* Calls the variable of C that a path begins at by its symbol, where the file on disk has it. */
+void seep_who_name_global(const struct seep_maps *maps, struct seep_path *path);
+
 /* What an answer adds to the line of a holders file: state, explained, lost and cyclic bytes,
  * paths. A new reference, or NULL without memory. */
 json_t *seep_who_json(const struct seep_answer *answer);
