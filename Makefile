@@ -1,4 +1,4 @@
-# One Makefile, not recursive by directory; everything it makes lies in build/.
+# One non-recursive Makefile; everything it makes is in build/.
 # `make help` lists targets and switches.
 
 VERSION := 0.1.0
@@ -27,7 +27,7 @@ Q := @
 say = @printf '  %-8s %s\n'
 endif
 
-# A sanitized or covered build has a folder of its own; it never mixes with the plain one.
+# A sanitizer or coverage build has a folder of its own, and never mixes with the plain one.
 empty :=
 comma := ,
 BUILD ?= build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(filter 1,$(COVERAGE)),/cov)$(if $(filter 1,$(MOVED)),/moved)$(if $(filter 1,$(DEBUG)),/debug)
@@ -35,7 +35,7 @@ BUILD ?= build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(filter 1,$(COVE
 # ---- flags ----------------------------------------------------------------------------------
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconversion
-# With a sanitizer less is optimised: what it puts in would take minutes to compile.
+# Sanitizer builds are optimised less: the instrumented code would take minutes to compile.
 OPT := $(if $(filter 1,$(DEBUG)),-O0 -g3,$(if $(SAN),-O1 -g1,-O2 -g))
 VARIANT := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
 	$(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
@@ -51,7 +51,7 @@ pkg = $(shell pkg-config $(1) 2>/dev/null)
 LIBPROF_CFLAGS := $(call pkg,--cflags jansson libdw libelf)
 TOML_CFLAGS := $(call pkg,--cflags tomlplusplus)
 VIEWER_LIBS := -lncursesw -ltinfo -lmicrohttpd
-# LAB=0 leaves out all of kernels/: seep-lab, its libraries, its CUDA twins, and the tests of them.
+# LAB=0 leaves out all of kernels/: seep-lab, its libraries, its CUDA twins, and their tests.
 WITH_LAB := $(filter-out 0,$(LAB))
 LAB_CFLAGS := $(if $(WITH_LAB),$(call pkg,--cflags libjpeg libpng libzip))
 LAB_LIBS := $(if $(WITH_LAB),-ljpeg -lpng -lzip)
@@ -59,13 +59,13 @@ LIBPROF_LIBS := -ljansson -ldw -lelf -lprotobuf-c -lz $(call pkg,--libs tomlplus
 CHECK_CFLAGS := $(call pkg,--cflags check)
 CHECK_LIBS := $(call pkg,--libs check)
 
-# The shim: no lazily made TLS, nothing bound late, nothing visible but the hooks.
+# The shim: no lazily allocated TLS, no lazy binding, and only the hooks are visible.
 SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition
 SHIM_LIBS :=
 
-# The lab: loops over many items, no trap and no errno; a call at the end of a function leaves its frame, so
-# that reports name the line. What the user asks for (CFLAGS) comes behind it. Below -O2 no product and sum become one
-# instruction, which pictures that are the same to the last bit hang on.
+# The lab: loops over many items, no traps and no errno; tail calls keep their frame, so that reports name
+# the line. The user's CFLAGS come after it. Pictures that are equal to the last bit rely on fused
+# products and sums, which the compiler makes from -O2 on.
 KERNEL_CFLAGS := $(if $(filter 1,$(DEBUG)),,$(if $(SAN),-O2,-O3)) -fno-math-errno -fno-trapping-math -fno-optimize-sibling-calls
 
 # CUDA twins are built where nvcc is (CUDA=1 insists, CUDA=0 leaves them out). With CUDA=cpu, and in
@@ -76,7 +76,7 @@ CUDA_ON_CPU := $(if $(NO_CUDA),,$(or $(filter cpu,$(CUDA)),$(if $(SAN),cpu)))
 WITH_CUDA := $(or $(CUDA_ON_CPU),$(if $(NO_CUDA),,$(if $(NVCC),1,$(if $(filter 1,$(CUDA)),$(error CUDA=1, but there is no nvcc)))))
 CUDA_ON_CPU_FLAGS := -Itests/cuda_on_cpu -Wno-unknown-pragmas -Wno-shadow \
 	$(if $(findstring address,$(SAN)),-fsanitize-sections=cuda_shared)
-# Real code for the GPU generations in use, and PTX for those to come.
+# Machine code for the GPU generations in use, and PTX for later ones.
 CUDA_ARCH ?= 80 90
 NVCC_ARCH = $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
 	-gencode arch=compute_$(lastword $(CUDA_ARCH))$(comma)code=compute_$(lastword $(CUDA_ARCH))
@@ -85,7 +85,7 @@ CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_sta
 
 # ---- files ----------------------------------------------------------------------------------
 
-# Rooms, in the order in which docs/architecture.md goes through them.
+# Rooms, in the order of docs/architecture.md.
 RUNTIME := $(wildcard libprof/store/*.c libprof/regex/*.c) $(addprefix libprof/program/,program_elf.c program_entry.c)
 LIBPROF := $(wildcard libprof/*.c libprof/*/*.c libprof/*/*/*.c)
 PRELOAD := $(wildcard preload/*.c preload/*/*.c)
@@ -115,38 +115,43 @@ LIB := $(BUILD)/libprof.a
 SEEP_LAB := $(if $(WITH_LAB),$(BUILD)/seep-lab)
 LAB_LIB := $(if $(WITH_LAB),$(BUILD)/liblab.a)
 VIEWER_LIB := $(BUILD)/libviewer.a
-# The page that `seep view` fills: its parts in their order, and d3 of Debian's node-d3.
-PAGE_CSS := $(addprefix viewer/page/,page.css print.css)
-PAGE_JS := $(patsubst %,viewer/page/%.js,readable dom palette data levels state controls how_to_read chart \
-	$(addprefix table/,order long_table) resident_parts $(addprefix findings/,source run_facts finding_places finding_card findings) \
+# The page that `seep view` fills: its parts in order, and d3 from Debian's node-d3. That of a look has scripts of its own
+# among those that both have.
+PAGE_CSS := $(addprefix viewer/page/,page.css look/look.css print.css)
+page_scripts = $(patsubst %,viewer/page/%.js,$(1))
+PAGE_BASE := readable dom palette derived state controls chart $(addprefix table/,order long_table) flame/boxes
+PAGE_JS_tail := $(call page_scripts,$(PAGE_BASE) data window_choice levels how_to_read table/line_order \
+	resident_parts $(addprefix findings/,source run_facts finding_places finding_card findings) \
 	marks timeline $(addprefix flame/,weights shown_stacks tree readout draw_flame sandwich flame) \
 	$(addprefix table/,site site_line site_list) processes device_map device \
-	$(addprefix comparison/,courses comparison changes difference) views live/keep live/carry live/live keys shown)
+	$(addprefix comparison/,courses comparison changes difference) views live/keep live/carry live/live keys shown profile_page)
+PAGE_JS_look := $(call page_scripts,$(PAGE_BASE) $(addprefix look/,look_data path_steps holder_tree icicle look_facts holder_list \
+	holder_course look_view) keys shown look/look_page)
 D3 ?= /usr/share/nodejs/d3/dist/d3.min.js
 TEST_BINS := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 SUBJECT_BINS := $(SUBJECTS:tests/subjects/%.c=$(BUILD)/subjects/%)
 BENCH_BINS := $(BENCHES:tests/bench/%.c=$(BUILD)/bench/%)
 FUZZ_BINS := $(FUZZERS:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 MAN_PAGES := $(PAGES:docs/man/%.txt=$(BUILD)/man/%.1)
-# What pages and completion are filled from.
+# The sources of the manual pages and the completion.
 TABLES := $(addprefix viewer/options/,options.def commands.def) $(addprefix libprof/,export/export_formats.def export/measures.def \
 	print/check_formats.def $(addprefix words/,patterns.def severities.def process_roles.def spaces.def))
 COMPLETION := $(BUILD)/completion.bash
-PYTHON_FILES := $(patsubst preload/python/%,$(BUILD)/python/%,$(wildcard preload/python/*.py))
+PYTHON_FILES := $(patsubst preload/python/%,$(BUILD)/python/%,$(wildcard preload/python/seep/*.py preload/python/seep/*/*.py))
 
-# A sanitizer's own malloc and ours do not go together: such a build has no shim.
+# A sanitizer's malloc conflicts with ours: such a build has no shim.
 PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAGES) $(COMPLETION) $(PYTHON_FILES)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo pictures peers zoo zoo-reports zoo-gpu mutate bench fuzz fuzz-keep pages texts install clean help format FORCE
+.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo look-often look-strangers pictures peers zoo zoo-looks zoo-reports zoo-gpu mutate bench fuzz fuzz-keep pages texts install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
-# Suites that need rules of their own keep them beside themselves.
--include $(wildcard tests/*/rules.mk)
+# Suites, and the wheel, that need rules of their own keep them in their folder.
+-include $(wildcard tests/*/rules.mk preload/python/wheel/rules.mk)
 
 # ---- compiling ------------------------------------------------------------------------------
 
@@ -178,7 +183,7 @@ $(BUILD)/obj/tests/cuda_on_cpu/%.o: EXTRA_CXXFLAGS = $(CUDA_ON_CPU_FLAGS)
 
 $(BUILD)/obj/kernels/%.o: EXTRA_CFLAGS = $(LAB_CFLAGS) $(KERNEL_CFLAGS) $(CFLAGS) $(if $(WITH_CUDA),-DSEEP_WITH_CUDA)
 
-# The page of seep-lab is taken in as it is (.incbin).
+# The manual page of seep-lab is included as it is (.incbin).
 $(BUILD)/obj/kernels/lab/lab_page.o: docs/man/seep-lab.txt
 
 $(BUILD)/obj/kernels/%.cu.o: kernels/%.cu $(BUILD)/flags
@@ -188,12 +193,12 @@ $(BUILD)/obj/kernels/%.cu.o: kernels/%.cu $(BUILD)/flags
 		$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -I.) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # Texts that are compiled in.
-PAGE_PARTS := $(patsubst %,$(BUILD)/gen/page_%.html,head middle tail)
+PAGE_PARTS := $(patsubst %,$(BUILD)/gen/page_%.html,head middle tail look)
 $(PAGE_PARTS): $(BUILD)/gen/page_%.html: viewer/page/page.awk viewer/page/page.html \
-		$(PAGE_CSS) $(PAGE_JS) $(D3)
+		$(PAGE_CSS) $(PAGE_JS_tail) $(PAGE_JS_look) $(D3)
 	@mkdir -p $(@D)
 	$(say) GEN $@
-	$(Q)awk -v part=$* -v css='$(PAGE_CSS)' -v js='$(PAGE_JS)' -v d3=$(D3) -f $< viewer/page/page.html >$@
+	$(Q)awk -v part=$* -v css='$(PAGE_CSS)' -v js='$(PAGE_JS_$*)' -v d3=$(D3) -f $< viewer/page/page.html >$@
 
 $(D3):
 	$(Q)echo '$@ is missing: install node-d3, or name d3 version 5 with D3=FILE' >&2; false
@@ -215,7 +220,7 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: libprof/export/%.proto
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $(<F)
 $(call obj,$(wildcard libprof/export/*.c tests/export/*.c)): | $(PROTOS:=.h)
 
-# The names of variables, which the launcher sets and the shim reads.
+# The names of the variables that the launcher sets and the shim reads.
 VARIABLES := $(BUILD)/gen/seep_variables.h
 $(VARIABLES): viewer/options/tables.awk viewer/options/variables.awk viewer/options/options.def
 	@mkdir -p $(@D)
@@ -231,7 +236,7 @@ $(LIB): $(call obj,$(LIBPROF) $(if $(filter 1,$(MOVED)),tests/mutate/moved_thres
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-# What the shim exports is what its one list of hooks and seep.h name.
+# The shim exports exactly the names in its list of hooks and in seep.h.
 $(BUILD)/gen/exports.map: preload/exports.awk libprof/format/hooks.def preload/seep.h
 	@mkdir -p $(@D)
 	$(say) GEN $@
@@ -244,12 +249,12 @@ $(SHIM): $(call shim_obj,$(PRELOAD) $(RUNTIME)) $(BUILD)/gen/exports.map
 		-Wl,--version-script=$(filter %.map,$^) \
 		-o $@ $(filter %.o,$^) $(SHIM_LIBS)
 
-# The parts of the shim that replace nothing of libc's and CUDA's, for tests and benchmarks.
+# The parts of the shim that override nothing of libc or CUDA, for tests and benchmarks.
 $(SHIM_PARTS): $(call shim_obj,$(filter-out $(HOOKS),$(PRELOAD)))
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-# The command without its main(), for the tests too.
+# The command without its main(), also for tests.
 $(VIEWER_LIB): $(call obj,$(filter-out viewer/main.c,$(VIEWER))) $(BUILD)/obj/gen/help_pages.o
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -258,7 +263,7 @@ $(SEEP): $(call obj,viewer/main.c) $(VIEWER_LIB) $(LIB)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(VIEWER_LIBS) $(LIBPROF_LIBS)
 
-# The lab without its main(), for the tests too.
+# The lab without its main(), also for tests.
 LAB_CUDA_OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(LAB_CUDA:.cc=))
 $(LAB_LIB): $(call obj,$(filter-out kernels/lab/lab_main.c,$(KERNELS))) $(LAB_CUDA_OBJECTS)
 	$(say) AR $@
@@ -303,7 +308,7 @@ endef
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(LAB_LIB) $(SHIM_PARTS) $(LIB)
 	$(link_test)
 
-# Subjects are ordinary programs: a plain build, no flag that would help a profiler.
+# Subjects are ordinary programs: built plainly, without flags that would help a profiler.
 $(BUILD)/subjects/%: tests/subjects/%.c
 	@mkdir -p $(@D) $(BUILD)/obj/tests/subjects
 	$(say) CC $@
@@ -317,7 +322,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(call obj,tests/profile_builder.
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBPROF_LIBS) -lunwind -ldl
 
-# Each fuzz target over its kept corpus.
+# Each fuzz target, over its saved corpus.
 REPLAY_BINS := $(FUZZERS:tests/fuzz/%.c=$(BUILD)/replay/%)
 $(BUILD)/replay/%: tests/fuzz/replay.c $(BUILD)/obj/tests/fuzz/%.o $(LAB_LIB) $(LIB)
 	@mkdir -p $(@D)
@@ -327,15 +332,15 @@ $(BUILD)/replay/%: tests/fuzz/replay.c $(BUILD)/obj/tests/fuzz/%.o $(LAB_LIB) $(
 
 tests: $(TEST_BINS) $(REPLAY_BINS) $(if $(SAN),,$(SUBJECT_BINS)) ## build the tests without running them
 
-# Unit tests run a second time with the address and undefined-behaviour sanitizers; those of tables that
-# threads share, and of kernels, a third time with the thread sanitizer. Both see the CUDA twins, too.
+# Unit tests run a second time with the address and undefined-behaviour sanitizers; tests of tables that
+# threads share, and of kernels, a third time with the thread sanitizer. Both cover the CUDA twins, too.
 SAN_DIR := build/san-address-undefined
 SAN_TESTS := $(if $(filter 0,$(CUDA)),$(TESTS),$(ALL_TESTS))
 TSAN_DIR := build/san-thread
 TSAN_TESTS := $(filter $(addprefix tests/,store/test_live_blocks.c store/test_site_table.c preload/test_walk.c \
 	$(addprefix kernels/,compute/test_cuda_on_cpu.c splat/test_splat.c splat/test_splat_gradients.c \
 	splat/test_splat_optimizer.c voxels/test_voxelize.c voxels/test_voxel_features.c)),$(SAN_TESTS))
-# The rooms that these last tests reach: the thread sanitizer's build needs no others.
+# The rooms that those tests use: the thread sanitizer's build needs no others.
 THREADED := $(filter $(foreach room,libprof/base libprof/store preload/objects preload/python preload/stack \
 	kernels/compute kernels/formats kernels/splat kernels/voxels,$(room)/%),$(LIBPROF) $(PRELOAD) $(KERNELS))
 THREADED_LIB := $(BUILD)/libthreaded.a
@@ -348,7 +353,7 @@ $(TSAN_TESTS:tests/%.c=$(BUILD)/tests/%): $(BUILD)/tests/%: $(BUILD)/obj/tests/%
 	$(link_test)
 endif
 
-# Real pictures, point clouds and scenes, which the repository does not hold: tests on them run where they are.
+# Real pictures, point clouds and scenes are not in the repository: tests on them run only where they exist.
 SEEP_DATA ?= $(wildcard ../shared/data)
 check: all tests ## build and run every test; the last line counts them
 	+$(Q)$(MAKE) --no-print-directory SAN=address,undefined all tests
@@ -361,11 +366,23 @@ check: all tests ## build and run every test; the last line counts them
 pictures: all ## make the pictures of README.md and docs/tour.md again, in a real browser
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/browser/pictures.py docs/pictures
 
-# Of PyPI; the venv sees the system's PyTorch. docs/beside-others.md says where the rest is from. What is missing is skipped.
+# From PyPI; the venv sees the system's PyTorch. docs/beside-others.md says where the rest is from. Missing ones are skipped.
 peers: all $(STANDIN_LIBS) ## ask memray's reports, PyTorch's memory_viz and "seep view" the same, and count the clicks
 	$(Q)[ -x $(BUILD)/peers/venv/bin/memray ] || { /usr/bin/python3 -m venv --system-site-packages $(BUILD)/peers/venv && \
 		$(BUILD)/peers/venv/bin/python -m pip install -q memray; } || echo "peers: memray cannot be had"
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/peers/questions.py
+
+# From PyPI; the venv sees the system's PyTorch. Missing packages are skipped.
+STRANGERS := $(BUILD)/look-strangers/venv/bin/python
+look-strangers: all ## "seep look" at a Jupyter kernel, web servers and trainings that nobody wrote for it
+	$(Q)[ -x $(STRANGERS) ] || { /usr/bin/python3 -m venv --system-site-packages $(BUILD)/look-strangers/venv && \
+		$(STRANGERS) -m pip install -q ipykernel jupyter_client flask gunicorn pympler "transformers<4.36" "accelerate<0.25" \
+		"stable-baselines3<2.3" gymnasium; } || echo "look-strangers: not all can be had"
+	$(Q)SEEP=$(abspath $(SEEP)) $(STRANGERS) tests/peers/look_strangers.py
+
+LOOKS ?= 10000
+look-often: all $(SUBJECT_BINS) ## look LOOKS times (10000) at a program that would notice (an hour and more)
+	$(Q)SEEP=$(SEEP) SEEP_LOOKS=$(LOOKS) $(PYTHON) -m unittest -v tests.e2e.test_look_unnoticed
 
 demo: all ## profile a PyTorch job that leaks, and show the line that keeps the memory
 	$(Q)rm -rf build/demo.d
@@ -374,7 +391,10 @@ demo: all ## profile a PyTorch job that leaks, and show the line that keeps the 
 zoo: all ## run the zoo's training jobs and hold the verdicts against their tables
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/zoo.py
 
-# ROWS="NAME…" asks of these alone, and who else notices.
+zoo-looks: all ## ask "seep look" who holds the memory of the zoo's jobs, leaking and fixed, not under seep (20 minutes)
+	$(Q)status=0; for variant in "" --fixed; do SEEP=$(SEEP) $(PYTHON) -m tests.zoo.looks $$variant || status=1; done; exit $$status
+
+# ROWS="NAME…" limits it to these rows, and prints who else notices.
 MOVED_TESTS := $(patsubst tests/%.c,build/moved/tests/%,$(filter $(foreach room,judge measure model report signs who/find who/merge \
 	who/ways,tests/$(room)/%),$(TESTS)))
 mutate: ## move each threshold by half, both ways, and print who notices (two minutes, once it is built)
@@ -384,19 +404,19 @@ mutate: ## move each threshold by half, both ways, and print who notices (two mi
 zoo-reports: all ## run jobs written after public reports, and score what seep says of them (ten minutes)
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/reports/score.py
 
-# Two wheels of PyTorch, on the stand-ins that "make gpu-torch" has put beside them.
+# Two PyTorch wheels, on the stand-ins that "make gpu-torch" has put beside them.
 zoo-gpu: all $(STANDIN_LIBS) ## the same for jobs on a GPU, with the wheels that make gpu-torch has installed
 	$(Q)for v in 12 13; do at=$(BUILD)/gpu-torch/cu$$v; \
 		if [ ! -x $$at/venv/bin/python ]; then echo "zoo-gpu: no PyTorch for CUDA $$v: make gpu-torch installs it"; \
 		else echo "== PyTorch for CUDA $$v" && SEEP=$(SEEP) PYTHON=$$at/venv/bin/python $(PYTHON) \
 			tests/zoo/reports/score.py --set gpu --env LD_LIBRARY_PATH=$(abspath $(STANDIN)/$$v):$(CURDIR)/$$at/lib || exit 1; fi; done
 
-# Of PyPI, 8 GB: python3 -m venv build/venv-frameworks, and there pip install jax tensorflow-cpu torch lightning
+# From PyPI, 8 GB: python3 -m venv build/venv-frameworks, and there pip install jax tensorflow-cpu torch lightning
 # transformers accelerate stable-baselines3 ultralytics-opencv-headless timm torch-geometric. What is missing is skipped.
 check-frameworks: all ## trainings of JAX, Keras, Lightning and others, where build/venv-frameworks has them
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/frameworks/frameworks.py
 
-# Of PyPI, 1.4 GB, or of the folder that WHEELS names; without either it is skipped.
+# From PyPI, 1.4 GB, or from the folder in WHEELS; skipped without either.
 gpu-torch: all $(STANDIN_LIBS) $(REPORTS) ## PyTorch's wheels on stand-ins for two GPUs, held against PyTorch's own books
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/gpu-torch/gpu_torch.py
 
@@ -406,7 +426,7 @@ gpu-check: $(PRODUCTS) ## all of it on a machine with a GPU and PyTorch ($$PYTHO
 bench: all $(BENCH_BINS) $(SUBJECT_BINS) ## cost per event by stage, memory per live block, what other programs cost more
 	$(Q)for b in $(BENCH_BINS) $(BENCH_SCRIPTS); do echo "== $$b"; SEEP=$(SEEP) $$b || exit 1; done
 
-# Libraries that a machine without Debian's packages lacks; the C library is its own.
+# Libraries missing on a machine without Debian's packages; the C library is the machine's own.
 gpu-kit: all tests ## gather in build/lib what tests/on-gpu needs on a machine with a GPU and nothing else installed
 	$(Q)mkdir -p $(BUILD)/lib && ldd $(SEEP) $(SEEP_LAB) $(TEST_BINS) | awk '$$3 ~ /^\// { print $$3 }' | sort -u | \
 		grep -v '/lib\(c\|m\|dl\|rt\|pthread\)\.so' | xargs cp -Lt $(BUILD)/lib
@@ -442,12 +462,12 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -m 755 $(SEEP) $(SEEP_LAB) $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(SHIM) $(DESTDIR)$(LIBDIR)/libseep.so
 	install -m 644 preload/seep.h $(DESTDIR)$(PREFIX)/include/seep.h
-	install -m 644 $(PYTHON_FILES) $(DESTDIR)$(LIBDIR)/python/
+	$(Q)for f in $(PYTHON_FILES:$(BUILD)/%=%); do install -D -m 644 $(BUILD)/$$f $(DESTDIR)$(LIBDIR)/$$f || exit 1; done
 	install -m 644 $(MAN_PAGES) $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 $(COMPLETION) $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep
 	$(if $(WITH_LAB),install -m 644 $(COMPLETION) $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep-lab)
 	install -m 644 LICENSE README.md CHANGELOG.md SECURITY.md $(DESTDIR)$(PREFIX)/share/doc/seep/
-	install -m 644 docs/report.schema.json docs/check.schema.json libprof/code/roles.toml \
+	install -m 644 docs/report.schema.json docs/check.schema.json docs/look.schema.json libprof/code/roles.toml \
 		libprof/code/library_caches.def $(DESTDIR)$(PREFIX)/share/seep/
 
 pages: ## make docs/patterns.md, and the lists in README.md and the schemas, from the tables

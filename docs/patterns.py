@@ -1,4 +1,4 @@
-"""Prints docs/patterns.md: what seep tells and the numbers it hangs on, from the tables that the code is made of.
+"""Prints docs/patterns.md: what seep reports and the numbers that it depends on, from the tables that the code uses.
 
 usage: python3 docs/patterns.py > docs/patterns.md      (or: make pages)
 

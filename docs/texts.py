@@ -42,6 +42,17 @@ RULES = (
     (r"[a-z] (?:device|tensor):(?:%d|%u|\d)", "GPU 0, tensors on GPU 0", True),
     (r"\bz = ", "statistics belong to the details", True),
     (r"\bgive it up\b|\bgiven up\b", "stop, cancel", True),
+    (r"\b(?:hangs?|hung) on\b", "depends on", True),
+    (r"\bto be had\b", "available", True),
+    (r"\bworth a word\b", "worth reporting", True),
+    (r"\bby its own word\b", "says", True),
+    (r"\bone behind the other\b", "one after the other", True),
+    (r"\bthat (?:is|are) no (?!longer)", "is not a …", True),
+    (r"\b(?:as (?:much|well|near|so) as|no (?:more|less) than) that\b", "say how much", True),
+    (r"\banew\b", "again", True),
+    (r"\b(?:is|are) not there\b", "does not exist", True),
+    (r"\bleave \S+ away\b", "omit", True),
+    (r"\bits room\b|\bcheck the room\b|\broom there\b", "free space", True),
 )
 
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|^\s*#\s*include[^\n]*|\'(?:[^\'\\\n]|\\.)+\'|"(?:[^"\\\n]|\\.)*"',

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* What the analysis makes of a model, and what it needs for that. */
+/* The results of the analysis, and what it needs for them. */
 struct analysis {
     struct seep_part_rules *rules;
     struct seep_function_kinds kinds;
@@ -82,7 +82,7 @@ static int report_of(const struct analysis *a, bool outside,
     return seep_report_json(&pieces, report);
 }
 
-/* A merged model to a report. `dirs`: the folders it is from; NULL where it is from none. */
+/* Makes the report of a merged model. `dirs`: the folders it is from; NULL: from none. */
 static int analyse(struct seep_model *m, const struct seep_analysis_options *opts,
                    const char *const *dirs, size_t n_dirs, json_t **report, struct seep_error *err)
 {

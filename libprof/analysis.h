@@ -1,4 +1,4 @@
-/* libprof's way in: from folders of profiles to a report. */
+/* libprof's entry: from folders of profiles to a report. */
 #ifndef SEEP_LIBPROF_ANALYSIS_H
 #define SEEP_LIBPROF_ANALYSIS_H
 
@@ -12,26 +12,26 @@ struct seep_profile;
 struct seep_job;
 
 struct seep_analysis_options {
-    bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
-    bool series;    /* how sites and processes went over the steps and over time, too */
-    bool layouts;   /* each block on a device at its peak and where there was no room, too */
+    bool all_sites;         /* every site, not only those of at least 0.1 % of their space's peak */
+    bool series;            /* also levels of sites and processes over steps and time */
+    bool layouts;           /* also each block on a device at its peak and when memory ran out */
     const char *roles_file; /* further rules on roles (see roles.toml), or NULL */
 };
 
-/* Reads every profile in the folders, finished, running or cut, as one job, and makes its report
- * (docs/report.schema.json). What could not be read is said in the report's coverage.
+/* Reads every profile in the folders, finished, running or cut short, as one job, and makes its
+ * report (docs/report.schema.json). The report's coverage says what could not be read.
  *   opts    NULL: defaults
  *   *report out, a new reference: json_decref() it
- * Returns 0; -SEEP_EINVAL if n_dirs == 0; -SEEP_EIO when no folder can be read; -SEEP_ENODATA
- * when no profile in them is readable; what seep_part_rules_load() gives; -SEEP_ENOMEM. Threads:
+ * Returns 0; -SEEP_EINVAL if n_dirs == 0; -SEEP_EIO if no folder can be read; -SEEP_ENODATA if no
+ * profile in them is readable; the errors of seep_part_rules_load(); -SEEP_ENOMEM. Threads:
  * safe on distinct folders. Untrusted files are safe; native symbols are read from the files on
  * disk that they name, if those are regular ones with the recorded build id. */
 SEEP_MUST_CHECK int seep_analyse(const char *const *dirs, size_t n_dirs,
                                  const struct seep_analysis_options *opts, json_t **report,
                                  struct seep_error *err);
 
-/* The same of profiles in memory (seep_profile_from_bytes) and a job table or NULL. Takes them
- * over, also on failure. Looks at nothing outside: neither /proc nor symbols of files. */
+/* The same for profiles in memory (seep_profile_from_bytes) and a job table or NULL. Takes them
+ * over, even on failure. Accesses nothing outside: neither /proc nor symbols of files. */
 SEEP_MUST_CHECK int seep_analyse_profiles(struct seep_profile **profiles, size_t n,
                                           struct seep_job *job,
                                           const struct seep_analysis_options *opts, json_t **report,

@@ -1,12 +1,12 @@
-/* What only the top can know: all modules of the shim, and which function of an upper room answers
- * a lower one (preload/record/upcalls.h).
+/* What only the top can know: all modules of the shim, and which function of an upper room serves
+ * each upcall of a lower one (preload/record/upcalls.h).
  *
- * One row a module: its lock, and what it does in a forked child and when code has been unloaded. A
- * module that has any of these is entered here, and nowhere else.
+ * One row a module: its lock, and what it does in a forked child and after code was unloaded. A
+ * module that has any of these is listed here, and nowhere else.
  *
- * Locks are taken down the list, which is also the order in which one is taken while another is
- * held. Code is forgotten down the list, too: by the rules and frames of stacks first, then by the
- * threads, which would learn from them again. */
+ * Locks are taken from the top of the list down, also when one is taken while another is held. Code
+ * is forgotten from the top down, too: first by the rules and frames of stacks, then by the
+ * threads, which would otherwise learn from them again. */
 #include "libprof/store/live_blocks.h"
 #include "libprof/store/range_map.h"
 #include "preload/device/caller.h"
@@ -66,7 +66,7 @@ static const struct module {
     {.after_fork = seep_device_after_fork},
     {.lock = seep_segments_lock, .after_fork = seep_segments_after_fork},
     {.lock = seep_range_lock, .after_fork = seep_range_after_fork},
-    {.lock = arena_lock}, /* a child has an arena of its own */
+    {.lock = arena_lock}, /* a child has its own arena */
     {.forget = seep_new_forget},
     {.after_fork = seep_python_after_fork, .forget = seep_python_attach},
 };
@@ -97,7 +97,7 @@ static void after_fork(void)
             modules[i].after_fork();
 }
 
-/* Other code may lie where the unloaded was. */
+/* Other code may now lie where the unloaded code was. */
 static void forget_code(void)
 {
     for (unsigned i = 0; i < N_MODULES; i++)
@@ -113,11 +113,13 @@ static void watch_objects(void)
 
 const struct seep_upcalls seep_upcalls = {
     .start = seep_start,
+    .wakes = seep_start_wakes,
     .start_waits = seep_start_waits,
     .start_grown_up = seep_start_grown_up,
     .resolve_rank = seep_start_resolve_rank,
     .resolve_allocator = seep_start_resolve_allocator,
     .snapshot_look = seep_snapshot_look,
+    .snapshot_at_shortage = seep_snapshot_at_shortage,
     .snapshot_before_end = seep_snapshot_before_end,
     .snapshot_goes_on = seep_snapshot_goes_on,
     .lock_all = lock_all,

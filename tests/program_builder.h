@@ -1,4 +1,4 @@
-/* Hand-made ELF programs, as far as their headers: for what tells programs apart. */
+/* Hand-made ELF programs, headers only: for the code that tells programs apart. */
 #ifndef SEEP_TESTS_PROGRAM_BUILDER_H
 #define SEEP_TESTS_PROGRAM_BUILDER_H
 

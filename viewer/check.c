@@ -15,7 +15,7 @@ struct check_options {
     const struct seep_output_format *format;
     const char *out, *roles, *budget_file, *baseline;
     bool allow_incomplete;
-    struct seep_option_given *budgets; /* room for as many as there are words */
+    struct seep_option_given *budgets; /* has room for every word of the command line */
     size_t n_budgets;
 };
 
@@ -80,7 +80,7 @@ static bool add(struct seep_budget *budget, const struct seep_option_given *give
     return false;
 }
 
-/* What options say wins over the file: it is added after it. */
+/* Options are added after the file, so they win over it. */
 static bool read_budget(const struct check_options *o, struct seep_budget *budget)
 {
     struct seep_error err = {0};

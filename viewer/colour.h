@@ -1,4 +1,4 @@
-/* Whether what a command prints for people has colour: one answer for all of them. */
+/* Whether a command's output for people is coloured: one answer for all commands. */
 #ifndef SEEP_VIEWER_COLOUR_H
 #define SEEP_VIEWER_COLOUR_H
 
@@ -8,7 +8,7 @@
 /* In the order of the words of --color. */
 enum seep_colour { SEEP_COLOUR_AUTO, SEEP_COLOUR_ALWAYS, SEEP_COLOUR_NEVER };
 
-/* What the user wants of this process; until then it is AUTO. */
+/* Sets the user's choice for this process; AUTO before the first call. */
 void seep_colour_choose(enum seep_colour wanted);
 
 /* Whether text on `out` has colour. AUTO: on a terminal that is not dumb, without NO_COLOR. */

@@ -14,7 +14,8 @@ void seep_complain(const char *format, ...)
     va_start(args, format);
     size_t n = seep_text_complaint(line, sizeof line, "seep", format, args);
     va_end(args);
-    /* One write: lines of several processes do not mix. Nobody is left to tell when it fails. */
+    /* A single write, so that lines of several processes do not mix. A failure cannot be
+     * reported. */
     ssize_t written = write(STDERR_FILENO, line, n);
     (void)written;
 }

@@ -42,7 +42,7 @@ _Noreturn static void become(char *const *argv, char *const *environment, unsign
     dup2(out >= 0 ? out : null, STDOUT_FILENO);
     dup2(null, STDERR_FILENO);
     signal(SIGALRM, SIG_DFL);
-    alarm(seconds); /* stays across exec */
+    alarm(seconds); /* survives exec */
     execve(argv[0], argv, environment);
     _exit(127);
 }
@@ -75,7 +75,7 @@ int seep_doctor_spawn(char *const *argv, char *const *environment, unsigned seco
     return status;
 }
 
-/* Limits of single processes; what is held against them is not what is resident. */
+/* Limits of single processes; what counts against them is not resident memory. */
 static void show_rlimit(const char *name, int resource, const char *effect)
 {
     struct rlimit limit;
@@ -119,7 +119,7 @@ void seep_doctor_memory(void)
                          "/proc/self/smaps_rollup cannot be read: reports have no PSS");
 }
 
-/* "python3" on PATH may be a script of pyenv; only a program that is Python itself is asked. */
+/* "python3" on PATH may be a pyenv script; only a program that is Python itself is run. */
 static bool is_python_program(const char *path)
 {
     const char *slash = strrchr(path, '/');

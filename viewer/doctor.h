@@ -6,12 +6,12 @@
 
 enum seep_verdict {
     SEEP_VERDICT_OK,
-    SEEP_VERDICT_PARTLY,  /* works in part; nothing is missing for that */
+    SEEP_VERDICT_PARTLY,  /* works in part; nothing needed is missing */
     SEEP_VERDICT_ABSENT,  /* not here, and not needed */
     SEEP_VERDICT_MISSING, /* needed: the exit status is 1 */
 };
 
-/* Prints a line; the subject is left out where it is that of the line above. */
+/* Prints a line; leaves the subject out where it is the same as the line above. */
 void seep_doctor_line(const char *subject, enum seep_verdict verdict, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -21,15 +21,15 @@ void seep_doctor_line(const char *subject, enum seep_verdict verdict, const char
 int seep_doctor_spawn(char *const *argv, char *const *environment, unsigned seconds, char *output,
                       int capacity);
 
-/* The checks print their lines. */
+/* Each check prints its lines. */
 void seep_doctor_shim(void);
 void seep_doctor_pythons(void);
 void seep_doctor_gpu(void);
 void seep_doctor_memory(void);
 void seep_doctor_command(char *const *argv);
 
-/* A line for the CPython at `path` (absolute) and for its PyTorch. False where it is no CPython
- * that runs. `needed`: a version that seep cannot read counts as missing. */
+/* Prints a line for the CPython at `path` (absolute) and one for its PyTorch. False where it is not
+ * a working CPython. `needed`: a version that seep cannot read counts as missing. */
 bool seep_doctor_python(const char *path, bool needed);
 
 #endif

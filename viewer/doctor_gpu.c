@@ -1,5 +1,5 @@
-/* Libraries are looked up as a job's would be. None is initialised: that would make a context on
- * the device. A machine without a GPU lacks nothing. */
+/* Looks libraries up as a job would. Initialises none: that would create a context on the device. A
+ * machine without a GPU lacks nothing. */
 #include "viewer/doctor.h"
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first of the names that the loader finds; its path, or NULL. */
+/* The first of the names that the loader finds, and its path; NULL where it finds none. */
 static void *find_library(const char *const *names, const char **path)
 {
     for (; *names; names++) {

@@ -1,5 +1,5 @@
-/* CPythons and the PyTorch beside them. Each is asked once, by a script that imports neither torch
- * nor anything else that is not part of Python. */
+/* CPythons and the PyTorch beside them. Each is queried once, by a script that imports only modules
+ * of the standard library. */
 #include "viewer/doctor.h"
 
 #include <glob.h>
@@ -77,12 +77,12 @@ bool seep_doctor_python(const char *path, bool needed)
 }
 
 struct pythons {
-    char *path[MAX_PYTHONS]; /* what to call */
-    char *key[MAX_PYTHONS];  /* real folder and real file: one entry for python3 and python3.11 */
+    char *path[MAX_PYTHONS]; /* the path to run */
+    char *key[MAX_PYTHONS];  /* resolved folder and file: one entry for python3 and python3.11 */
     int n;
 };
 
-/* A virtual environment's python is a link to that of the system, but has packages of its own. */
+/* A virtual environment's python links to the system's, but has packages of its own. */
 static void add(struct pythons *found, const char *path)
 {
     char file[PATH_MAX], folder[PATH_MAX], copy[PATH_MAX], key[2 * PATH_MAX + 2];
@@ -92,7 +92,7 @@ static void add(struct pythons *found, const char *path)
         return;
     const char *name = strrchr(file, '/') + 1;
     if (strncmp(name, "python", 6) != 0 || name[6 + strspn(name + 6, "0123456789.")])
-        return; /* python3-config, and what else begins like that */
+        return; /* python3-config and other names that begin like that */
     strcpy(copy, path);
     *strrchr(copy, '/') = '\0';
     if (!realpath(copy[0] ? copy : "/", folder))

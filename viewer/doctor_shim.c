@@ -14,7 +14,7 @@
 
 enum { PROBE_SECONDS = 20 };
 
-/* A profile whose header is whole and that counted something. */
+/* Whether the profile's header is complete and has counted something. */
 static bool is_good_profile(int dir_fd, const char *name)
 {
     struct seep_header *header = malloc(sizeof *header);
@@ -30,7 +30,7 @@ static bool is_good_profile(int dir_fd, const char *name)
     return good;
 }
 
-/* Looks for a good profile and empties the folder on the way. */
+/* Looks for a good profile, and empties the folder as it goes. */
 static bool take_profile(const char *folder)
 {
     static const char suffix[] = SEEP_PROFILE_SUFFIX;

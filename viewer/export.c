@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A printer has no way to be told more than the report: these are the command's own. */
-static struct seep_export_options wanted;
+/* A printer is given nothing but the report, so the command's own facts are passed here. */
+static int64_t left_out;
+static struct seep_export_options wanted = {.left_out = &left_out};
 static int said; /* what the format returned */
 
 #define SEEP_EXPORT_FORMAT(function, ...)                                                          \
@@ -60,6 +61,8 @@ static bool take(void *to, const struct seep_option_given *given)
         return (o->format = seep_output_choose(formats, given));
     case SEEP_OPTION_MEASURE:
         return take_measure(given);
+    case SEEP_OPTION_TENSORS:
+        return wanted.tensors = true;
     case SEEP_OPTION_OUTPUT:
         return (o->out = given->value);
     case SEEP_OPTION_ROLES:
@@ -88,7 +91,17 @@ static int read_options(int argc, char **argv, struct export_options *o)
     return SEEP_EXIT_UNUSABLE;
 }
 
-/* The last component of where a folder really lies: "." has a name, too. */
+static void tell_what_is_left_out(const struct seep_output_format *format)
+{
+    char size[SEEP_SIZE_TEXT];
+
+    if (left_out)
+        seep_complain("%s leaves out %s of tensors, because they lie inside memory that the GPU's "
+                      "driver gave: add --tensors to write them instead",
+                      format->name, seep_text_size((double)left_out, size));
+}
+
+/* The last component of the folder's real path, so that "." has a name, too. */
 static char *name_of(const char *dir)
 {
     char *path = realpath(dir, NULL);
@@ -117,9 +130,10 @@ int seep_export_main(int argc, char **argv)
     char *name = name_of(dir);
     wanted.profile = name ? name : "profile";
     status = SEEP_EXIT_UNUSABLE;
-    if (seep_output_write(report, options.format->print, options.out, 0666, &err) == 0)
+    if (seep_output_write(report, options.format->print, options.out, 0666, &err) == 0) {
+        tell_what_is_left_out(options.format);
         status = 0;
-    else if (said == -SEEP_ENODATA)
+    } else if (said == -SEEP_ENODATA)
         seep_complain("%s has nothing that %s can show: choose another --measure or format", dir,
                       options.format->name);
     else if (said == -SEEP_ENOMEM)

@@ -33,7 +33,7 @@ int seep_help_main(int argc, char **argv)
     }
     if (argc < 2 || argv[1][0] == '-')
         return seep_help_print("seep");
-    /* The pages of the smaller commands are part of the overview. */
+    /* The pages of the smaller commands are part of the overview page. */
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "version") == 0)
         return seep_help_print("seep");
     return seep_help_print(argv[1]);

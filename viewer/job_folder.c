@@ -84,10 +84,10 @@ void seep_job_folder_limit(struct seep_job_folder *folder, uint64_t bytes)
     snprintf(job->limit_kind, sizeof job->limit_kind, "--memory-limit");
 }
 
-/* Gets disk for what is used first, more comes as it is needed: a disk that is full says so now,
- * and not by SIGBUS. Beyond RLIMIT_FSIZE there is a signal with it, which must not end seep; the
- * job's disposition stays as it was. Returns an errno, or 0 and how many processes there is room
- * for. */
+/* Reserves disk for what is used first; the rest grows as needed. A full disk shows as an error
+ * here, not later as SIGBUS. Beyond RLIMIT_FSIZE there is also a signal, which must not end seep;
+ * the job's disposition of it is restored. Returns an errno, or 0 and the number of processes there
+ * is room for. */
 static int reserve_disk(int fd, uint32_t *n_processes)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
@@ -97,12 +97,17 @@ static int reserve_disk(int fd, uint32_t *n_processes)
     *n_processes = SEEP_PROCESS_PIECE;
     if (ftruncate(fd, sizeof(struct seep_job)) < 0 || fallocate(fd, 0, 0, SEEP_JOB_FIRST_BYTES) < 0)
         error = errno;
-    if (error == EOPNOTSUPP) { /* zeros are written then, and what has been written stays */
+    if (error == EOPNOTSUPP) { /* then zeros are written, and those written so far stay */
         *n_processes = SEEP_MAX_PROCESSES;
         error = posix_fallocate(fd, 0, sizeof(struct seep_job));
     }
     sigaction(SIGXFSZ, &old, NULL);
     return error;
+}
+
+static int taken(const struct seep_job_folder *folder, struct seep_error *err)
+{
+    return seep_error_set(err, SEEP_EINVAL, folder->path, 0, "already holds a profile");
 }
 
 static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const *argv,
@@ -112,6 +117,8 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
     int fd =
         openat(dir_fd, SEEP_JOB_FILE, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
+    if (fd < 0 && errno == EEXIST) /* another launcher was as quick */
+        return taken(folder, err);
     if (fd < 0)
         return seep_error_set(err, SEEP_EIO, folder->path, 0, "is not writable (%s)",
                               strerror(errno));
@@ -134,7 +141,7 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
     return 0;
 }
 
-/* Whoever may write there may take files of the profile away, or put others in their place. */
+/* Anybody who may write there can delete files of the profile, or replace them. */
 static bool is_anybodys(int dir_fd)
 {
     struct stat st;
@@ -143,7 +150,7 @@ static bool is_anybodys(int dir_fd)
            !(st.st_mode & S_ISVTX);
 }
 
-/* One candidate: 0, or the error. -SEEP_EINVAL: it holds a profile. */
+/* Tries one folder. Returns 0 or the error; -SEEP_EINVAL: it holds a profile. */
 static int try_folder(struct seep_job_folder *folder, char *const *argv, struct seep_error *err)
 {
     folder->made = mkdir(folder->path, 0700) == 0;
@@ -162,10 +169,10 @@ static int try_folder(struct seep_job_folder *folder, char *const *argv, struct 
         r = seep_error_set(err, SEEP_EIO, folder->path, 0,
                            "belongs to another user, and anybody may write there");
     } else if (contents == CONTENTS_PROFILE) {
-        r = seep_error_set(err, SEEP_EINVAL, folder->path, 0, "already holds a profile");
+        r = taken(folder, err);
     } else {
         if (contents == CONTENTS_NONE && !folder->made)
-            (void)fchmod(fd, 0700); /* empty and meant for us: private like one that we make */
+            (void)fchmod(fd, 0700); /* empty and made for us: private, as if seep had made it */
         r = make_job_file(folder, fd, argv, err);
     }
     close(fd);
@@ -187,22 +194,76 @@ static int make_absolute(char *path, size_t capacity, const char *dir, struct se
     return 0;
 }
 
-int seep_job_folder_make(struct seep_job_folder *folder, const char *dir, bool numbered,
-                         char *const *argv, struct seep_error *err)
+/* Makes the folders that lead to it. Whatever fails is told by whoever needs them. */
+static void make_parents(struct seep_job_folder *folder)
+{
+    char *path = folder->path;
+
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        folder->n_parents_made += mkdir(path, 0777) == 0;
+        *slash = '/';
+    }
+}
+
+/* Those that are still empty. */
+static void remove_parents(struct seep_job_folder *folder)
+{
+    char path[sizeof folder->path], *slash;
+
+    strcpy(path, folder->path);
+    for (; folder->n_parents_made && (slash = strrchr(path, '/')); folder->n_parents_made--) {
+        *slash = '\0';
+        if (rmdir(path))
+            return;
+    }
+}
+
+/* The next name beside one that is taken: DIR.2, DIR.3, or with ".d" kept at the end. */
+static int make_beside(struct seep_job_folder *folder, char *const *argv, struct seep_error *err)
+{
+    const size_t n = strlen(folder->path);
+    const bool dot_d = n > 2 && strcmp(folder->path + n - 2, ".d") == 0;
+    const size_t stem = dot_d ? n - 2 : n;
+    int r = -SEEP_EINVAL;
+
+    folder->beside = true;
+    for (int number = 2; r == -SEEP_EINVAL && number < MAX_NUMBER; number++) {
+        err->text[0] = '\0';
+        snprintf(folder->path + stem, sizeof folder->path - stem, ".%d%s", number,
+                 dot_d ? ".d" : "");
+        r = try_folder(folder, argv, err);
+    }
+    return r;
+}
+
+int seep_job_folder_make(struct seep_job_folder *folder, const char *dir, char *const *argv,
+                         struct seep_error *err)
 {
     memset(folder, 0, sizeof *folder);
     int r = make_absolute(folder->path, sizeof folder->path, dir, err);
     if (r < 0)
         return r;
+    for (size_t n = strlen(folder->path); n > 1 && folder->path[n - 1] == '/'; n--)
+        folder->path[n - 1] = '\0';
+    make_parents(folder);
     r = try_folder(folder, argv, err);
-    /* Process ids come again, in containers at once: a name of our own choice gives way. */
-    size_t stem = strlen(folder->path) - 2;
-    for (int number = 2; numbered && r == -SEEP_EINVAL && number < MAX_NUMBER; number++) {
-        err->text[0] = '\0';
-        snprintf(folder->path + stem, sizeof folder->path - stem, ".%d.d", number);
-        r = try_folder(folder, argv, err);
-    }
+    if (r == -SEEP_EINVAL)
+        r = make_beside(folder, argv, err);
+    if (r < 0)
+        remove_parents(folder);
     return r;
+}
+
+int seep_job_folder_none(struct seep_job_folder *folder)
+{
+    memset(folder, 0, sizeof *folder);
+    folder->job = mmap(NULL, sizeof *folder->job, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (folder->job != MAP_FAILED)
+        return 0;
+    folder->job = NULL;
+    return -errno;
 }
 
 void seep_job_folder_reaped(struct seep_job_folder *folder, pid_t pid, int wait_status)
@@ -241,8 +302,11 @@ void seep_job_folder_undo(struct seep_job_folder *folder)
 
     munmap(folder->job, sizeof *folder->job);
     folder->job = NULL;
+    if (!folder->path[0])
+        return;
     snprintf(path, sizeof path, "%s/%s", folder->path, SEEP_JOB_FILE);
     unlink(path);
     if (folder->made)
         rmdir(folder->path);
+    remove_parents(folder);
 }

@@ -11,30 +11,36 @@
 
 struct seep_job_folder {
     char path[SEEP_PATH_BYTES - 64]; /* absolute */
-    bool made;                       /* by us, to be removed again when the job cannot start */
+    bool made;                       /* seep made it, and removes it when the job cannot start */
+    bool beside;                     /* the one that was asked for is taken */
+    int n_parents_made;              /* folders above it, likewise */
     struct seep_job *job;            /* mapped, shared with the job's processes */
-    uint64_t oom_kills;              /* of this cgroup, before the job began */
+    uint64_t oom_kills;              /* in this cgroup, before the job began */
 };
 
-/* Makes (or takes over, where it is there and holds no profile) the folder `dir`, relative to the
- * working folder, and job.seepjob in it, for the command argv. With `numbered`, a folder that is
- * taken is passed over for dir.2, dir.3, … (dir ends in ".d", which stays at the end). Returns 0;
- * -SEEP_EINVAL where the folder is taken; -SEEP_EIO where it cannot be written to. *err has file
- * and reason. On failure nothing is left behind. */
+/* Makes the folder `dir`, relative to the working folder, and those above it (or uses it where it
+ * exists and holds no profile), and job.seepjob in it, for the command argv. A folder that is taken
+ * is passed over for dir.2, dir.3, … (".d" stays at the end). Returns 0; -SEEP_EINVAL where a
+ * thousand of them are taken; -SEEP_EIO where it cannot be written to. *err has file and reason. On
+ * failure nothing is left behind. */
 SEEP_MUST_CHECK int seep_job_folder_make(struct seep_job_folder *folder, const char *dir,
-                                         bool numbered, char *const *argv, struct seep_error *err);
+                                         char *const *argv, struct seep_error *err);
 
-/* The job is for a machine of `bytes` of memory: it is judged by that where it is less than what
- * was found here. 0: by what was found. */
+/* For a job that nothing is recorded of: a table that is nobody's. Returns 0 or a negative errno.
+ */
+SEEP_MUST_CHECK int seep_job_folder_none(struct seep_job_folder *folder);
+
+/* The job is meant for a machine with `bytes` of memory: it is judged by that limit where it is
+ * lower than the one found here. 0: by the one found here. */
 void seep_job_folder_limit(struct seep_job_folder *folder, uint64_t bytes);
 
-/* Notes how a process of the job ended, in its youngest entry, unless somebody else has. */
+/* Notes how a process of the job ended, in its latest entry, unless that is already noted. */
 void seep_job_folder_reaped(struct seep_job_folder *folder, pid_t pid, int wait_status);
 
 /* Notes the end of the job. */
 void seep_job_folder_ended(struct seep_job_folder *folder, int wait_status);
 
-/* Takes back what seep_job_folder_make() made, for a job that did not start. */
+/* Undoes seep_job_folder_make(), for a job that did not start. */
 void seep_job_folder_undo(struct seep_job_folder *folder);
 
 #endif

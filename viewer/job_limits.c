@@ -1,6 +1,6 @@
 /* The shim reads limits too (preload/life/process_limits.c): it must not allocate, so it looks only
- * where hierarchies usually are mounted; and a job may run without a launcher. Both take the same
- * numbers for "no limit". */
+ * at the usual mount points of hierarchies; and a job may run without a launcher. Both take the
+ * same numbers for "no limit". */
 #include "viewer/job_limits.h"
 
 #include <inttypes.h>
@@ -11,17 +11,17 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
-/* cgroup v1 says "no limit" by the largest number of whole pages; nothing has an exabyte. */
+/* cgroup v1 writes "no limit" as the largest number of whole pages; no machine has an exabyte. */
 #define NO_LIMIT (UINT64_C(1) << 60)
 
 struct hierarchy {
     int version;
     char path[PATH_MAX];  /* of this process, as in /proc/self/cgroup */
     char mount[PATH_MAX]; /* where the hierarchy is mounted */
-    char root[PATH_MAX];  /* which of its folders the mount shows */
+    char root[PATH_MAX];  /* the folder of the hierarchy that is mounted there */
 };
 
-/* mountinfo writes blanks as \040 and so on. */
+/* mountinfo escapes blanks as \040 and so on. */
 static void unescape(char *text)
 {
     char *to = text;
@@ -53,7 +53,8 @@ static bool in_list(const char *list, const char *word)
     return false;
 }
 
-/* The line of the hierarchy in /proc/self/cgroup: "0::/path", or "4:memory:/path" for version 1. */
+/* Finds the hierarchy's line in /proc/self/cgroup: "0::/path", or "4:memory:/path" for version
+ * 1. */
 static bool find_path(struct hierarchy *h)
 {
     char line[PATH_MAX + 256];
@@ -119,7 +120,7 @@ static uint64_t read_limit(const char *folder, int version)
     return bytes >= NO_LIMIT ? 0 : bytes;
 }
 
-/* False where the folder does not count them. */
+/* False where the folder has no such counter. */
 static bool add_oom_kills(struct seep_limits *limits, const char *folder, int version)
 {
     char path[2 * PATH_MAX + 64], line[128];
@@ -138,8 +139,8 @@ static bool add_oom_kills(struct seep_limits *limits, const char *folder, int ve
     return counted;
 }
 
-/* The part of `path` below `root`, "" for root itself. A container sees part of the tree, its root,
- * under full paths. NULL where the path does not lie in what is mounted. */
+/* The part of `path` below `root`, "" for root itself. A container sees only part of the tree, its
+ * root, but full paths. NULL where the path lies outside of the mounted part. */
 static const char *below_root(const char *path, const char *root)
 {
     size_t n = strlen(root);
@@ -148,7 +149,7 @@ static const char *below_root(const char *path, const char *root)
         n--;
     if (strncmp(path, root, n) == 0 && (!path[n] || path[n] == '/'))
         return path + n;
-    /* A namespace whose root lies below what is mounted. */
+    /* A namespace whose root lies below the mounted folder. */
     return strncmp(root, "/..", 3) == 0 ? "" : NULL;
 }
 
@@ -162,7 +163,7 @@ void seep_limits_add_cgroup(struct seep_limits *limits, int version, const char 
         return;
     snprintf(folder, sizeof folder, "%s%s", mount, below);
     size_t mount_bytes = strlen(mount);
-    bool counted = false; /* by its own folder, or the lowest that is seen */
+    bool counted = false; /* counted in its own folder, or else in the lowest that is visible */
     for (size_t n = strlen(folder); n >= mount_bytes;) {
         while (n > mount_bytes && folder[n - 1] == '/')
             folder[--n] = '\0';

@@ -5,21 +5,21 @@
 #include <stdint.h>
 
 struct seep_limits {
-    uint64_t cgroup_bytes; /* the tightest along the path of the cgroup; 0: none */
+    uint64_t cgroup_bytes; /* the tightest along the cgroup's path; 0: none */
     int cgroup_version;    /* 1 or 2, 0 where cgroup_bytes is 0 */
     char cgroup_path[256]; /* the folder that sets it, "" for none */
     uint64_t ram_bytes;    /* 0: not known */
     uint64_t oom_kills;    /* processes of this cgroup that the kernel has killed so far for lack of
-                              memory; 0 also where that is not known */
+                            * memory; 0 also where that is unknown */
 };
 
 /* Reads /proc and the cgroup file systems of the calling process. What cannot be read is left 0.
  * Threads: any. Allocates: through stdio. */
 void seep_limits_read(struct seep_limits *limits);
 
-/* Takes in the limits and kills of one hierarchy, from the folder of the cgroup at `path` up to the
- * mount: each may set one. `root` is the folder of the hierarchy that is mounted at `mount`; a path
- * that does not lie in it adds nothing. */
+/* Adds the limits and kills of one hierarchy, from the cgroup's folder at `path` up to the mount:
+ * each folder may set a limit. `root` is the folder of the hierarchy that is mounted at `mount`; a
+ * path outside of it adds nothing. */
 void seep_limits_add_cgroup(struct seep_limits *limits, int version, const char *mount,
                             const char *root, const char *path);
 

@@ -1,5 +1,5 @@
 /* Signals stay blocked and are taken one by one with sigtimedwait(): no handlers, and the sender is
- * known. Those that the terminal made (SI_KERNEL), and those that the witness got too, have gone to
+ * known. Signals from the terminal (SI_KERNEL), and those that the witness got too, were sent to
  * the whole process group, so the job has them already; those that a process sent to seep alone are
  * passed on. Stop signals are left alone: the terminal and the shell send them to the group, where
  * they stop the job and seep alike. */
@@ -18,7 +18,7 @@
 
 enum {
     NS_PER_S = 1000 * 1000 * 1000,
-    LAST_ORPHANS_MS = 20, /* for children that die with the job; others are daemons */
+    LAST_ORPHANS_MS = 20, /* for children that end with the job; later ones are daemons */
 };
 
 static const int passed_on[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
@@ -35,7 +35,7 @@ static void fill_waited(sigset_t *set)
 }
 
 struct pipes {
-    int error[2]; /* an errno where there was no exec() */
+    int error[2]; /* carries an errno where exec() failed */
     int gate[2];  /* the job begins when it is closed */
 };
 
@@ -51,7 +51,7 @@ static int pipes_open(struct pipes *p)
     return -error;
 }
 
-/* Reads up to `n` bytes, through signals; fewer at the end. */
+/* Reads up to `n` bytes, through signals; fewer at the end of the file. */
 static size_t read_from(int fd, void *bytes, size_t n)
 {
     ssize_t got;
@@ -89,9 +89,10 @@ static void hand_on(pid_t job, const siginfo_t *info)
         kill(job, info->si_signo);
 }
 
-/* A signal to the whole group that came before the job was born never reached it, though the
- * witness has it. The job, which does not begin before, has signals blocked: one that it has as
- * well is still one. Real-time signals would be two, and wait for seep_launch_wait(). */
+/* Passes on signals to the whole group that came before the job was born: they never reached it,
+ * though the witness has them. The job has signals blocked until it begins, so a signal that it
+ * also got itself stays one. Real-time signals would be doubled, so they wait for
+ * seep_launch_wait(). */
 static void pass_early(const struct seep_launch *launch)
 {
     const struct timespec at_once = {0};
@@ -105,8 +106,8 @@ static void pass_early(const struct seep_launch *launch)
         hand_on(launch->pid, &info);
 }
 
-/* Who has seep started may have made itself the one that orphans come to, and would be the job now.
- */
+/* Takes the subreaper attribute from this process, and returns whether it had it: a program may
+ * have become a subreaper and then exec'd seep to run the job. So the job gets the attribute. */
 static int take_subreaper(void)
 {
     int is_one = 0;
@@ -124,7 +125,7 @@ int seep_launch_start(struct seep_launch *launch, const char *path, char *const 
 
     fill_waited(&launch->waited);
     sigprocmask(SIG_BLOCK, &launch->waited, &mask);
-    sigaction(SIGCHLD, &plain, &on_child); /* were it ignored, there would be no status */
+    sigaction(SIGCHLD, &plain, &on_child); /* if it were ignored, there would be no wait status */
     int subreaper = take_subreaper();
     seep_witness_start(&launch->witness); /* before the pipes, whose ends it must not hold */
     int error = -pipes_open(&pipes);
@@ -146,15 +147,14 @@ int seep_launch_start(struct seep_launch *launch, const char *path, char *const 
         seep_witness_stop(&launch->witness);
         return -error;
     }
-    /* From here on nothing that happens to seep's own output may end it before the job has ended.
-     */
+    /* From here on no trouble with its own output may end seep before the job has ended. */
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &ignore, NULL);
     sigaction(SIGXFSZ, &ignore, NULL);
     return 0;
 }
 
-/* Reaps whoever has ended. True once the job's first process is among them. */
+/* Reaps every child that has ended. True once the job's first process is among them. */
 static bool reap(struct seep_launch *launch, struct seep_job_folder *folder, int *job_status)
 {
     struct rusage usage;
@@ -184,7 +184,7 @@ static void pass_on(struct seep_launch *launch, const siginfo_t *info)
     hand_on(launch->pid, info);
 }
 
-/* DataLoader workers and their like end right after the trainer; what goes on after that is a
+/* DataLoader workers and the like end right after the trainer; what runs on after that is a
  * daemon. */
 static void reap_last(struct seep_launch *launch, struct seep_job_folder *folder)
 {
@@ -197,7 +197,7 @@ static void reap_last(struct seep_launch *launch, struct seep_job_folder *folder
         seep_ends_find(&launch->ends, folder, launch->pid);
         if (!seep_ends_any_lives(&launch->ends) &&
             waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
-            break; /* nobody is left */
+            break; /* no child is left */
         nanosleep(&moment, NULL);
     }
     seep_ends_close(&launch->ends);

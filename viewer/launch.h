@@ -17,14 +17,14 @@ struct seep_launch {
     sigset_t waited; /* the signals that seep_launch_wait() takes from its queue */
     struct seep_witness witness;
     struct seep_copies *holders; /* the caller's; all zero where copies are not read */
-    struct seep_devices devices; /* all zero where nobody asks what is used of them */
+    struct seep_devices devices; /* all zero where device memory is not asked for */
     struct seep_ends ends;
 };
 
-/* Forks and execs `path` with argv and environ as they are. The job gets the signal mask,
- * dispositions and open files that the caller had; from here on the caller blocks the signals it
- * will pass on. The job's orphans go to whom they would go without seep. Returns 0; or a negative
- * errno of fork() or exec(). */
+/* Forks and execs `path` with argv and environ as they are. The job gets the caller's signal mask,
+ * dispositions and open files; from here on the caller blocks the signals it will pass on. The
+ * job's orphans get the parent that they would have without seep. Returns 0; or a negative errno of
+ * fork() or exec(). */
 SEEP_MUST_CHECK int seep_launch_start(struct seep_launch *launch, const char *path,
                                       char *const *argv);
 

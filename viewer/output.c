@@ -32,7 +32,7 @@ const struct seep_output_format *seep_output_choose(const struct seep_output_for
     return place < 0 ? NULL : &list[place];
 }
 
-/* Prints to a stream and closes it; 0 only when every byte got out. */
+/* Prints to a stream and closes it; 0 only when every byte was written. */
 static int print_and_close(const json_t *document, seep_printer *print, FILE *out)
 {
     int r = print(document, out, seep_colour_of(out));

@@ -1,4 +1,4 @@
-/* Where the documents of the subcommands go, and in which form. */
+/* Where the subcommands write their documents, and in which format. */
 #ifndef SEEP_VIEWER_OUTPUT_H
 #define SEEP_VIEWER_OUTPUT_H
 
@@ -20,29 +20,29 @@ struct seep_output_format {
     seep_printer *print;
 };
 
-/* The format that an option names in a list that ends with a NULL name, or NULL after a complaint
- * that lists the known ones. */
+/* The format of that name in a list that ends with a NULL name, or NULL after a complaint that
+ * lists the known ones. */
 const struct seep_output_format *seep_output_choose(const struct seep_output_format *list,
                                                     const struct seep_option_given *given);
 
-/* Prints a document to the file `path`, by way of a file beside it that takes its place when it is
- * complete (what is no regular file is written to as it is); NULL: to standard output, which is
+/* Prints a document to the file `path`, through a temporary file beside it that replaces it when
+ * complete (anything but a regular file is written to directly); NULL: to standard output, which is
  * closed. Returns 0, or -SEEP_EIO with *err. */
 SEEP_MUST_CHECK int seep_output_write(const json_t *document, seep_printer *print, const char *path,
                                       mode_t mode, struct seep_error *err);
 
-/* The same for a file in a folder that others may write to: whatever bears that name is replaced,
- * and never written to. */
+/* The same in a folder that others may write to: anything of that name is replaced, and never
+ * written to. */
 SEEP_MUST_CHECK int seep_output_replace(const json_t *document, seep_printer *print,
                                         const char *path, mode_t mode, struct seep_error *err);
 
-/* The same, complaining. Returns 0 or SEEP_EXIT_UNUSABLE. */
+/* The same, with a complaint on failure. Returns 0 or SEEP_EXIT_UNUSABLE. */
 int seep_output(const json_t *document, seep_printer *print, const char *path);
 
 /* The report of one folder, or NULL after a complaint. */
 json_t *seep_output_report_of(const char *dir, const struct seep_analysis_options *options);
 
-/* Complains about what seep_analyse() could not do. */
+/* Complains about an error of seep_analyse(). */
 void seep_output_complain_analysis(const struct seep_error *err, const char *dir,
                                    const char *roles);
 

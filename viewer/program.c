@@ -32,7 +32,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* For env(1): the program that it will look up. */
+/* For env(1): the name of the program that it will look up. */
 static const char *name_for_env(char *arguments)
 {
     char *save;
@@ -60,7 +60,7 @@ static void judge_file(const char *path, struct seep_program *program, int depth
     const char *interpreter =
         r == 1 && depth < MAX_INTERPRETERS ? seep_entry_interpreter(line, &argument) : NULL;
     if (!interpreter)
-        return; /* also what is executable but not readable: the kernel decides */
+        return; /* may also be executable but not readable: the kernel decides */
     int error = strchr(interpreter, '/') ? -seep_entry_find(interpreter, NULL, found, sizeof found)
                                          : (access(interpreter, X_OK) < 0 ? errno : 0);
     if (error) {
@@ -78,7 +78,7 @@ static void judge_file(const char *path, struct seep_program *program, int depth
         judge_file(found, program, depth + 1);
 }
 
-/* A sanitizer's runtime that the user preloads must come first, as this library must. */
+/* A sanitizer's runtime that the user preloads must come first, and so must this library. */
 static void judge_preload(struct seep_program *program)
 {
     const char *preload = getenv("LD_PRELOAD"), *name;

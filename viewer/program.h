@@ -18,21 +18,22 @@ enum seep_program_state {
 struct seep_program {
     enum seep_program_state state;
     char path[PATH_MAX];      /* what to exec; "" where not found */
-    bool own_malloc;          /* it runs, and only its maps are seen */
+    bool own_malloc;          /* it runs, but only its mappings are recorded */
     char why[PATH_MAX + 512]; /* for every state but OK: "what is wrong: what to do" */
 };
 
-/* Looks `name` up as execvp(3) does (a name with a slash is a path) and follows "#!" lines, those
- * of env(1) included, to the program that will run. Threads: any. Allocates: nothing. */
+/* Looks `name` up as execvp(3) does (a name with a slash is a path) and follows "#!" lines,
+ * including those that use env(1), to the program that will run. Threads: any. Allocates:
+ * nothing. */
 void seep_program_find(const char *name, struct seep_program *program);
 
-/* What to call a profile of argv: the base name of the program, of the script or module where the
- * program is Python; only letters, digits, '.', '_' and '-', at most capacity − 1 bytes, never "".
- */
+/* A label for a profile of argv: the base name of the program, or of the script or module where the
+ * program is Python; only letters, digits, '.', '_' and '-', at most capacity − 1 bytes, never
+ * "". */
 void seep_program_label(char *const *argv, char *label, size_t capacity);
 
-/* Where libseep.so is: beside this executable, else ../lib/seep of it. Returns 0, or -SEEP_ENODATA
- * with the reason in *err. */
+/* The path of libseep.so: beside this executable, else in ../lib/seep relative to it. Returns 0, or
+ * -SEEP_ENODATA with the reason in *err. */
 SEEP_MUST_CHECK int seep_program_shim(char *path, size_t capacity, struct seep_error *err);
 
 #endif

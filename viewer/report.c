@@ -20,10 +20,10 @@ struct report_options {
     bool all;
     bool series;
     bool layouts;
-    bool holders; /* ask the job, which runs, who holds its memory now */
+    bool holders; /* ask the running job now what holds its memory */
 };
 
-/* A printer has no way to be told more than the report: this is the command's own. */
+/* A printer is given nothing but the report, so the command's own wishes are passed here. */
 static struct seep_report_look wanted;
 
 static int print_text(const json_t *report, FILE *out, bool colour)
@@ -32,7 +32,7 @@ static int print_text(const json_t *report, FILE *out, bool colour)
     return seep_report_text(report, out, &wanted);
 }
 
-/* Formats that show verdicts: what `seep check` without budgets would say. */
+/* For formats that show verdicts: those of `seep check` without budgets. */
 static int print_judged(const json_t *report, seep_printer *print, FILE *out)
 {
     json_t *check = NULL;
@@ -97,7 +97,7 @@ static int read_options(int argc, char **argv, struct report_options *o)
     return SEEP_EXIT_UNUSABLE;
 }
 
-/* A report of the other folders is a report; which one is missing is said beside it. */
+/* The report of the remaining folders is still a report; a message names those that are missing. */
 static void complain_unreadable(const char *const *dirs, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -110,7 +110,7 @@ static void complain_unreadable(const char *const *dirs, size_t n)
     }
 }
 
-/* Where nobody can be asked, the report is as it is without. */
+/* Where the job cannot be asked, the report lacks only the holders. */
 static void ask_holders(const char *dir)
 {
     struct seep_asked asked;

@@ -22,7 +22,8 @@
 
 enum {
     LABEL_BYTES = 64,
-    ANALYSIS_SECONDS = 300, /* then it is given up; it takes well below one */
+    ANALYSIS_SECONDS = 300, /* then the analysis is given up; it usually takes less than one
+                             * second */
 };
 
 static bool set_number(const char *name, uint64_t value)
@@ -33,7 +34,7 @@ static bool set_number(const char *name, uint64_t value)
     return setenv(name, text, 1) == 0;
 }
 
-/* Sets a list "first:second", without the colon where one of them is empty. */
+/* Sets a list "first:second"; without the colon where either is empty. */
 static bool set_list(const char *name, const char *first, const char *second)
 {
     size_t capacity = strlen(first) + strlen(second) + 2;
@@ -47,7 +48,7 @@ static bool set_list(const char *name, const char *first, const char *second)
     return good;
 }
 
-/* The shim first in LD_PRELOAD, what was there behind it. */
+/* Puts the shim first in LD_PRELOAD, before what was there. */
 static bool set_preload(const char *shim)
 {
     const char *old = getenv("LD_PRELOAD");
@@ -58,7 +59,7 @@ static bool set_preload(const char *shim)
     return set_list("LD_PRELOAD", shim, old ? old : "");
 }
 
-/* The folder of the Python module last in PYTHONPATH, so that `import seep` works. */
+/* Puts the folder of the Python module last in PYTHONPATH, so that `import seep` works. */
 static bool set_python_path(const char *shim)
 {
     char folder[SEEP_PATH_BYTES + 16];
@@ -70,8 +71,8 @@ static bool set_python_path(const char *shim)
     return set_list("PYTHONPATH", old ? old : "", folder);
 }
 
-/* A program's side of NVTX or CUDA calls the tool that the variable names, which is one for all of
- * the job: it stays the job's where it is set. */
+/* NVTX and CUDA load the one tool that the variable names. A job that already sets it keeps its
+ * own. */
 static bool set_tool(const char *variable, const char *shim, const char *option)
 {
     const char *theirs = getenv(variable);
@@ -95,8 +96,7 @@ static bool set_tools(const struct seep_run_options *o, const char *shim)
 
 static bool set_environment(const struct seep_run_options *o, const char *shim, const char *folder)
 {
-    bool good =
-        setenv(SEEP_VARIABLE_OUT, folder, 1) == 0 && set_python_path(shim) && set_preload(shim);
+    bool good = setenv(SEEP_VARIABLE_OUT, folder, 1) == 0 && set_python_path(shim);
 
     if (o->sample_bytes)
         good &= set_number(SEEP_VARIABLE_SAMPLE, o->sample_bytes);
@@ -110,13 +110,14 @@ static bool set_environment(const struct seep_run_options *o, const char *shim, 
     else
         good &= unsetenv(SEEP_VARIABLE_HELPERS) == 0;
     good &= setenv(SEEP_VARIABLE_HOLDERS, o->holders, 1) == 0 &&
-            setenv(SEEP_VARIABLE_GPU, o->gpu, 1) == 0 && set_tools(o, shim);
+            setenv(SEEP_VARIABLE_GPU, o->gpu, 1) == 0;
     if (o->python_allocators)
         good &= setenv(SEEP_VARIABLE_PYTHON_ALLOCATORS, "1", 1) == 0 &&
                 setenv("PYTHONMALLOC", "malloc", 0) == 0;
+    good = good && set_tools(o, shim) && set_preload(shim); /* last: without it nothing is loaded */
     if (!good)
-        seep_complain(
-            "not enough memory for the job's environment: end other programs, or raise the limit");
+        seep_complain("not enough memory for the job's environment; the job runs without seep: end "
+                      "other programs, or raise the limit");
     return good;
 }
 
@@ -138,7 +139,7 @@ static int analyse(const struct seep_run_options *o, const char *folder)
         seep_complain("%s %s: the profile is complete; free some disk space and run `seep report`",
                       path, err.text);
     if (!o->quiet) {
-        /* Its own stream: stderr has no buffer, and a text that comes in one piece does not mix. */
+        /* A stream of its own: stderr is unbuffered, and text written in one piece does not mix. */
         FILE *out = fdopen(dup(STDERR_FILENO), "w");
         if (out) {
             fputc('\n', out);
@@ -153,7 +154,8 @@ static int analyse(const struct seep_run_options *o, const char *folder)
     return 0;
 }
 
-/* A process of its own, so that nothing that happens to the analysis is the job's exit status. */
+/* Runs in a process of its own, so that no failure of the analysis changes the job's exit
+ * status. */
 static void report_job(const struct seep_run_options *o, const char *folder)
 {
     int status = 0;
@@ -162,7 +164,7 @@ static void report_job(const struct seep_run_options *o, const char *folder)
     if (pid == 0) {
         sigset_t none;
         sigemptyset(&none);
-        signal(SIGALRM, SIG_DFL); /* seep may have been started with it ignored */
+        signal(SIGALRM, SIG_DFL); /* seep may have been started with SIGALRM ignored */
         alarm(ANALYSIS_SECONDS);
         sigprocmask(SIG_SETMASK, &none, NULL);
         _exit(analyse(o, folder));
@@ -216,6 +218,57 @@ static int check_program(const struct seep_program *program)
     return program->state == SEEP_PROGRAM_NOT_EXECUTABLE ? SEEP_EXIT_CANNOT_RUN : SEEP_EXIT_FAILED;
 }
 
+/* Everything that is needed to record the job. False: it cannot be recorded, and that was said. */
+static bool prepare(const struct seep_run_options *options, struct seep_job_folder *folder,
+                    struct seep_copies *holders, struct seep_launch *launch)
+{
+    static const char *const runs = "the job runs without seep";
+    char shim[SEEP_PATH_BYTES], label[LABEL_BYTES], name[LABEL_BYTES + 32];
+    struct seep_error err = {0};
+
+    if (seep_program_shim(shim, sizeof shim, &err) < 0) {
+        seep_complain("%s: %s; %s: install seep again, or run it from its build folder", err.file,
+                      err.text, runs);
+        return false;
+    }
+    if (strpbrk(shim, " :")) {
+        seep_complain("%s has a space or colon in its path, which LD_PRELOAD does not allow; %s: "
+                      "move seep",
+                      shim, runs);
+        return false;
+    }
+    seep_program_label(options->command, label, sizeof label);
+    snprintf(name, sizeof name, "seep.%s.%d.d", label, (int)getpid());
+    if (seep_job_folder_make(folder, options->out ? options->out : name, options->command, &err) <
+        0) {
+        seep_complain("%s %s; %s: choose another folder with -o DIR", err.file, err.text, runs);
+        return false;
+    }
+    if (!set_environment(options, shim, folder->path)) {
+        seep_job_folder_undo(folder);
+        return false;
+    }
+    folder->job->max_folder_bytes = options->max_folder_bytes;
+    seep_job_folder_limit(folder, options->memory_limit_bytes);
+    if (strcmp(options->holders, "off") != 0)
+        seep_copies_open(holders, folder, options->roles, options->holder_keys);
+    if (strcmp(options->gpu, "auto") == 0)
+        launch->devices.folder = folder;
+    holders->tells = !options->quiet && isatty(STDERR_FILENO);
+    return true;
+}
+
+/* A job may have run for days since it was said that something is not as it was asked for. */
+static void say_again(const struct seep_run_options *options, const struct seep_job_folder *folder,
+                      bool recorded)
+{
+    if (!recorded)
+        seep_complain("nothing was recorded of this job: seep said why before it began");
+    else if (folder->beside && options->out)
+        seep_complain("%s already held a profile: that of this job is in %s", options->out,
+                      folder->path);
+}
+
 int seep_run_main(int argc, char **argv)
 {
     static struct seep_program program;
@@ -223,8 +276,6 @@ int seep_run_main(int argc, char **argv)
     struct seep_job_folder folder;
     struct seep_copies holders = {0};
     struct seep_launch launch = {.holders = &holders};
-    struct seep_error err = {0};
-    char shim[SEEP_PATH_BYTES], label[LABEL_BYTES], name[LABEL_BYTES + 32];
 
     guard_streams();
     int status = seep_run_options_read(argc, argv, &options);
@@ -234,40 +285,17 @@ int seep_run_main(int argc, char **argv)
     status = check_program(&program);
     if (status)
         return status;
-    if (seep_program_shim(shim, sizeof shim, &err) < 0) {
-        seep_complain("%s: %s: install seep again, or run it from its build folder", err.file,
-                      err.text);
-        return SEEP_EXIT_FAILED;
-    }
-    if (strpbrk(shim, " :")) {
-        seep_complain(
-            "%s has a space or colon in its path, which LD_PRELOAD does not allow: move seep",
-            shim);
-        return SEEP_EXIT_FAILED;
-    }
-    seep_program_label(options.command, label, sizeof label);
-    snprintf(name, sizeof name, "seep.%s.%d.d", label, (int)getpid());
-    if (seep_job_folder_make(&folder, options.out ? options.out : name, !options.out,
-                             options.command, &err) < 0) {
-        seep_complain("%s %s: choose another folder with -o DIR", err.file, err.text);
-        return SEEP_EXIT_FAILED;
-    }
-    folder.job->max_folder_bytes = options.max_folder_bytes;
-    seep_job_folder_limit(&folder, options.memory_limit_bytes);
-    if (strcmp(options.holders, "off") != 0)
-        seep_copies_open(&holders, &folder, options.roles, options.holder_keys);
-    if (strcmp(options.gpu, "auto") == 0)
-        launch.devices.folder = &folder;
-    holders.tells = !options.quiet && isatty(STDERR_FILENO);
-    status = set_environment(&options, shim, folder.path)
-                 ? start(&launch, &program, options.command)
-                 : SEEP_EXIT_FAILED;
+    const bool recorded = prepare(&options, &folder, &holders, &launch);
+    if (!recorded && seep_job_folder_none(&folder) < 0)
+        return execvp(program.path, options.command), SEEP_EXIT_CANNOT_RUN;
+    status = start(&launch, &program, options.command);
     if (status) {
         seep_job_folder_undo(&folder);
         return status;
     }
     int job_status = seep_launch_wait(&launch, &folder);
-    if (!options.no_report)
+    if (recorded && !options.no_report)
         report_job(&options, folder.path);
+    say_again(&options, &folder, recorded);
     return WIFSIGNALED(job_status) ? 128 + WTERMSIG(job_status) : WEXITSTATUS(job_status);
 }

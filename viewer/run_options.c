@@ -21,7 +21,7 @@
 #define MAX_PROFILE_LEAST  (UINT64_C(1) << 20)
 #define MAX_PROFILE_MOST   ((uint64_t)SEEP_MAX_CHUNKS * SEEP_CHUNK_BYTES)
 
-enum { MAX_STEPS_TEXT = 2048 }; /* the library takes no longer list of --holders */
+enum { MAX_STEPS_TEXT = 2048 }; /* the library accepts no longer list of --holders */
 
 static bool take_size(const struct seep_option_given *given, uint64_t least, uint64_t most,
                       uint64_t *bytes)
@@ -70,7 +70,7 @@ static bool take_step_nvtx(const struct seep_option_given *given, struct seep_ru
     return !wrong;
 }
 
-/* Wrong rules are told before the job runs for days. */
+/* Wrong rules are reported now, not after the job has run for days. */
 static bool take_roles(const struct seep_option_given *given, struct seep_run_options *o)
 {
     struct seep_part_rules *roles = NULL;
@@ -86,7 +86,7 @@ static bool take_roles(const struct seep_option_given *given, struct seep_run_op
     return true;
 }
 
-/* True where seep itself runs under seep: SEEP_OUT is then that of the outer run. */
+/* True where seep itself runs under seep: SEEP_OUT is then the outer run's. */
 static bool is_nested(void)
 {
     const char *preload = getenv("LD_PRELOAD");

@@ -1,4 +1,4 @@
-/* What `seep run` is asked to do, by its options and their variables. */
+/* The options of `seep run` and their variables. */
 #ifndef SEEP_VIEWER_RUN_OPTIONS_H
 #define SEEP_VIEWER_RUN_OPTIONS_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct seep_run_options {
-    const char *out;     /* NULL: a name of our own */
+    const char *out;     /* NULL: seep chooses a name */
     const char *roles;   /* NULL: the shipped ones */
     const char *holders; /* "auto", "off" or steps */
     const char *gpu;     /* "auto", "runtime", "cupti" or "off" */
@@ -17,7 +17,7 @@ struct seep_run_options {
     uint64_t sample_bytes;      /* 0: every allocation */
     uint64_t max_profile_bytes; /* 0: the shim's default */
     uint64_t max_folder_bytes;
-    uint64_t memory_limit_bytes; /* of the machine that the job is for; 0: this one's */
+    uint64_t memory_limit_bytes; /* of the target machine; 0: this machine's */
     bool full_helpers;           /* record them whole */
     const char *step_nvtx;       /* an expression; NULL: none */
     char *const *command;

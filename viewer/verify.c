@@ -46,7 +46,7 @@ static bool take(void *to, const struct seep_option_given *given)
     }
 }
 
-/* Returns −1 to go on, or the exit status. `names` are those of the two folders. */
+/* Returns −1 to go on, or the exit status. `names` are the names of the two folders. */
 static int read_options(int argc, char **argv, const char *names, struct pair_options *o)
 {
     int status = seep_options_read(argc, argv, take, o);

@@ -7,7 +7,7 @@
 #define SEEP_VERSION "unknown"
 #endif
 
-/* Exit statuses of `run` that are not the job's (env(1)), and of all other commands. */
+/* Exit statuses of `run` that are not the job's (as in env(1)), and those of all other commands. */
 enum {
     SEEP_EXIT_FAILED = 125,     /* seep itself failed */
     SEEP_EXIT_CANNOT_RUN = 126, /* found, not runnable */

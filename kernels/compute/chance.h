@@ -1,5 +1,5 @@
-/* Seeded chance: the same numbers on every machine. SplitMix64 (Steele, Lea and Flood, "Fast
- * splittable pseudorandom number generators", OOPSLA 2014). Allocates nothing. */
+/* A seeded random generator: the same numbers on every machine. SplitMix64 (Steele, Lea and Flood,
+ * "Fast splittable pseudorandom number generators", OOPSLA 2014). Allocates nothing. */
 #ifndef SEEP_KERNELS_CHANCE_H
 #define SEEP_KERNELS_CHANCE_H
 
@@ -20,8 +20,8 @@ static inline uint64_t seep_chance_next(struct seep_chance *c)
     return z ^ z >> 31;
 }
 
-/* The n-th sequence of a seed: neither n nor the seed next to it gives the same numbers later on.
- */
+/* The n-th sequence of a seed: sequences of other n, or of neighbouring seeds, do not overlap
+ * it. */
 static inline struct seep_chance seep_chance_of(uint64_t seed, uint64_t n)
 {
     struct seep_chance c = {seed};
@@ -48,7 +48,7 @@ static inline size_t seep_chance_below(struct seep_chance *c, size_t n)
     return (size_t)((unsigned __int128)seep_chance_next(c) * n >> 64);
 }
 
-/* order[n] becomes 0 … n − 1 in some order (Durstenfeld, 1964). */
+/* Fills order[n] with 0 … n − 1 in random order (Durstenfeld, 1964). */
 static inline void seep_chance_shuffle(struct seep_chance *c, uint32_t *order, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,8 +1,8 @@
-/* One loop, compiled for several instruction sets and chosen when it runs. It is written once as an
- * always-inlined function. Products and sums may be fused where the processor can: files that allow
- * it say so, and their results differ in the last bits from set to set. The plain set is there to
- * be right: GCC takes vectors wider than a register apart, and a picture takes about ten times as
- * long. */
+/* One loop, compiled for several instruction sets, one of which is chosen at run time. It is
+ * written once as an always-inlined function. Products and sums may be fused where the processor
+ * can: files that allow it say so, and their results differ in the last bits from set to set. The
+ * plain set exists for correctness: GCC splits vectors wider than a register, and a picture takes
+ * about ten times as long. */
 #ifndef SEEP_KERNELS_CPU_LEVELS_H
 #define SEEP_KERNELS_CPU_LEVELS_H
 
@@ -10,10 +10,10 @@
 
 enum seep_cpu_level { SEEP_CPU_BASE, SEEP_CPU_AVX2, SEEP_CPU_AVX512, SEEP_CPU_LEVELS };
 
-/* The best that this processor has, and at most what was last allowed. Threads: safe. */
+/* The best level of this processor, limited by seep_cpu_level_allow(). Threads: safe. */
 enum seep_cpu_level seep_cpu_level(void);
 
-/* For tests: nothing better than `most` from now on. */
+/* For tests: uses nothing better than `most` from now on. */
 void seep_cpu_level_allow(enum seep_cpu_level most);
 
 /* Defines name##_levels[SEEP_CPU_LEVELS], pointers to functions of `parameters` that call body

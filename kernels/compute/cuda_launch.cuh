@@ -1,5 +1,6 @@
-/* What all CUDA twins share: statuses, the stream, launches. Kernels are launched by a call and not
- * by <<<>>>, so that a plain C++ compiler takes the files, too (tests/cuda_on_cpu). */
+/* What all CUDA twins share: statuses, the stream, launches. Kernels are launched by a function
+ * call, not by <<<>>>, so that a plain C++ compiler can build the files, too
+ * (tests/cuda_on_cpu). */
 #ifndef SEEP_KERNELS_CUDA_LAUNCH_CUH
 #define SEEP_KERNELS_CUDA_LAUNCH_CUH
 
@@ -7,14 +8,14 @@
 
 #include <cuda_runtime.h>
 
-constexpr unsigned SEEP_BLOCK = 256; /* threads of every block */
+constexpr unsigned SEEP_BLOCK = 256; /* threads in every block */
 
 static inline cudaStream_t seep_cuda_of(const struct seep_stream *stream)
 {
     return static_cast<cudaStream_t>(seep_stream_cuda(stream));
 }
 
-/* 0 or -SEEP_EDEVICE. The error is taken from CUDA, which else would report it to the next call. */
+/* 0 or -SEEP_EDEVICE. Clears CUDA's error, which the next call would report otherwise. */
 static inline int seep_cuda_status(cudaError_t error)
 {
     if (error != cudaSuccess)

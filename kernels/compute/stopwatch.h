@@ -1,4 +1,4 @@
-/* The one clock of benchmarks and of what scenarios measure. */
+/* The one clock of benchmarks and of measurements in scenarios. */
 #ifndef SEEP_KERNELS_CLOCK_H
 #define SEEP_KERNELS_CLOCK_H
 

@@ -15,13 +15,13 @@ struct seep_stream {
     enum seep_device device;
     void *cuda; /* cudaStream_t */
     int cuda_device;
-    char space[sizeof "device:2147483647"]; /* of seep's, that the device's blocks are in */
+    char space[sizeof "device:2147483647"]; /* seep's space for the device's blocks */
     unsigned n_threads;
     pthread_t threads[MAX_THREADS];
     pthread_mutex_t lock;
     pthread_cond_t begins, ends;
     unsigned long turn; /* of _run() */
-    unsigned n_working; /* threads beside the caller that still are */
+    unsigned n_working; /* threads other than the caller that are still at work */
     bool stops;
     seep_stream_work *work;
     void *arg;

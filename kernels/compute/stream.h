@@ -22,7 +22,7 @@ struct seep_stream;
 SEEP_MUST_CHECK int seep_stream_create_cpu(unsigned n_threads, struct seep_stream **out);
 
 /* A stream of CUDA device `device`; a thread may use streams of several. -SEEP_EDEVICE where there
- * is none, or this build has no CUDA or no code for it; why is in *err. */
+ * is none, or this build has no CUDA or no code for it; *err says why. */
 SEEP_MUST_CHECK int seep_stream_create_cuda(int device, struct seep_stream **out,
                                             struct seep_error *err);
 

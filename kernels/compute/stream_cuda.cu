@@ -6,7 +6,7 @@ extern "C" {
 #include "libprof/base/error.h"
 }
 
-/* An error that is not taken from CUDA would be reported to the next call. */
+/* Clears CUDA's error, which the next call would report otherwise. */
 static int status_of(cudaError_t error)
 {
     if (error == cudaSuccess)
@@ -19,7 +19,7 @@ __global__ static void any_kernel(void)
 {
 }
 
-/* A GPU that this build has no code for is found out here and not by the first kernel. */
+/* Notices here, not at the first kernel, that this build has no code for the GPU. */
 const char *seep_cuda_stream_create(int device, void **stream)
 {
     cudaStream_t made = nullptr;

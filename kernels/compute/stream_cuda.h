@@ -1,5 +1,5 @@
-/* The CUDA side of streams. Built without CUDA, none can be created. Everything else of CUDA's lies
- * in .cu files. */
+/* The CUDA side of streams. A build without CUDA cannot create any. All other CUDA code is in .cu
+ * files. */
 #ifndef SEEP_KERNELS_STREAM_CUDA_H
 #define SEEP_KERNELS_STREAM_CUDA_H
 
@@ -13,7 +13,7 @@ extern "C" {
 const char *seep_cuda_stream_create(int device, void **stream);
 void seep_cuda_stream_destroy(void *stream);
 
-/* Makes the device the thread's: what every other call is about. */
+/* Makes the device the calling thread's current one, which all other calls use. */
 void seep_cuda_use(int device);
 
 /* 0, -SEEP_EDEVICE, -SEEP_ENOMEM. seep_cuda_free() waits for work that may use the block. */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One byte more than the size says is asked for, so that a file that grows meanwhile is noticed. */
+/* Asks for one byte more than the file's size, so that a file that grows meanwhile is noticed. */
 static int read_all(int fd, size_t most, uint8_t **bytes, size_t *n)
 {
     struct stat st;
@@ -52,7 +52,7 @@ static int read_all(int fd, size_t most, uint8_t **bytes, size_t *n)
 int seep_file_read(const char *path, size_t most, uint8_t **bytes, size_t *n,
                    struct seep_error *err)
 {
-    /* A pipe that nobody writes to must not hold the reader up. */
+    /* A pipe that nobody writes to must not block the reader. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     int rc = fd < 0 ? -SEEP_EIO : read_all(fd, most, bytes, n);
 
@@ -148,8 +148,8 @@ bool seep_name_is_safe(const char *name)
     return true;
 }
 
-/* Not mkstemp(): its files are for the owner alone, and a data set is for whoever the umask says.
- */
+/* Not mkstemp(): its files are private to the owner, but access to a data set is up to the
+ * umask. */
 static int open_temporary(struct seep_file_writer *w)
 {
     unsigned first = (unsigned)getpid();

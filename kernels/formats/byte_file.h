@@ -33,7 +33,7 @@ uint64_t seep_bytes_u64(struct seep_bytes *b);
 double seep_bytes_f64(struct seep_bytes *b);
 const uint8_t *seep_bytes_take(struct seep_bytes *b, size_t n); /* NULL past the end */
 
-/* Whether a name out of an untrusted file stays in the folder it is taken from: not empty, not
+/* Whether a name from an untrusted file stays in the folder that it is relative to: not empty, not
  * absolute, no component "..", no control character, no space at either end, under 4096 bytes. */
 bool seep_name_is_safe(const char *name);
 

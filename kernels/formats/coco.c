@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* instances_train2017.json has 470 MB and, as some 60 million values, about 4 GB. */
+/* instances_train2017.json has 470 MB; its 60 million values or so take about 4 GB. */
 #define MAX_FILE_BYTES  ((size_t)512 << 20)
 #define MAX_VALUE_BYTES ((size_t)6 << 30)
 
 enum { MAX_SIDE = 65535 };
 
-/* A coordinate further out is none of a picture. */
+/* A coordinate beyond this cannot be in a picture. */
 static const double max_coordinate = 1e6;
 
 struct reader {
@@ -29,7 +29,7 @@ static int no_memory(const struct reader *r)
     return seep_error_set(r->err, SEEP_ENOMEM, r->file, 0, "no memory");
 }
 
-/* Numbers that are not negative; an absent one is refused. */
+/* A whole number that is not negative; refuses an absent one. */
 static int get_whole(const json_t *object, const char *key, uint64_t most, uint64_t *value)
 {
     const json_t *item = json_object_get(object, key);
@@ -89,7 +89,7 @@ static int parse_images(struct reader *r, const json_t *list, struct seep_coco *
     return 0;
 }
 
-/* Rings of at least one point each; x and y in turns. */
+/* Rings of at least one point each; x and y alternate. */
 static int parse_rings(const struct reader *r, const json_t *list,
                        struct seep_coco_annotation *annotation)
 {
@@ -143,7 +143,8 @@ static int parse_run_list(const struct reader *r, const json_t *counts,
     return 0;
 }
 
-/* {"size": [height, width], "counts": …}; the runs cover the size, and the size is the image's. */
+/* {"size": [height, width], "counts": …}; the runs must cover the size, and it must be the
+ * image's. */
 static int parse_runs(const struct reader *r, const json_t *item,
                       struct seep_coco_annotation *annotation)
 {

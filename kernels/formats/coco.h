@@ -6,17 +6,17 @@
 #include "kernels/formats/coco_types.h"
 #include "libprof/base/error.h"
 
-/* Reads a file of at most 512 MiB; while it is read its JSON values take about ten times the file's
- * size, and 6 GiB at most. Run lengths are held against the size that the file gives with them, and
- * that against the image's. An image_id may be of no image of the file (a subset). 0, -SEEP_EIO,
- * -SEEP_EFORMAT, -SEEP_ENOMEM. */
+/* Reads a file of at most 512 MiB; meanwhile its JSON values take about ten times the file's size,
+ * and 6 GiB at most. Run lengths are checked against the size that the file gives with them, and
+ * that size against the image's. An image_id may belong to no image of the file (a subset). 0,
+ * -SEEP_EIO, -SEEP_EFORMAT, -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_coco_read(const char *path, struct seep_coco **out,
                                    struct seep_error *err);
 SEEP_MUST_CHECK int seep_coco_from_bytes(const void *bytes, size_t n, struct seep_coco **out,
                                          struct seep_error *err);
 /* Annotations with run lengths need their image. `compressed`: as pycocotools' strings.
- * -SEEP_EINVAL also where a number is none of JSON's or a name no UTF-8; -SEEP_EIO, -SEEP_ENOMEM.
- */
+ * -SEEP_EINVAL also where a number is not valid in JSON or a name is not UTF-8; -SEEP_EIO,
+ * -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_coco_write(const char *path, const struct seep_coco *coco, bool compressed,
                                     struct seep_error *err);
 void seep_coco_free(struct seep_coco *coco);

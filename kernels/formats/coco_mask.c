@@ -5,7 +5,7 @@
 
 enum { INSIDE = 1, CROSSED = 2 };
 
-/* The first pixel whose centre lies at `at` or behind it, within 0 … n. NaN is 0. */
+/* The first pixel whose centre lies at `at` or after it, within 0 … n. NaN is 0. */
 static size_t first_centre(double at, size_t n)
 {
     double pixel = ceil(at - 0.5);
@@ -17,7 +17,7 @@ struct span {
     size_t begin, end;
 };
 
-/* Marks the first pixel behind each crossing of the edge with a row of centres. */
+/* Marks the first pixel after each crossing of the edge with a row of centres. */
 static void mark_edge(const double *from, const double *to, uint32_t width, uint32_t height,
                       uint8_t *mask, struct span *rows)
 {

@@ -1,6 +1,7 @@
-/* Each number is written in groups of five bits, the lowest first, as a two's complement as short
- * as can be; a sixth bit says that another group follows, and '0' is added. From the fourth number
- * on it is the difference to the number two before: runs of a column resemble those of the next. */
+/* Each number is written in groups of five bits, the lowest first, as the shortest possible two's
+ * complement; a sixth bit says that another group follows, and '0' is added. From the fourth number
+ * on the difference to the number two before is written: runs of a column resemble those of the
+ * next. */
 #include "kernels/formats/coco_runs.h"
 
 #include <stdbool.h>
@@ -60,7 +61,7 @@ int seep_coco_runs_from_text(const char *text, size_t n_text, uint32_t **runs, s
 static char *put_number(char *to, int64_t number)
 {
     for (;;) {
-        /* An arithmetic shift, in C11's terms. */
+        /* An arithmetic right shift, in portable C11. */
         int64_t rest = (number - (number & LOW)) / (LOW + 1);
         unsigned digit = (unsigned)(number & LOW);
         bool last = rest == (digit & SIGN ? -1 : 0);

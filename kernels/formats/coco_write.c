@@ -1,5 +1,5 @@
-/* The writer of COCO annotations. Categories have no names in what we keep: they are named by their
- * number, so that readers that insist on the list find it. */
+/* The writer of COCO annotations. We do not keep names of categories: their numbers serve as names,
+ * so that readers that insist on the list find it. */
 #include "kernels/formats/byte_file.h"
 #include "kernels/formats/coco.h"
 #include "kernels/formats/coco_parts.h"
@@ -34,7 +34,7 @@ static bool are_finite(const double *values, size_t n)
     return true;
 }
 
-/* Whether the file can hold it all: then what jansson refuses is for want of memory. */
+/* Whether the values can be written at all: if so, a failure of jansson means out of memory. */
 static bool is_writable(const struct writer *w)
 {
     for (size_t i = 0; i < w->coco->n_images; i++) {

@@ -21,7 +21,7 @@ static int take_count(struct seep_colmap_source *source, size_t least, size_t *c
     if (source->bytes.short_)
         return seep_colmap_error(source, SEEP_EFORMAT, "the file ends early");
     if (n > seep_bytes_left(&source->bytes) / least)
-        return seep_colmap_error(source, SEEP_EFORMAT, "a count of more than the file holds");
+        return seep_colmap_error(source, SEEP_EFORMAT, "a count is larger than the file");
     *count = (size_t)n;
     return 0;
 }
@@ -48,7 +48,7 @@ static int parse_camera(struct seep_colmap_source *source, struct seep_colmap_ca
     camera->n_params = seep_colmap_model_params(camera->model);
     /* How long the record is depends on the model: nothing can be read on. */
     if (!camera->n_params)
-        return seep_colmap_error(source, SEEP_EFORMAT, "a camera of an unknown model");
+        return seep_colmap_error(source, SEEP_EFORMAT, "a camera has an unknown model");
     for (unsigned i = 0; i < camera->n_params; i++)
         camera->params[i] = seep_bytes_f64(b);
     return 0;
@@ -61,7 +61,7 @@ static int parse_name(struct seep_colmap_source *source, char **name)
     const uint8_t *end = left ? memchr(b->at, 0, left) : NULL;
 
     if (!end)
-        return seep_colmap_error(source, SEEP_EFORMAT, "an image's name has no end");
+        return seep_colmap_error(source, SEEP_EFORMAT, "an image's name is not terminated");
     *name = strdup((const char *)b->at);
     if (!*name)
         return seep_colmap_error(source, SEEP_ENOMEM, "no memory");
@@ -150,7 +150,7 @@ int seep_colmap_parse_binary(struct seep_colmap_source *source, enum seep_colmap
     if (source->bytes.short_)
         return seep_colmap_error(source, SEEP_EFORMAT, "the last record is cut off");
     if (seep_bytes_left(&source->bytes))
-        return seep_colmap_error(source, SEEP_EFORMAT, "bytes behind the last record");
+        return seep_colmap_error(source, SEEP_EFORMAT, "there are bytes after the last record");
     return 0;
 }
 

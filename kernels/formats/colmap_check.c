@@ -70,7 +70,7 @@ static const char *camera_fault(const struct seep_colmap_camera *camera)
         return "has an unknown model";
     if (!camera->width || !camera->height || camera->width > INT32_MAX ||
         camera->height > INT32_MAX)
-        return "has a side that is not 1 to 2147483647";
+        return "has a width or height outside 1 to 2147483647";
     if (!are_finite(camera->params, camera->n_params))
         return "has a parameter that is not finite";
     return NULL;
@@ -84,7 +84,7 @@ static const char *image_fault(const struct seep_colmap_image *image)
     if (!are_finite(q, 4) || !are_finite(image->translation, 3))
         return "has a pose that is not finite";
     if (!(norm2 >= 1e-12 && norm2 <= 1e12))
-        return "has a quaternion that is no rotation";
+        return "has a quaternion that is not a rotation";
     if (!image->name || !seep_name_is_safe(image->name))
         return "has a name that leads out of its folder or holds control characters";
     return NULL;
@@ -119,7 +119,7 @@ static int check_images(const struct seep_colmap *model, const uint64_t *ids, co
         const char *fault = image_fault(image);
         if (!fault && (!model->n_cameras ||
                        !bsearch(&camera, ids, model->n_cameras, sizeof *ids, compare_ids)))
-            fault = "has a camera that is not there";
+            fault = "has a camera that does not exist";
         if (fault)
             return seep_error_set(err, code, file, 0, "image %u %s", image->id, fault);
     }
@@ -145,17 +145,18 @@ int seep_colmap_check(const struct seep_colmap *model, const char *const files[S
                                 model->cameras[i].id, fault);
     }
     if (!rc && !sort_ids(ids, model->n_cameras))
-        rc = seep_error_set(err, code, files[SEEP_COLMAP_CAMERAS], 0, "two cameras have one id");
+        rc = seep_error_set(err, code, files[SEEP_COLMAP_CAMERAS], 0,
+                            "two cameras have the same id");
     if (!rc)
         rc = check_images(model, ids, files[SEEP_COLMAP_IMAGES], code, err);
     for (size_t i = 0; i < model->n_images; i++)
         ids[i] = model->images[i].id;
     if (!rc && !sort_ids(ids, model->n_images))
-        rc = seep_error_set(err, code, files[SEEP_COLMAP_IMAGES], 0, "two images have one id");
+        rc = seep_error_set(err, code, files[SEEP_COLMAP_IMAGES], 0, "two images have the same id");
     for (size_t i = 0; i < model->n_points; i++)
         ids[i] = model->points[i].id;
     if (!rc && !sort_ids(ids, model->n_points))
-        rc = seep_error_set(err, code, files[SEEP_COLMAP_POINTS], 0, "two points have one id");
+        rc = seep_error_set(err, code, files[SEEP_COLMAP_POINTS], 0, "two points have the same id");
     free(ids);
     return rc;
 }

@@ -92,13 +92,13 @@ static int parse_camera(struct seep_colmap_source *source, struct row *row,
         camera->model++;
     camera->n_params = seep_colmap_model_params(camera->model);
     if (row->bad || !camera->n_params)
-        return row_error(source, row, "a camera of an unknown model");
+        return row_error(source, row, "a camera has an unknown model");
     camera->width = take_u64(row, UINT64_MAX);
     camera->height = take_u64(row, UINT64_MAX);
     for (unsigned i = 0; i < camera->n_params; i++)
         camera->params[i] = take_f64(row);
     if (row->bad || count_fields(row->line))
-        return row_error(source, row, "a line that is no \"ID MODEL WIDTH HEIGHT PARAMETERS\"");
+        return row_error(source, row, "a line is not \"ID MODEL WIDTH HEIGHT PARAMETERS\"");
     return 0;
 }
 
@@ -108,7 +108,7 @@ static int take_name(struct seep_colmap_source *source, struct row *row, char **
     struct seep_field first;
 
     if (!next(row, &first))
-        return row_error(source, row, "an image without a name");
+        return row_error(source, row, "an image has no name");
     const char *end = (const char *)row->line.end;
     while (end > first.at && strchr(" \t\r", end[-1]) && end[-1])
         end--;
@@ -128,7 +128,7 @@ static int parse_points2d(struct seep_colmap_source *source, struct seep_colmap_
     seep_text_line(&source->bytes, &row.line);
     size_t n = count_fields(row.line);
     if (n % 3)
-        return row_error(source, &row, "2D points that are no \"X Y POINT3D_ID\"");
+        return row_error(source, &row, "2D points are not \"X Y POINT3D_ID\"");
     n /= 3;
     if (!n)
         return 0;
@@ -142,7 +142,7 @@ static int parse_points2d(struct seep_colmap_source *source, struct seep_colmap_
         image->xy[i][1] = take_f64(&row);
         image->point3d_ids[i] = take_i64(&row);
     }
-    return row.bad ? row_error(source, &row, "2D points that are no \"X Y POINT3D_ID\"") : 0;
+    return row.bad ? row_error(source, &row, "2D points are not \"X Y POINT3D_ID\"") : 0;
 }
 
 static int parse_image(struct seep_colmap_source *source, struct row *row,
@@ -161,7 +161,7 @@ static int parse_image(struct seep_colmap_source *source, struct row *row,
         image->translation[i] = take_f64(row);
     image->camera_id = (uint32_t)take_u64(row, UINT32_MAX);
     if (row->bad)
-        return row_error(source, row, "a line that is no \"ID QW QX QY QZ TX TY TZ CAMERA NAME\"");
+        return row_error(source, row, "a line is not \"ID QW QX QY QZ TX TY TZ CAMERA NAME\"");
     int rc = take_name(source, row, &image->name);
     return rc ? rc : parse_points2d(source, image);
 }
@@ -183,7 +183,7 @@ static int parse_point(struct seep_colmap_source *source, struct row *row,
     point->error = take_f64(row);
     size_t n = count_fields(row->line);
     if (row->bad || n % 2)
-        return row_error(source, row, "a line that is no \"ID X Y Z R G B ERROR TRACK\"");
+        return row_error(source, row, "a line is not \"ID X Y Z R G B ERROR TRACK\"");
     if (!n)
         return 0;
     point->track = calloc(n / 2, sizeof *point->track);
@@ -194,7 +194,7 @@ static int parse_point(struct seep_colmap_source *source, struct row *row,
         point->track[i][0] = (uint32_t)take_u64(row, UINT32_MAX);
         point->track[i][1] = (uint32_t)take_u64(row, UINT32_MAX);
     }
-    return row->bad ? row_error(source, row, "a track that is no \"IMAGE INDEX\"") : 0;
+    return row->bad ? row_error(source, row, "a track is not \"IMAGE INDEX\"") : 0;
 }
 
 int seep_colmap_parse_text(struct seep_colmap_source *source, enum seep_colmap_part part,

@@ -9,21 +9,22 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A picture's compressed file; what is larger is none of ours. */
+/* A compressed picture's file; a larger one is refused. */
 #define MAX_FILE_BYTES  ((size_t)1 << 30)
 #define MAX_PIXEL_BYTES ((uint64_t)1 << 30)
 
-/* What is read at first to learn a size: past most cameras' thumbnails and colour profiles. */
+/* Bytes read first to find a size: enough for most cameras' thumbnails and colour profiles. */
 enum { FIRST_BYTES = 64 << 10 };
 
 int seep_image_check_size(const struct seep_image_source *source, uint64_t width, uint64_t height,
                           unsigned channels)
 {
     if (!width || !height)
-        return seep_error_set(source->err, SEEP_EFORMAT, source->file, 0, "a picture of no size");
+        return seep_error_set(source->err, SEEP_EFORMAT, source->file, 0,
+                              "the picture has no pixels");
     if (width > SEEP_IMAGE_MAX_SIDE || height > SEEP_IMAGE_MAX_SIDE)
         return seep_error_set(source->err, SEEP_EFORMAT, source->file, 0,
-                              "%llu x %llu pixels, at most %d a side are read",
+                              "%llu x %llu pixels: at most %d a side are supported",
                               (unsigned long long)width, (unsigned long long)height,
                               SEEP_IMAGE_MAX_SIDE);
     if (width * height * channels > MAX_PIXEL_BYTES)
@@ -113,7 +114,7 @@ int seep_image_size(const char *path, uint32_t *width, uint32_t *height, struct 
     size_t n;
     bool final;
     int rc;
-    /* A pipe that nobody writes to must not hold the reader up. */
+    /* A pipe that nobody writes to must not block the reader. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "rb");
 
@@ -168,7 +169,7 @@ static int write_whole(const char *path, const struct seep_image *image, int qua
 int seep_image_write_png(const char *path, const struct seep_image *image, struct seep_error *err)
 {
     if (!is_writable(image))
-        return seep_error_set(err, SEEP_EINVAL, path, 0, "no picture that can be written");
+        return seep_error_set(err, SEEP_EINVAL, path, 0, "the picture cannot be written");
     return write_whole(path, image, 0, err);
 }
 
@@ -176,7 +177,7 @@ int seep_image_write_jpeg(const char *path, const struct seep_image *image, int 
                           struct seep_error *err)
 {
     if (!is_writable(image) || image->channels == 4 || quality < 1 || quality > 100)
-        return seep_error_set(err, SEEP_EINVAL, path, 0, "no picture that JPEG can hold");
+        return seep_error_set(err, SEEP_EINVAL, path, 0, "JPEG cannot hold this picture");
     return write_whole(path, image, quality, err);
 }
 

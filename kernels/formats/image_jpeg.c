@@ -1,5 +1,5 @@
-/* JPEG through libjpeg-turbo. Its errors come back by longjmp; everything that lives across it is
- * in struct decoder or struct encoder. */
+/* JPEG through libjpeg-turbo. Its errors return by longjmp; everything that survives it is in
+ * struct decoder or struct encoder. */
 #include "kernels/formats/image_codec.h"
 
 #include <jpeglib.h>
@@ -41,7 +41,7 @@ static void fail(j_common_ptr jpeg)
     longjmp(trap->back, 1);
 }
 
-/* Warnings are survived, but for the end of the file before the picture's. */
+/* Ignores warnings, except that the file ends before the picture. */
 static void warn(j_common_ptr jpeg, int level)
 {
     if (level < 0)
@@ -74,7 +74,7 @@ static struct jpeg_error_mgr *trap_init(struct trap *trap)
     return manager;
 }
 
-/* What libjpeg's header says, held against what we take. */
+/* Checks libjpeg's header against our limits. */
 static int check_header(const struct seep_image_source *source, struct jpeg_decompress_struct *jpeg)
 {
     bool grey = jpeg->jpeg_color_space == JCS_GRAYSCALE;
@@ -86,14 +86,15 @@ static int check_header(const struct seep_image_source *source, struct jpeg_deco
         return seep_error_set(source->err, SEEP_EFORMAT, source->file, 0,
                               "a CMYK picture: convert it to RGB");
     if (!grey && jpeg->jpeg_color_space != JCS_YCbCr && jpeg->jpeg_color_space != JCS_RGB)
-        return seep_error_set(source->err, SEEP_EFORMAT, source->file, 0, "%d colour components",
-                              jpeg->num_components);
+        return seep_error_set(source->err, SEEP_EFORMAT, source->file, 0,
+                              "%d colour components are not supported", jpeg->num_components);
     if (jpeg->arith_code)
-        return seep_error_set(source->err, SEEP_EFORMAT, source->file, 0, "arithmetic coding");
+        return seep_error_set(source->err, SEEP_EFORMAT, source->file, 0,
+                              "arithmetic coding is not supported");
     return 0;
 }
 
-/* Every 8x8 block takes at least a bit of a Huffman code: what is shorter was cut off. */
+/* Every 8x8 block takes at least one bit of a Huffman code: a shorter file was cut off. */
 static int check_length(const struct seep_image_source *source,
                         const struct jpeg_decompress_struct *jpeg)
 {

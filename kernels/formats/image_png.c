@@ -1,4 +1,4 @@
-/* PNG through libpng. Its errors come back by longjmp; everything that lives across it is in struct
+/* PNG through libpng. Its errors return by longjmp; everything that survives it is in struct
  * state. */
 #include "kernels/formats/byte_file.h"
 #include "kernels/formats/image_codec.h"
@@ -18,7 +18,7 @@ struct state {
     size_t at;
     FILE *stream; /* writing */
     uint8_t *pixels;
-    bool no_memory; /* what libpng says of it is one error like others */
+    bool no_memory; /* libpng reports it like any other error */
     jmp_buf back;
     char text[128];
 };
@@ -115,7 +115,7 @@ static int decode(struct state *s, bool size_only, struct seep_image *out)
         return rc;
     size_t row_bytes = (size_t)out->width * out->channels;
     if (png_get_rowbytes(s->png, s->info) != row_bytes)
-        png_error(s->png, "rows of an unexpected length");
+        png_error(s->png, "rows have an unexpected length");
     s->pixels = malloc(row_bytes * out->height);
     if (!s->pixels)
         return seep_error_set(source->err, SEEP_ENOMEM, source->file, 0,

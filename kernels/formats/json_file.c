@@ -1,6 +1,6 @@
-/* jansson ends in assert(), reads past its buffer or speaks of a wrong text where its memory ends
- * within a token. So its memory comes from an arena while it parses, and where there is no more,
- * longjmp() leaves it. */
+/* Where memory runs out within a token, jansson ends in assert(), reads past its buffer or reports
+ * invalid text. So it gets memory from an arena while it parses, and when that is full, longjmp()
+ * leaves it. */
 #include "kernels/formats/json_file.h"
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@ struct block {
 struct arena {
     struct block *blocks;
     uint8_t *at, *end; /* what is left of the newest small block */
-    size_t left;       /* what may still be taken */
+    size_t left;       /* bytes that may still be allocated */
     jmp_buf back;
 };
 
@@ -49,7 +49,7 @@ static void *take(size_t n)
     if (n > SIZE_MAX - BLOCK_BYTES)
         longjmp(arena->back, OVER_THE_BOUND);
     n = (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    /* Large tables do not end a block that is hardly begun. */
+    /* A large table does not waste a block that has just begun. */
     if (n > BLOCK_BYTES / 4)
         return add_block(arena, n);
     if (n > (size_t)(arena->end - arena->at)) {

@@ -1,4 +1,4 @@
-/* A JSON text as jansson's values, in memory that is bounded and freed at one go. */
+/* A JSON text as jansson's values, in memory that is bounded and freed all at once. */
 #ifndef SEEP_KERNELS_JSON_FILE_H
 #define SEEP_KERNELS_JSON_FILE_H
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 struct seep_json {
-    const json_t *root; /* only looked at: its references are not counted */
+    const json_t *root; /* read only: its references are not counted */
     void *blocks;
 };
 
@@ -29,7 +29,7 @@ SEEP_MUST_CHECK int seep_json_load(const char *file, const void *bytes, size_t n
  *   flags  jansson's */
 SEEP_MUST_CHECK int seep_json_print(FILE *out, const json_t *root, size_t flags);
 
-/* Also of what is all zeros. */
+/* Also accepts a struct of zeros. */
 void seep_json_free(struct seep_json *json);
 
 #endif

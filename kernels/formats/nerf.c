@@ -20,7 +20,7 @@ static int refuse(const struct source *source, size_t frame, const char *text)
     return seep_error_set(source->err, SEEP_EFORMAT, source->file, 0, "frame %zu: %s", frame, text);
 }
 
-/* An intrinsic of the frame's own, else of the scene's; false where it is no number. */
+/* An intrinsic of the frame, else of the scene; false where it is not a number. */
 static bool number(const json_t *frame, const json_t *scene, const char *key, double *value)
 {
     const json_t *found = json_object_get(frame, key);
@@ -31,7 +31,7 @@ static bool number(const json_t *frame, const json_t *scene, const char *key, do
     return !found || json_is_number(found);
 }
 
-/* Whole, though some tools write 1920.0. */
+/* A whole number, though some tools write 1920.0. */
 static bool side(const json_t *frame, const json_t *scene, const char *key, int *value)
 {
     double real;
@@ -54,7 +54,7 @@ static int parse_intrinsics(const struct source *source, const json_t *json, con
     if (!side(json, scene, "w", &frame->width) || !side(json, scene, "h", &frame->height) ||
         !number(json, scene, "fl_x", &frame->fx) || !number(json, scene, "fl_y", &frame->fy) ||
         !number(json, scene, "cx", &frame->cx) || !number(json, scene, "cy", &frame->cy))
-        return refuse(source, i, "an intrinsic that is no number, or a side over 65535");
+        return refuse(source, i, "an intrinsic is not a number, or a side is over 65535");
     if (!has(json, scene, "fl_y"))
         frame->fy = frame->fx;
     if (!has(json, scene, "fl_x") || (frame->fx == 0 && frame->fy == 0)) {
@@ -79,11 +79,11 @@ static int parse_matrix(const struct source *source, const json_t *rows, size_t 
     for (size_t r = 0; r < n; r++) {
         const json_t *row = json_array_get(rows, r);
         if (json_array_size(row) != 4)
-            return refuse(source, i, "a row of transform_matrix has not 4 numbers");
+            return refuse(source, i, "a row of transform_matrix does not have 4 numbers");
         for (size_t c = 0; c < 4; c++) {
             const json_t *value = json_array_get(row, c);
             if (!json_is_number(value))
-                return refuse(source, i, "a row of transform_matrix has not 4 numbers");
+                return refuse(source, i, "a row of transform_matrix does not have 4 numbers");
             matrix[r][c] = json_number_value(value);
         }
     }
@@ -104,7 +104,7 @@ static int parse_frame(const struct source *source, const json_t *json, const js
     return rc ? rc : parse_intrinsics(source, json, scene, i, frame);
 }
 
-/* The models that a pinhole describes but for distortion. */
+/* The models that are a pinhole apart from distortion. */
 static bool is_perspective(const json_t *json)
 {
     static const char *const models[] = {"PINHOLE", "SIMPLE_PINHOLE", "SIMPLE_RADIAL",
@@ -127,10 +127,10 @@ static int parse_scene(const struct source *source, const json_t *json, struct s
         return seep_error_set(source->err, SEEP_EFORMAT, source->file, 0, "no frames[]");
     if (!number(json, NULL, "camera_angle_x", &scene->camera_angle_x))
         return seep_error_set(source->err, SEEP_EFORMAT, source->file, 0,
-                              "camera_angle_x is no number");
+                              "camera_angle_x is not a number");
     if (!is_perspective(json))
         return seep_error_set(source->err, SEEP_EFORMAT, source->file, 0,
-                              "camera_model is no perspective camera");
+                              "camera_model is not a perspective camera");
     scene->frames = calloc(n + 1, sizeof *scene->frames);
     if (!scene->frames)
         return seep_error_set(source->err, SEEP_ENOMEM, source->file, 0, "no memory");
@@ -138,7 +138,7 @@ static int parse_scene(const struct source *source, const json_t *json, struct s
         size_t i = scene->n_frames++;
         const json_t *frame = json_array_get(frames, i);
         if (!is_perspective(frame))
-            return refuse(source, i, "camera_model is no perspective camera");
+            return refuse(source, i, "camera_model is not a perspective camera");
         int rc = parse_frame(source, frame, json, i, &scene->frames[i]);
         if (rc)
             return rc;

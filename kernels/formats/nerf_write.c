@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Files round; those of three digits behind the point are still taken. */
+/* Files are rounded; three decimals are still accepted. */
 static const double tolerance = 5e-3;
 
 static bool is_near(double a, double b)
@@ -14,7 +14,7 @@ static bool is_near(double a, double b)
     return fabs(a - b) <= tolerance;
 }
 
-/* Turned and moved, as a camera is: neither scaled, sheared nor mirrored. */
+/* A rotation and a translation, as a camera's pose is: no scaling, shear or mirroring. */
 static bool is_pose(const double m[4][4])
 {
     double det = 0;
@@ -37,23 +37,23 @@ static const char *frame_fault(const struct seep_nerf_frame *frame, bool has_ang
     const double intrinsics[] = {frame->fx, frame->fy, frame->cx, frame->cy};
 
     if (!frame->file || !seep_name_is_safe(frame->file))
-        return "a file_path that leads out of its folder or holds control characters";
+        return "a file_path leads out of its folder or holds control characters";
     for (unsigned i = 0; i < 16; i++) {
         if (!isfinite(frame->to_world[i / 4][i % 4]))
-            return "a transform_matrix that is not finite";
+            return "a transform_matrix is not finite";
     }
     if (!is_pose(frame->to_world))
-        return "a transform_matrix that is no rotation and translation of a camera";
+        return "a transform_matrix is not a camera's rotation and translation";
     for (unsigned i = 0; i < 4; i++) {
         if (!isfinite(intrinsics[i]))
-            return "an intrinsic that is not finite";
+            return "an intrinsic is not finite";
     }
     if (frame->fx != 0 || frame->fy != 0 || !has_angle) {
         if (!(frame->fx > 0 && frame->fy > 0))
-            return "a frame without a focal length";
+            return "no focal length";
     }
     if (frame->width < 0 || frame->width > 65535 || frame->height < 0 || frame->height > 65535)
-        return "a side that is not 0 to 65535";
+        return "a width or height is not 0 to 65535";
     return NULL;
 }
 
@@ -63,7 +63,7 @@ int seep_nerf_check(const struct seep_nerf *scene, const char *file, int code,
     double angle = scene->camera_angle_x;
 
     if (!(angle >= 0 && angle < 3.141592653589793))
-        return seep_error_set(err, code, file, 0, "camera_angle_x is no angle of a camera");
+        return seep_error_set(err, code, file, 0, "camera_angle_x is not a camera's angle");
     for (size_t i = 0; i < scene->n_frames; i++) {
         const char *fault = frame_fault(&scene->frames[i], angle > 0);
         if (fault)
@@ -127,7 +127,7 @@ int seep_nerf_print(FILE *out, const struct seep_nerf *scene)
     for (size_t i = 0; i < scene->n_frames && !bad; i++)
         bad |= json_array_append_new(frames, frame_json(&scene->frames[i]));
     bad |= json_object_set_new(json, "frames", frames);
-    /* 17 digits bring every double back. */
+    /* 17 digits restore every double. */
     rc = bad ? -SEEP_ENOMEM : seep_json_print(out, json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     putc('\n', out);
     json_decref(json);
@@ -149,5 +149,5 @@ int seep_nerf_write(const char *path, const struct seep_nerf *scene, struct seep
     if (rc == -SEEP_ENOMEM)
         return seep_error_set(err, SEEP_ENOMEM, path, 0, "no memory");
     rc = seep_nerf_check(scene, path, SEEP_EINVAL, err);
-    return rc ? rc : seep_error_set(err, SEEP_EINVAL, path, 0, "a file_path that is no UTF-8");
+    return rc ? rc : seep_error_set(err, SEEP_EINVAL, path, 0, "a file_path is not UTF-8");
 }

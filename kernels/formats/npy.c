@@ -1,6 +1,6 @@
-/* "\x93NUMPY", a version, a length and a Python dictionary such as
- *   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
- * padded with spaces (numpy.lib.format). Only what NumPy itself writes is taken. */
+/* "\x93NUMPY", a version, a length and a Python dictionary such as {'descr': '<f4',
+ * 'fortran_order': False, 'shape': (3, 4), } padded with spaces (numpy.lib.format). Accepts only
+ * what NumPy itself writes. */
 #include "kernels/formats/npy.h"
 
 #include "kernels/formats/byte_file.h"
@@ -26,7 +26,7 @@ static void skip_space(struct text *t)
         t->at++;
 }
 
-/* Whether that character comes next; it is taken then. */
+/* Whether that character comes next; consumes it if so. */
 static bool take(struct text *t, char c)
 {
     skip_space(t);
@@ -74,7 +74,7 @@ static bool take_number(struct text *t, size_t *number)
             __builtin_add_overflow(*number, (size_t)(*t->at - '0'), number))
             return false;
     }
-    if (t->at < t->end && *t->at == 'L') /* Python 2 wrote long integers so */
+    if (t->at < t->end && *t->at == 'L') /* the suffix of Python 2's long integers */
         t->at++;
     return true;
 }
@@ -93,7 +93,7 @@ static bool take_shape(struct text *t, struct seep_npy *out)
         out->n_dims++;
         comma = take(t, ',');
     }
-    return out->n_dims != 1 || comma; /* (3) is no tuple */
+    return out->n_dims != 1 || comma; /* (3) is not a tuple */
 }
 
 static bool take_field(struct text *t, struct fields *f, struct seep_npy *out)
@@ -143,14 +143,14 @@ static bool is_known_type(const struct fields *f, struct seep_npy *out)
            (out->kind == 'b' && bytes == 1);
 }
 
-/* Where the dictionary lies. */
+/* Finds the dictionary. */
 static int find_text(struct seep_bytes *b, struct text *t, struct seep_error *err)
 {
     static const uint8_t magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
     const uint8_t *begin = seep_bytes_take(b, sizeof magic);
 
     if (!begin || memcmp(begin, magic, sizeof magic))
-        return seep_error_set(err, SEEP_EFORMAT, "", 0, "no array of NumPy's");
+        return seep_error_set(err, SEEP_EFORMAT, "", 0, "not a NumPy array");
     unsigned major = seep_bytes_u8(b), minor = seep_bytes_u8(b);
     if (major < 1 || major > 3 || minor)
         return seep_error_set(err, SEEP_EVERSION, "", 6, "version %u.%u of NumPy's format", major,
@@ -163,7 +163,7 @@ static int find_text(struct seep_bytes *b, struct text *t, struct seep_error *er
     }
     t->at = (const char *)seep_bytes_take(b, n);
     if (!t->at || b->short_)
-        return seep_error_set(err, SEEP_EFORMAT, "", 8, "a header that ends early");
+        return seep_error_set(err, SEEP_EFORMAT, "", 8, "the header ends early");
     t->end = t->at + n;
     return 0;
 }
@@ -181,17 +181,17 @@ int seep_npy_header(const void *bytes, size_t n, struct seep_npy *out, size_t *b
         return rc;
     if (!take_dictionary(&text, &fields, out))
         return seep_error_set(err, SEEP_EFORMAT, "", seep_bytes_offset(&b),
-                              "a header that gives no type, order and shape of at most 4 sides");
+                              "the header gives no type, order and shape of at most 4 dimensions");
     if (!is_known_type(&fields, out))
-        return seep_error_set(err, SEEP_EFORMAT, "", 0, "values of type %.*s",
+        return seep_error_set(err, SEEP_EFORMAT, "", 0, "values of type %.*s are not supported",
                               fields.n_descr < 32 ? (int)fields.n_descr : 32, fields.descr);
     if (fields.fortran)
-        return seep_error_set(err, SEEP_EFORMAT, "", 0, "Fortran order");
+        return seep_error_set(err, SEEP_EFORMAT, "", 0, "Fortran order is not supported");
     size_t left = seep_bytes_left(&b), size;
     out->n_items = 1;
     for (unsigned i = 0; i < out->n_dims; i++) {
         if (__builtin_mul_overflow(out->n_items, out->shape[i], &out->n_items))
-            return seep_error_set(err, SEEP_EFORMAT, "", 0, "a shape beyond all memory");
+            return seep_error_set(err, SEEP_EFORMAT, "", 0, "the shape is larger than any memory");
     }
     if (__builtin_mul_overflow(out->n_items, (size_t)out->item_bytes, &size) || size != left)
         return seep_error_set(err, SEEP_EFORMAT, "", seep_bytes_offset(&b),

@@ -11,8 +11,8 @@
 
 #define MAX_ARRAY_BYTES (UINT64_C(4) << 30)
 
-/* What libzip fails for need not be the archive's fault, nor what it says: where its memory ends or
- * a read fails in an archive's directory it says that this is none. errno was 0 before. */
+/* An error that libzip reports as the archive's need not be: where memory runs out or a read fails
+ * within the directory, it says that this is no archive. errno was 0 before. */
 static int refuse(zip_error_t *reason, const char *file, struct seep_error *err)
 {
     int kind = zip_error_code_zip(reason), code = SEEP_EFORMAT;
@@ -26,8 +26,8 @@ static int refuse(zip_error_t *reason, const char *file, struct seep_error *err)
                           by_system ? strerror(errno) : zip_error_strerror(reason));
 }
 
-/* Takes all of an entry, whose size is claimed to be n; reading on past it lets libzip hold the
- * checksum against the values. */
+/* Reads all of an entry, whose claimed size is n; a read past its end makes libzip verify the
+ * checksum. */
 static int take_entry(zip_file_t *entry, size_t n, uint8_t *bytes, const char *file,
                       struct seep_error *err)
 {
@@ -44,7 +44,8 @@ static int take_entry(zip_file_t *entry, size_t n, uint8_t *bytes, const char *f
     if (got < 0)
         return refuse(zip_file_get_error(entry), file, err);
     if (used < n || got > 0)
-        return seep_error_set(err, SEEP_EFORMAT, file, 0, "an entry of another size than it says");
+        return seep_error_set(err, SEEP_EFORMAT, file, 0,
+                              "an entry's size differs from the size that it states");
     return 0;
 }
 
@@ -60,9 +61,10 @@ static int check_entry(zip_t *archive, zip_uint64_t index, uint64_t n_archive, c
         return refuse(zip_get_error(archive), file, err);
     if ((stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) ||
         stat.encryption_method != ZIP_EM_NONE)
-        return seep_error_set(err, SEEP_EFORMAT, file, 0, "neither stored nor deflated");
+        return seep_error_set(err, SEEP_EFORMAT, file, 0,
+                              "an entry is neither stored nor deflated");
     if (stat.size > MAX_ARRAY_BYTES || stat.size / SEEP_MAX_DEFLATE_RATIO > n_archive)
-        return seep_error_set(err, SEEP_EFORMAT, file, 0, "an array of %llu bytes",
+        return seep_error_set(err, SEEP_EFORMAT, file, 0, "an array of %llu bytes is too large",
                               (unsigned long long)stat.size);
     *n = (size_t)stat.size;
     return 0;
@@ -94,7 +96,7 @@ fail:
     return rc;
 }
 
-/* The block of the whole array becomes that of its values. */
+/* The block of the whole file becomes the array's values. */
 static int adopt(uint8_t *bytes, size_t n, const char *file, struct seep_npy *out,
                  struct seep_error *err)
 {
@@ -120,7 +122,7 @@ static int read_array(zip_t *archive, uint64_t n_archive, const char *file, cons
     size_t n = 0;
 
     if (snprintf(entry, sizeof entry, "%s.npy", name) >= (int)sizeof entry)
-        return seep_error_set(err, SEEP_ENODATA, file, 0, "no array of so long a name");
+        return seep_error_set(err, SEEP_ENODATA, file, 0, "the array's name is too long");
     zip_int64_t index = zip_name_locate(archive, entry, ZIP_FL_ENC_RAW);
     if (index < 0)
         return seep_error_set(err, SEEP_ENODATA, file, 0, "no array \"%s\"", name);
@@ -151,11 +153,11 @@ int seep_npz_read(const char *path, const char *name, struct seep_npy *out, stru
     zip_error_t reason;
     struct stat st;
 
-    /* libzip would wait for a pipe's writer. */
+    /* libzip would block on a pipe without a writer. */
     if (stat(path, &st))
         return seep_error_set(err, SEEP_EIO, path, 0, "%s", strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return seep_error_set(err, SEEP_EIO, path, 0, "no regular file");
+        return seep_error_set(err, SEEP_EIO, path, 0, "not a regular file");
     errno = 0;
     zip_error_init(&reason);
     int rc = read_source(zip_source_file_create(path, 0, -1, &reason), &reason,

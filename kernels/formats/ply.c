@@ -6,7 +6,7 @@
 
 static const uint64_t max_bytes = UINT64_C(4) << 30;
 
-/* The names of 1994 first: they are what everything reads. */
+/* The names of 1994 first: every reader knows them. */
 static const struct {
     const char *names[2];
     size_t bytes;
@@ -69,7 +69,7 @@ int seep_ply_allocate(struct seep_ply_element *element)
 {
     for (size_t i = 0; i < element->n_properties; i++) {
         struct seep_ply_property *p = &element->properties[i];
-        /* One more than there are: no property is NULL for want of items. */
+        /* One more than needed, so that no property is NULL where there are no items. */
         if (p->is_list)
             p->starts = calloc(element->n + 1, sizeof *p->starts);
         else
@@ -80,7 +80,7 @@ int seep_ply_allocate(struct seep_ply_element *element)
     return 0;
 }
 
-/* The capacity that a list of this many items has: a power of two, so that it need not be kept. */
+/* The capacity of a list with this many items: a power of two, so that it need not be stored. */
 static size_t capacity_of(size_t used)
 {
     size_t capacity = 16;
@@ -157,7 +157,7 @@ int seep_ply_write(const char *path, const struct seep_ply *ply, struct seep_err
     if (!rc)
         return seep_file_writer_commit(&writer, err);
     seep_file_writer_cancel(&writer);
-    return seep_error_set(err, -rc, path, 0, "a name or a list that PLY cannot hold");
+    return seep_error_set(err, -rc, path, 0, "PLY cannot hold a name or a list");
 }
 
 void seep_ply_free(struct seep_ply *ply)

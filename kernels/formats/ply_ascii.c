@@ -15,7 +15,7 @@ static bool store_real(const struct seep_field *field, enum seep_ply_type type, 
         memcpy(to, &value, sizeof value);
         return true;
     }
-    /* Rounded first: the largest float in nine digits is a little larger than it. */
+    /* Rounded first: the largest float, in nine digits, is slightly larger than itself. */
     float narrow = (float)value;
     if (isfinite(value) && !isfinite(narrow))
         return false;
@@ -45,7 +45,7 @@ static bool store(const struct seep_field *field, enum seep_ply_type type, void 
     return true;
 }
 
-/* At least a digit and a space a value, the last one's space apart. */
+/* Each value takes at least a digit and a space, except that the last needs no space. */
 static bool may_hold(const struct seep_bytes *text, size_t n_values)
 {
     return n_values <= seep_bytes_left(text) / 2 + 1;
@@ -61,7 +61,7 @@ static int store_next(struct seep_ply_source *source, enum seep_ply_type type, v
     if (store(&field, type, to))
         return 0;
     source->bytes = before;
-    return seep_ply_error(source, SEEP_EFORMAT, "a value that is none of its property's type");
+    return seep_ply_error(source, SEEP_EFORMAT, "a value does not fit its property's type");
 }
 
 static int parse_list(struct seep_ply_source *source, struct seep_ply_property *list, size_t item)
@@ -73,7 +73,7 @@ static int parse_list(struct seep_ply_source *source, struct seep_ply_property *
     seep_text_field(&source->bytes, &field);
     if (!seep_field_i64(&field, &count) || count < 0 ||
         !seep_ply_type_holds(list->count_type, count) || !may_hold(&source->bytes, (size_t)count))
-        return seep_ply_error(source, SEEP_EFORMAT, "a list's length that cannot be");
+        return seep_ply_error(source, SEEP_EFORMAT, "a list has an impossible length");
     uint8_t *room = seep_ply_list_room(list, used, (size_t)count);
     if (!room)
         return seep_ply_error(source, SEEP_ENOMEM, "no memory");
@@ -91,7 +91,8 @@ static int parse_element(struct seep_ply_source *source, struct seep_ply_element
     if (element->n && !may_hold(&source->bytes, element->n_properties > SIZE_MAX / element->n
                                                     ? SIZE_MAX
                                                     : element->n * element->n_properties))
-        return seep_ply_error(source, SEEP_EFORMAT, "more items are claimed than the file holds");
+        return seep_ply_error(source, SEEP_EFORMAT,
+                              "the header claims more items than the file holds");
     if (seep_ply_allocate(element))
         return seep_ply_error(source, SEEP_ENOMEM, "no memory");
     for (size_t i = 0; i < element->n; i++) {
@@ -118,6 +119,6 @@ int seep_ply_parse_ascii(struct seep_ply_source *source, struct seep_ply *ply)
             return rc;
     }
     if (seep_text_field(&source->bytes, &rest))
-        return seep_ply_error(source, SEEP_EFORMAT, "more values than the header says");
+        return seep_ply_error(source, SEEP_EFORMAT, "there are more values than the header says");
     return 0;
 }

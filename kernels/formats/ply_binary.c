@@ -74,7 +74,7 @@ static int parse_list(struct seep_ply_source *source, struct seep_ply_property *
 
     if (!at || !length_of(at, list->count_type, swap, &length) ||
         length > seep_bytes_left(&source->bytes) / size)
-        return seep_ply_error(source, SEEP_EFORMAT, "a list's length that cannot be");
+        return seep_ply_error(source, SEEP_EFORMAT, "a list has an impossible length");
     uint8_t *room = seep_ply_list_room(list, used, length);
     if (!room)
         return seep_ply_error(source, SEEP_ENOMEM, "no memory");
@@ -142,7 +142,7 @@ int seep_ply_parse_binary(struct seep_ply_source *source, struct seep_ply *ply)
 
         if (element->n && element->n > seep_bytes_left(&source->bytes) / least)
             return seep_ply_error(source, SEEP_EFORMAT,
-                                  "more items are claimed than the file holds");
+                                  "the header claims more items than the file holds");
         if (seep_ply_allocate(element))
             return seep_ply_error(source, SEEP_ENOMEM, "no memory");
         if (has_lists)
@@ -153,6 +153,6 @@ int seep_ply_parse_binary(struct seep_ply_source *source, struct seep_ply *ply)
             return rc;
     }
     if (seep_bytes_left(&source->bytes))
-        return seep_ply_error(source, SEEP_EFORMAT, "more bytes than the header says");
+        return seep_ply_error(source, SEEP_EFORMAT, "there are more bytes than the header says");
     return 0;
 }

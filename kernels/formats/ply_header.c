@@ -47,7 +47,7 @@ static int parse_element(struct seep_ply_source *source, struct seep_bytes *line
     seep_text_field(line, &count);
     if (!take_name(&name, element.name) || !seep_field_u64(&count, &n) || n >= SIZE_MAX / 16 ||
         seep_text_field(line, &rest))
-        return seep_ply_error(source, SEEP_EFORMAT, "a line that is no \"element NAME COUNT\"");
+        return seep_ply_error(source, SEEP_EFORMAT, "a line is not \"element NAME COUNT\"");
     element.n = (size_t)n;
     struct seep_ply_element *place =
         seep_array_append(&ply->elements, ply->n_elements, sizeof *place);
@@ -66,7 +66,7 @@ static int parse_property(struct seep_ply_source *source, struct seep_bytes *lin
     bool good = true;
 
     if (!ply->n_elements)
-        return seep_ply_error(source, SEEP_EFORMAT, "a property before any element");
+        return seep_ply_error(source, SEEP_EFORMAT, "a property comes before any element");
     struct seep_ply_element *element = &ply->elements[ply->n_elements - 1];
     seep_text_field(line, &word);
     if (seep_field_is(&word, "list")) {
@@ -80,7 +80,7 @@ static int parse_property(struct seep_ply_source *source, struct seep_bytes *lin
     seep_text_field(line, &word);
     if (!good || !take_name(&word, property.name) || seep_text_field(line, &rest))
         return seep_ply_error(source, SEEP_EFORMAT,
-                              "a line that is no \"property [list COUNT-TYPE] TYPE NAME\"");
+                              "a line is not \"property [list COUNT-TYPE] TYPE NAME\"");
     struct seep_ply_property *place =
         seep_array_append(&element->properties, element->n_properties, sizeof *place);
     if (!place)
@@ -90,7 +90,7 @@ static int parse_property(struct seep_ply_source *source, struct seep_bytes *lin
     return 0;
 }
 
-/* The source stays at the line's beginning meanwhile: that is where an error lies. */
+/* The source stays at the beginning of the line meanwhile, for the offset of an error. */
 static int parse_line(struct seep_ply_source *source, struct seep_bytes *line, struct seep_ply *ply,
                       bool *has_format, bool *ended)
 {
@@ -101,7 +101,7 @@ static int parse_line(struct seep_ply_source *source, struct seep_bytes *line, s
         return 0;
     if (seep_field_is(&word, "end_header")) {
         *ended = true;
-        return *has_format ? 0 : seep_ply_error(source, SEEP_EFORMAT, "a header without format");
+        return *has_format ? 0 : seep_ply_error(source, SEEP_EFORMAT, "the header names no format");
     }
     if (seep_field_is(&word, "format")) {
         *has_format = true;
@@ -111,7 +111,7 @@ static int parse_line(struct seep_ply_source *source, struct seep_bytes *line, s
         return parse_element(source, line, ply);
     if (seep_field_is(&word, "property"))
         return parse_property(source, line, ply);
-    return seep_ply_error(source, SEEP_EFORMAT, "an unknown word in the header");
+    return seep_ply_error(source, SEEP_EFORMAT, "the header has an unknown word");
 }
 
 int seep_ply_parse_header(struct seep_ply_source *source, struct seep_ply *ply)

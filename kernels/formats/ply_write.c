@@ -22,7 +22,7 @@ static int check(const struct seep_ply *ply)
             if (!is_name(p->name) || (p->is_list && !seep_ply_type_holds(p->count_type, 0)))
                 return -SEEP_EINVAL;
             for (size_t j = 0; p->is_list && j < element->n; j++) {
-                /* A list that ends before it begins is of a negative length. */
+                /* A list whose end lies before its beginning has a negative length. */
                 int64_t length = (int64_t)(p->starts[j + 1] - p->starts[j]);
                 if (length < 0 || !seep_ply_type_holds(p->count_type, length))
                     return -SEEP_EINVAL;

@@ -55,7 +55,8 @@ static int fill_points(const struct seep_ply *mesh, struct seep_scannet_scene *s
     for (int k = 0; k < 3; k++) {
         for (size_t i = 0; i < vertices->n; i++) {
             if (!(fabsf(xyz[k][i]) <= max_distance))
-                return seep_error_set(err, SEEP_EFORMAT, "", 0, "vertex %zu is nowhere", i);
+                return seep_error_set(err, SEEP_EFORMAT, "", 0,
+                                      "vertex %zu has an impossible position", i);
             mean[k] += (double)xyz[k][i];
         }
         mean[k] /= (double)vertices->n;
@@ -154,7 +155,7 @@ static int path_of(char path[MAX_PATH], const char *folder, const char *name, co
 {
     if (snprintf(path, MAX_PATH, "%s/%s%s", folder, name, suffix) < MAX_PATH)
         return 0;
-    return seep_error_set(err, SEEP_EINVAL, folder, 0, "a path too long");
+    return seep_error_set(err, SEEP_EINVAL, folder, 0, "the path is too long");
 }
 
 static int read_file(const char *folder, const char *name, const char *suffix, size_t most,

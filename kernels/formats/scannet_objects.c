@@ -26,7 +26,7 @@ static int compare_members(const void *a, const void *b)
     return (left->object > right->object) - (left->object < right->object);
 }
 
-/* Of a segment that several objects claim the last one has it, as in PointGroup's preparation. */
+/* Where several objects claim a segment the last one gets it, as in PointGroup's preparation. */
 static int32_t object_of(const struct members *members, json_int_t segment)
 {
     size_t low = 0, high = members->n;
@@ -123,7 +123,8 @@ static int read_segments(const struct seep_scannet_bytes *file, const struct mem
         if (json_is_integer(segment))
             instances[i] = object_of(members, json_integer_value(segment));
         else
-            rc = seep_error_set(err, SEEP_EFORMAT, "", 0, "segs: the segment of vertex %zu", i);
+            rc = seep_error_set(err, SEEP_EFORMAT, "", 0,
+                                "segs: the segment of vertex %zu is not a number", i);
     }
     seep_json_free(&json);
     return rc;

@@ -123,7 +123,7 @@ static int write_files(const struct seep_room *room, const char *folder, const c
     for (int i = 0; i < 4 && !rc; i++) {
         char path[MAX_PATH];
         if (snprintf(path, sizeof path, "%s/%s%s", folder, name, suffixes[i]) >= MAX_PATH)
-            return seep_error_set(err, SEEP_EINVAL, folder, 0, "a path too long");
+            return seep_error_set(err, SEEP_EINVAL, folder, 0, "the path is too long");
         if (i < 2)
             rc = write_json(path, i ? build_segments(room, name) : build_objects(room, name), err);
         else
@@ -138,7 +138,7 @@ int seep_scannet_write_room(const char *folder, const char *name, size_t n_point
     struct seep_room room;
 
     if (!seep_text_is_utf8(name))
-        return seep_error_set(err, SEEP_EINVAL, folder, 0, "a scene's name that is no UTF-8");
+        return seep_error_set(err, SEEP_EINVAL, folder, 0, "the scene's name is not UTF-8");
     if (!n_points || n_points > SEEP_SCANNET_MAX_POINTS)
         return seep_error_set(err, SEEP_EINVAL, folder, 0, "a room of 1 to %d points",
                               SEEP_SCANNET_MAX_POINTS);

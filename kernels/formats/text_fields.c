@@ -58,8 +58,8 @@ bool seep_field_is(const struct seep_field *field, const char *word)
     return strlen(word) == field->n && !memcmp(field->at, word, field->n);
 }
 
-/* strtod() and its kin want a 0 behind the number, and take more than a number of these formats is:
- * white space in front, 0x, nan(…). */
+/* strtod() and its like need a 0 after the number, and accept more than these formats allow:
+ * leading white space, 0x, nan(…). */
 static bool copy(const struct seep_field *field, char text[128])
 {
     if (!field->n || field->n >= 128)
@@ -84,7 +84,7 @@ bool seep_field_f64(const struct seep_field *field, double *value)
         return false;
     errno = 0;
     double got = locale ? strtod_l(text, &end, locale) : strtod(text, &end);
-    /* Too small is rounded to what there is, too large has no meaning. */
+    /* A number too small is rounded; one too large is invalid. */
     if (end == text || *end || (errno == ERANGE && fabs(got) > 1))
         return false;
     *value = got;

@@ -39,7 +39,7 @@ static bool take_scale(const char *text, struct seep_lab_arguments *a)
 {
     if (take_number(text, &a->scale) && a->scale > 0 && a->scale <= 1)
         return true;
-    seep_lab_complain("scale %s is out of bounds: choose one above 0, up to 1", text);
+    seep_lab_complain("--scale cannot be %s: give a number above 0 and at most 1", text);
     return false;
 }
 
@@ -48,7 +48,7 @@ static bool take_device(const char *text, struct seep_lab_arguments *a)
     a->device = strcmp(text, "cuda") == 0 ? SEEP_DEVICE_CUDA : SEEP_DEVICE_CPU;
     if (a->device == SEEP_DEVICE_CUDA || strcmp(text, "cpu") == 0)
         return true;
-    seep_lab_complain("%s is no device: choose cpu or cuda", text);
+    seep_lab_complain("unknown device %s: choose cpu or cuda", text);
     return false;
 }
 
@@ -57,7 +57,7 @@ static bool take_format(const char *text, struct seep_lab_arguments *a)
     a->json = strcmp(text, "json") == 0;
     if (a->json || strcmp(text, "text") == 0)
         return true;
-    seep_lab_complain("%s is no format: choose text or json", text);
+    seep_lab_complain("unknown format %s: choose text or json", text);
     return false;
 }
 
@@ -65,7 +65,7 @@ static bool take_integer(const char *what, const char *text, uint64_t most, uint
 {
     if (take_count(text, most, value))
         return true;
-    seep_lab_complain("%s %s is not a number in bounds: give one from 0 to %llu", what, text,
+    seep_lab_complain("--%s cannot be %s: give a whole number from 0 to %llu", what, text,
                       (unsigned long long)most);
     return false;
 }
@@ -86,7 +86,7 @@ static bool take(int c, const char *text, struct seep_lab_arguments *a)
         good = *text != '\0';
         *word = text;
         if (!good)
-            seep_lab_complain("an option's name is empty: give it one, see `seep-lab --help`");
+            seep_lab_complain("the value of an option is empty: see `seep-lab --help`");
         return good;
     }
     switch (c) {
@@ -166,20 +166,20 @@ bool seep_lab_take_variant(const char *command, const struct seep_lab_arguments 
     char names[256];
 
     if (a->n_words != 1) {
-        seep_lab_complain("%s takes one scenario: `seep-lab list` names them", command);
+        seep_lab_complain("%s takes one scenario: `seep-lab list` shows them", command);
         return false;
     }
     *scenario = seep_lab_find_scenario(a->words[0]);
     if (!*scenario) {
-        seep_lab_complain("%s is no scenario: `seep-lab list` names them", a->words[0]);
+        seep_lab_complain("unknown scenario %s: `seep-lab list` shows them all", a->words[0]);
         return false;
     }
     if (a->device == SEEP_DEVICE_CUDA && !(*scenario)->uses_device) {
-        seep_lab_complain("%s does nothing on a GPU: leave --device away", (*scenario)->name);
+        seep_lab_complain("%s does not use a GPU: omit --device", (*scenario)->name);
         return false;
     }
     if (a->pictures && !(*scenario)->draws_pictures) {
-        seep_lab_complain("%s draws no pictures: leave --pictures away", (*scenario)->name);
+        seep_lab_complain("%s renders no pictures: omit --pictures", (*scenario)->name);
         return false;
     }
     *variant = a->variant ? seep_lab_find_variant(*scenario, a->variant) : NULL;
@@ -190,7 +190,7 @@ bool seep_lab_take_variant(const char *command, const struct seep_lab_arguments 
         seep_lab_complain("%s has no variant %s: choose one of %s", (*scenario)->name, a->variant,
                           names);
     else
-        seep_lab_complain("no variant of %s is given: add --variant with one of %s",
-                          (*scenario)->name, names);
+        seep_lab_complain("%s needs a variant: add --variant with one of %s", (*scenario)->name,
+                          names);
     return false;
 }

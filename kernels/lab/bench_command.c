@@ -1,4 +1,4 @@
-/* `seep-lab bench`: the kernels, and a copy in memory beside them. */
+/* `seep-lab bench`: the kernels, and a copy in memory for comparison. */
 #include "kernels/lab/copy_bench.h"
 #include "kernels/lab/lab.h"
 #include "kernels/lab/table.h"
@@ -15,7 +15,7 @@ typedef int bench_fn(json_t *results, const char *data, struct seep_stream *stre
 static const struct bench {
     const char *name;
     bench_fn *run;
-    const char *file; /* that it looks for in the folder with data, or NULL */
+    const char *file; /* that it looks for in the data folder, or NULL */
 } benches[] = {
     {"copy", seep_copy_bench, NULL},
     {"voxels", seep_voxel_bench, SEEP_VOXEL_BENCH_FILE},
@@ -29,14 +29,14 @@ static bool are_benches(const struct seep_lab_arguments *a)
         for (size_t b = 0; b < sizeof benches / sizeof *benches; b++)
             known |= strcmp(a->words[i], benches[b].name) == 0;
         if (!known) {
-            seep_lab_complain("there is no bench %s: see `seep-lab --help`", a->words[i]);
+            seep_lab_complain("unknown benchmark %s: see `seep-lab --help`", a->words[i]);
             return false;
         }
     }
     return true;
 }
 
-/* The folder, or NULL where it has nothing for this bench: its made-up inputs remain. */
+/* The folder, or NULL where it has nothing for this bench, which then uses made-up input. */
 static const char *data_for(const struct bench *b, const char *folder)
 {
     char path[PATH_MAX];
@@ -46,7 +46,7 @@ static const char *data_for(const struct bench *b, const char *folder)
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, b->file) >= sizeof path ||
         access(path, F_OK) == 0)
         return folder;
-    seep_lab_complain("%s is not there: %s is timed on made-up inputs alone", path, b->name);
+    seep_lab_complain("%s does not exist: %s is timed on generated inputs only", path, b->name);
     return NULL;
 }
 
@@ -100,19 +100,19 @@ int seep_lab_bench_main(int argc, char **argv)
     if (!are_benches(&a))
         return SEEP_LAB_UNUSABLE;
     if (a.data && access(a.data, R_OK | X_OK)) {
-        seep_lab_complain("%s is no folder that can be read: check --data", a.data);
+        seep_lab_complain("%s is not a readable folder: check --data", a.data);
         return SEEP_LAB_UNUSABLE;
     }
     int rc = a.device == SEEP_DEVICE_CUDA ? seep_stream_create_cuda(0, &stream, &err)
                                           : seep_stream_create_cpu(0, &stream);
     if (rc) {
-        seep_lab_complain_error(rc, &err, "leave --device away to run on the CPU");
+        seep_lab_complain_error(rc, &err, "omit --device to run on the CPU");
         return SEEP_LAB_UNUSABLE;
     }
     json_t *all = json_object();
     rc = run_benches(&a, stream, all);
     if (json_object_size(all))
-        print(&a, all); /* of a bench that failed, what it has got to */
+        print(&a, all); /* includes the partial results of a bench that failed */
     json_decref(all);
     seep_stream_destroy(stream);
     return rc || fflush(stdout) || ferror(stdout) ? SEEP_LAB_UNUSABLE : 0;

@@ -1,5 +1,5 @@
-/* Processes that seep-lab starts, and the signals that are meant to end it: they stay blocked and
- * are taken while a child is waited for, so that nothing is left behind. */
+/* Child processes of seep-lab, and the signals that are meant to end it: they stay blocked, and are
+ * taken while it waits for a child, so that nothing is left behind. */
 #include "kernels/lab/lab.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ void seep_lab_hold_signals(void)
     sigaddset(&held, SIGCHLD);
     for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
         struct sigaction now;
-        /* nohup and shells' background jobs have some of them ignored. */
+        /* nohup, and shells for background jobs, ignore some of them. */
         if (sigaction(ending[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             sigaddset(&held, ending[i]);
     }
@@ -65,26 +65,28 @@ void seep_lab_release_signals(void)
 
 /* ---- children -------------------------------------------------------------------------------- */
 
-/* Until the child has ended; what ought to end this process is passed on to it. */
+/* Waits for the child; passes on to it the signals that ought to end this process. */
 static int await(pid_t pid, int *status, struct seep_error *err)
 {
     if (pid < 0)
-        return seep_error_set(err, SEEP_EIO, "", 0, "no process: %s", strerror(errno));
+        return seep_error_set(err, SEEP_EIO, "", 0, "cannot start a process: %s", strerror(errno));
     if (came) /* taken before this child began */
         kill(pid, came);
     for (pid_t ended; (ended = waitpid(pid, status, WNOHANG)) != pid;) {
         if (ended < 0 && errno != EINTR)
-            return seep_error_set(err, SEEP_EIO, "", 0, "a process is lost: %s", strerror(errno));
+            return seep_error_set(err, SEEP_EIO, "", 0, "cannot wait for a process: %s",
+                                  strerror(errno));
         int number = sigwaitinfo(&held, NULL);
         note(number);
         if (number > 0 && number != SIGCHLD)
-            kill(pid, number); /* Ctrl-C has reached it already: twice does no harm */
+            kill(pid, number); /* Ctrl-C has reached the child already: a second signal does no
+                                * harm */
     }
     return seep_lab_interrupted() ? seep_error_set(err, SEEP_EIO, "", 0, "interrupted") : 0;
 }
 
-/* In the child. The lab's verdicts must not hang on what the user's shell has set for other runs.
- */
+/* Runs in the child. The lab's verdicts must not depend on variables that the user has set for
+ * other runs. */
 static void start(char *const *argv, const char *log)
 {
     static const char *const foreign[] = {"SEEP_OUT",   "SEEP_QUIET",       "SEEP_NO_REPORT",
@@ -127,7 +129,7 @@ int seep_lab_in_child(seep_lab_work *work, void *arg, struct seep_error *err)
 
     if (a == MAP_FAILED)
         return -SEEP_ENOMEM;
-    a->rc = -SEEP_EIO; /* until the work has said how it went */
+    a->rc = -SEEP_EIO; /* until the work reports its result */
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
@@ -137,8 +139,7 @@ int seep_lab_in_child(seep_lab_work *work, void *arg, struct seep_error *err)
     }
     int rc = await(pid, &status, err);
     if (!rc && WIFSIGNALED(status))
-        rc = seep_error_set(err, SEEP_EIO, "", 0, "a process is ended by signal %d",
-                            WTERMSIG(status));
+        rc = seep_error_set(err, SEEP_EIO, "", 0, "signal %d ended a process", WTERMSIG(status));
     if (!rc && a->rc) {
         rc = a->rc;
         if (err)

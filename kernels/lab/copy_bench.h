@@ -1,4 +1,4 @@
-/* How fast the device's memory is: the ceiling of every kernel that moves what it reads. */
+/* The speed of the device's memory: the upper limit of every kernel that is bound by memory. */
 #ifndef SEEP_KERNELS_COPY_BENCH_H
 #define SEEP_KERNELS_COPY_BENCH_H
 

@@ -33,9 +33,7 @@ int seep_lab_data_main(int argc, char **argv)
     }
     maker *make = find_maker(a.words[0]);
     if (!make) {
-        seep_lab_complain(
-            "there is nothing of kind %s to make: `seep-lab --help` lists what there is",
-            a.words[0]);
+        seep_lab_complain("unknown kind %s: `seep-lab --help` lists the kinds", a.words[0]);
         return SEEP_LAB_UNUSABLE;
     }
     int rc = seep_lab_make_folder(a.words[1], &err);
@@ -48,6 +46,6 @@ int seep_lab_data_main(int argc, char **argv)
     }
     if (!rc)
         return 0;
-    seep_lab_complain_error(rc, &err, "name an empty or new folder with room");
+    seep_lab_complain_error(rc, &err, "give an empty or new folder on a disk with free space");
     return SEEP_LAB_UNUSABLE;
 }

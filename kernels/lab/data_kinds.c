@@ -22,7 +22,7 @@ static int make_colmap(const char *folder, double scale, uint64_t seed, struct s
     return seep_made_up_write(folder, &size, seed, err);
 }
 
-/* What the other forms of the scene are made of: its model, and where that lies. */
+/* The model from which the other forms of the scene are made, and its path. */
 static int make_model(const char *folder, double scale, uint64_t seed, char model[PATH_MAX],
                       struct seep_colmap **out, struct seep_error *err)
 {
@@ -39,7 +39,7 @@ static int make_colmap_text(const char *folder, double scale, uint64_t seed, str
     int rc = make_model(folder, scale, seed, path, &model, err);
 
     if (!rc) {
-        seep_lab_remove(path); /* the binary twin would be read first */
+        seep_lab_remove(path); /* else the binary twin would be read first */
         rc = seep_lab_make_folder(path, err);
     }
     if (!rc)

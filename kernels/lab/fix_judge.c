@@ -29,7 +29,7 @@ static bool has_vanished(const json_t *verdict, const char *pattern)
     return false;
 }
 
-/* Remains, or is new; and nothing else does. */
+/* Whether this pattern remains, or is new, and no other does. */
 static bool is_all_that_is_left(const json_t *verdict, const char *pattern)
 {
     const json_t *pair;
@@ -45,19 +45,19 @@ static bool is_all_that_is_left(const json_t *verdict, const char *pattern)
     return left > 0;
 }
 
-/* seep's own judgement of each space, and the numbers that it is of. */
+/* seep's own verdict on each space, and the numbers behind it. */
 static void judge_savings(const char *name, const json_t *verdict, struct seep_rows *rows)
 {
     const json_t *savings = json_object_get(verdict, "savings"), *saving;
     size_t i;
 
     if (!json_array_size(savings))
-        seep_rows_add(rows, false, name, "within 10 % of it", "nothing was predicted");
+        seep_rows_add(rows, false, name, "within 10 %", "seep predicted nothing");
     json_array_foreach (savings, i, saving) {
-        seep_rows_add(
-            rows, json_is_true(json_object_get(saving, "agrees")), name, "within 10 % of it",
-            "%.4g of %.4g MB of %s", seep_rows_number(saving, "measured_bytes") / 1e6,
-            seep_rows_number(saving, "predicted_bytes") / 1e6, seep_rows_text(saving, "space"));
+        seep_rows_add(rows, json_is_true(json_object_get(saving, "agrees")), name, "within 10 %",
+                      "%.4g of %.4g MB of %s", seep_rows_number(saving, "measured_bytes") / 1e6,
+                      seep_rows_number(saving, "predicted_bytes") / 1e6,
+                      seep_rows_text(saving, "space"));
     }
 }
 
@@ -67,13 +67,14 @@ void seep_fix_judge(const struct seep_fix *fix, const json_t *verdict, struct se
 
     if (fix->vanishes) {
         bool gone = has_vanished(verdict, fix->vanishes);
-        snprintf(name, sizeof name, "%s to %s: what vanishes", fix->before, fix->after);
-        seep_rows_add(rows, gone, name, fix->vanishes, "%s", gone ? fix->vanishes : "not that");
+        snprintf(name, sizeof name, "%s to %s: the finding that vanishes", fix->before, fix->after);
+        seep_rows_add(rows, gone, name, fix->vanishes, "%s", gone ? fix->vanishes : "it remains");
     }
     if (fix->leaves) {
         bool left = is_all_that_is_left(verdict, fix->leaves);
-        snprintf(name, sizeof name, "%s to %s: what is left", fix->before, fix->after);
-        seep_rows_add(rows, left, name, fix->leaves, "%s", left ? fix->leaves : "not that alone");
+        snprintf(name, sizeof name, "%s to %s: the only finding that remains", fix->before,
+                 fix->after);
+        seep_rows_add(rows, left, name, fix->leaves, "%s", left ? fix->leaves : "none, or others");
     }
     if (fix->as_predicted) {
         snprintf(name, sizeof name, "%s to %s: the peak falls as predicted", fix->before,

@@ -1,4 +1,4 @@
-/* `seep-lab job`: one variant in this process; what `run` and `verify` start under seep. */
+/* `seep-lab job`: one variant in this process; `run` and `verify` start it under seep. */
 #include "kernels/lab/lab.h"
 
 #include <unistd.h>
@@ -7,7 +7,7 @@ static int write_measured(const json_t *measured, const char *file)
 {
     if (!file || json_dump_file(measured, file, JSON_INDENT(1) | JSON_SORT_KEYS) == 0)
         return 0;
-    seep_lab_complain("%s cannot be written: check the folder and its room", file);
+    seep_lab_complain("cannot write %s: check the folder and its free space", file);
     return SEEP_LAB_UNUSABLE;
 }
 
@@ -24,8 +24,9 @@ int seep_lab_job_main(int argc, char **argv)
     if (!seep_lab_take_variant(argv[0], &a, &scenario, &variant))
         return SEEP_LAB_UNUSABLE;
     if (!a.data && scenario->make_data) {
-        seep_lab_complain("%s needs its input: add --data DIR, see `seep-lab make-data`",
-                          scenario->name);
+        seep_lab_complain(
+            "%s needs its input: make it with `seep-lab make-data` and add --data DIR",
+            scenario->name);
         return SEEP_LAB_UNUSABLE;
     }
     struct seep_scenario_options options = {.variant = variant->name,
@@ -42,8 +43,9 @@ int seep_lab_job_main(int argc, char **argv)
         seep_lab_complain_error(rc, &err,
                                 rc == -SEEP_EVARIANT
                                     ? "see `seep-lab list` for what this variant does"
-                                    : "check its input, and room and memory here");
-        /* Anything else (a damaged input, no memory, no device) says nothing of the variant. */
+                                    : "check the input, free disk space and free memory");
+        /* Any other failure (damaged input, no memory, no device) says nothing about the
+         * variant. */
         status = rc == -SEEP_EVARIANT ? SEEP_LAB_UNEXPECTED : SEEP_LAB_UNUSABLE;
     } else {
         status = write_measured(measured, a.measured);

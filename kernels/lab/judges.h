@@ -1,4 +1,4 @@
-/* What seep said of a variant, held against what it is there to show, and of its fix likewise. */
+/* Compares what seep said of a variant, and of its fix, with what the scenario expects. */
 #ifndef SEEP_KERNELS_JUDGES_H
 #define SEEP_KERNELS_JUDGES_H
 

@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 enum {
-    SEEP_LAB_EXPECTED = 0,   /* what was to be shown has shown */
-    SEEP_LAB_UNEXPECTED = 1, /* it has not; of `job`: the variant failed */
+    SEEP_LAB_EXPECTED = 0,   /* the expected was shown */
+    SEEP_LAB_UNEXPECTED = 1, /* it was not; for `job`: the variant failed */
     SEEP_LAB_UNUSABLE = 2,   /* could not be done: usage, no seep, no device, no room */
 };
 
@@ -69,10 +69,10 @@ bool seep_lab_has_device(enum seep_device device);
 /* ---- children and signals -------------------------------------------------------------------- */
 
 /* From here on a SIGHUP, SIGINT, SIGQUIT or SIGTERM that is not ignored does not end this process:
- * a child that is waited for gets it too, and the caller tidies up. */
+ * it is passed on to the running child, and the caller cleans up. */
 void seep_lab_hold_signals(void);
 
-/* Whether one has come. Whoever runs one child after the other asks, and stops. */
+/* Whether one has come. A caller that runs several children checks this between them, and stops. */
 bool seep_lab_interrupted(void);
 
 /* Ends this process by the signal that came, if one did. */
@@ -83,14 +83,14 @@ void seep_lab_release_signals(void);
 SEEP_MUST_CHECK int seep_lab_spawn(char *const *argv, const char *log, int *status,
                                    struct seep_error *err);
 
-/* Calls `work` in a fork, so that this process takes no memory of it and signals can end it.
- * Returns what it returned, *err as it left it; -SEEP_EIO, -SEEP_ENOMEM. Signals must be held. */
+/* Calls `work` in a fork, so that its memory is not this process's and signals can end it. Returns
+ * what it returned, and its *err; -SEEP_EIO, -SEEP_ENOMEM. Signals must be held. */
 typedef int seep_lab_work(void *arg, struct seep_error *err);
 SEEP_MUST_CHECK int seep_lab_in_child(seep_lab_work *work, void *arg, struct seep_error *err);
 
 /* ---- folders and programs ------------------------------------------------------------------ */
 
-/* A folder of its own below TMPDIR, and its end with all that is in it (a missing one is no error).
+/* Makes a temporary folder below TMPDIR; removes one with its contents (a missing one is no error).
  * 0 or -SEEP_EIO. */
 SEEP_MUST_CHECK int seep_lab_make_temporary(char *path, size_t capacity, struct seep_error *err);
 void seep_lab_remove(const char *folder);
@@ -98,14 +98,14 @@ void seep_lab_remove(const char *folder);
 /* mkdir -p. 0, -SEEP_EIO. */
 SEEP_MUST_CHECK int seep_lab_make_folder(const char *path, struct seep_error *err);
 
-/* True also where there is no such folder. */
+/* True also for a folder that does not exist. */
 bool seep_lab_is_empty(const char *folder);
 
 /* This executable; `seep` beside it, else in PATH. 0 or -SEEP_ENODATA. */
 SEEP_MUST_CHECK int seep_lab_find_self(char path[PATH_MAX], struct seep_error *err);
 SEEP_MUST_CHECK int seep_lab_find_seep(char path[PATH_MAX], struct seep_error *err);
 
-/* A line on stderr where that is a terminal, in the place of the one before; NULL wipes it. */
+/* Writes a line on stderr where that is a terminal, over the one before; NULL clears it. */
 void seep_lab_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

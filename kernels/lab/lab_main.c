@@ -19,7 +19,7 @@ int main(int argc, char **argv)
         seep_lab_complain("no command given: try `seep-lab list`, or `seep-lab --help`");
         return SEEP_LAB_UNUSABLE;
     }
-    signal(SIGCHLD, SIG_DFL); /* were it ignored, no child would leave a status */
+    signal(SIGCHLD, SIG_DFL); /* if it were ignored, no child would leave a status */
     const char *name = argv[1];
     if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0)
         return seep_lab_help();
@@ -31,9 +31,10 @@ int main(int argc, char **argv)
         if (strcmp(name, commands[i].name) != 0)
             continue;
         int status = commands[i].main(argc - 1, argv + 1);
-        seep_lab_release_signals(); /* one that came while files had to be removed ends it now */
+        seep_lab_release_signals(); /* a signal that came while files had to be removed ends the
+                                     * process now */
         return status;
     }
-    seep_lab_complain("%s is not a command: `seep-lab --help` lists them", name);
+    seep_lab_complain("unknown command %s: `seep-lab --help` lists them all", name);
     return SEEP_LAB_UNUSABLE;
 }

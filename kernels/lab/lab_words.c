@@ -1,4 +1,4 @@
-/* What seep-lab says to a person: complaints and progress; and names given by one. */
+/* seep-lab's messages for people, complaints and progress; and names that people give. */
 #include "kernels/lab/lab.h"
 #include "libprof/base/text.h"
 
@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool line_is_shown; /* a line of progress that is to be wiped */
+static bool line_is_shown; /* a progress line that must be cleared */
 
 static void write_all(const char *text, size_t n)
 {
-    ssize_t written = write(STDERR_FILENO, text, n); /* nobody is left to tell when it fails */
+    ssize_t written = write(STDERR_FILENO, text, n); /* a failure cannot be reported */
     (void)written;
 }
 

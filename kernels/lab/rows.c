@@ -10,7 +10,7 @@
 
 enum { TEXT_BYTES = 256, PATH_BYTES = 256 };
 
-/* A file's name or a job's last word may hold any bytes; JSON holds UTF-8. */
+/* A file's name or a job's last word may hold any bytes; JSON requires UTF-8. */
 static json_t *clean(const char *bytes)
 {
     char *text = bytes ? seep_text_clean(bytes, strlen(bytes)) : NULL;
@@ -51,10 +51,10 @@ void seep_rows_add_near(struct seep_rows *rows, const char *name, double value, 
     if (isfinite(value))
         seep_rows_add(rows, pass, name, expected, "%.4g %s", value / divisor, unit);
     else
-        seep_rows_add(rows, false, name, expected, "not known");
+        seep_rows_add(rows, false, name, expected, "unknown");
 }
 
-/* Keys of reports hold no dots, those of spaces colons at most. A number picks from an array. */
+/* Keys in reports have no dots, and names of spaces only colons. A number indexes an array. */
 static const json_t *find(const json_t *object, const char *path)
 {
     char key[PATH_BYTES];
@@ -88,7 +88,7 @@ const char *seep_rows_text(const json_t *object, const char *path)
     return json_string_value(find(object, path));
 }
 
-/* The function that asked for a site's blocks, behind the allocating ones that it called. */
+/* The function that requested a site's blocks: the caller of the allocating functions. */
 static const char *maker_of(const json_t *site)
 {
     const json_t *frame;

@@ -1,4 +1,4 @@
-/* `seep-lab run`: one variant under seep, and whether it shows what it is there to show. */
+/* `seep-lab run`: one variant under seep, and whether it shows what it should. */
 #include "kernels/lab/judges.h"
 #include "kernels/lab/lab.h"
 #include "kernels/lab/trial.h"
@@ -78,7 +78,8 @@ static int judge_and_print(const struct seep_trial *t, const struct seep_outcome
     return status;
 }
 
-/* In a room of its own, which is gone before anything is printed: a reader may have gone, too. */
+/* Runs in a temporary folder, which is removed before anything is printed: the reader of the output
+ * may be gone. */
 static int run_trial(struct seep_trial *t, const struct seep_lab_arguments *a,
                      struct seep_outcome *outcome, struct seep_error *err)
 {
@@ -129,7 +130,7 @@ int seep_lab_run_main(int argc, char **argv)
         status = judge_and_print(&t, &outcome, a.json);
     else
         status = SEEP_LAB_UNUSABLE;
-    /* A job that cannot be run says why itself. */
+    /* A job that cannot be run reports why itself. */
     bool said = WIFEXITED(outcome.status) && WEXITSTATUS(outcome.status) == SEEP_LAB_UNUSABLE;
     if (rc && !said && !seep_lab_interrupted())
         seep_lab_complain_error(rc, &err, "see `seep-lab --help`");

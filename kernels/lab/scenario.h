@@ -1,6 +1,6 @@
 /* A scenario: one of the seed systems (README.md names them), rebuilt small, in its leaking and its
  * fixed variants. `seep-lab job` runs one variant in this process; `seep-lab run` and `seep-lab
- * verify` start that under `seep run` and hold what seep says against what the scenario expects. */
+ * verify` start that under `seep run` and compare seep's verdict with what the scenario expects. */
 #ifndef SEEP_KERNELS_SCENARIO_H
 #define SEEP_KERNELS_SCENARIO_H
 

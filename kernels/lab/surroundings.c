@@ -120,6 +120,6 @@ bool seep_lab_has_device(enum seep_device device)
     int rc = device == SEEP_DEVICE_CUDA ? seep_lab_in_child(try_device, NULL, &err) : 0;
 
     if (rc && !seep_lab_interrupted())
-        seep_lab_complain_error(rc, &err, "leave --device away to run on the CPU");
+        seep_lab_complain_error(rc, &err, "omit --device to run on the CPU");
     return rc == 0;
 }

@@ -51,7 +51,7 @@ void seep_table_print_verdicts(const json_t *rows, FILE *out)
         }
         fprintf(out, "%s\n", text_of(row, "measured"));
     }
-    fprintf(out, "%zu of %zu hold\n", n_passed, json_array_size(rows));
+    fprintf(out, "%zu of %zu rows pass\n", n_passed, json_array_size(rows));
 }
 
 /* The text of a cell; true where it is a number's. */

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The machine that a scenario of full size is for, and what a process takes however small its data.
- */
+/* The machine for which a full-size scenario is meant, and what a process takes however small its
+ * data. */
 #define MACHINE_BYTES       (UINT64_C(64) << 30)
 #define LEAST_MACHINE_BYTES (UINT64_C(64) << 20)
 
@@ -37,7 +37,7 @@ static void add_option(struct command *c, const char *name, const char *value)
     }
 }
 
-/* Data that are scaled down are judged as on a machine that is. */
+/* Scaled-down data are judged as on a machine scaled down likewise. */
 static uint64_t machine_of(double scale)
 {
     const double bytes = scale < 1 ? scale * (double)MACHINE_BYTES : (double)MACHINE_BYTES;
@@ -88,6 +88,17 @@ static json_t *read_json(const char *folder, const char *name)
     return json_load_file(path, 0, NULL);
 }
 
+/* `seep run` would leave it alone and record beside it, and the older run would be judged. */
+static int refuse_taken(const char *folder, struct seep_error *err)
+{
+    char path[PATH_MAX];
+
+    if ((size_t)snprintf(path, sizeof path, "%s/job.seepjob", folder) < sizeof path &&
+        access(path, F_OK) == 0)
+        return seep_error_set(err, SEEP_EINVAL, folder, 0, "already holds a profile");
+    return 0;
+}
+
 int seep_trial_run(const struct seep_trial *t, struct seep_outcome *outcome, struct seep_error *err)
 {
     struct command *c = calloc(1, sizeof *c);
@@ -95,7 +106,9 @@ int seep_trial_run(const struct seep_trial *t, struct seep_outcome *outcome, str
     *outcome = (struct seep_outcome){.variant = t->variant};
     if (!c)
         return -SEEP_ENOMEM;
-    int rc = compose(t, c, err);
+    int rc = refuse_taken(t->profile, err);
+    if (!rc)
+        rc = compose(t, c, err);
     if (!rc)
         rc = seep_lab_spawn(c->argv, t->log, &outcome->status, err);
     if (!rc && WIFEXITED(outcome->status) && WEXITSTATUS(outcome->status) >= SEEP_FAILED &&
@@ -105,8 +118,8 @@ int seep_trial_run(const struct seep_trial *t, struct seep_outcome *outcome, str
     if (rc)
         return rc;
     if (WIFEXITED(outcome->status) && WEXITSTATUS(outcome->status) == SEEP_LAB_UNUSABLE)
-        return seep_error_set(err, SEEP_EIO, t->data, 0, "%s %s cannot be run here",
-                              t->scenario->name, t->variant->name);
+        return seep_error_set(err, SEEP_EIO, t->data, 0, "cannot run %s %s here", t->scenario->name,
+                              t->variant->name);
     outcome->report = read_json(t->profile, "report.json");
     outcome->measured = read_json(t->profile, "measured.json");
     return 0;
@@ -140,7 +153,7 @@ int seep_trial_data(const struct seep_scenario *scenario, const char *given, con
 
     *data = given ? given : room;
     if (given && access(given, R_OK | X_OK))
-        return seep_error_set(err, SEEP_EIO, given, 0, "no folder that can be read");
+        return seep_error_set(err, SEEP_EIO, given, 0, "not a readable folder");
     if (given)
         return 0;
     int rc = seep_lab_make_folder(room, err);

@@ -102,7 +102,7 @@ static char *list_findings(const struct seep_outcome *o, is_listed *listed, size
 
 /* ---- the lines ------------------------------------------------------------------------------- */
 
-/* `seep run` hands on a job's end by a signal as shells do. */
+/* `seep run` reports a job's end by a signal as shells do. */
 static int signal_of(int status)
 {
     if (WIFSIGNALED(status))
@@ -112,7 +112,7 @@ static int signal_of(int status)
 
 static void judge_status(const struct seep_outcome *o, struct seep_rows *rows)
 {
-    /* One that must fail fails by its own word, not by a crash. */
+    /* A job that must fail must do so by its own exit status, not by a crash. */
     int expected = o->variant->fails ? SEEP_LAB_UNEXPECTED : 0, number = signal_of(o->status);
     bool pass = WIFEXITED(o->status) && WEXITSTATUS(o->status) == expected;
     const char *text = o->variant->fails ? "fails (status 1)" : "ends with status 0";
@@ -120,7 +120,7 @@ static void judge_status(const struct seep_outcome *o, struct seep_rows *rows)
 
     snprintf(name, sizeof name, "%s: the job", o->variant->name);
     if (number)
-        seep_rows_add(rows, false, name, text, "is ended by signal %d", number);
+        seep_rows_add(rows, false, name, text, "signal %d ends it", number);
     else
         seep_rows_add(rows, pass, name, text, "ends with status %d", WEXITSTATUS(o->status));
 }
@@ -143,7 +143,7 @@ static void judge_finding(const struct seep_outcome *o, struct seep_rows *rows)
         seep_rows_add(rows, false, name, expected, "%s", all ? all : "no memory");
     free(all);
     if (finding && v->function) {
-        snprintf(name, sizeof name, "%s: in the line", v->name);
+        snprintf(name, sizeof name, "%s: in the function", v->name);
         seep_rows_add(rows, strcmp(function_of(finding), v->function) == 0, name, v->function, "%s",
                       function_of(finding));
     }
@@ -156,7 +156,7 @@ static void judge_further(const struct seep_outcome *o, struct seep_rows *rows)
     size_t n;
     char *further = list_findings(o, is_further, &n);
 
-    snprintf(name, sizeof name, "%s: seep finds%s", v->name, v->pattern ? " beside that" : "");
+    snprintf(name, sizeof name, "%s: seep finds%s", v->name, v->pattern ? " as well" : "");
     snprintf(expected, sizeof expected, "no leak, no retention%s%s%s%s", v->others ? " but " : "",
              v->others ? v->others : "", v->cured ? ", no " : "", v->cured ? v->cured : "");
     seep_rows_add(rows, further && n == 0, name, expected, "%s", further ? further : "no memory");
@@ -171,7 +171,7 @@ bool seep_trial_judge(const struct seep_outcome *o, struct seep_rows *rows)
     judge_status(o, rows);
     if (!json_is_array(json_object_get(o->report, "findings"))) {
         snprintf(name, sizeof name, "%s: seep's report", o->variant->name);
-        seep_rows_add(rows, false, name, "findings", "none: seep left no report");
+        seep_rows_add(rows, false, name, "findings", "none: seep wrote no report");
     } else {
         if (o->variant->pattern)
             judge_finding(o, rows);

@@ -76,8 +76,8 @@ static int run_variant(struct verification *v, const struct seep_scenario *s,
     bool failed = !WIFEXITED(outcome->status) || WEXITSTATUS(outcome->status);
     last_line(log, line);
     if (failed && line[0] && (rc || !variant->fails) && !seep_lab_interrupted())
-        seep_lab_complain("%s %s said \"%s\": it is expected to %s", s->name, variant->name, line,
-                          variant->fails ? "fail of its mistake" : "end well");
+        seep_lab_complain("%s %s said \"%s\": it should %s", s->name, variant->name, line,
+                          variant->fails ? "fail with its own error" : "succeed");
     return rc;
 }
 
@@ -200,7 +200,7 @@ static int verify_scenario(struct verification *v, const struct seep_scenario *s
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
-/* Until there is something to be written, an old file stays as it is. */
+/* Keeps an old file unchanged until there is something to write. */
 static FILE *open_output(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -229,11 +229,11 @@ static int print_rows(const struct verification *v, FILE *out, bool complete)
     } else {
         seep_table_print_verdicts(rows, out);
         if (!complete)
-            fputs("the run ended early: what is missing here was not tried\n", out);
+            fputs("the run ended early: missing rows were not tried\n", out);
     }
     if (!fflush(out) && !ferror(out))
         return 0;
-    seep_lab_complain("the table cannot be written: check the room there");
+    seep_lab_complain("cannot write the table: check the free space there");
     return -SEEP_EIO;
 }
 
@@ -241,12 +241,12 @@ static bool words_are_scenarios(const struct seep_lab_arguments *a)
 {
     for (int i = 0; i < a->n_words; i++) {
         if (!seep_lab_find_scenario(a->words[i])) {
-            seep_lab_complain("%s is no scenario: `seep-lab list` names them", a->words[i]);
+            seep_lab_complain("unknown scenario %s: `seep-lab list` shows them all", a->words[i]);
             return false;
         }
     }
     if (a->data && a->n_words != 1) {
-        seep_lab_complain("--data is the input of one scenario: name it");
+        seep_lab_complain("--data is the input of one scenario: name that scenario");
         return false;
     }
     return true;
@@ -261,7 +261,7 @@ static bool uses_device(const struct seep_lab_arguments *a)
     return false;
 }
 
-/* What is kept must be of one run: else reports and inputs of two would mix. */
+/* The folder must hold one run only: reports and inputs of two would mix. */
 static int prepare_folder(struct verification *v, struct seep_error *err)
 {
     const char *keep = v->a->keep;
@@ -305,10 +305,10 @@ int seep_lab_verify_main(int argc, char **argv)
     seep_lab_hold_signals();
     if (!words_are_scenarios(&a) || (uses_device(&a) && !seep_lab_has_device(a.device)))
         return SEEP_LAB_UNUSABLE;
-    /* Before the work: who learns after it that the file cannot be has lost all of it. */
+    /* Opened before the work: a failure afterwards would lose all of it. */
     FILE *out = a.out ? open_output(a.out) : stdout;
     if (!out) {
-        seep_lab_complain("%s cannot be written (%s): name another file", a.out, strerror(errno));
+        seep_lab_complain("cannot write %s (%s): give another file", a.out, strerror(errno));
         return SEEP_LAB_UNUSABLE;
     }
     v.rows.rows = json_array();
@@ -321,7 +321,7 @@ int seep_lab_verify_main(int argc, char **argv)
     json_decref(v.rows.rows);
     json_decref(v.measured);
     if (a.out && fclose(out) && !rc) {
-        seep_lab_complain("%s cannot be written: check the room there", a.out);
+        seep_lab_complain("cannot write %s: check the free space there", a.out);
         rc = -SEEP_EIO;
     }
     return rc ? SEEP_LAB_UNUSABLE : v.rows.n_failed ? SEEP_LAB_UNEXPECTED : SEEP_LAB_EXPECTED;

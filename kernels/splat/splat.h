@@ -1,31 +1,31 @@
 /* 3D Gaussian Splatting (Kerbl et al., SIGGRAPH 2023; projection after Zwicker et al., EWA
  * splatting, 2002): a differentiable rasteriser, forward and backward.
  *
- * Three calls make a picture: seep_splat_project() says how many pairs of Gaussian and tile there
- * are, seep_splat_bin() sorts them by tile and depth, seep_splat_render() blends front to back.
- * Arrays lie in the memory of the stream's device and are the caller's; nothing is allocated
- * inside. Scratch as in CUB: with scratch == NULL nothing runs and *scratch_bytes is set; else
- * *scratch_bytes is what there is, at a multiple of 64 bytes (256 on CUDA); -SEEP_EINVAL where it
- * is not, or too little.
+ * Three calls make a picture: seep_splat_project() counts the pairs of Gaussian and tile,
+ * seep_splat_bin() sorts them by tile and depth, seep_splat_render() blends front to back. Arrays
+ * are in the memory of the stream's device and belong to the caller; functions allocate nothing.
+ * Scratch as in CUB: with scratch == NULL nothing runs and *scratch_bytes is set. Otherwise scratch
+ * is *scratch_bytes long and at a multiple of 64 bytes (256 on CUDA); -SEEP_EINVAL if not, or if it
+ * is too small.
  *
  * Constants: near plane 0.2; +0.3 px² low-pass on the projected covariance; x/z and y/z of the
  * Jacobian clamped to 1.3 × half the picture's width and height over the focal length; extent 3
  * sigma; alpha at most 0.99; alpha below 1/255 is skipped; blending stops before the transmittance
  * would fall below 1e-4. Tiles of 16 × 16 pixels; pixel (i, j) is sampled at its centre (i + 0.5, j
- * + 0.5). Gradients are those of this picture: none passes through a clamp that holds (alpha at
- * 0.99, a colour at 0).
+ * + 0.5). Gradients are those of this picture: none passes through an active clamp (alpha at 0.99,
+ * a colour at 0).
  *
- * In single precision a pair whose alpha lies at 1/255, or a pixel whose transmittance lies at
- * 1e-4, may be decided the other way: at most 1/255 of a pixel's range. In garden.npz the CPU's
- * picture differs from the double-precision reference by 2.1e-6 (norm), and in 4 of 272,160 pixels
- * by more than 1e-4 of the largest value (at most 7.3e-4).
+ * Single precision may decide differently about a pair whose alpha is at 1/255, or a pixel whose
+ * transmittance is at 1e-4: the difference is at most 1/255 of a pixel's range. In garden.npz the
+ * CPU's picture differs from the double-precision reference by 2.1e-6 (norm), and in 4 of 272,160
+ * pixels by more than 1e-4 of the largest value (at most 7.3e-4).
  *
  * A Gaussian with a NaN or Inf among its parameters, or with a rotation of length 0, is skipped: it
  * is not drawn and its gradients are 0.
  *
- * All functions: 0, -SEEP_EINVAL, -SEEP_EDEVICE. Threads: one call a stream at a time. On a CUDA
- * stream only seep_splat_project() waits; the others may return before their work is done, and what
- * fails in it is reported by a later call. */
+ * All functions: 0, -SEEP_EINVAL, -SEEP_EDEVICE. Threads: one call per stream at a time. On a
+ * CUDA stream only seep_splat_project() waits. The others may return before their work is done; a
+ * later call then reports their errors. */
 #ifndef SEEP_KERNELS_SPLAT_H
 #define SEEP_KERNELS_SPLAT_H
 
@@ -45,15 +45,15 @@ struct seep_splat_camera {
     float fx, fy, cx, cy; /* pixels */
     float rotation[3][3]; /* world to camera */
     float translation[3];
-    float background[3]; /* colour behind everything */
+    float background[3]; /* the colour behind everything */
 };
 
-/* The model. Parameters as they enter the picture: scales are lengths (after exp), opacities 0 … 1
- * (after the sigmoid), rotations quaternions w, x, y, z of any length but 0. */
+/* The model. Parameters as the picture uses them: scales are lengths (after exp), opacities 0 … 1
+ * (after the sigmoid), rotations are quaternions w, x, y, z of any length but 0. */
 struct seep_splat_model {
     size_t n;      /* Gaussians, < 2^31 */
-    int sh_degree; /* 0 … 3: coefficients used, (degree + 1)² a channel */
-    int sh_stride; /* coefficients stored a Gaussian, >= (sh_degree + 1)² */
+    int sh_degree; /* 0 … 3: coefficients used, (degree + 1)² per channel */
+    int sh_stride; /* coefficients stored per Gaussian, >= (sh_degree + 1)² */
     const float (*means)[3];
     const float (*scales)[3];
     const float (*rotations)[4];
@@ -61,15 +61,15 @@ struct seep_splat_model {
     const float *sh; /* [n][sh_stride][3]; colour = max(0, 0.5 + sum sh · Y(direction)) */
 };
 
-/* What seep_splat_project() leaves for the other calls: [n] each, undefined where culled.
+/* The output of seep_splat_project() for the other calls: [n] each, undefined if culled.
  *   means2d  pixels
  *   roots    a, b, c of alpha = opacity · 2^−(u² + v²), u = a dx + b dy, v = c dy with (dx, dy) =
- *            pixel − mean2d: a triangular root of the inverse covariance. Squared in the picture it
- *            keeps a needle's exponent exact where the inverse itself, in float, would cancel
- *   depths   z before the camera, worked out in double and rounded: ties break alike everywhere
- *   tiles    first x, first y, end x, end y; all 0 where culled
+ *            pixel − mean2d: a triangular root of the inverse covariance. Squared in the picture,
+ *            it keeps a needle's exponent exact, whereas the inverse itself, in float, would cancel
+ *   depths   z before the camera, computed in double and rounded: so ties break alike everywhere
+ *   tiles    first x, first y, end x, end y; all 0 if culled
  *   offsets  [n + 1] running sum of tiles touched, offsets[0] = 0
- * -SEEP_EINVAL also where there are 2^32 pairs or more. */
+ * -SEEP_EINVAL also if there are 2^32 pairs or more. */
 struct seep_splat_projected {
     float (*means2d)[2];
     float (*roots)[3];
@@ -99,9 +99,9 @@ SEEP_MUST_CHECK int seep_splat_bin(const struct seep_splat_camera *camera, size_
                                    size_t *scratch_bytes, struct seep_stream *stream);
 
 /*   image          [height][width][3] out
- *   transmittance  [height][width] out: what of the background is left
- *   last           [height][width] out: index in the tile's list after the last pair that was
- *                  blended (for backward) */
+ *   transmittance  [height][width] out: the share of the background that is visible
+ *   last           [height][width] out: one past the index, in the tile's list, of the last pair
+ *                  that was blended (for backward) */
 struct seep_splat_picture {
     float *image;
     float *transmittance;
@@ -114,8 +114,8 @@ SEEP_MUST_CHECK int seep_splat_render(const struct seep_splat_camera *camera,
                                       const struct seep_splat_bins *bins,
                                       struct seep_splat_picture *out, struct seep_stream *stream);
 
-/* Gradients of a loss, added up over the picture and written (not added) to:
- *   means2d is the gradient in pixels that densification looks at; may be NULL */
+/* Gradients of a loss, summed over the picture; they overwrite the arrays.
+ *   means2d  the gradient in pixels, which densification uses; may be NULL */
 struct seep_splat_gradients {
     float (*means)[3];
     float (*scales)[3];
@@ -126,7 +126,7 @@ struct seep_splat_gradients {
 };
 
 /*   image_grad  [height][width][3]
- * On CUDA sums over pixels come in any order: the last bits change from run to run. */
+ * On CUDA the order of sums over pixels is arbitrary: the last bits change from run to run. */
 SEEP_MUST_CHECK int
 seep_splat_backward(const struct seep_splat_camera *camera, const struct seep_splat_model *model,
                     const struct seep_splat_projected *projected,

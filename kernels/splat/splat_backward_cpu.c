@@ -20,8 +20,8 @@ struct backward {
     enum seep_cpu_level level;
 };
 
-/* through: behind the pair at hand; rest: of the picture behind it, times
- * the gradient. */
+/* through: transmittance after the current pair; rest: the picture behind it, times the
+ * gradient. */
 struct block {
     _Alignas(32) float through[BLOCK_PIXELS];
     _Alignas(32) float rest[BLOCK_PIXELS];

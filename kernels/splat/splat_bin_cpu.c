@@ -1,7 +1,7 @@
 /* Pairs of Gaussian and tile, in order of (tile, depth, index). Gaussians are sorted by depth first
- * (three passes of 11 bits over n of them), then their pairs are dealt out to the tiles in that
+ * (three passes of 11 bits over n of them), then their pairs are distributed to the tiles in that
  * order: each pair is written once, where sorting 64-bit keys of pairs would move every pair six
- * times. Stable throughout, so that the result does not hang on the number of threads. */
+ * times. Stable throughout, so that the result does not depend on the number of threads. */
 #include "kernels/splat/splat_twins.h"
 
 #include <string.h>
@@ -89,7 +89,7 @@ static void counts_to_places(uint32_t *counts, unsigned n_threads, size_t n, uin
     }
 }
 
-/* The tiles of the i-th Gaussian by depth; asks for those of one further on. */
+/* The tiles of the i-th Gaussian by depth; prefetches those of a later one. */
 static inline const uint16_t *tiles_of(const struct bin *b, size_t i)
 {
     enum { AHEAD = 16 };

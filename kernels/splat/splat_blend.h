@@ -32,7 +32,7 @@ SEEP_INLINE void blend(struct block *t, int block, const struct batch *b, int i,
         pixel_ints drawn = q <= SEEN_EXPONENT;
         pixel_ints blends = drawn & (after >= SEEP_SPLAT_MIN_TRANSMITTANCE);
         pixels weight = (pixels)(blends & (pixel_ints)(alpha * before));
-        /* Drawn but not blended: stops, or has stopped. */
+        /* Drawn but not blended: it stops here, or has stopped. */
         pixels kept = (pixels)((pixel_ints)before | (drawn & INT32_MIN));
         for (int e = 0; e < 3; e++)
             *(pixels *)(t->color[e] + row * PIXELS) += weight * b->color[e][i];

@@ -1,4 +1,4 @@
-/* What every twin may rely on is checked here, once. */
+/* Checks, once, everything that the twins may rely on. */
 #include "kernels/splat/splat.h"
 
 #include "kernels/compute/scratch.h"

@@ -23,7 +23,7 @@ static int read_array(const char *path, const char *name, char kind, unsigned it
         return 0;
     free(out->values);
     out->values = NULL; /* callers free what they were given, after a failure too */
-    return seep_error_set(err, SEEP_EFORMAT, path, 0, "array %s has another type or shape", name);
+    return seep_error_set(err, SEEP_EFORMAT, path, 0, "array %s has the wrong type or shape", name);
 }
 
 static int read_side(const char *path, const char *name, int *out, struct seep_error *err)
@@ -53,7 +53,7 @@ static int read_cameras(const char *path, struct seep_garden *g, struct seep_err
     if (status)
         goto fail;
     if (k.shape[0] != views.shape[0]) {
-        status = seep_error_set(err, SEEP_EFORMAT, path, 0, "as many viewmats as Ks expected");
+        status = seep_error_set(err, SEEP_EFORMAT, path, 0, "viewmats and Ks differ in number");
         goto fail;
     }
     if ((status = read_side(path, "width", &width, err)) ||
@@ -120,12 +120,12 @@ static int read_points(const char *path, int sh_degree, uint64_t seed, struct se
     if (status)
         goto fail;
     if (colors.shape[0] != means.shape[0]) {
-        status = seep_error_set(err, SEEP_EFORMAT, path, 0, "as many colors as means3d expected");
+        status = seep_error_set(err, SEEP_EFORMAT, path, 0, "colors and means3d differ in number");
         goto fail;
     }
     for (size_t i = 0; i < means.n_items && status == 0; i++)
         if (!isfinite(((const float *)means.values)[i]))
-            status = seep_error_set(err, SEEP_EFORMAT, path, 0, "a mean that is no number");
+            status = seep_error_set(err, SEEP_EFORMAT, path, 0, "a mean is not a number");
     if (status)
         goto fail;
     status = seep_splat_host_init(&g->host, means.shape[0], sh_degree);

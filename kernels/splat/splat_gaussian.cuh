@@ -1,6 +1,6 @@
-/* The arithmetic of one Gaussian, as splat_twins.h states it, forward and by the chain rule back.
- * Single precision but for the mean before the camera. Host and device: what a GPU computes can be
- * held against the other twin where there is no GPU. */
+/* The arithmetic of one Gaussian, as splat_twins.h states it, forward and backward by the chain
+ * rule. Single precision except for the mean in camera space. For host and device, so that the
+ * GPU's results can be compared with the other twin without a GPU. */
 #ifndef SEEP_KERNELS_SPLAT_GAUSSIAN_CUH
 #define SEEP_KERNELS_SPLAT_GAUSSIAN_CUH
 

@@ -97,7 +97,7 @@ SEEP_INLINE void batch_load(struct batch *b, const struct seep_splat_model *m,
     batch_reach(b);
 }
 
-/* Asks for what batch_load() will read. */
+/* Prefetches what batch_load() will read. */
 SEEP_INLINE void batch_fetch(const struct seep_splat_model *m, const struct seep_splat_projected *p,
                              const uint32_t *list, int n)
 {

@@ -12,7 +12,7 @@
 enum { BATCH = 32 * LANES };
 
 /* Those of a batch that are not culled so far. Their colours come second, so that coefficients of
- * culled Gaussians are never read and those of the others have been asked for long before. */
+ * culled Gaussians are never read and the others' have been prefetched long before. */
 struct seen {
     int n;
     uint32_t gaussians[BATCH];

@@ -1,8 +1,8 @@
-/* Splatting in double precision, one thread, plain loops: what the twins of splat.h are held
- * against. Same constants and rules (splat_twins.h lists them), but the textbook's formulas: full 3
- * × 3 covariances and their inverses in the picture. One rule is left out: a Gaussian is listed in
- * all tiles of its square of 3 sigma, opaque or faint, so that what the twins leave out of it is
- * held against the whole; the picture is the same, the pairs are more. Allocates what it needs with
+/* Splatting in double precision, one thread, plain loops: the reference for the twins of splat.h.
+ * Same constants and rules (splat_twins.h lists them), but the textbook's formulas: full 3 × 3
+ * covariances and their inverses in the picture. One rule is left out: a Gaussian is listed in all
+ * tiles of its square of 3 sigma, opaque or faint, so that pairs that the twins skip are checked
+ * against the full list; the picture is the same, with more pairs. Allocates what it needs with
  * malloc. */
 #ifndef SEEP_KERNELS_SPLAT_REFERENCE_H
 #define SEEP_KERNELS_SPLAT_REFERENCE_H

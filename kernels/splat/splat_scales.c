@@ -17,8 +17,8 @@ struct search {
 };
 
 /* Moves the middle of order [first, end) to where sorting by `axis` would put it (Hoare's
- * selection). By chance, for of any fixed place there is an order of points, such as rising and
- * then falling, that makes it take quadratic time. */
+ * selection). The pivot is random, since for any fixed choice some order of points, such as rising
+ * and then falling, takes quadratic time. */
 static void select_middle(const float (*means)[3], uint32_t *order, size_t first, size_t end,
                           int axis, struct seep_chance *chance)
 {

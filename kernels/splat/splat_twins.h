@@ -1,8 +1,8 @@
 /* The twins behind splat.h, splat_loss.h and splat_adam.h. The dispatcher has checked all
- * arguments, so that a twin sees no NULL but for scratch (and gradients' means2d), and no camera or
- * count out of bounds. What both twins and the double-precision reference compute is written below;
- * the reference by the textbook's formulas, which are the same in exact arithmetic, and without the
- * bounds by e, which change lists and not the picture: hx = hy = r. */
+ * arguments: a twin sees no NULL except for scratch (and gradients' means2d), and no camera or
+ * count out of bounds. Both twins and the double-precision reference compute what is written below.
+ * The reference uses the textbook's formulas, which are the same in exact arithmetic, and omits the
+ * bounds by e, which change lists but not the picture: there hx = hy = r. */
 #ifndef SEEP_KERNELS_SPLAT_TWINS_H
 #define SEEP_KERNELS_SPLAT_TWINS_H
 
@@ -26,21 +26,21 @@ extern "C" {
  *   mean2d = fx x/z + cx, fy y/z + cy
  *   extent: r = 3 sqrt(larger eigenvalue of [A B; B C]), which is (A + C)/2 + sqrt((A − C)²/4 + B²);
  *       e = 2 ln(255 opacity), culled unless > 0; hx = min(r, sqrt(e A)), hy = min(r, sqrt(e C)).
- *       The second bound leaves out only pixels whose alpha is under 1/255
- *   tiles: those that hold a pixel centre of the picture in mean2d ± (hx, hy), ends included;
- *       none: culled
+ *       The second bound excludes only pixels whose alpha is under 1/255
+ *   tiles: those with a pixel centre of the picture in mean2d ± (hx, hy), ends included;
+ *       culled if there are none
  *   direction = (mean − camera's centre) / its length, the centre −Rᵀt; length 0: (0, 0, 1)
  *   color = max(0, 0.5 + sum sh Y(direction))
- *   culled where opacity, depth, mean2d, roots or color (before max) are not finite
- *   blend, in order of (depth, index): alpha = min(0.99, opacity 2^−(u² + v²)); < 1/255: next;
- *       T (1 − alpha) < 1e-4: stop; image += color alpha T; T *= 1 − alpha
+ *   culled if opacity, depth, mean2d, roots or color (before max) are not finite
+ *   blend, in order of (depth, index): alpha = min(0.99, opacity 2^−(u² + v²)); if < 1/255: next;
+ *       if T (1 − alpha) < 1e-4: stop; image += color alpha T; T *= 1 − alpha
  *   image += background T
  *
- * Backward, w = dL/dalpha · alpha (0 where 0.99 holds), sums over the Gaussian's pixels:
+ * Backward, w = dL/dalpha · alpha (0 if alpha was cut to 0.99), sums over the Gaussian's pixels:
  *
  *   opacity' = Σw / opacity; mean2d' = 2 ln2 (a Σwu, b Σwu + c² Σw dy)
  *   a' = −2 ln2 Σwu dx; b' = −2 ln2 Σwu dy; c' = −2 ln2 c Σw dy²
- *   tx and ty count as constants where they are clamped */
+ *   tx and ty are constants if clamped */
 /* clang-format on */
 
 #define SEEP_SPLAT_TWIN(suffix)                                                                    \

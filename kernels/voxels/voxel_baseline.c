@@ -24,7 +24,7 @@ struct seep_voxel_baseline {
 
 static size_t hash_of(const int32_t coords[4])
 {
-    uint64_t hash = 16777619; /* FNV, by words, as is customary for coordinates */
+    uint64_t hash = 16777619; /* FNV by words, as is usual for coordinates */
 
     for (int d = 0; d < 4; d++)
         hash = hash * 1099511628211u ^ (uint32_t)coords[d];

@@ -13,7 +13,7 @@
 
 enum { LEAST_ROUNDS = 5, MOST_ROUNDS = 31, RANDOM_POINTS = 1000000, CHANNELS = 16 };
 
-static const double enough_ms = 400; /* of rounds of one kernel */
+static const double enough_ms = 400; /* for all rounds of one kernel */
 static const float voxel_size = 0.05f;
 
 struct bench {
@@ -27,14 +27,14 @@ struct bench {
     struct seep_voxel_maps maps;
     int32_t *first;
     void *scratch, *copy;
-    size_t scratch_bytes, copied_bytes; /* the copy reads, and writes as many */
+    size_t scratch_bytes, copied_bytes; /* the copy reads that many bytes and writes as many */
     /* On the host, for the baseline. */
     int32_t (*host_coords)[4], *host_map;
 };
 
 typedef int bench_call(struct bench *b);
 
-/* The first call is not counted: it touches memory for the first time. */
+/* The first call does not count, because it touches memory for the first time. */
 static int measure(struct bench *b, bench_call *call, double *median_ms)
 {
     double times[MOST_ROUNDS], begin = seep_clock_ms();
@@ -260,7 +260,7 @@ static int bench_input(json_t *results, struct seep_stream *stream, const char *
     return err;
 }
 
-/* Points in the middle of cells, each of 0 … range − 1 with equal chance. */
+/* Points in the middle of cells; coordinates are uniform in 0 … range − 1. */
 static int bench_random(json_t *results, struct seep_stream *stream, unsigned range)
 {
     float *points = malloc((size_t)RANDOM_POINTS * 3 * sizeof *points);
@@ -297,8 +297,8 @@ static int bench_lidar(json_t *results, struct seep_stream *stream, const char *
         cloud.shape[0] > 0)
         err = bench_input(results, stream, SEEP_VOXEL_BENCH_FILE, cloud.values, cloud.shape[0]);
     else
-        err =
-            seep_error_set(why, SEEP_EFORMAT, path, 0, "\"pc\" is not of floats in rows of three");
+        err = seep_error_set(why, SEEP_EFORMAT, path, 0,
+                             "\"pc\" is not an array of floats in rows of three");
     free(cloud.values);
     return err;
 }

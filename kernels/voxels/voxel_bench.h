@@ -6,19 +6,19 @@
 
 #include <jansson.h>
 
-/* What of a data folder is timed. */
+/* The file of a data folder that is timed. */
 #define SEEP_VOXEL_BENCH_FILE "lidar-pc.npz"
 
 /* Appends an object for each kernel and input to the array `results`:
  *   kernel, input, points, voxels, median_ms, points_per_s
- *   bytes_moved  what must be read and written at least
- *   copy_ms      of a copy that moves as many bytes on the same device
- *   baseline, baseline_ms, speedup  of "voxelize" on a CPU: over a serial hash map with a heap
- *                vector a voxel; both maps are made, coordinates are given
+ *   bytes_moved  the least that must be read and written
+ *   copy_ms      for a copy that moves as many bytes on the same device
+ *   baseline, baseline_ms, speedup  for "voxelize" on a CPU: compared with a serial hash map with
+ *                a heap vector per voxel; makes both maps from given coordinates
  *
- * Inputs: 10^6 random points over boxes of several sizes; and data_folder's lidar-pc.npz, where
- * that is not NULL, at 5 cm. Times are medians of whole calls, until the results are there. 0,
- * -SEEP_ENOMEM, -SEEP_EDEVICE, or what seep_npz_read() says. */
+ * Inputs: 10^6 random points in boxes of several sizes; and lidar-pc.npz in data_folder (unless
+ * that is NULL), at 5 cm. Times are medians of whole calls, until the results are available.
+ * Returns 0, -SEEP_ENOMEM, -SEEP_EDEVICE, or the error of seep_npz_read(). */
 SEEP_MUST_CHECK int seep_voxel_bench(json_t *results, const char *data_folder,
                                      struct seep_stream *stream, struct seep_error *why);
 

@@ -1,35 +1,35 @@
-/* A counting sort. Each thread counts the points of its chunk by cell and lists those that are a
- * cell's first there; of these, those whose cell no earlier chunk has are the voxels, in order. A
- * second pass puts each point where its cell and chunk begin. */
+/* A counting sort. Each thread counts the points of its chunk by cell and lists those that are the
+ * first of a cell there. Of the listed points, those whose cell is in no earlier chunk are the
+ * voxels, in order. A second pass puts each point where its cell and chunk begin. */
 #include "kernels/voxels/voxel_dense.h"
 
 #include <string.h>
 
-/* A table of 8 bytes a cell that is larger falls out of a core's caches. */
+/* With more cells, a table of 8 bytes per cell does not stay in a core's caches. */
 static const uint64_t most_cells = UINT64_C(1) << 18;
 
 bool seep_voxel_is_dense(const struct seep_voxel_groups *g, const struct seep_voxel_box *box)
 {
     uint64_t cells = seep_voxel_box_cells(box);
 
-    /* Table and list of each chunk go into the 8 bytes a point of the records. */
+    /* Each chunk's table and list must fit into the 8 bytes per point of the records. */
     return cells <= most_cells && (cells * 12 + 64) * g->n_chunks <= 8 * g->n;
 }
 
-/* [cells] of a chunk: how many points, then voxel << 32 | where its next point is put. */
+/* [cells] of a chunk: first the number of points, later voxel << 32 | index of its next point. */
 static uint64_t *table_of(const struct seep_voxel_groups *g, uint64_t cells, unsigned chunk)
 {
     return g->records + cells * chunk;
 }
 
-/* [cells] of a chunk: points that are a cell's first. */
+/* [cells] of a chunk: the points that are the first of a cell. */
 static uint32_t *list_of(const struct seep_voxel_groups *g, uint64_t cells, unsigned chunk)
 {
     return (uint32_t *)(void *)(g->records + cells * g->n_chunks) + cells * chunk;
 }
 
-/* point_to_voxel[p] = the cell of each point of the chunk; −1 where it is refused. Returns the
- * list's length. */
+/* point_to_voxel[p] = the cell of each point of the chunk; −1 if refused. Returns the list's
+ * length. */
 static size_t count_cells(struct seep_voxel_groups *g, unsigned chunk,
                           const struct seep_voxel_key *key, uint64_t cells, int32_t *point_to_voxel)
 {
@@ -53,7 +53,8 @@ static size_t count_cells(struct seep_voxel_groups *g, unsigned chunk,
     return n_listed;
 }
 
-/* Keeps in the list what is first of all chunks, and tallies the voxels and their points. */
+/* Keeps in the list those points that are first across all chunks, and tallies the voxels and their
+ * points. */
 static size_t keep_voxels(struct seep_voxel_groups *g, unsigned chunk, uint64_t cells,
                           const int32_t *point_to_voxel, size_t n_listed)
 {
@@ -79,7 +80,7 @@ static size_t keep_voxels(struct seep_voxel_groups *g, unsigned chunk, uint64_t 
     return n_kept;
 }
 
-/* Numbers the chunk's voxels and says to every chunk where its points of them begin. */
+/* Numbers the chunk's voxels, and tells every chunk where its points of these voxels begin. */
 static void begin_voxels(struct seep_voxel_groups *g, unsigned chunk, uint64_t cells,
                          struct seep_voxel_maps *maps, size_t n_kept)
 {

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 enum {
-    PARTITION_POINTS = 4096, /* on average: a table of four slots a point stays in L2 */
-    LEAST_CHUNK = 4096,      /* points for which another thread is worth waking */
+    PARTITION_POINTS = 4096, /* on average: a table with four slots per point stays in L2 */
+    LEAST_CHUNK = 4096,      /* points that make it worth waking another thread */
     SPINS = 2000,
 };
 
@@ -67,8 +67,8 @@ size_t seep_voxel_chunk_begin(const struct seep_voxel_groups *g, unsigned chunk)
     return begin < g->n ? begin : g->n;
 }
 
-/* A short while awake, for that is how long the others mostly take; then asleep, for there may be
- * fewer CPUs than threads. */
+/* Spins for a short while, which is usually enough; then sleeps, because there may be fewer CPUs
+ * than threads. */
 void seep_voxel_groups_wait(struct seep_voxel_groups *g)
 {
     struct seep_voxel_barrier *b = &g->barrier;
@@ -99,7 +99,7 @@ static uint32_t *row(const struct seep_voxel_groups *g, uint32_t *rows, unsigned
     return rows + chunk * (((size_t)1 << g->partition_bits) + 1);
 }
 
-/* Which partition each point of the chunk goes to, and how many go there. */
+/* Finds each point's partition in the chunk, and counts the points of each. */
 static void count(struct seep_voxel_groups *g, const struct seep_voxel_key *key, unsigned chunk)
 {
     size_t begin = seep_voxel_chunk_begin(g, chunk), end = seep_voxel_chunk_begin(g, chunk + 1);
@@ -119,7 +119,7 @@ static void count(struct seep_voxel_groups *g, const struct seep_voxel_key *key,
     }
 }
 
-/* Counts to places: by partition, then by chunk. */
+/* Turns counts into start indices, by partition, then by chunk. */
 static void lay_out(struct seep_voxel_groups *g)
 {
     size_t n_rows = ((size_t)1 << g->partition_bits) + 1;
@@ -141,7 +141,7 @@ void seep_voxel_groups_rewind(struct seep_voxel_groups *g, unsigned chunk)
            (((size_t)1 << g->partition_bits) + 1) * sizeof *g->cursors);
 }
 
-/* The chunk's points to their partitions: low key bits << 32 | point. */
+/* Copies the chunk's points to their partitions, as low key bits << 32 | point. */
 static void deal(struct seep_voxel_groups *g, const struct seep_voxel_key *key, unsigned chunk)
 {
     size_t begin = seep_voxel_chunk_begin(g, chunk), end = seep_voxel_chunk_begin(g, chunk + 1);
@@ -165,9 +165,9 @@ static bool same_voxel(const struct seep_voxel_groups *g, size_t a, size_t b)
     return memcmp(g->coords[a], g->coords[b], sizeof g->coords[a]) == 0;
 }
 
-/* Records begin … end of one partition from (low key bits, point) to (first, number); the table
- * says of low key bits where the record of their voxel's first point is. Returns how many of them
- * are first. Whether a point is its voxel's first is a coin toss: nothing branches on it. */
+/* Turns records begin … end of one partition from (low key bits, point) into (first, number). The
+ * table maps low key bits to the record of their voxel's first point. Returns how many points are
+ * first. Whether a point is its voxel's first is unpredictable, so nothing branches on it. */
 static inline __attribute__((always_inline)) uint32_t group(struct seep_voxel_groups *g,
                                                             uint64_t *table, uint32_t n_slots,
                                                             size_t begin, size_t end, bool exact)
@@ -198,8 +198,8 @@ static inline __attribute__((always_inline)) uint32_t group(struct seep_voxel_gr
     return firsts;
 }
 
-/* Points of the voxels that begin among records begin … end of a partition. A record is a first
- * point's where it names a later point than all before it, in other chunks too: *latest. */
+/* How many points belong to voxels that begin among records begin … end of a partition. A record is
+ * a first point's if it names a later point than all before it, also in other chunks: *latest. */
 static uint32_t members_of(const uint64_t *records, size_t begin, size_t end, uint32_t *latest)
 {
     uint32_t n = 0, seen = *latest;
@@ -310,11 +310,11 @@ size_t seep_voxel_groups_block(struct seep_voxel_groups *g, unsigned chunk, size
             continue;
         }
         const uint64_t *at = &g->records[cursors[p]++];
-        __builtin_prefetch(at + 8); /* too many streams for the CPU to foresee them */
+        __builtin_prefetch(at + 8); /* too many streams for the CPU to predict */
         uint64_t record = *at;
         struct seep_voxel_member member = {(uint32_t)i, 0, record};
         size_t first = record >> 32;
-        /* Written to all, kept in one: which it is cannot be foreseen. */
+        /* Written to all three, kept in one: it is unpredictable which, so there is no branch. */
         block->firsts[n_firsts] = member;
         block->later[n_later] = member;
         block->early[n_early] = member;

@@ -1,6 +1,5 @@
-/* Points of one voxel found together, by all threads of a CPU stream: points are dealt out to
- * partitions by a key, each small enough for a hash table in cache; a partition keeps the order of
- * its points. */
+/* Groups the points of each voxel, with all threads of a CPU stream. A key assigns each point to a
+ * partition, small enough for a hash table in cache; a partition keeps its points in order. */
 #ifndef SEEP_KERNELS_VOXEL_GROUPS_H
 #define SEEP_KERNELS_VOXEL_GROUPS_H
 
@@ -10,23 +9,23 @@
 
 enum { SEEP_VOXEL_MAX_CHUNKS = 64, SEEP_VOXEL_BLOCK = 128 };
 
-/* The threads of one seep_stream_run() may wait for each other: all of them are there. */
+/* The threads of one seep_stream_run() may wait for each other, because all of them are running. */
 struct seep_voxel_barrier {
     atomic_uint arrived, asleep;
     _Atomic uint32_t turn;
 };
 
-/* What a thread found out about each chunk of the points. */
+/* What a thread found in each chunk of the points. */
 struct seep_voxel_tally {
     struct seep_voxel_box box;
     uint32_t firsts[SEEP_VOXEL_MAX_CHUNKS];  /* points that are their voxel's first */
-    uint32_t members[SEEP_VOXEL_MAX_CHUNKS]; /* points of the voxels that begin there */
+    uint32_t members[SEEP_VOXEL_MAX_CHUNKS]; /* points of the voxels that begin in the chunk */
 };
 
 struct seep_voxel_groups {
     const int32_t (*coords)[4];
-    size_t n, chunk;   /* points; points a chunk */
-    unsigned n_chunks; /* as many threads take part, each with a chunk of its own */
+    size_t n, chunk;   /* number of points; points per chunk */
+    unsigned n_chunks; /* also the number of threads, each with a chunk of its own */
     unsigned partition_bits;
     struct seep_voxel_barrier barrier;
     atomic_uint next_partition;
@@ -35,36 +34,36 @@ struct seep_voxel_groups {
     uint32_t *starts, *cursors;       /* [n_chunks][2^partition_bits + 1] */
     uint64_t *tables;                 /* [n_chunks][table_slots] */
     size_t table_slots;
-    uint32_t scatter;       /* over a table; odd, by chance: see seep_voxel_key_for() */
-    uint64_t *large_tables; /* [2 n] for partitions that came out too large for those */
+    uint32_t scatter;       /* spreads keys over a table; odd, random: see seep_voxel_key_for() */
+    uint64_t *large_tables; /* [2 n] for partitions too large for those tables */
 
-    /* [n] by partition, then by point: first << 32 | number, where `first` is the first point of
-     * the same voxel and the point its number-th after that; of a first point, the number of the
-     * voxel's points. */
+    /* [n] by partition, then by point: first << 32 | number. `first` is the first point of the same
+     * voxel, and this point is the number-th after it; in a first point's record, `number` is how
+     * many points the voxel has. */
     uint64_t *records;
 };
 
-/* A part of the scratch. Returns where it lies: NULL where `base` is, to add up sizes. */
+/* Takes a part of the scratch. Returns its address: NULL if `base` is, to add up sizes only. */
 void *seep_voxel_take(void *base, size_t *at, size_t bytes);
 
-/* Lays the arrays out in scratch from *at on, which moves: about 10 bytes a point, and a table of
- * at most 256 KiB a thread (above 67 million points 40 to 80 bytes for each 2^14 of them).
- * large_tables is the caller's to set. */
+/* Lays out the arrays in scratch from *at on, and advances *at: about 10 bytes per point, and a
+ * table of at most 256 KiB per thread (above 67 million points 40 to 80 bytes for each 2^14 of
+ * them). The caller sets large_tables. */
 void seep_voxel_groups_init(struct seep_voxel_groups *g, const int32_t (*coords)[4], size_t n,
                             unsigned n_threads, void *scratch, size_t *at);
 
-/* By threads 0 … n_chunks − 1, each once: first the box of all points, the same for every thread,
- * then the records; both return after the last thread is done. */
+/* Called once by each of the threads 0 … n_chunks − 1: first finds the box of all points, the same
+ * for every thread, then the records. Both return after the last thread has finished. */
 struct seep_voxel_box seep_voxel_groups_survey(struct seep_voxel_groups *g, unsigned thread);
 void seep_voxel_groups_find(struct seep_voxel_groups *g, unsigned thread,
                             const struct seep_voxel_box *box);
 void seep_voxel_groups_wait(struct seep_voxel_groups *g);
 
-/* Sums over threads: of chunks before `chunk`, and with n_chunks of all. */
+/* Sums over threads for the chunks before `chunk`; n_chunks gives the sum of all. */
 uint32_t seep_voxel_groups_firsts_before(const struct seep_voxel_groups *g, unsigned chunk);
 uint32_t seep_voxel_groups_members_before(const struct seep_voxel_groups *g, unsigned chunk);
 
-/* The points of a chunk once more, in order, a block at a time. */
+/* A second pass over the points of a chunk, in order, block by block. */
 struct seep_voxel_member {
     uint32_t point, pad;
     uint64_t record;
@@ -79,7 +78,7 @@ struct seep_voxel_block {
 };
 
 void seep_voxel_groups_rewind(struct seep_voxel_groups *g, unsigned chunk);
-/* At most SEEP_VOXEL_BLOCK points from `begin` on; returns how many. 0 at the chunk's end. */
+/* At most SEEP_VOXEL_BLOCK points from `begin` on. Returns how many; 0 at the chunk's end. */
 size_t seep_voxel_groups_block(struct seep_voxel_groups *g, unsigned chunk, size_t begin,
                                struct seep_voxel_block *block);
 

@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-/* Odd, without a pattern in its bits: the golden ratio's first 64. */
+/* Odd, with no pattern in its bits: the first 64 bits of the golden ratio. */
 static const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
 
 struct seep_voxel_box seep_voxel_box_empty(void)
@@ -53,7 +53,7 @@ static void keys_plain(const struct seep_voxel_key *key, const int32_t (*coords)
 
 #ifdef __x86_64__
 
-/* Two points a register. */
+/* Two points per register. */
 __attribute__((target("avx2"))) static void box_avx2(const int32_t (*coords)[4], size_t n,
                                                      struct seep_voxel_box *box)
 {
@@ -78,7 +78,7 @@ __attribute__((target("avx2"))) static void box_avx2(const int32_t (*coords)[4],
     box_plain(coords + i, n - i, box);
 }
 
-/* c × factor modulo 2^64 for the even 32-bit lanes of c; the factor in two signed halves. */
+/* c × factor modulo 2^64 for the even 32-bit lanes of c; the factor is in two signed halves. */
 __attribute__((target("avx2"), always_inline)) static inline __m256i times(__m256i c, __m256i low,
                                                                            __m256i high)
 {
@@ -164,7 +164,8 @@ uint64_t seep_voxel_box_cells(const struct seep_voxel_box *box)
     return cells;
 }
 
-/* factor[d] = that of the cells of a box × times; sums begin at the box's corner. */
+/* Factors for keys that are a cell's number in the box × `times`; start_at_corner() makes numbers
+ * begin at 0. */
 static void number_cells(const struct seep_voxel_box *box, uint64_t times,
                          struct seep_voxel_key *key)
 {
@@ -191,8 +192,8 @@ struct seep_voxel_key seep_voxel_key_of_cells(const struct seep_voxel_box *box)
     return key;
 }
 
-/* From the 16 random bytes that the kernel gives a process (getauxval(3)): no system call, and no
- * state. */
+/* From the 16 random bytes that the kernel gives each process (getauxval(3)): needs no system call
+ * and no state. */
 struct seep_chance seep_voxel_chance(void)
 {
     const void *given = (const void *)getauxval(AT_RANDOM);
@@ -210,8 +211,7 @@ struct seep_voxel_key seep_voxel_key_for(const struct seep_voxel_box *box, unsig
     struct seep_chance chance = seep_voxel_chance();
 
     key.exact = seep_voxel_box_cells(box) <= UINT64_C(1) << (32 + partition_bits);
-    if (key.exact) /* modulo 2^64 with the number in the top bits is modulo 2^(32 + partition_bits)
-                    */
+    if (key.exact) /* the number is in the top bits: modulo 2^(32 + partition_bits) */
         number_cells(box, golden << (32 - partition_bits), &key);
     else
         for (int d = 0; d < 4; d++)

@@ -1,4 +1,4 @@
-/* Short keys of voxels for the CPU twin: a partition, and 32 bits that tell its voxels apart. */
+/* Short keys of voxels for the CPU twin: a partition, and 32 bits that identify a voxel in it. */
 #ifndef SEEP_KERNELS_VOXEL_KEYS_H
 #define SEEP_KERNELS_VOXEL_KEYS_H
 
@@ -14,7 +14,7 @@ extern "C" {
 
 enum { SEEP_VOXEL_MAX_PARTITION_BITS = 14 };
 
-/* Smallest and largest coordinate of points that are not refused; empty: lo > hi. */
+/* The smallest and largest coordinates of the points that are not refused; empty: lo > hi. */
 struct seep_voxel_box {
     int32_t lo[4], hi[4];
 };
@@ -23,27 +23,27 @@ struct seep_voxel_box seep_voxel_box_empty(void);
 void seep_voxel_box_add(struct seep_voxel_box *box, const struct seep_voxel_box *other);
 void seep_voxel_box_of(const int32_t (*coords)[4], size_t n, struct seep_voxel_box *box);
 
-/* How many voxels lie in the box; UINT64_MAX where that is not less than 2^64. */
+/* How many voxels the box has; UINT64_MAX if 2^64 or more. */
 uint64_t seep_voxel_box_cells(const struct seep_voxel_box *box);
 
-/* A key is a sum of products modulo 2^64 of which the top 32 + partition_bits are kept. Where the
- * box has no more cells than that, the sum is the cell's number times an odd constant: keys are
- * `exact`, equal only for equal voxels. Elsewhere equal keys say that coordinates must be compared.
- */
+/* A key is a sum of products modulo 2^64, of which the top 32 + partition_bits bits are kept. If
+ * the box has no more cells than those bits can number, the sum is the cell's number times an odd
+ * constant, and keys are `exact`: equal only for equal voxels. Otherwise equal keys mean that
+ * coordinates must be compared. */
 struct seep_voxel_key {
     uint64_t factor[4], sum;
     unsigned partition_bits;
     bool exact;
 };
 
-/* Factors that are not those of an exact key are drawn by chance, once a process: nobody can write
- * a file of voxels that all have the same key, which would take quadratic time. */
+/* Unless the key is exact, its factors are random, drawn once per process. So nobody can write a
+ * file whose voxels all have the same key, which would take quadratic time. */
 struct seep_voxel_key seep_voxel_key_for(const struct seep_voxel_box *box, unsigned partition_bits);
 
-/* Keys 0 … cells − 1 that say the place in a box of less than 2^32 cells. */
+/* Keys 0 … cells − 1 that number the cells of a box with less than 2^32 cells. */
 struct seep_voxel_key seep_voxel_key_of_cells(const struct seep_voxel_box *box);
 
-/* Numbers that are the same for as long as the process lives and that nobody else knows. */
+/* A source of random numbers that is the same during the whole process and known to nobody else. */
 struct seep_chance seep_voxel_chance(void);
 
 /*   keys  [n] out; UINT64_MAX for refused points */
@@ -51,8 +51,8 @@ void seep_voxel_keys(const struct seep_voxel_key *key, const int32_t (*coords)[4
                      uint64_t *keys);
 
 /* 0 … 2^partition_bits − 1, or 2^partition_bits for a refused point. The low bits of a product are
- * poor ones: the top ones are folded in, which together with seep_voxel_low() still says the whole
- * key. */
+ * of poor quality, so the top ones are folded in; together with seep_voxel_low() this still
+ * determines the whole key. */
 static inline uint32_t seep_voxel_partition(uint64_t key, unsigned partition_bits)
 {
     uint64_t end = UINT64_C(1) << partition_bits;

@@ -1,6 +1,6 @@
-/* From groups of points to both maps, and to one point a voxel: voxels are numbered by going
- * through the points in order. A point whose voxel begins in another thread's chunk has to wait
- * until that has been numbered; it is kept in a list in the meantime. */
+/* From groups of points to both maps, and to one point per voxel. Voxels are numbered by going
+ * through the points in order. A point whose voxel begins in another thread's chunk must wait until
+ * that chunk is numbered; until then it is in a list. */
 #include "kernels/voxels/voxel_dense.h"
 #include "kernels/voxels/voxel_groups.h"
 #include "kernels/voxels/voxelize_twins.h"
@@ -12,8 +12,8 @@ struct maps_job {
     struct seep_voxel_maps *maps;
 };
 
-/* The list of a chunk's waiting points lies behind the voxels, in voxel_coords: there are no more
- * of them than points that are not first. */
+/* The list of a chunk's waiting points is behind the voxels, in voxel_coords: there are at most as
+ * many waiting points as points that are not first. */
 static struct seep_voxel_member *waiting_room(const struct seep_voxel_groups *g, void *room,
                                               unsigned chunk)
 {
@@ -113,11 +113,11 @@ struct sparse_job {
     struct seep_voxel_groups groups;
     const int32_t *labels;
     int32_t ignore_label, *first, *voxel_labels, *inverse;
-    void *room; /* 16 n bytes: what voxel_coords is to the maps */
+    void *room; /* 16 n bytes, used as the maps use voxel_coords */
     size_t n_voxels;
 };
 
-/* Two threads may come to see that the labels of a voxel disagree: both say the same. */
+/* Two threads may both see that the labels of a voxel disagree: they write the same value. */
 static inline void join(struct sparse_job *job, struct seep_voxel_member member)
 {
     uint32_t first = (uint32_t)(member.record >> 32);

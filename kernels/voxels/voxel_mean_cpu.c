@@ -1,6 +1,5 @@
-/* Mean features of voxels and their gradients. Rows are gathered in an order that the CPU cannot
- * foresee, so they are asked for ahead of time; sums are kept in registers, a few channels at a
- * time. */
+/* Mean features of voxels and their gradients. The CPU cannot predict the order in which rows are
+ * gathered, so they are prefetched; sums are kept in registers, a few channels at a time. */
 #include "kernels/compute/cpu_levels.h"
 #include "kernels/voxels/voxelize_twins.h"
 
@@ -16,7 +15,7 @@ struct mean_job {
     enum seep_cpu_level level;
 };
 
-/* `width` channels from `channel` on of one voxel; `width` is a constant of the caller's. */
+/* `width` channels of one voxel, beginning with `channel`; `width` is a constant at every call. */
 SEEP_INLINE void mean_of(const struct mean_job *job, const int32_t *points, size_t n, size_t voxel,
                          size_t channel, size_t width)
 {
@@ -86,7 +85,7 @@ SEEP_LEVELS(means, means, (const struct mean_job *job, size_t begin, size_t end)
 SEEP_LEVELS(spread, spread, (const struct mean_job *job, size_t begin, size_t end),
             (job, begin, end));
 
-/* The voxel in which point number `at` of voxel_points lies: threads get equal shares of points. */
+/* The voxel that contains point number `at` of voxel_points: threads get equal shares of points. */
 static size_t voxel_at(const struct seep_voxel_maps *maps, size_t at)
 {
     size_t lo = 0, hi = maps->n_voxels;

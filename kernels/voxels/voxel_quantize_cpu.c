@@ -17,7 +17,7 @@ struct quantize_job {
     atomic_size_t n_refused;
 };
 
-/* Points begin … end; returns how many are refused. A NaN is in no range. */
+/* Points begin … end; returns how many are refused. NaN is out of range. */
 static size_t quantize_plain(const struct quantize_job *job, size_t begin, size_t end)
 {
     const float reach = SEEP_VOXEL_REACH;
@@ -41,7 +41,7 @@ static size_t quantize_plain(const struct quantize_job *job, size_t begin, size_
 
 #ifdef __x86_64__
 
-/* Two points a register, each in the three upper lanes of its half. */
+/* Two points per register, each in the three upper lanes of its half. */
 __attribute__((target("avx2"))) static size_t quantize_avx2(const struct quantize_job *job,
                                                             size_t begin, size_t end)
 {
@@ -52,7 +52,7 @@ __attribute__((target("avx2"))) static size_t quantize_avx2(const struct quantiz
     const __m256i refused = _mm256_setr_epi32(-1, 0, 0, 0, -1, 0, 0, 0);
     size_t n_refused = 0, i = begin;
 
-    /* Eight floats are read of which six are used: not past the last point. */
+    /* Reads eight floats and uses six: must not read past the last point. */
     for (; i + 3 <= end; i += 2) {
         __m256 xyz = _mm256_permutevar8x32_ps(_mm256_loadu_ps(job->points[i]), spread);
         __m256 cell = _mm256_floor_ps(_mm256_div_ps(xyz, size));
@@ -61,7 +61,7 @@ __attribute__((target("avx2"))) static size_t quantize_avx2(const struct quantiz
         int32_t b0 = job->batch ? job->batch[i] : 0, b1 = job->batch ? job->batch[i + 1] : 0;
         __m256i batch = _mm256_setr_epi32(b0, 0, 0, 0, b1, 0, 0, 0);
         __m256i voxel = _mm256_blend_epi32(_mm256_cvtps_epi32(cell), batch, 0x11);
-        /* Lane 0 holds x once more; its sign bit is made the batch's, so that 15 says that all is
+        /* Lane 0 holds x a second time; its sign bit is replaced by the batch's, so 15 means all is
          * well. */
         int good = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_andnot_si256(batch, inside)));
         if (good != 0xff) {

@@ -1,9 +1,9 @@
-// Voxels on a GPU. Points are put into a hash table of which a slot is the index of one point of
-// the voxel, lowered until it is the first: 4 bytes a slot, 8 MB for 10^6 points, which stays in
-// L2. A sort by coordinates would take 8 passes over 12 bytes a point (64-bit keys would not hold
-// all batches and coordinates at that); with the table there is one short sort left, by voxel
-// number, 3 passes over 8 bytes for 10^6 points. It is stable, so the order within a voxel is the
-// points', on any GPU and run.
+// Voxels on a GPU. Points are put into a hash table in which each slot is the index of one point
+// of the voxel, lowered until it is the first: 4 bytes a slot, 8 MB for 10^6 points, which stays in
+// L2. A sort by coordinates would take 8 passes over 12 bytes per point, and 64-bit keys would not
+// even hold all batches and coordinates. With the table only a short sort by voxel number is left:
+// 3 passes over 8 bytes for 10^6 points. It is stable, so the order within a voxel is the points',
+// on every GPU and in every run.
 #include "kernels/compute/cuda_launch.cuh"
 #include "kernels/voxels/voxel_keys.h"
 #include "kernels/voxels/voxelize_twins.h"
@@ -24,7 +24,7 @@ __device__ inline size_t thread_index()
 
 // ---- quantise -------------------------------------------------------------------------------
 
-// batch, x, y, z; the batch is −1 where the point is refused. A NaN is in no range.
+// batch, x, y, z; the batch is −1 if the point is refused. NaN is out of range.
 __device__ int4 cell_of(const float (*points)[3], const int32_t *batch, size_t i, float size)
 {
     constexpr float reach = SEEP_VOXEL_REACH;
@@ -61,7 +61,7 @@ __global__ void quantize(const float (*points)[3], const int32_t *batch, size_t 
 
 // ---- grouping -------------------------------------------------------------------------------
 
-// Drawn by chance, once a process: nobody can write a file of voxels that all have the same hash,
+// Random, drawn once per process: so nobody can write a file whose voxels all have the same hash,
 // which would take quadratic time.
 struct hash_factors {
     uint64_t batch, x, y, z, last;
@@ -92,9 +92,9 @@ __device__ bool same(int4 a, int4 b)
     return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w;
 }
 
-// slots[i]: where the voxel of point i is in the table, none for a refused point. A slot once
-// taken belongs to its voxel for good, whichever of its points it names: comparing with an old
-// value is no mistake. n_slots is at least twice the number of points, so that there always is an
+// slots[i]: the slot of point i's voxel in the table, none for a refused point. A slot that is
+// taken belongs to its voxel for good, whichever of the voxel's points it names: so comparing with
+// an old value is correct. n_slots is at least twice the number of points, so there is always an
 // empty one.
 __global__ void insert(const int4 *coords, uint32_t n, const struct hash_factors by,
                        uint32_t *table, uint32_t n_slots, uint32_t *slots)
@@ -126,7 +126,8 @@ __global__ void insert(const int4 *coords, uint32_t n, const struct hash_factors
     slots[i] = slot;
 }
 
-// slots to first points of voxels; is_first[0 … n], of which the last is 0, for the running sum.
+// Turns slots into first points of voxels. is_first[0 … n], the last of which is 0, is for the
+// running sum.
 __global__ void find_firsts(const uint32_t *table, uint32_t n, uint32_t *slots, uint32_t *is_first)
 {
     const size_t i = thread_index();
@@ -142,12 +143,12 @@ __global__ void find_firsts(const uint32_t *table, uint32_t n, uint32_t *slots, 
 
 struct grouping {
     uint32_t *table, *firsts; // [n_slots], [n]
-    uint32_t *numbers;        // [n + 1]: of voxels that begin before a point; [n]: of all
-    uint32_t *sorted;         // [n] voxels, by voxel; only where points are sorted
+    uint32_t *numbers;        // [n + 1]: voxels that begin before a point; [n]: all voxels
+    uint32_t *sorted;         // [n] voxels, by voxel; only if points are sorted
     void *cub_room;
     uint32_t n_slots;
     size_t cub_bytes;
-    int n_bits; // of voxel numbers: enough for n, and all ones are more than any number
+    int n_bits; // of voxel numbers: enough for n, and all ones exceed every number
 };
 
 void *take(void *base, size_t *at, size_t bytes)
@@ -158,7 +159,7 @@ void *take(void *base, size_t *at, size_t bytes)
     return part;
 }
 
-// What CUB wants for the calls below, in bytes.
+// The bytes that CUB needs for the calls below.
 cudaError_t room_of(size_t n, bool sorts, int n_bits, size_t *bytes)
 {
     const uint32_t *const in = nullptr;
@@ -174,8 +175,8 @@ cudaError_t room_of(size_t n, bool sorts, int n_bits, size_t *bytes)
     return error;
 }
 
-// *at comes to all bytes; with scratch == NULL the pointers mean nothing. `sorts`: points are
-// sorted by voxel, too.
+// Sets *at to the total of bytes; with scratch == NULL the pointers are meaningless. `sorts`:
+// points will also be sorted by voxel.
 cudaError_t lay_out(size_t n, bool sorts, void *scratch, size_t *at, struct grouping *g)
 {
     *at = 0;
@@ -226,7 +227,7 @@ int finish(const struct grouping *g, size_t n, size_t *n_voxels, cudaStream_t st
 
 // ---- maps -----------------------------------------------------------------------------------
 
-// Numbers of voxels; firsts become 0 … n − 1, what the sort carries along.
+// Writes numbers of voxels; firsts become 0 … n − 1, the values of the sort.
 __global__ void number(const int4 *coords, uint32_t n, const uint32_t *numbers, uint32_t *firsts,
                        int32_t *point_to_voxel, int4 *voxel_coords)
 {
@@ -242,7 +243,7 @@ __global__ void number(const int4 *coords, uint32_t n, const uint32_t *numbers, 
     firsts[i] = static_cast<uint32_t>(i);
 }
 
-// Where another voxel begins; refused points come last.
+// Finds where each voxel begins; refused points come last.
 __global__ void find_starts(const uint32_t *sorted, uint32_t n, const uint32_t *n_voxels,
                             int32_t *voxel_start)
 {
@@ -259,7 +260,7 @@ __global__ void find_starts(const uint32_t *sorted, uint32_t n, const uint32_t *
 
 // ---- means ----------------------------------------------------------------------------------
 
-// A thread a voxel and channel: neighbours read neighbouring channels of the same rows.
+// A thread per voxel and channel: neighbours read neighbouring channels of the same rows.
 template <typename Index>
 __global__ void mean(const int32_t *voxel_start, const int32_t *voxel_points, const float *features,
                      Index n_channels, Index n, float *voxel_features)
@@ -299,7 +300,7 @@ template <typename Index>
 using channel_kernel = void (*)(const int32_t *voxel_start, const int32_t *of, const float *from,
                                 Index n_channels, Index n, float *to);
 
-// A thread for each channel of `rows` rows, with indices of 32 bits where they do.
+// A thread for each channel of `rows` rows, with indices of 32 bits if those suffice.
 int launch_channels(channel_kernel<uint32_t> narrow, channel_kernel<size_t> wide, size_t rows,
                     size_t n_channels, const int32_t *voxel_start, const int32_t *of,
                     const float *from, float *to, struct seep_stream *stream)
@@ -316,7 +317,7 @@ int launch_channels(channel_kernel<uint32_t> narrow, channel_kernel<size_t> wide
             : seep_launch(wide, n, s, voxel_start, of, from, n_channels, n, to));
 }
 
-// ---- one point a voxel ----------------------------------------------------------------------
+// ---- one point per voxel --------------------------------------------------------------------
 
 __global__ void pick(const int32_t *labels, uint32_t n, const uint32_t *numbers,
                      const uint32_t *firsts, int32_t *first_points, int32_t *voxel_labels,
@@ -337,7 +338,7 @@ __global__ void pick(const int32_t *labels, uint32_t n, const uint32_t *numbers,
         voxel_labels[voxel] = labels[i];
 }
 
-// Threads that write to the same voxel write the same, but plainly it would still be a race.
+// Threads that write to the same voxel write the same value; plain stores would still be a race.
 __global__ void ignore_disagreement(const int32_t *labels, uint32_t n, const uint32_t *numbers,
                                     const uint32_t *firsts, int32_t ignore_label,
                                     int32_t *voxel_labels)
@@ -350,7 +351,7 @@ __global__ void ignore_disagreement(const int32_t *labels, uint32_t n, const uin
 
 } // namespace
 
-// The count is kept in the last row of coords before rows are written: no memory is needed for it.
+// The count is in the last row of coords until rows are written, so it needs no memory of its own.
 int seep_quantize_cuda(const float (*points)[3], const int32_t *batch, size_t n_points, float size,
                        int32_t (*coords)[4], size_t *n_refused, struct seep_stream *stream)
 {

@@ -1,4 +1,4 @@
-/* What every twin may rely on is checked here, once. */
+/* Checks once what all twins rely on. */
 #include "kernels/voxels/voxelize.h"
 
 #include "kernels/compute/scratch.h"
@@ -9,7 +9,7 @@
 
 static const size_t most_points = INT32_MAX - 1;
 
-/* A stream of a CUDA device exists only where its twin was built. */
+/* A stream of a CUDA device exists only if its twin was built. */
 #ifdef SEEP_WITH_CUDA
 #define TWIN(stream, name, ...)                                                                    \
     (seep_stream_device(stream) == SEEP_DEVICE_CUDA ? seep_##name##_cuda(__VA_ARGS__)              \

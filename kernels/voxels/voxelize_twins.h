@@ -1,5 +1,5 @@
-/* The two sides of voxels/voxelize.h. Arguments have been checked and there is at least one point;
- * scratch is as large as the _scratch_ function of the same twin says. */
+/* The two implementations of voxels/voxelize.h. Arguments are checked and there is at least one
+ * point; scratch has the size that the same twin's _scratch_ function returned. */
 #ifndef SEEP_KERNELS_VOXELIZE_TWINS_H
 #define SEEP_KERNELS_VOXELIZE_TWINS_H
 
@@ -34,7 +34,7 @@ enum { SEEP_VOXEL_REACH = 1 << 20 }; /* quantised coordinates: −REACH … REAC
         size_t scratch_bytes, struct seep_stream *stream)
 
 SEEP_VOXEL_TWIN(cpu);
-SEEP_VOXEL_TWIN(cuda); /* defined where CUDA is built in */
+SEEP_VOXEL_TWIN(cuda); /* defined if built with CUDA */
 
 #ifdef __cplusplus
 }

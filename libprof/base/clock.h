@@ -1,5 +1,5 @@
-/* The kernel's clocks. Not by clock_gettime(): a library that shows a job another time
- * (libfaketime) is preloaded into the command, too, and what processes write down is compared.
+/* The kernel's clocks, without clock_gettime(): a library that shows a job another time
+ * (libfaketime) is preloaded into the command, too, and times that processes write are compared.
  * x86-64 Linux. */
 #ifndef SEEP_LIBPROF_BASE_CLOCK_H
 #define SEEP_LIBPROF_BASE_CLOCK_H

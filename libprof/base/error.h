@@ -10,7 +10,7 @@ enum {
     SEEP_EINVAL = 1, /* the caller's arguments */
     SEEP_ENOMEM,     /* no memory */
     SEEP_EIO,        /* open, read or write failed */
-    SEEP_EFORMAT,    /* not such a file, or damaged beyond use */
+    SEEP_EFORMAT,    /* not a file of this kind, or damaged beyond use */
     SEEP_EVERSION,   /* written by another version of the format */
     SEEP_ENODATA,    /* nothing readable there */
     SEEP_EDEVICE,    /* no such device, or it failed */
@@ -18,11 +18,11 @@ enum {
 
 enum { SEEP_ERROR_FILE_BYTES = 1024, SEEP_ERROR_TEXT_BYTES = 256 };
 
-/* Where and why. The first error wins: a filled one (text[0] != 0) is left alone. Texts may quote
- * names from untrusted files; they hold no control characters. */
+/* Where and why. The first error wins: one already filled (text[0] != 0) is left alone. Texts may
+ * quote names from untrusted files; they hold no control characters. */
 struct seep_error {
-    char file[SEEP_ERROR_FILE_BYTES]; /* "" where no file is concerned */
-    uint64_t offset;                  /* in the file, 0 where none is meant */
+    char file[SEEP_ERROR_FILE_BYTES]; /* "" if no file is concerned */
+    uint64_t offset;                  /* in the file, 0 if none is meant */
     char text[SEEP_ERROR_TEXT_BYTES]; /* "what went wrong", without a full stop */
 };
 

@@ -26,7 +26,8 @@ uint64_t seep_hash_bytes(const void *bytes, size_t n)
     return seep_hash_two(x, word);
 }
 
-/* Hashes are mixed: their upper half alone places an entry and tells it from its neighbours. */
+/* Hashes are mixed: their upper half alone places an entry and distinguishes it from its
+ * neighbours. */
 static uint32_t tag_of(uint64_t hash)
 {
     return (uint32_t)(hash >> 32);

@@ -1,4 +1,4 @@
-/* JSON that is made piece by piece is whole, or it is none: memory may be missing for any piece. */
+/* JSON built piece by piece is complete or NULL: memory may run out at any piece. */
 #ifndef SEEP_LIBPROF_BASE_JSON_BUILD_H
 #define SEEP_LIBPROF_BASE_JSON_BUILD_H
 
@@ -10,15 +10,15 @@
 void seep_json_set(json_t *object, const char *key, json_t *value, bool *failed);
 void seep_json_append(json_t *list, json_t *value, bool *failed); /* the same of a list */
 
-/* What was made, or NULL, and nothing of it, where something failed on the way. */
+/* The JSON as built, or NULL, with everything freed, if something failed on the way. */
 json_t *seep_json_whole(json_t *json, bool failed);
 
-/* Values of their own. All return new references, NULL without memory (which json_object_set_new()
- * and its like take for a failure). */
+/* Single values. All return new references, NULL without memory (which json_object_set_new() and
+ * its like treat as a failure). */
 json_t *seep_json_text(const char *bytes);             /* cleaned */
 json_t *seep_json_text_n(const char *bytes, size_t n); /* the same of `n` bytes */
 json_t *seep_json_text_or_null(const char *bytes);     /* null for NULL and "" */
-json_t *seep_json_count_or_null(int64_t n);            /* null where it is negative */
+json_t *seep_json_count_or_null(int64_t n);            /* null if negative */
 json_t *seep_json_count(uint64_t n);                   /* cut at 2⁶³−1 */
 
 #endif

@@ -19,8 +19,8 @@ static void swap(double *a, double *b)
     *b = t;
 }
 
-/* Puts the k-th smallest at v[k] (Hoare's quickselect; median of three, so sorted input is no
- * trap). */
+/* Puts the k-th smallest at v[k] (Hoare's quickselect; median of three, so sorted input is not
+ * slow). */
 static double select_kth(double *v, size_t n, size_t k)
 {
     size_t left = 0, right = n - 1;
@@ -79,7 +79,7 @@ static int compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Variance of Kendall's S under no trend, with groups of equal values counted off. */
+/* Variance of Kendall's S without a trend, corrected for groups of equal values. */
 static double variance_of_s(const double *y, size_t n)
 {
     double sorted[SEEP_STATISTICS_MAX];
@@ -168,8 +168,8 @@ static double window_median(const double *y, size_t from, size_t to)
     return seep_median(v, to - from);
 }
 
-/* The first index from which every point stays near the final level. Two points astray are
- * forgiven: batches in flight come and go. */
+/* The first index from which every point stays near the final level. Up to two outliers are
+ * allowed: batches in flight come and go. */
 static size_t find_plateau(const double *y, size_t n, double final, double tolerance)
 {
     size_t at = n, astray = 0;
@@ -184,7 +184,7 @@ static size_t find_plateau(const double *y, size_t n, double final, double toler
     return at > 0 && (double)at < 0.85 * (double)n ? at : 0;
 }
 
-/* Memory that comes back in bursts (a cyclic collector's) rises and falls: no slope. */
+/* Memory released in bursts (by a cyclic collector) rises and falls: that is no slope. */
 static double deepest_fall(const double *y, size_t n)
 {
     double low = y[0], most = y[0], deepest = 0;
@@ -214,7 +214,7 @@ int seep_shape_describe(const double *y, size_t n, struct seep_shape *out)
         before = medians[w];
     }
     double final = medians[windows - 1];
-    /* As many points on a long series as its noise needs. */
+    /* A long series uses as many points as its noise requires. */
     size_t few = n / 24 > 1 ? n / 24 : 1;
     double third = window_median(y, n * 2 / 3 - few, n * 2 / 3 + few);
     double end = window_median(y, n - 2 * few, n);

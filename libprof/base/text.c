@@ -20,7 +20,7 @@ const char *seep_text_size(double bytes, char text[SEEP_SIZE_TEXT])
         return text;
     }
     size /= 1024;
-    /* 1023.6 would print as 1024: the next unit says it better. */
+    /* 1023.6 would print as 1024: use the next unit. */
     for (; size >= 1023.5 && unit + 1 < sizeof units / sizeof *units; unit++)
         size /= 1024;
     snprintf(text, SEEP_SIZE_TEXT, "%s%.*f %s", sign, size < 99.95 ? 1 : 0, size, units[unit]);
@@ -50,7 +50,7 @@ const char *seep_text_span(const char *unit, long from, long to, char text[SEEP_
     return text;
 }
 
-/* Length of the valid UTF-8 sequence at p (RFC 3629: shortest form, no surrogates), 0 if it is
+/* Length of the valid UTF-8 sequence at p (RFC 3629: shortest form, no surrogates); 0 if there is
  * none. */
 static size_t sequence(const unsigned char *p, size_t n)
 {
@@ -69,7 +69,7 @@ static size_t sequence(const unsigned char *p, size_t n)
     return length;
 }
 
-/* C0, DEL, and the C1 controls that terminals obey as well; also what turns text around. */
+/* C0, DEL, and the C1 controls that terminals obey as well; also characters that reverse text. */
 static int is_control(const unsigned char *p, size_t length)
 {
     if (length == 1)

@@ -1,4 +1,4 @@
-/* A job's code, as whoever judges memory by lines asks for it. */
+/* A job's code, for judges of memory by lines. */
 #ifndef SEEP_LIBPROF_CODE_CODE_H
 #define SEEP_LIBPROF_CODE_CODE_H
 
@@ -6,7 +6,7 @@
 #include "libprof/code/symbols.h"
 #include "libprof/model/model.h"
 
-/* Owns nothing; what it points to outlives it. */
+/* Owns nothing; what it points to must outlive it. */
 struct seep_code {
     const struct seep_model *model;
     const struct seep_stack_lines *lines; /* of the model's stacks */

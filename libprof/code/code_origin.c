@@ -6,13 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The module that ships with seep, installed or in the build folder. */
+/* The package that ships with seep: installed, from a wheel or in the build folder. */
 static bool is_own_module(const char *file)
 {
-    size_t n = strlen(file);
-
-    return (n >= 20 && strcmp(file + n - 20, "/seep/python/seep.py") == 0) ||
-           (n >= 21 && strcmp(file + n - 21, "/build/python/seep.py") == 0);
+    return strstr(file, "/seep/python/seep/") || strstr(file, "/build/python/seep/") ||
+           strstr(file, "-packages/seep/");
 }
 
 static enum seep_origin python_origin(const char *file)
@@ -34,7 +32,7 @@ static bool starts_with(const char *text, const char *prefix)
 }
 
 /* The folders of a distribution's libraries: /lib, /lib64, /lib32, /libx32, the same below /usr,
- * and /usr/libexec. A user's folder may begin like them. */
+ * and /usr/libexec. The names of users' folders may begin the same way. */
 static bool in_system_library(const char *path)
 {
     static const char *const ends[] = {"/", "64/", "32/", "x32/", "exec/"};
@@ -49,7 +47,7 @@ static bool in_system_library(const char *path)
     return false;
 }
 
-/* python, python3, python3.11t, python3.8-dbg: not every file whose name begins so. */
+/* python, python3, python3.11t, python3.8-dbg, but not every file whose name begins like that. */
 static bool is_interpreter(const char *name)
 {
     if (!starts_with(name, "python"))

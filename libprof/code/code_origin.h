@@ -12,7 +12,7 @@ enum seep_origin {
     SEEP_ORIGIN_SEEP,
 };
 
-/* What has been asked before, by string and by module. */
+/* Earlier answers, by string and by module. */
 struct seep_origins {
     const struct seep_dictionary *d;
     uint8_t *of_string, *of_module;

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where the first byte of the file is meant to be: what lies between is how far it was moved. */
+/* The address for which the file's first byte was linked; the difference from where it was mapped
+ * is how far everything moved. */
 static bool first_address(Elf *elf, uint64_t *first)
 {
     enum { PAGE = 4096 };
@@ -29,7 +30,7 @@ static bool first_address(Elf *elf, uint64_t *first)
     return found;
 }
 
-/* The symbols of a table of that type, *n of them; NULL where there is none. */
+/* The symbols of the table of that type, *n of them; NULL if there is none. */
 static Elf_Data *symbols_of(Elf *elf, uint32_t type, GElf_Shdr *header, int *n)
 {
     Elf_Scn *scn = seep_elf_section(elf, type, NULL);

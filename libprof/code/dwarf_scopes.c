@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { MAX_DEPTH = 64 }; /* of scopes in each other; hostile files nest without end */
+enum { MAX_DEPTH = 64 }; /* of nested scopes; a hostile file may nest without end */
 
 void seep_scopes_fini(struct seep_scopes *scopes)
 {
@@ -26,7 +26,7 @@ static bool add(struct seep_scopes *scopes, uint64_t low, uint64_t high, Dwarf_O
     return true;
 }
 
-/* The functions among the children of `parent`, and in namespaces below it. */
+/* Collects the functions among the children of `parent` and in namespaces below it. */
 static bool collect(struct seep_scopes *scopes, Dwarf_Die *parent, int depth)
 {
     Dwarf_Die child;

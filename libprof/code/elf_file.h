@@ -1,13 +1,14 @@
-/* Program files on disk: opened with care, their sections, and names as people write them. */
+/* Program files on disk: safe opening, their sections, and names as in the source. */
 #ifndef SEEP_LIBPROF_CODE_ELF_FILE_H
 #define SEEP_LIBPROF_CODE_ELF_FILE_H
 
 #include <gelf.h>
 
-/* NULL, and *fd −1, where it is no ELF file. The caller ends it, then closes *fd. */
+/* NULL, and *fd −1, if it is no ELF file. The caller ends it, then closes *fd. */
 Elf *seep_elf_file_open(const char *path, int *fd);
 
-/* The section with that name or, without one, the first of that type; NULL where there is none. */
+/* The section with that name or, if `name` is NULL, the first of that type; NULL if there is
+ * none. */
 Elf_Scn *seep_elf_section(Elf *elf, uint32_t type, const char *name);
 
 /* A C++ name as it is written in the source; NULL for others. Allocates it: free() it. */

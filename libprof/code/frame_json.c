@@ -71,7 +71,7 @@ json_t *seep_frames_json(const struct seep_dictionary *d, const struct seep_symb
     return NULL;
 }
 
-/* A copy by json_object_update(): json_copy() leaves out what it has no memory for. */
+/* Copied by json_object_update(): json_copy() silently omits what it has no memory for. */
 json_t *seep_line_frame_json(const json_t *frames, size_t named_by)
 {
     json_t *copy = json_object();

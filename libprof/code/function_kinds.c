@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the parameters begin: the parenthesis that the last one closes. */
+/* The length of a name without its parameters: up to the parenthesis that matches the last closing
+ * one. */
 static size_t name_length(const char *text)
 {
     const char *close = strrchr(text, ')');
@@ -21,7 +22,7 @@ static size_t name_length(const char *text)
     return n ? n : strlen(text);
 }
 
-/* +1 where a bracket closes, -1 where one opens: names are read from their end. */
+/* +1 for a closing bracket, −1 for an opening one: names are read from the end. */
 static int bracket(char c)
 {
     return c == '>' || c == ')' || c == '}' ? 1 : c == '<' || c == '(' || c == '{' ? -1 : 0;
@@ -34,7 +35,7 @@ static bool is_operator(const char *name, size_t i, size_t n)
            (i == 0 || name[i - 1] == ' ' || name[i - 1] == ':');
 }
 
-/* How much of a name is left of its last template arguments: "pool" of "pool<float>". */
+/* The length of a name without its last template arguments: "pool" of "pool<float>". */
 static size_t without_arguments(const char *name, size_t n)
 {
     int angles = 0, others = 0;
@@ -56,8 +57,8 @@ static size_t without_arguments(const char *name, size_t n)
     return i;
 }
 
-/* Where the name of an operator begins, whose signs look like brackets, and whose words (new, a
- * type that is converted to) like a type and a name; n where it is none. */
+/* The offset at which the name of an operator begins; n if it is none. Operators need care: their
+ * signs look like brackets, and their words (new, a target type) like a type and a name. */
 static size_t operator_at(const char *name, size_t n)
 {
     size_t signs = n;
@@ -75,8 +76,8 @@ static size_t operator_at(const char *name, size_t n)
     return n;
 }
 
-/* Where the part of name[0, n) begins that follows the last space, or, of the parts that it is
- * qualified by, the last colon; what stands in brackets has some of its own. */
+/* The offset of the last part of name[0, n): what follows the last `separator` (a space, or the
+ * colon of a qualified name), ignoring any inside brackets. */
 static size_t last_part(const char *name, size_t n, char separator)
 {
     int depth = 0;
@@ -93,7 +94,7 @@ void seep_native_name_set(struct seep_native_name *name, const struct seep_symbo
 {
     const char *text = symbol->function ? symbol->function : "";
     size_t n = without_arguments(text, name_length(text));
-    /* Of templates the type that they return stands before the name. */
+    /* For templates, the return type precedes the name. */
     size_t start = last_part(text, n, ' ');
 
     text += start;
@@ -146,7 +147,7 @@ static void set_native(struct seep_function_kinds *kinds, const struct seep_part
             named_by = i;
         sum |= its;
     }
-    /* An allocator that was inlined into a function is part of that. */
+    /* An allocator inlined into a function counts as a part of that function. */
     kinds->of_frame[frame] = (uint16_t)(named_by == SIZE_MAX ? sum : sum & ~allocator);
     kinds->named_by[frame] = named_by < UINT8_MAX ? (uint8_t)named_by : 0;
 }

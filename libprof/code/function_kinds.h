@@ -1,5 +1,5 @@
-/* What functions are, besides the part of a training job that they belong to: by the rules of
- * roles.toml that say `is`. */
+/* What functions are, besides their part in a training job: by the rules of roles.toml that say
+ * `is`. */
 #ifndef SEEP_LIBPROF_CODE_FUNCTION_KINDS_H
 #define SEEP_LIBPROF_CODE_FUNCTION_KINDS_H
 
@@ -7,10 +7,10 @@
 #include "libprof/code/symbols.h"
 #include "libprof/model/dictionary.h"
 
-/* A function of the user's native code as rules see it: the name without parameters, without what a
- * template was made for and returns, and without what the compiler adds to it. */
+/* A function of the user's native code as rules see it: its name without parameters, template
+ * arguments, return type and the compiler's suffixes. */
 struct seep_native_name {
-    char function[256]; /* "load" of "Scenes::load(int) const", "" unknown */
+    char function[256]; /* "load" of "Scenes::load(int) const"; "": unknown */
     char qualname[256]; /* "Scenes::load" */
     const char *file;   /* never NULL */
 };
@@ -19,7 +19,7 @@ void seep_native_name_set(struct seep_native_name *name, const struct seep_symbo
 
 struct seep_function_kinds {
     uint16_t *of_frame; /* by frame of the dictionary: bits of 1 << enum seep_function_kind */
-    uint8_t *named_by;  /* of the calls that were inlined at its address, which names it */
+    uint8_t *named_by;  /* which of the calls inlined at its address names it */
 };
 
 static inline bool seep_function_kinds_is(const struct seep_function_kinds *kinds, uint32_t frame,
@@ -28,13 +28,13 @@ static inline bool seep_function_kinds_is(const struct seep_function_kinds *kind
     return (kinds->of_frame[frame] >> kind) & 1;
 }
 
-/* The function, file and line that a native frame is called by: of calls that were inlined at its
- * address the innermost that is no allocator; else the innermost. NULL unknown. */
+/* The function, file and line that name a native frame: of the calls inlined at its address, the
+ * innermost that is no allocator, else the innermost. NULL: unknown. */
 const struct seep_symbol *seep_function_kinds_symbol(const struct seep_function_kinds *kinds,
                                                      const struct seep_symbols *symbols,
                                                      uint32_t frame);
 
-/* Looks up the names of the user's native code, and asks the rules about every frame. Returns 0 or
+/* Looks up the names of the user's native code, and asks the rules about each frame. Returns 0 or
  * -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_function_kinds_init(struct seep_function_kinds *kinds,
                                              const struct seep_dictionary *d,
@@ -42,7 +42,7 @@ SEEP_MUST_CHECK int seep_function_kinds_init(struct seep_function_kinds *kinds,
                                              struct seep_symbols *symbols);
 void seep_function_kinds_fini(struct seep_function_kinds *kinds);
 
-/* Which of all frames are of a kind: [n_frames], to be freed. NULL without memory. */
+/* Which of all frames are of a kind: [n_frames], to be freed by the caller. NULL without memory. */
 bool *seep_function_kinds_marks(const struct seep_function_kinds *kinds, size_t n_frames,
                                 enum seep_function_kind kind);
 

@@ -15,7 +15,7 @@ static const struct seep_library_cache caches[] = {
 
 enum { N_CACHES = sizeof caches / sizeof *caches, PATTERN_BYTES = 256 };
 
-/* Whether a text is one of `patterns`; `anywhere`: or ends with one. */
+/* Whether a text matches one of `patterns`; `ends`: it may also only end with a match. */
 static bool fits(const char *patterns, const char *text, bool ends)
 {
     char pattern[PATTERN_BYTES];
@@ -38,8 +38,8 @@ static bool fits_or_says_nothing(const char *patterns, const char *text, bool en
     return !*patterns || fits(patterns, text, ends);
 }
 
-/* `asks`: it asked for the memory itself. Of a library that calls the user's code in turn, that is
- * not said by its being there. */
+/* `asks`: this frame asked for the memory itself. A library that calls the user's code may be on
+ * the stack without having asked, so its name alone proves nothing. */
 static bool is_native(const struct seep_library_cache *cache, const char *module,
                       const char *function, bool asks)
 {
@@ -84,7 +84,7 @@ static const struct seep_library_cache *of_frame(const struct seep_dictionary *d
     return NULL;
 }
 
-/* Of the C and C++ libraries, whose functions hand out memory for others. */
+/* Whether it belongs to the C or C++ library, whose functions allocate on behalf of others. */
 static bool only_passes_on(const struct seep_dictionary *d, uint32_t frame)
 {
     const struct seep_dict_frame *f = &d->frames[frame];

@@ -6,24 +6,24 @@
 
 #define SEEP_LIBRARY_CACHE_EACH UINT64_MAX
 
-/* Texts of patterns are as the table describes them; none is NULL. */
+/* Patterns are as described in the table; none is NULL. */
 struct seep_library_cache {
     const char *name;
     const char *module, *function; /* of a native frame */
-    const char *file, *qualname;   /* of one of Python */
+    const char *file, *qualname;   /* of a Python frame */
     const char *holder;            /* the file whose static data holds it */
-    uint64_t block_bytes;          /* of the largest block; 0: of any size */
+    uint64_t block_bytes;          /* of the largest block; 0: any size */
     uint64_t blocks;               /* of one stack, at most; SEEP_LIBRARY_CACHE_EACH: not known */
     const char *bound, *advice;
 };
 
-/* The cache that an allocation was made for, by the frames from `stack` out to `line`, both among
- * them; NULL none. Names of native functions are known where they were looked up before. Pure. */
+/* The cache that an allocation was made for, by the frames from `stack` outwards to `line`,
+ * inclusive; NULL: none. Native functions have names only if they were looked up before. Pure. */
 const struct seep_library_cache *seep_library_cache_of_stack(const struct seep_dictionary *d,
                                                              const struct seep_symbols *symbols,
                                                              uint32_t stack, uint32_t line);
 
-/* The cache that static data of a file is; NULL none. Pure. */
+/* The cache that a file's static data is known to be; NULL: none. Pure. */
 const struct seep_library_cache *seep_library_cache_of_holder(const char *file);
 
 #endif

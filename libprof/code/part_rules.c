@@ -51,7 +51,7 @@ static int take_part(struct rule *rule, const char *text)
     return -SEEP_EINVAL;
 }
 
-/* A rule says what part of the job a function belongs to, or what it is. */
+/* A rule says which part of the job a function belongs to, or what the function is. */
 static int take_meaning(struct rule *rule, const char *part, const char *is)
 {
     rule->says_kind = is != NULL;
@@ -66,7 +66,7 @@ static int take_meaning(struct rule *rule, const char *part, const char *is)
     return -SEEP_EINVAL;
 }
 
-/* Each rule lies in one list more, of those that are asked for its purpose. */
+/* Rules on kinds and rules on callers are also in a list of their own. */
 static int list_rule(struct seep_part_rules *set, const struct rule *rule)
 {
     if (set->n == SEEP_MAX_PART_RULES || (rule->says_kind && set->n_kinds == SEEP_MAX_KIND_RULES) ||
@@ -83,7 +83,7 @@ static int list_rule(struct seep_part_rules *set, const struct rule *rule)
 enum { LIBRARY, FILE_NAME, FUNCTION, CALLED_BY, N_FIELDS };
 static const char *const field_names[N_FIELDS] = {"library", "file", "function", "called_by"};
 
-/* A text, or a list of texts of which any will do. */
+/* One text, or a list of texts any of which may match. */
 static const char *text_at(const json_t *value, size_t i)
 {
     return json_string_value(json_is_array(value) ? json_array_get(value, i) : value);
@@ -103,7 +103,7 @@ static bool is_text_or_texts(const json_t *value)
     return good;
 }
 
-/* One rule for each way to take a text of every list. */
+/* One rule for each combination of the lists' texts. */
 static int list_rules(struct seep_part_rules *set, struct rule *rule, json_t *const *fields)
 {
     const char **texts[N_FIELDS] = {&rule->library, &rule->file, &rule->function, &rule->called_by};
@@ -212,8 +212,7 @@ void seep_part_rules_free(struct seep_part_rules *set)
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-/* A user's folder may be called anything: only the file's own name speaks, or the end of its path.
- */
+/* A user's folder may have any name: only the file's own name, or the end of its path, counts. */
 static bool is_file(const char *file, const char *part)
 {
     size_t n = strlen(file), n_part = strlen(part);

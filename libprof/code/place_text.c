@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What of a path tells it within the job's folder. */
+/* The path without the job's folder. */
 static const char *within(const char *path, const char *folder)
 {
     const size_t n = strlen(folder);

@@ -4,8 +4,8 @@
 
 #include "libprof/code/code.h"
 
-/* "train.py:12" of Python, its path without the job's folder; the function or the file of native
- * code, which is looked up. Allocates the result; NULL without memory. */
+/* "train.py:12" of Python, its path relative to the job's folder; of native code, the function,
+ * which is looked up, or the file. Allocates the result; NULL without memory. */
 char *seep_place_text(const struct seep_code *code, uint32_t frame);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum {
     MAX_CLASSES = 256,
-    RANK_OWN = 4, /* the least of a frame of the user's */
+    RANK_OWN = 4, /* the lowest rank of a frame of the user's */
 };
 
 struct sweep {
@@ -19,8 +19,9 @@ struct sweep {
     const struct seep_symbols *symbols;
     struct seep_origins origins;
     uint8_t *frame_role; /* + 1 */
-    uint64_t *calls; /* by string: what rules on callers say of that library file; ~0 not asked */
-    struct {         /* classes all of whose methods have a part */
+    uint64_t
+        *calls; /* by string: rules on callers that apply to that library file; ~0: not asked */
+    struct {    /* classes all of whose methods have a part */
         uint32_t file;
         const char *name; /* "Scenes." of "Scenes.__getitem__" */
         size_t n;
@@ -29,9 +30,9 @@ struct sweep {
     size_t n_classes;
 };
 
-/* How good a frame is as the one to look at; of equals the innermost stands. Generated code
- * ("<string>": dataclasses, namedtuples, torch.fx) is not what a user wrote, except where there is
- * nothing else (python -c); what a wrapper of malloc is called for, its caller knows. */
+/* How good a frame is as the one to look at; of equals the innermost wins. Generated code
+ * ("<string>": dataclasses, namedtuples, torch.fx) was not written by the user, unless there is
+ * nothing else (python -c). For a wrapper of malloc, its caller is the better line. */
 static int rank_of(const struct sweep *w, uint32_t frame, enum seep_origin origin)
 {
     const struct seep_dict_frame *f = &w->d->frames[frame];
@@ -58,7 +59,7 @@ static struct seep_rule_frame rule_frame(const struct sweep *w, const struct see
                                     .own = origin == SEEP_ORIGIN_USER};
 }
 
-/* Of a stack's innermost frame, what rules on its caller say. */
+/* What the rules on callers say of a stack's innermost frame. */
 static enum seep_part part_as_callee(struct sweep *w, const struct seep_dict_stack *s,
                                      bool *whole_class)
 {
@@ -119,7 +120,7 @@ static enum seep_part part_by_class(const struct sweep *w, const struct seep_dic
     return SEEP_PART_OTHER;
 }
 
-/* Of calls that were inlined at one address the innermost that has a part speaks. */
+/* Of the calls inlined at one address, the innermost that has a part decides. */
 static enum seep_part part_of_native(const struct sweep *w, uint32_t frame, enum seep_origin origin)
 {
     const struct seep_symbol *all;
@@ -167,7 +168,7 @@ static void sweep_stack(struct sweep *w, struct seep_stack_lines *out, uint8_t *
     enum seep_origin origin = seep_origin_of(&w->origins, f);
     int rank = rank_of(w, s->frame, origin);
 
-    /* Parents lie outside: what this frame is goes before what they are. */
+    /* Parents are further out: at equal rank, this frame is the one to look at. */
     if (rank >= ranks[s->parent]) {
         out->shown[i] = s->frame;
         ranks[i] = (uint8_t)rank;
@@ -189,7 +190,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Programs may be built from files of one name, each in its own folder. */
+/* Programs may be built from files of the same name in different folders. */
 static bool same_file(const struct sweep *w, uint32_t frame, const char *file, uint32_t other,
                       const char *other_file)
 {
@@ -198,7 +199,7 @@ static bool same_file(const struct sweep *w, uint32_t frame, const char *file, u
 }
 
 /* A line of native code has an address for each call on it, and for each copy that the compiler
- * made: the first one stands for all. */
+ * made: the first address stands for all. */
 static int join_lines(struct sweep *w, struct seep_stack_lines *out)
 {
     struct seep_hash_index index = {0};

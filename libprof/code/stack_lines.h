@@ -8,16 +8,16 @@
 
 struct seep_function_kinds;
 
-/* What is known of each stack of a dictionary, by its id. */
+/* What is known of each stack of a dictionary, by the stack's id. */
 struct seep_stack_lines {
     uint32_t
         *shown;   /* the frame to look at: innermost of the user's own, else the best other one */
-    bool *is_own; /* that is the user's own code */
+    bool *is_own; /* whether it is the user's own code */
     bool *importing; /* inside an import statement */
     uint8_t *part;   /* enum seep_part: by the innermost frame that has one */
     uint16_t *parts; /* bit set of the parts of all frames */
     size_t n_stacks;
-    uint32_t *line_of; /* by frame of the dictionary: the one that stands for its line */
+    uint32_t *line_of; /* by frame of the dictionary: the frame that stands for its line */
     const struct seep_function_kinds *kinds; /* of their frames */
 };
 
@@ -25,7 +25,7 @@ struct seep_part_rules;
 struct seep_symbols;
 
 /* Looks at every stack, in linear time. Native code of the user's has the names that
- * seep_function_kinds_init() looked up. `kinds` outlives *f. Returns 0 or -SEEP_ENOMEM. */
+ * seep_function_kinds_init() looked up. `kinds` must outlive *f. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_stack_lines_init(struct seep_stack_lines *f,
                                           const struct seep_dictionary *d,
                                           const struct seep_part_rules *rules,

@@ -19,7 +19,7 @@ struct answer {
     uint32_t n;
 };
 
-struct text { /* of a list, so that all can be freed */
+struct text { /* in a list, so that all can be freed */
     struct text *next;
     char bytes[];
 };
@@ -33,7 +33,7 @@ struct seep_symbols {
     struct text *texts;
 };
 
-/* An address wanted in the module at hand. */
+/* An address to look up in the current module. */
 struct query {
     uint64_t address;
     uint32_t frame;
@@ -46,7 +46,7 @@ struct module_file {
     int fd, debug_fd;
     Elf *elf, *debug_elf; /* debug_elf: the separate debug file, or NULL */
     Dwarf *dwarf;
-    Dwarf_Off unit_at; /* where the last unit was found that .debug_aranges does not name */
+    Dwarf_Off unit_at; /* where the last unit was found that .debug_aranges does not list */
     struct seep_scopes scopes;
 };
 
@@ -212,7 +212,7 @@ static void offer(struct query *q, const GElf_Sym *symbol, const char *name)
 }
 
 /* Offers a symbol to the queries that it covers. One without a size (assembly) may reach as far as
- * the next symbol, which the queries behind that one prefer. */
+ * the next symbol, which later queries prefer. */
 static void offer_to_all(struct query *queries, size_t n, const GElf_Sym *symbol, const char *name)
 {
     uint64_t bytes = symbol->st_size ? symbol->st_size : UNSIZED_BYTES;
@@ -274,8 +274,8 @@ static bool find_unit_between(Dwarf *dwarf, uint64_t address, Dwarf_Off from, Dw
     return false;
 }
 
-/* Some compilers write no .debug_aranges. Addresses are asked for in order, and units mostly lie in
- * the same: the search goes on where the last one ended. */
+/* Some compilers write no .debug_aranges. Addresses come in ascending order, and mostly lie in the
+ * same unit, so the search continues where the last one ended. */
 static bool find_unit(struct module_file *module, uint64_t address, Dwarf_Die *unit)
 {
     Dwarf_Off last = module->unit_at;
@@ -297,7 +297,7 @@ static const char *function_of(struct seep_symbols *s, Dwarf_Die *die)
     return name ? keep_demangled(s, name) : NULL;
 }
 
-/* Where an inlined call stands in its caller. */
+/* Where an inlined call is in its caller. */
 static void call_site(struct seep_symbols *s, Dwarf_Die *unit, Dwarf_Die *die,
                       struct seep_symbol *at)
 {
@@ -394,7 +394,7 @@ static int by_module(const void *a, const void *b)
     return (p->module > q->module) - (p->module < q->module);
 }
 
-/* Those of frames[] that lie in a module and have not been asked for yet. */
+/* Chooses those of frames[] that lie in a module and were not looked up before. */
 static size_t choose(struct seep_symbols *s, const uint32_t *frames, size_t n, struct wanted *out)
 {
     size_t k = 0;

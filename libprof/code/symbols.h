@@ -1,10 +1,10 @@
 /* Names of native frames: function (demangled), file, line and inlined calls, from the ELF files on
  * disk. The only user of libdw and libelf.
  *
- * A module is looked at once, when a frame of it is first wanted, and only if its build id is the
- * one that was recorded (or none was). Symbol tables are scanned once for all wanted addresses
- * together, so the cost is that of reading them, whatever their size; DWARF is read only where the
- * file has it, in the file itself or below /usr/lib/debug/.build-id. */
+ * A module is read once, when a frame of it is first wanted, and only if its build id is the
+ * recorded one (or none was recorded). Symbol tables are scanned once for all wanted addresses
+ * together, so the cost is that of reading them, whatever their size. DWARF is read only if the
+ * file has it, or a file below /usr/lib/debug/.build-id. */
 #ifndef SEEP_LIBPROF_CODE_SYMBOLS_H
 #define SEEP_LIBPROF_CODE_SYMBOLS_H
 
@@ -18,17 +18,17 @@ struct seep_symbol {
 
 struct seep_symbols;
 
-/* NULL when there is no memory. `dict` outlives it. Without `may_open` no file is opened and all
- * stays unknown. */
+/* NULL without memory. `dict` must outlive it. Unless `may_open`, no file is opened and all symbols
+ * stay unknown. */
 struct seep_symbols *seep_symbols_create(const struct seep_dictionary *dict, bool may_open);
 void seep_symbols_destroy(struct seep_symbols *s);
 
-/* Looks up the native ones of frames[0, n); others, and those known already, are skipped. What
- * cannot be read stays unknown and is no error. Returns 0 or -SEEP_ENOMEM. */
+/* Looks up the native frames of frames[0, n); others, and those already known, are skipped. What
+ * cannot be read stays unknown, which is no error. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_symbols_resolve(struct seep_symbols *s, const uint32_t *frames, size_t n);
 
-/* The functions at a frame, innermost inlined one first; 0 when unknown or not looked up. Texts
- * live as long as `s`. */
+/* The functions at a frame, innermost inlined one first; 0 if unknown or not looked up. Texts live
+ * as long as `s`. */
 size_t seep_symbols_get(const struct seep_symbols *s, uint32_t frame,
                         const struct seep_symbol **symbols);
 

@@ -1,11 +1,13 @@
-/* This file writes stacks as lines of text, as Brendan Gregg's stackcollapse scripts do. */
+/* This file writes stacks as lines of text, as Brendan Gregg's stackcollapse scripts do. Flame
+ * graphs add up all lines of a file, and tensors lie inside other memory, so tensors have files of
+ * their own. */
 #include "libprof/export/sites.h"
 #include "libprof/report_read/report_view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The form has no way to write its separator: as stackcollapse-perf.pl, a colon stands for it. */
+/* The format cannot represent its separator: as in stackcollapse-perf.pl, a colon replaces it. */
 static char *title_of(const json_t *frame, const char *cwd)
 {
     char *title = seep_frame_title(frame, cwd);
@@ -50,7 +52,11 @@ int seep_export_collapsed(const json_t *report, const struct seep_export_options
     }
     json_array_foreach (json_object_get(report, "sites"), i, site) {
         int64_t value = rc ? 0 : seep_site_value(site, o->measure);
-        if (value) {
+        bool is_of_tensors = seep_site_is_of_tensors(site);
+        if (is_of_tensors && !o->tensors && o->left_out &&
+            __builtin_add_overflow(*o->left_out, value, o->left_out))
+            *o->left_out = INT64_MAX;
+        if (value && is_of_tensors == o->tensors) {
             put_site(site, value, &frames, titles, out);
             n++;
         }

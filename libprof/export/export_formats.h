@@ -1,9 +1,9 @@
-/* A report in the formats of other tools, one file a format. What is written is the report's, value
- * by value: what a format has no word for is left out, and what a report does not know is not made
- * up. Texts of a report are anybody's: each file escapes what its format needs.
+/* Writes a report in the formats of other tools, one file per format. Values are the report's own:
+ * what a format cannot express is left out, and what a report does not know is not invented. Texts
+ * of a report are untrusted: each file escapes what its format needs.
  *
- * All take a report with every site, its series and all layouts (seep_analysis_options), and return
- * 0; -SEEP_ENODATA where nothing in it can be said in that format; -SEEP_ENOMEM; -SEEP_EIO where
+ * All functions take a report with every site, its series and all layouts (seep_analysis_options),
+ * and return 0; -SEEP_ENODATA if the format can express nothing in it; -SEEP_ENOMEM; -SEEP_EIO if
  * `out` fails. They allocate; threads: safe on distinct outputs. */
 #ifndef SEEP_LIBPROF_EXPORT_FORMATS_H
 #define SEEP_LIBPROF_EXPORT_FORMATS_H
@@ -12,6 +12,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum seep_measure {
@@ -23,8 +24,10 @@ enum seep_measure {
 
 struct seep_export_options {
     enum seep_measure measure;
-    bool is_measure_chosen; /* not the first one for want of a choice */
-    const char *profile;    /* by what the profile is called where several are shown together */
+    bool is_measure_chosen; /* false: the first one, by default */
+    bool tensors;           /* show them first or, in formats with one sum, alone; else not in it */
+    int64_t *left_out;      /* where those formats add the bytes of tensors that they left out */
+    const char *profile;    /* the profile's name, for tools that show several together */
 };
 
 typedef int seep_export(const json_t *report, const struct seep_export_options *o, FILE *out);

@@ -1,4 +1,4 @@
-/* Bytes on their way into a stream, compressed as gzip has it. */
+/* A stream that compresses bytes with gzip and writes them to a file. */
 #ifndef SEEP_LIBPROF_EXPORT_GZIP_H
 #define SEEP_LIBPROF_EXPORT_GZIP_H
 
@@ -14,11 +14,11 @@ struct seep_gzip {
     int rc; /* the first error: nothing is written after it */
 };
 
-/* Begins; seep_gzip_end() either way. Allocates. */
+/* Begins; call seep_gzip_end() whatever happens. Allocates. */
 void seep_gzip_begin(struct seep_gzip *gzip, FILE *out);
 void seep_gzip_write(struct seep_gzip *gzip, const void *bytes, size_t n);
 
-/* Writes what is left. Returns 0, -SEEP_ENOMEM or -SEEP_EIO, of all that was written. */
+/* Writes the rest. Returns 0, -SEEP_ENOMEM or -SEEP_EIO for all that was written. */
 SEEP_MUST_CHECK int seep_gzip_end(struct seep_gzip *gzip);
 
 #endif

@@ -1,5 +1,6 @@
-/* This file writes a job's totals as OpenMetrics text (1.0), of gauges only: for those it is the
- * same as Prometheus's older text format, so that node_exporter's textfile collector takes it. */
+/* This file writes a job's totals as OpenMetrics text (1.0), with gauges only: for gauges the
+ * format is the same as Prometheus's older text format, so node_exporter's textfile collector
+ * accepts it. */
 #include "libprof/export/sites.h"
 #include "libprof/report_read/report_view.h"
 
@@ -12,7 +13,7 @@ struct metrics {
     const char *profile;
 };
 
-/* unit: "" or what the name ends with. */
+/* unit: "", or the end of the name. */
 static void begin_family(const struct metrics *m, const char *name, const char *unit,
                          const char *help)
 {
@@ -36,7 +37,7 @@ static void put_label(FILE *out, const char *name, const char *value)
     fputc('"', out);
 }
 
-/* label: NULL, or the name of one beside the profile's. */
+/* label: NULL, or the name of a label besides the profile's. */
 static void put_sample(const struct metrics *m, const char *name, const char *label,
                        const char *text, double value)
 {
@@ -123,7 +124,8 @@ static void put_findings(const struct metrics *m, const json_t *report)
                    n[k] + seep_get_left_out(report, k));
 }
 
-/* After an exec, and of several hosts, processes may have one pid: the largest stands for them. */
+/* After an exec, or across hosts, several processes may have the same pid: the largest represents
+ * them. */
 static json_t *rss_by_pid(const json_t *report)
 {
     json_t *peaks = json_object(), *process;

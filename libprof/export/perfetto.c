@@ -1,5 +1,5 @@
-/* This file writes a Perfetto trace: what each process and the job had over time, its steps and
- * epochs; perfetto_heap.c adds the sites. */
+/* This file writes a Perfetto trace: each process and the job over time, with steps and epochs;
+ * perfetto_heap.c adds the sites. */
 #include "libprof/base/text.h"
 #include "libprof/export/perfetto_trace.h"
 #include "libprof/export/sites.h"
@@ -56,7 +56,7 @@ static void put_clocks(struct seep_trace *trace)
 
 struct tracks {
     struct seep_trace *trace;
-    struct seep_texts names; /* "parent\nname": those that were described; uuids are places + 1 */
+    struct seep_texts names; /* "parent\nname" of described tracks; uuids are indices + 1 */
 };
 
 static void put_track(struct tracks *t, Track *track)
@@ -68,7 +68,7 @@ static void put_track(struct tracks *t, Track *track)
     seep_trace_put(t->trace, &packet);
 }
 
-/* The uuid of a track of that name below another, 0 the job; described when it is first met. */
+/* The uuid of the track of that name below another, 0 for the job's; describes it on first use. */
 static uint64_t track_of(struct tracks *t, uint64_t parent, const char *name, bool counts)
 {
     Track track = SEEP__PERFETTO__TRACK_DESCRIPTOR__INIT;
@@ -88,7 +88,7 @@ static uint64_t track_of(struct tracks *t, uint64_t parent, const char *name, bo
     return track.uuid;
 }
 
-/* The same of a process; after an exec it has the track that it had. */
+/* The same for a process; after an exec it keeps its track. */
 static uint64_t process_track(struct tracks *t, const json_t *process)
 {
     const json_t *argv = json_object_get(process, "argv");
@@ -121,7 +121,7 @@ static uint64_t process_track(struct tracks *t, const json_t *process)
 
 /* ---- events ------------------------------------------------------------------------------- */
 
-/* Returns whether there is a time there. */
+/* Returns whether there is a time at that index. */
 static bool time_at(const struct seep_trace *trace, const json_t *times, size_t i, uint64_t *ns)
 {
     const json_t *t = json_array_get(times, i);
@@ -161,7 +161,7 @@ static void put_counter(struct seep_trace *trace, uint64_t track, const json_t *
     }
 }
 
-/* A timeline: of the job, or of a process. */
+/* The timeline of the job or of a process. */
 static void put_counters(struct tracks *t, uint64_t parent, const json_t *timeline)
 {
     const json_t *times = json_object_get(timeline, "t_s");
@@ -195,7 +195,7 @@ static void put_mark(struct seep_trace *trace, uint64_t track, uint64_t ns, cons
     put_event(trace, ns, &event);
 }
 
-/* Steps and epochs are marked where a sample first saw them: the report has no other times. */
+/* Steps and epochs are marked at the sample that first saw them: the report has no other times. */
 static void put_marks(struct tracks *t, const json_t *report)
 {
     const json_t *timeline = json_object_get(report, "timeline");

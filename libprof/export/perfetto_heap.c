@@ -1,6 +1,6 @@
-/* This file writes sites as heapprofd writes what it samples: tables of strings, mappings, frames
- * and stacks, then dumps. They are parts of one profile, each a packet, all but the last of which
- * say that it continues. */
+/* This file writes sites as heapprofd writes its samples: tables of strings, mappings, frames and
+ * stacks, then dumps. They are parts of one profile, one packet each; all but the last packet say
+ * that the profile continues. */
 #include "libprof/export/perfetto_trace.h"
 #include "libprof/export/sites.h"
 #include "libprof/export/texts.h"
@@ -12,11 +12,11 @@
 typedef Seep__Perfetto__ProfilePacket Profile;
 typedef Seep__Perfetto__ProfilePacket__HeapSample Sample;
 
-/* No process has this pid: PID_MAX_LIMIT is 2²². Sites that several processes share are its own,
- * for nothing says how much of them is whose. */
+/* No process has this pid: PID_MAX_LIMIT is 2²². It stands for sites that several processes share,
+ * because nothing says how much of them belongs to which process. */
 enum { SEVERAL = (1 << 22) + 1 };
 
-/* A site and what it is dumped with. */
+/* A site and its keys in the dump. */
 struct dumped {
     const json_t *site;
     const char *space;
@@ -28,7 +28,7 @@ struct heap {
     struct seep_trace *trace;
     enum seep_measure measure;
     struct seep_frames frames;
-    struct seep_texts strings, files; /* iids are places + 1 */
+    struct seep_texts strings, files; /* iids are indices + 1 */
     uint64_t index;
     struct dumped *sites;
     size_t n_sites;
@@ -45,7 +45,7 @@ static void put(struct heap *h, Profile *profile, bool last)
     seep_trace_put(h->trace, &packet);
 }
 
-/* ---- tables: an entry a packet ------------------------------------------------------------ */
+/* ---- tables: one packet per entry ---------------------------------------------------------- */
 
 static uint64_t put_string(struct heap *h, const char *text)
 {
@@ -65,7 +65,7 @@ static uint64_t put_string(struct heap *h, const char *text)
     return iid;
 }
 
-/* What a frame lies in, a library or a file of Python: every frame must lie in something. */
+/* The file that contains a frame, a library or a file of Python: Perfetto requires one. */
 static uint64_t put_mapping(struct heap *h, const json_t *frame)
 {
     const char *file = seep_get_text(frame, "module", seep_get_text(frame, "file", "unknown"));
@@ -127,7 +127,7 @@ static void put_stack(struct heap *h, const struct dumped *d)
 
 /* ---- dumps: one for each process and space ------------------------------------------------ */
 
-/* Perfetto shows what was allocated, and what of it was not released. */
+/* Perfetto shows the allocated bytes, and how many of them were not released. */
 static bool fill_sample(const struct heap *h, const json_t *site, Sample *sample)
 {
     const uint64_t kept = (uint64_t)seep_site_value(
@@ -140,7 +140,7 @@ static bool fill_sample(const struct heap *h, const json_t *site, Sample *sample
     }
     sample->self_allocated = made > kept ? made : kept;
     sample->self_freed = sample->self_allocated - kept;
-    if (h->measure != SEEP_MEASURE_RETAINED) { /* how many blocks were retained is not known */
+    if (h->measure != SEEP_MEASURE_RETAINED) { /* the number of retained blocks is unknown */
         sample->alloc_count = (uint64_t)seep_count_of(site, "allocations");
         sample->free_count = (uint64_t)seep_count_of(site, "frees");
     }
@@ -156,7 +156,7 @@ static int by_dump(const void *a, const void *b)
     return c ? c : (p->stack > q->stack) - (p->stack < q->stack);
 }
 
-/* Returns how many sites, from the first on, are dumped together. */
+/* Returns how many sites, from `first` on, were dumped together. */
 static size_t put_dump(struct heap *h, const struct dumped *first, size_t n)
 {
     Seep__Perfetto__ProfilePacket__ProcessHeapSamples dump =
@@ -189,7 +189,7 @@ static size_t put_dump(struct heap *h, const struct dumped *first, size_t n)
     return k;
 }
 
-/* The process of a site, or who stands for several. */
+/* The process of a site, or the pid that stands for several. */
 static uint64_t process_of(const json_t *site)
 {
     const json_t *pids = json_object_get(site, "processes");

@@ -1,4 +1,4 @@
-/* A Perfetto trace as it is written, packet by packet. Only perfetto*.c include it. */
+/* A Perfetto trace while it is written, packet by packet. Only perfetto*.c include it. */
 #ifndef SEEP_LIBPROF_EXPORT_PERFETTO_TRACE_H
 #define SEEP_LIBPROF_EXPORT_PERFETTO_TRACE_H
 
@@ -11,15 +11,15 @@
 struct seep_trace {
     ProtobufCBuffer buffer; /* the first: what protobuf-c writes to */
     FILE *out;
-    uint64_t start_ns; /* the job's, in Unix time, which stands for all clocks */
+    uint64_t start_ns; /* when the job began, in Unix time, which serves for all clocks */
     uint64_t end_ns;
-    bool failed; /* no memory for something */
+    bool failed; /* for lack of memory */
 };
 
-/* Writes a packet of the one sequence that there is. */
+/* Writes a packet. All packets belong to one sequence. */
 void seep_trace_put(struct seep_trace *trace, Seep__Perfetto__TracePacket *packet);
 
-/* Writes the sites as heap profiles, as they were at the end: one for each process and space. */
+/* Writes the sites as heap profiles, as at the end of the job: one for each process and space. */
 void seep_trace_put_heap(struct seep_trace *trace, const json_t *report, enum seep_measure measure);
 
 #endif

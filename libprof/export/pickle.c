@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The opcodes, by the names that Lib/pickle.py gives them. */
+/* The opcodes, named as in Lib/pickle.py. */
 enum {
     PROTO = 0x80,
     STOP = '.',

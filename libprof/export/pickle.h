@@ -1,4 +1,4 @@
-/* Python's pickle, as much of protocol 2 as plain dicts, lists, texts and integers need. */
+/* Python's pickle: the part of protocol 2 that plain dicts, lists, texts and integers need. */
 #ifndef SEEP_LIBPROF_EXPORT_PICKLE_H
 #define SEEP_LIBPROF_EXPORT_PICKLE_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Each writes one value; between begin and end of a dict keys and values take turns, of a list its
+/* Each writes one value. Between the begin and end of a dict, keys and values alternate; of a list,
  * items follow each other. */
 void seep_pickle_begin(FILE *out);
 void seep_pickle_end(FILE *out);
@@ -26,7 +26,8 @@ void seep_pickle_pair(FILE *out, int64_t a, int64_t b); /* a tuple */
 void seep_pickle_item_text(FILE *out, const char *key, const char *text);
 void seep_pickle_item_int(FILE *out, const char *key, int64_t n);
 
-/* The value that was just begun or written gets a number; the same value once more. */
+/* remember: numbers the value that was just begun or written; again: writes that value once
+ * more. */
 void seep_pickle_remember(FILE *out, uint32_t number);
 void seep_pickle_again(FILE *out, uint32_t number);
 

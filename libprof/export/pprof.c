@@ -1,12 +1,11 @@
-/* This file writes pprof's profile.proto. Messages that follow each other are read as one, their
- * lists joined: so each sample, location and text is written as a profile of its own, and none of
- * it has to be in memory together. */
+/* This file writes pprof's profile.proto. Readers join concatenated messages and their lists into
+ * one message. So each sample, location and text is written as a profile of its own, and the whole
+ * need not fit in memory. */
 #include "libprof/base/text.h"
 #include "libprof/export/gzip.h"
 #include "libprof/export/sites.h"
 #include "libprof/export/texts.h"
 #include "libprof/report_read/report_view.h"
-#include "libprof/words/space.h"
 
 #include <pprof.pb-c.h>
 #include <stdlib.h>
@@ -17,10 +16,10 @@ typedef Seep__Pprof__Location Location;
 
 static const Profile empty = SEEP__PPROF__PROFILE__INIT;
 
-/* As in heap profiles of Go, and behind them what only seep knows. */
+/* As in heap profiles of Go, followed by what only seep knows. */
 static const struct {
     const char *type, *unit;
-    int measure; /* −1: of blocks */
+    int measure; /* −1: a number of blocks */
 } sample_types[] = {
     {"alloc_objects", "count", -1},
     {"alloc_space", "bytes", SEEP_MEASURE_ALLOCATED},
@@ -32,8 +31,8 @@ static const struct {
 };
 enum { N_TYPES = sizeof sample_types / sizeof *sample_types };
 
-/* pprof adds up whatever has a type, and tensors lie inside of what the driver gave: theirs are
- * types of their own, which a job without a GPU does not have. */
+/* pprof adds up all samples of a type, and tensors lie inside memory that the driver gave. So
+ * tensors have types of their own, which a job without a GPU lacks. */
 static const char TENSOR_PREFIX[] = "tensor_";
 enum { MOST_TYPES = 2 * N_TYPES };
 
@@ -41,7 +40,7 @@ struct pprof {
     ProtobufCBuffer buffer; /* the first: what protobuf-c writes to */
     struct seep_gzip gzip;
     struct seep_frames frames;
-    bool *placed; /* of frames: has a location, whose id is the frame's number + 1 */
+    bool *placed; /* of frames: location is written; its id is the frame's number + 1 */
     struct seep_texts texts, functions, modules;
     uint64_t *module_limits;
     size_t limits_capacity;
@@ -68,8 +67,8 @@ static int64_t text(struct pprof *p, const char *of)
 
 /* ---- places ------------------------------------------------------------------------------- */
 
-/* The id of a function, which is written when it is first met. It has no system_name, out of which
- * pprof would make a name of its own: of "<module>" it leaves nothing. */
+/* The id of a function, which is written on first use. It has no system_name, because pprof would
+ * derive its own name from that: "<module>" would become empty. */
 static uint64_t function_of(struct pprof *p, const json_t *frame)
 {
     const char *file = seep_get_text(frame, "file", "");
@@ -92,8 +91,8 @@ static uint64_t function_of(struct pprof *p, const json_t *frame)
     return id;
 }
 
-/* The id of a file of native code, in which that address is; mappings are written last, when it is
- * known how far they reach. */
+/* The id of the file of native code that contains the address. Mappings are written last, once
+ * their sizes are known. */
 static uint64_t module_of(struct pprof *p, const char *module, uint64_t address)
 {
     const uint32_t id = seep_texts_number(&p->modules, module);
@@ -109,7 +108,8 @@ static uint64_t module_of(struct pprof *p, const char *module, uint64_t address)
     return id + 1u;
 }
 
-/* Writes a location: the frame, and while what precedes was inlined those that it was put into. */
+/* Writes a location: its frame, and as long as frames are inlined, the functions they were inlined
+ * into. */
 static void put_location(struct pprof *p, const json_t *stack, size_t first, size_t n, uint64_t id)
 {
     const json_t *frame = json_array_get(stack, first);
@@ -139,7 +139,7 @@ static void put_location(struct pprof *p, const json_t *stack, size_t first, siz
     free(of);
 }
 
-/* ids[] has room for the whole stack; returns how many locations it is. */
+/* ids[] has room for the whole stack; returns the number of locations. */
 static size_t locations_of(struct pprof *p, const json_t *stack, uint64_t *ids)
 {
     const size_t depth = json_array_size(stack);
@@ -159,15 +159,10 @@ static size_t locations_of(struct pprof *p, const json_t *stack, uint64_t *ids)
 
 /* ---- samples ------------------------------------------------------------------------------ */
 
-static bool is_of_tensors(const json_t *site)
-{
-    return seep_space_parse(seep_get_text(site, "space", "")).class == SEEP_CLASS_TENSOR;
-}
-
 static bool fill_values(const json_t *site, int64_t all[MOST_TYPES])
 {
     const int64_t made = seep_count_of(site, "allocations"), freed = seep_count_of(site, "frees");
-    int64_t *values = is_of_tensors(site) ? all + N_TYPES : all;
+    int64_t *values = seep_site_is_of_tensors(site) ? all + N_TYPES : all;
     bool any = false;
 
     memset(all, 0, MOST_TYPES * sizeof *all);
@@ -188,7 +183,7 @@ static void label(Seep__Pprof__Label *label, int64_t key, int64_t value)
     label->str = value;
 }
 
-/* labels[] has room for two, and for as many as the site has processes. */
+/* labels[] has room for two, plus one per process of the site. */
 static size_t fill_labels(struct pprof *p, const json_t *site, Seep__Pprof__Label *labels)
 {
     json_t *pid;
@@ -254,10 +249,11 @@ static int64_t type_text(struct pprof *p, int type)
     return number;
 }
 
-static void put_head(struct pprof *p, const json_t *job, enum seep_measure measure)
+static void put_head(struct pprof *p, const json_t *job, const struct seep_export_options *o)
 {
     Seep__Pprof__ValueType types[MOST_TYPES], *list[MOST_TYPES];
     Profile part = empty;
+    const int first = o->tensors && p->n_types > N_TYPES ? N_TYPES : 0;
     int64_t comment;
 
     text(p, ""); /* the first, by the format */
@@ -267,7 +263,8 @@ static void put_head(struct pprof *p, const json_t *job, enum seep_measure measu
         types[i].type = type_text(p, i);
         types[i].unit = text(p, sample_types[i % N_TYPES].unit);
         list[i] = &types[i];
-        if (i < N_TYPES && sample_types[i].measure == (int)measure)
+        if (i >= first && i < first + N_TYPES &&
+            sample_types[i % N_TYPES].measure == (int)o->measure)
             part.default_sample_type = types[i].type;
     }
     part.sample_type = list;
@@ -279,7 +276,7 @@ static void put_head(struct pprof *p, const json_t *job, enum seep_measure measu
     put(p, &part);
 }
 
-/* Readers take the first mapping for the program. */
+/* Readers take the first mapping as the program. */
 static void number_program(struct pprof *p, const json_t *report)
 {
     const json_t *process = json_array_get(json_object_get(report, "processes"), 0);
@@ -290,8 +287,8 @@ static void number_program(struct pprof *p, const json_t *report)
         module_of(p, name, 0);
 }
 
-/* Addresses are places in the file, so that each mapping begins at 0. All that is known of them is
- * said: pprof is not to look for symbols in what now lies there. */
+/* Addresses are offsets in the file, so each mapping begins at 0. The flags say that all symbols
+ * are known: pprof must not look them up in the files, which may have changed. */
 static void put_mappings(struct pprof *p)
 {
     for (size_t i = 0; i < p->modules.n && !p->failed; i++) {
@@ -320,20 +317,17 @@ static void put_texts(struct pprof *p)
 
 int seep_export_pprof(const json_t *report, const struct seep_export_options *o, FILE *out)
 {
-    struct pprof p = {.buffer = {.append = append}, .n_types = N_TYPES};
+    struct pprof p = {.buffer = {.append = append},
+                      .n_types = seep_export_has_tensors(report) ? MOST_TYPES : N_TYPES};
     json_t *site;
     size_t i;
 
     seep_gzip_begin(&p.gzip, out);
     p.failed = seep_frames_of_sites(report, &p.frames) != 0;
     p.placed = calloc(p.frames.n + 1, sizeof *p.placed);
-    json_array_foreach (json_object_get(report, "sites"), i, site) {
-        if (is_of_tensors(site))
-            p.n_types = MOST_TYPES;
-    }
     p.failed |= !p.placed;
     if (!p.failed) {
-        put_head(&p, json_object_get(report, "job"), o->measure);
+        put_head(&p, json_object_get(report, "job"), o);
         number_program(&p, report);
     }
     json_array_foreach (json_object_get(report, "sites"), i, site) {

@@ -2,6 +2,7 @@
 
 #include "libprof/base/text.h"
 #include "libprof/report_read/report_view.h"
+#include "libprof/words/space.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,6 +39,23 @@ int64_t seep_site_value(const json_t *site, enum seep_measure measure)
     default:
         return seep_count_of(site, "retained_bytes");
     }
+}
+
+bool seep_site_is_of_tensors(const json_t *site)
+{
+    return seep_space_parse(seep_get_text(site, "space", "")).class == SEEP_CLASS_TENSOR;
+}
+
+bool seep_export_has_tensors(const json_t *report)
+{
+    json_t *site;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "sites"), i, site) {
+        if (seep_site_is_of_tensors(site))
+            return true;
+    }
+    return false;
 }
 
 int seep_frames_of_sites(const json_t *report, struct seep_frames *frames)

@@ -1,5 +1,5 @@
-/* What formats ask of a report's sites: values, and the frames of their stacks, each of them once.
- */
+/* What formats need of a report's sites: their values, and the frames of their stacks, each
+ * once. */
 #ifndef SEEP_LIBPROF_EXPORT_SITES_H
 #define SEEP_LIBPROF_EXPORT_SITES_H
 
@@ -11,17 +11,24 @@
 
 extern const char *const seep_measure_names[SEEP_N_MEASURES];
 
-/* A count of an object: 0 where it is none, or negative. */
+/* A count of an object: 0 if missing or negative. */
 int64_t seep_count_of(const json_t *object, const char *key);
 
 /* A site's bytes (growth: per step, rounded), never negative. */
 int64_t seep_site_value(const json_t *site, enum seep_measure measure);
 
-/* Numbers the frames of all stacks, to *frames. Returns 0 or -SEEP_ENOMEM; seep_frames_fini()
- * either way. The report must outlive them. */
+/* Whether it is of tensors. They lie inside memory that a driver gave: whoever adds up sites must
+ * add these separately, or their bytes count twice. */
+bool seep_site_is_of_tensors(const json_t *site);
+
+/* Whether a report has any such sites. */
+bool seep_export_has_tensors(const json_t *report);
+
+/* Numbers the frames of all stacks, into *frames. Returns 0 or -SEEP_ENOMEM; call
+ * seep_frames_fini() in either case. The report must outlive them. */
 SEEP_MUST_CHECK int seep_frames_of_sites(const json_t *report, struct seep_frames *frames);
 
-/* Whether the compiler put this function into the next frame's. */
+/* Whether the compiler inlined this function into the next frame's. */
 bool seep_frame_is_inlined(const json_t *frame);
 
 /* Its function with its place: "Trainer.fit (train.py:40)", "at::empty (libtorch.so)". Allocates

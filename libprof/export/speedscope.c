@@ -1,5 +1,6 @@
 /* This file writes speedscope's own JSON: the frames once, and for each measure a list of stacks
- * with their weights. It is written as it comes, for it may be large. */
+ * with their weights. speedscope adds up a list, so tensors, which lie inside other memory, have
+ * separate lists after the others. It is written piece by piece, because it may be large. */
 #include "libprof/export/sites.h"
 #include "libprof/report_read/report_view.h"
 
@@ -10,7 +11,7 @@ struct speedscope {
     FILE *out;
     const json_t *sites;
     struct seep_frames frames;
-    json_t *spaces; /* name: its number; they are frames, too, behind the others */
+    json_t *spaces; /* name: its number; spaces are frames too, after the others */
 };
 
 static int put_json(FILE *out, json_t *value)
@@ -85,18 +86,25 @@ static void put_stack(const struct speedscope *s, const json_t *site)
     fputc(']', s->out);
 }
 
-static void put_profile(const struct speedscope *s, enum seep_measure measure)
+/* The value in a profile of tensors only, or of all other sites only. */
+static int64_t value_in(const json_t *site, enum seep_measure measure, bool of_tensors)
+{
+    return seep_site_is_of_tensors(site) == of_tensors ? seep_site_value(site, measure) : 0;
+}
+
+static void put_profile(const struct speedscope *s, enum seep_measure measure, bool of_tensors)
 {
     json_t *site;
     size_t i;
     int64_t total = 0;
     const char *before = "";
 
-    fprintf(s->out, "{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"bytes\",\"startValue\":0,",
-            measure == SEEP_MEASURE_GROWTH ? "growth per step" : seep_measure_names[measure]);
+    fprintf(s->out, "{\"type\":\"sampled\",\"name\":\"%s%s\",\"unit\":\"bytes\",\"startValue\":0,",
+            measure == SEEP_MEASURE_GROWTH ? "growth per step" : seep_measure_names[measure],
+            of_tensors ? ", tensors" : "");
     fputs("\"samples\":[\n", s->out);
     json_array_foreach (s->sites, i, site) {
-        if (!seep_site_value(site, measure))
+        if (!value_in(site, measure, of_tensors))
             continue;
         fputs(before, s->out);
         put_stack(s, site);
@@ -105,7 +113,7 @@ static void put_profile(const struct speedscope *s, enum seep_measure measure)
     fputs("],\n\"weights\":[", s->out);
     before = "";
     json_array_foreach (s->sites, i, site) {
-        int64_t value = seep_site_value(site, measure);
+        int64_t value = value_in(site, measure, of_tensors);
         if (!value)
             continue;
         fprintf(s->out, "%s%lld", before, (long long)value);
@@ -116,21 +124,22 @@ static void put_profile(const struct speedscope *s, enum seep_measure measure)
     fprintf(s->out, "],\n\"endValue\":%lld}", (long long)total);
 }
 
-static int put_file(struct speedscope *s, const struct seep_export_options *o)
+static int put_file(struct speedscope *s, const struct seep_export_options *o, bool has_tensors)
 {
+    const int n = has_tensors ? 2 * SEEP_N_MEASURES : SEEP_N_MEASURES;
     int rc;
 
     fprintf(s->out,
             "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
             "\"exporter\":\"seep@" SEEP_VERSION "\",\"activeProfileIndex\":%d,\"name\":",
-            (int)o->measure);
+            (int)o->measure + (o->tensors && has_tensors ? SEEP_N_MEASURES : 0));
     rc = put_json(s->out, json_string(o->profile));
     fputs(",\n\"shared\":{\"frames\":[\n", s->out);
     rc = rc ? rc : put_frames(s);
     fputs("]},\n\"profiles\":[\n", s->out);
-    for (int m = 0; m < SEEP_N_MEASURES; m++) {
-        put_profile(s, (enum seep_measure)m);
-        fputs(m + 1 < SEEP_N_MEASURES ? ",\n" : "]}\n", s->out);
+    for (int i = 0; i < n; i++) {
+        put_profile(s, (enum seep_measure)(i % SEEP_N_MEASURES), i >= SEEP_N_MEASURES);
+        fputs(i + 1 < n ? ",\n" : "]}\n", s->out);
     }
     return rc;
 }
@@ -142,7 +151,8 @@ int seep_export_speedscope(const json_t *report, const struct seep_export_option
 
     rc = rc ? rc : number_spaces(&s);
     if (!rc)
-        rc = json_object_size(s.spaces) ? put_file(&s, o) : -SEEP_ENODATA;
+        rc = json_object_size(s.spaces) ? put_file(&s, o, seep_export_has_tensors(report))
+                                        : -SEEP_ENODATA;
     json_decref(s.spaces);
     seep_frames_fini(&s.frames);
     return rc ? rc : ferror(out) ? -SEEP_EIO : 0;

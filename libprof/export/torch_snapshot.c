@@ -1,8 +1,8 @@
 /* This file writes a device's memory as PyTorch's memory snapshot, for pytorch.org/memory_viz and
- * torch.cuda._memory_viz: the segments and blocks of its allocator as they lay when there was no
- * room, or when most was taken. Where that is not known, and of a measure, it is a segment for each
- * device with a block in it for each site, one after the other. In what order blocks came is not
- * recorded: the history is empty. */
+ * torch.cuda._memory_viz: the segments and blocks of its allocator when memory ran out, or when
+ * most was taken. If that is not known, or a measure is wanted, it writes a segment for each device
+ * that contains a block for each site, one after another. seep does not record the order of
+ * allocations, so the history is empty. */
 #include "libprof/base/json_build.h"
 #include "libprof/export/pickle.h"
 #include "libprof/export/sites.h"
@@ -14,27 +14,27 @@
 
 enum {
     MOST_DEVICES = 10000, /* numbers have 4 digits */
-    TOGETHER = 1000,      /* items: memory_viz takes each run of them as arguments of one call */
+    TOGETHER = 1000,      /* items: memory_viz makes each run the arguments of one call */
 };
 
-static const int64_t SEGMENTS_APART = (int64_t)1 << 44; /* in addresses, below 2⁵³ for a few */
+static const int64_t SEGMENTS_APART = (int64_t)1 << 44; /* in addresses; a few stay below 2⁵³ */
 
 struct torch_snapshot {
     FILE *out;
     const json_t *sites;
-    json_t *layouts;    /* as they lay, of each device one at most; none: by sites */
+    json_t *layouts;    /* real layouts, at most one per device; none: blocks by site */
     json_t *by_id;      /* sites */
     bool is_expandable; /* PyTorch's allocator was set to grow its segments */
     enum seep_measure measure;
     enum seep_space_class class;
     struct seep_frames frames;
     char **names;     /* of frames */
-    bool *remembered; /* of frames: is in the pickle by its number */
+    bool *remembered; /* of frames: is in the pickle under its number */
     int64_t *sizes;   /* of devices */
     int n_devices;
 };
 
-/* The device that a site's memory is on, −1 where it is none of the class. */
+/* The device that a site's memory is on, −1 if it is not of that class. */
 static int device_of(const struct torch_snapshot *s, const json_t *site)
 {
     struct seep_space_name space = seep_space_parse(seep_get_text(site, "space", ""));
@@ -42,7 +42,7 @@ static int device_of(const struct torch_snapshot *s, const json_t *site)
     return space.class == s->class && space.device < MOST_DEVICES ? space.device : -1;
 }
 
-/* Fills sizes[]; returns whether there is anything. What no address could reach is not. */
+/* Fills sizes[]; returns whether there is anything, and all of it fits the addresses. */
 static bool sum_devices(struct torch_snapshot *s, enum seep_space_class class)
 {
     json_t *site;
@@ -95,7 +95,7 @@ static void put_frames(struct torch_snapshot *s, const json_t *site)
     seep_pickle_list_end(s->out);
 }
 
-/* `site`: NULL where nobody knows. */
+/* `site`: NULL if unknown. */
 static void put_block(struct torch_snapshot *s, const json_t *site, int64_t address, int64_t size,
                       bool is_free)
 {
@@ -189,7 +189,7 @@ static int64_t integer_at(const json_t *list, size_t i)
     return json_integer_value(json_array_get(list, i));
 }
 
-/* Tensors, and what is free between them and to the end. */
+/* Tensors, and the free memory between and after them. */
 static void put_laid_blocks(struct torch_snapshot *s, const struct segment *its,
                             const json_t *tensors)
 {
@@ -260,7 +260,8 @@ static bool has_cache(const json_t *layout)
     return false;
 }
 
-/* Where there was no room for good, then the peak; of several processes, where most was taken. */
+/* An allocation that failed for good goes before a peak; of several processes, the one that had
+ * taken most wins. */
 static bool is_better(const json_t *layout, const json_t *than)
 {
     const bool failed = strcmp(seep_get_text(layout, "reason", ""), "failed") == 0,
@@ -271,7 +272,7 @@ static bool is_better(const json_t *layout, const json_t *than)
     return seep_count_of(layout, "taken_bytes") > seep_count_of(than, "taken_bytes");
 }
 
-/* The one that tells most of each device. Borrowed layouts, in a new list; NULL without memory. */
+/* The best layout of each device. Borrowed layouts, in a new list; NULL without memory. */
 static json_t *choose_layouts(const json_t *report, bool *failed)
 {
     json_t *by_device = json_object(), *layout;
@@ -379,7 +380,7 @@ int seep_export_torch_snapshot(const json_t *report, const struct seep_export_op
 
     if (!rc && !o->is_measure_chosen)
         rc = prepare_layouts(&s, report);
-    /* Tensors lie in what the driver gave: one of the two. */
+    /* Tensors lie inside what the driver gave: write only one of the two. */
     if (!rc && !json_object_size(s.layouts) && !sum_devices(&s, SEEP_CLASS_TENSOR) &&
         !sum_devices(&s, SEEP_CLASS_DEVICE))
         rc = -SEEP_ENODATA;

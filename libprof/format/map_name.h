@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Memory of nobody's file, though it has a name and an inode: huge pages that were asked for as
- * such, and a private map of the device that is all zeros. */
+/* Memory that belongs to no file although it has a name and an inode: explicitly requested huge
+ * pages, and a private map of the all-zeros device. */
 static inline bool seep_map_name_is_memory(const char *name, size_t n, bool shared)
 {
     static const char huge[] = "/anon_hugepage (deleted)", zeros[] = "/dev/zero";

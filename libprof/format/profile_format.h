@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "libprof/format/device_format.h"
+#include "libprof/format/host_shortage_format.h"
 #include "libprof/format/snapshot_format.h"
 #include "libprof/format/step_format.h"
 
@@ -194,8 +195,7 @@ struct seep_timeline_row { /* published by t_ns. 32 bytes */
     uint32_t period;
     uint32_t reserved;
     uint64_t rss_bytes;
-    uint64_t anonymous_bytes; /* of rss_bytes, what is no file's and not shared: heaps and private
-                                 maps */
+    uint64_t anonymous_bytes; /* part of rss_bytes: not shared and of no file */
 };
 
 /* Where resident memory was at an instant, by /proc/self/smaps and the live set. 104 bytes */
@@ -203,14 +203,14 @@ struct seep_rss_sample { /* published by t_ns */
     uint64_t t_ns;
     uint32_t period;
     uint32_t reserved;
-    uint64_t rss_bytes;       /* the sum of all that follows, but for overlaps that are cut to 0 */
-    uint64_t heap_live_bytes; /* of the malloc family's blocks that are live, what is resident */
-    uint64_t heap_free_bytes; /* the rest of the maps that such blocks lie in */
-    uint64_t maps_bytes;      /* private maps that the job asked for */
-    uint64_t shm_bytes;       /* shared maps, but for files on a disk */
-    uint64_t stacks_bytes;    /* of threads */
-    uint64_t files_bytes;     /* programs, libraries, mapped files */
-    uint64_t seep_bytes;      /* seep's own */
+    uint64_t rss_bytes;         /* the sum of all below, except for overlaps, which are cut to 0 */
+    uint64_t heap_live_bytes;   /* of the malloc family's blocks that are live, what is resident */
+    uint64_t heap_free_bytes;   /* the rest of the maps that such blocks lie in */
+    uint64_t maps_bytes;        /* private maps that the job asked for */
+    uint64_t shm_bytes;         /* shared maps, except files on a disk */
+    uint64_t stacks_bytes;      /* of threads */
+    uint64_t files_bytes;       /* programs, libraries, mapped files */
+    uint64_t seep_bytes;        /* seep's own */
     uint64_t unexplained_bytes; /* none of these */
     uint64_t reserved_2[2];
 };
@@ -233,7 +233,7 @@ struct seep_slot {    /* a thread. 32 bytes */
  * only rise. Step k, from 1, ends period first_step_period + k − 1; before lie time slices. */
 enum { SEEP_TIME_SLICE_MS = 100 };
 
-/* What is known of a space of a process that records no stacks. */
+/* What is known of one space of a process that records no stacks. */
 struct seep_count {
     uint64_t allocations;
     uint64_t frees;
@@ -251,7 +251,7 @@ enum {                              /* flags of a process */
        SEEP_PROCESS_DEVICE = 8,     /* it has used a GPU */
 };
 
-/* Why a process records nothing, or no more: seep_process.trouble. */
+/* Why a process records nothing, or nothing more: seep_process.trouble. */
 enum seep_trouble {
     SEEP_TROUBLE_NONE = 0,
     SEEP_TROUBLE_PROFILE, /* its profile could not be made: trouble_errno */
@@ -260,7 +260,7 @@ enum seep_trouble {
     SEEP_TROUBLE_FOLDER,  /* there was no room for its profile below --max-folder */
 };
 
-/* What a program is to a preloaded library (program/program_entry.h): seep_process.exec_entry. */
+/* How a program can be preloaded (program/program_entry.h): seep_process.exec_entry. */
 enum seep_entry {
     SEEP_ENTRY_OK = 0,
     SEEP_ENTRY_STATIC,    /* no loader: LD_PRELOAD has no effect */
@@ -272,7 +272,7 @@ enum seep_entry {
     SEEP_ENTRY_UNREACHABLE, /* in its root (chroot, container) the library is not to be found */
 };
 
-/* One line of DIR/job.seepjob, written by the process but for the fields that say otherwise. */
+/* One line of DIR/job.seepjob, written by the process except where noted. */
 struct seep_process { /* published by pid. 384 bytes */
     uint32_t pid;
     uint32_t ppid;
@@ -359,7 +359,7 @@ struct seep_job {
     struct seep_process processes[SEEP_MAX_PROCESSES];
 };
 
-/* What of the job's file has disk behind it from the start. */
+/* The part of the job's file that has disk behind it from the start. */
 enum {
     SEEP_JOB_FIRST_BYTES =
         offsetof(struct seep_job, processes) + SEEP_PROCESS_PIECE * sizeof(struct seep_process)
@@ -431,16 +431,15 @@ struct seep_header {
     uint64_t dropped[SEEP_N_DROPS];
     uint32_t n_timeline;
     uint32_t n_epochs; /* marks in epochs[]; process.epochs counts on when it is full */
-    uint32_t coverage_seen[SEEP_MAX_COVERAGE]; /* 1: was called; in the order of
-                                                  libprof/format/hooks.def */
+    uint32_t coverage_seen[SEEP_MAX_COVERAGE]; /* 1: was called; by hooks.def */
     uint64_t address_bytes;                    /* size of its address space when last looked at */
     uint64_t uncounted_stacks_bytes; /* allocated while it was only counted, before this profile */
-    uint32_t n_rss_samples;
-    uint32_t reserved_2;
+    uint32_t n_rss_samples, reserved_2;
     struct seep_rss_sample rss_peak; /* the sample with the largest RSS */
     char allocator[SEEP_PATH_BYTES]; /* the object whose malloc stands before ours; "": none */
     struct seep_snapshot_counts snapshots;
-    uint64_t reserved_3[23];
+    uint64_t live;                      /* where its struct seep_live_place is, or 0 */
+    uint64_t waited_ns, reserved_3[21]; /* the former: until it was woken to record, or 0 */
 
     struct seep_space spaces[SEEP_MAX_SPACES];
     struct seep_slot slots[SEEP_MAX_SLOTS];
@@ -449,6 +448,7 @@ struct seep_header {
     struct seep_rss_sample rss_samples[SEEP_RSS_SAMPLES]; /* halved when it is full */
     uint8_t chunk_types[SEEP_MAX_CHUNKS];
     struct seep_device_notes devices;
+    struct seep_host_shortages host_shortages;
 };
 
 #define SEEP_HEADER_BYTES (120u * 1024u)

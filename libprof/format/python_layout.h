@@ -73,16 +73,17 @@ enum seep_python_dict_place {
     X(runtime_finalizing)                                                                          \
     X(runtime_tss)
 
-/* What references need besides; 0 where a version has no such field.
+/* Further fields that references need; 0 if a version has no such field.
  *   runtime_*, interpreter_*, thread_*  _PyRuntime, PyInterpreterState, PyThreadState
- *   frame_top          counts what is on its stack (3.11 to 3.13, locals included), or is where
- *                      that ends (up to 3.9, and in 3.14)
+ *   frame_top          the number of values on its stack (3.11 to 3.13, locals included), or where
+ *                      the stack ends (up to 3.9, and in 3.14)
  *   frame_object_frame PyFrameObject: the frame (≥ 3.11)
- *   code_names         from 3.11 on of all variables; before, cells and frees have their own
+ *   code_names         of all variables from 3.11 on; before, cells and frees have their own
  *   type_keys          PyHeapTypeObject: ht_cached_keys
- *   generator_*        PyGenObject: a PyFrameObject up to 3.10, the frame itself from then on;
- * state values             PyDictValues: where they begin function_*         PyFunctionObject; name
- * is the qualified one pool_*, arena_*    sizes, of the allocator of small objects */
+ *   generator_*        PyGenObject: a PyFrameObject up to 3.10, then the frame itself; the state
+ *   values             PyDictValues: where they begin
+ *   function_*         PyFunctionObject; function_name is the qualified name
+ *   pool_*, arena_*    sizes, of the allocator of small objects */
 #define SEEP_PYTHON_HEAP_FIELDS(X)                                                                 \
     X(runtime_interpreters)                                                                        \
     X(interpreter_next)                                                                            \
@@ -165,13 +166,13 @@ enum {
     SEEP_PY_ARRAY_BASE = 48,  /* numpy's: data, n axes, axes, strides, base */
 };
 
-/* Of a text's state. */
+/* Of a string's state. */
 #define SEEP_PY_TEXT_KIND_SHIFT 2u
 #define SEEP_PY_TEXT_KIND       7u /* bytes a character: 1, 2 or 4 */
 #define SEEP_PY_TEXT_COMPACT    (1u << 5)
 #define SEEP_PY_TEXT_ASCII      (1u << 6)
 
-/* Whose a frame is (≥ 3.11). */
+/* Owner of a frame (≥ 3.11). */
 #define SEEP_PY_OWNER_GENERATOR 1u
 #define SEEP_PY_OWNER_OBJECT    2u
 #define SEEP_PY_OWNER_SHIM      3u /* and above: frames of the interpreter's own (3.12+) */
@@ -347,7 +348,7 @@ static const struct seep_python_layout seep_python_layout_313 = {
     .dict_place = SEEP_DICT_INLINE,
 };
 
-/* Only what references need is whole: stacks are read by the table that a 3.14 carries. */
+/* Complete only for references: stacks are read by the table that a 3.14 carries. */
 static const struct seep_python_layout seep_python_layout_314 = {
     FRAMES_ALONE,
     NEWER_FRAMES,
@@ -375,7 +376,7 @@ static const struct seep_python_layout seep_python_layout_314 = {
 #undef FRAMES_ALONE
 #undef NEWER_FRAMES
 
-/* The layout of a version, as PY_VERSION_HEX has it; NULL where it is not known. */
+/* The layout of a version given as PY_VERSION_HEX; NULL if unknown. */
 static inline const struct seep_python_layout *seep_python_layout_find(uint32_t version)
 {
     static const struct seep_python_layout *const layouts[] = {

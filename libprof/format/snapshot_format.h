@@ -1,6 +1,6 @@
-/* A frozen copy of a process of the job, from which somebody outside reads who holds what: how it
- * is announced in the job's table, and what it has prepared in its own memory. All fields are read
- * by the analysis as untrusted. Addresses are of the copy. */
+/* A frozen copy of a process of the job, from which an outside reader finds what holds memory: how
+ * the job's table announces it, and what it has prepared in its own memory. The analysis treats all
+ * fields as untrusted. Addresses are the copy's. */
 #ifndef SEEP_LIBPROF_FORMAT_SNAPSHOT_FORMAT_H
 #define SEEP_LIBPROF_FORMAT_SNAPSHOT_FORMAT_H
 
@@ -10,7 +10,7 @@
 enum { SEEP_SNAPSHOT_VERSION = 2 };
 #define SEEP_SNAPSHOT_MAGIC UINT64_C(0x70616e7370656573) /* "seepsnap" */
 
-/* A block or a map that is live. */
+/* A live block or map. */
 struct seep_snapshot_block {
     uint64_t start;
     uint64_t bytes;
@@ -22,7 +22,7 @@ struct seep_snapshot_range {
     uint64_t start, end;
 };
 
-/* Lies in the copy, at the address that its slot says. */
+/* In the copy's memory, at the address in its slot. */
 struct seep_snapshot {
     uint64_t magic; /* stored last */
     uint32_t version;
@@ -32,25 +32,26 @@ struct seep_snapshot {
     uint64_t n_blocks;
     uint64_t maps; /* seep_snapshot_block[n_maps]: what the job has mapped as memory */
     uint64_t n_maps;
-    uint64_t own; /* seep_snapshot_range[n_own]: memory of seep's own, which holds nothing */
+    uint64_t own; /* seep_snapshot_range[n_own]: seep's own memory, which holds no blocks of the
+                   * job */
     uint64_t n_own;
     uint64_t stack_pointer;  /* of the thread that was copied, */
     uint64_t thread_pointer; /* and its thread-local storage */
     uint32_t period;
     uint32_t step;
-    uint64_t block_room, map_room; /* of the lists: for who made them */
+    uint64_t block_room, map_room; /* of the lists: for the code that builds them */
 };
 
 enum seep_snapshot_state {
-    SEEP_SNAPSHOT_FREE = 0, /* anybody's who takes it */
+    SEEP_SNAPSHOT_FREE = 0, /* any process may take it */
     SEEP_SNAPSHOT_TAKEN,    /* a process makes its copy */
     SEEP_SNAPSHOT_READY,    /* the copy waits to be read, or the process itself */
-    SEEP_SNAPSHOT_DONE, /* it has been: the copy ends, or the process goes on; that frees the slot
-                         */
+    SEEP_SNAPSHOT_DONE,     /* it was read: the copy ends, or the process goes on; that frees the
+                             * slot */
 };
 
 enum seep_snapshot_source {
-    SEEP_SNAPSHOT_BY_STEP = 1, /* a step of the job came by */
+    SEEP_SNAPSHOT_BY_STEP = 1, /* a step of the job ended */
     SEEP_SNAPSHOT_ASKED,       /* the job called seep_holders() */
     SEEP_SNAPSHOT_AT_END,      /* Python takes its modules apart, or the process calls _exit() */
 };
@@ -63,50 +64,49 @@ enum seep_snapshot_refusal {
     SEEP_N_SNAPSHOT_REFUSALS = 16,
 };
 
-/* The job's only one: processes wait for their turn. 64 bytes. */
+/* The job's only slot: processes take turns. 64 bytes. */
 struct seep_snapshot_slot {
     uint32_t state;  /* enum seep_snapshot_state; a futex's word */
-    uint32_t reader; /* pid of who reads; 0: nobody would, and nobody makes a copy */
-    uint32_t copy;   /* pid of the copy, or of the process that waits itself */
+    uint32_t reader; /* the reader's pid; 0: there is no reader, and no copy is made */
+    uint32_t copy;   /* pid of the copy, or of the process if it waits itself */
     uint32_t process_plus_1;
-    uint64_t snapshot; /* address of its struct seep_snapshot */
-    uint64_t taken_ns; /* when: CLOCK_MONOTONIC */
-    uint64_t stop_ns;  /* how long the thread that made it was stopped */
-    uint8_t source;    /* enum seep_snapshot_source */
-    uint8_t
-        in_reserve; /* what was read is only thought about if the job ends before a better one */
+    uint64_t snapshot;  /* address of its struct seep_snapshot */
+    uint64_t taken_ns;  /* when: CLOCK_MONOTONIC */
+    uint64_t stop_ns;   /* how long the thread that made it was stopped */
+    uint8_t source;     /* enum seep_snapshot_source */
+    uint8_t in_reserve; /* what was read is analysed only if the job ends before a better copy */
     uint16_t reserved;
-    uint32_t reading; /* the copy that is read, or was last, by somebody who is still at work on
-                       * what it had; 0: nobody is. By the launcher */
-    uint32_t faults;  /* minor faults of the process as the copy was made, 0: it waits itself */
+    uint32_t reading; /* the copy being read, or read last by a reader that is still working on it;
+                       * 0: none. By the launcher */
+    uint32_t faults;  /* minor faults of the process when the copy was made; 0: it waits itself */
     uint32_t wanted;  /* somebody outside asks for a copy of this process (its place in the table +
-                       * 1) at the next occasion; 0: nobody, or it has been tried */
+                       * 1) at the next occasion; 0: nobody, or it was tried */
     uint32_t step;    /* of the copy, 0: slices of time */
     uint32_t reader_namespace; /* of pids: its inode, 0 not known */
 };
 
-/* What became of those of a process: in its profile's header. */
+/* The outcome of a process's copies: in its profile's header. */
 struct seep_snapshot_counts {
     uint32_t made;
     int32_t error; /* errno of the last one, 0: it was made */
     uint32_t refused[SEEP_N_SNAPSHOT_REFUSALS];
 };
 
-/* And in the job, by the launcher. */
+/* The outcome in the job, by the launcher. */
 struct seep_snapshot_reads {
-    uint64_t cpu_ns; /* of those who read them */
+    uint64_t cpu_ns; /* of the readers */
     uint32_t n_read;
-    uint32_t n_failed; /* the reader's process died, or could make nothing of it, */
-    uint32_t n_barred; /* or was not let into the copy's memory */
+    uint32_t n_failed; /* the reader's process died, or could not use it */
+    uint32_t n_barred; /* the reader was not let into the copy's memory */
     uint32_t reserved;
 };
 
 enum {
-    SEEP_READING_SHARE = 50,     /* of a CPU, for all of the job, may go into reading copies … */
-    SEEP_READING_FREE_MS = 5000, /* … beyond these: three copies of a job with torch */
+    SEEP_READING_SHARE = 50, /* reading copies may take 1/n of one CPU, for all of the job, … */
+    SEEP_READING_FREE_MS = 5000, /* … plus this: three copies of a job with torch */
 };
 
-/* Whether one more copy may be read, which takes as long as those before it did. */
+/* Whether one more copy may be read, if it takes as long as earlier ones did on average. */
 static inline bool seep_snapshot_may_be_read(uint64_t read_ns, uint32_t n_read, uint64_t job_age_ns)
 {
     const uint64_t next_ns = n_read ? read_ns / n_read : 0;

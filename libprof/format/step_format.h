@@ -1,4 +1,4 @@
-/* How the steps of a process are counted, and why so, and what its epochs are: struct seep_process,
+/* How a process's steps are counted, why, and what its epochs are: struct seep_process,
  * step_source, step_why and epoch_source. */
 #ifndef SEEP_LIBPROF_FORMAT_STEP_FORMAT_H
 #define SEEP_LIBPROF_FORMAT_STEP_FORMAT_H
@@ -20,17 +20,17 @@ enum seep_step_why {
     SEEP_WHY_OPTIMIZER,
     SEEP_WHY_BATCHES,         /* no optimizer steps */
     SEEP_WHY_BATCHES_BETWEEN, /* several between two steps of an optimizer */
-    SEEP_WHY_BATCHES_ANEW,    /* optimizers are made anew, and step once */
+    SEEP_WHY_BATCHES_ANEW,    /* optimizers are new each time, and step once */
     SEEP_WHY_LOOP,            /* no optimizer steps, and no loader gives batches */
     SEEP_WHY_LOOP_BETWEEN,
     SEEP_WHY_OPTIMIZERS_ANEW, /* each is made for one step */
-    SEEP_WHY_TASKS,           /* there is nothing else, and a pool handles tasks */
+    SEEP_WHY_TASKS,           /* nothing else is seen, and a pool handles tasks */
     SEEP_WHY_BATCHES_AFTER,   /* no optimizer steps any more */
     SEEP_WHY_LOOP_AFTER,
     SEEP_N_STEP_WHYS
 };
 
-/* A training is over, and what goes on is counted on from its steps. */
+/* A training is over, and other work continues its step count. */
 static inline bool seep_why_is_after(enum seep_step_why why)
 {
     return why == SEEP_WHY_BATCHES_AFTER || why == SEEP_WHY_LOOP_AFTER;

@@ -23,7 +23,7 @@ enum { N_PROCESS_ROLES = sizeof process_roles / sizeof *process_roles };
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-/* The place of a name among others, or −1. */
+/* The index of a name in a list, or −1. */
 static int place_of(const char *name, const char *const *list, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -33,7 +33,7 @@ static int place_of(const char *name, const char *const *list, int n)
     return -1;
 }
 
-/* Complains of a name that is none of the known ones. */
+/* Reports a name that is none of the known ones. */
 static int not_one_of(const char *name, const char *what, const char *const *list, int n,
                       const char *where, struct seep_error *err)
 {
@@ -174,7 +174,7 @@ static int take_count(const char *file, const char *where, const json_t *value, 
     return 0;
 }
 
-/* Where a budget's tables go, and the file that errors name. */
+/* The budget that a file's tables fill, and the file's name for errors. */
 struct taking {
     struct seep_budget *budget;
     const char *file;
@@ -186,7 +186,7 @@ struct member {
     json_t *value;
 };
 
-/* Takes one member of a table; `line` says what is known of it by then. */
+/* Takes one member of a table; `line` has what is known of the budget line so far. */
 typedef int take_fn(const struct taking *t, struct seep_budget_line line, const struct member *m);
 
 static int take_members(const struct taking *t, struct seep_budget_line line, const char *table,
@@ -421,7 +421,7 @@ void seep_budget_fini(struct seep_budget *budget)
 
 /* ---- asking ------------------------------------------------------------------------------ */
 
-/* The glob of a path is that of its end too: data/index.py is that of every project folder. */
+/* The glob of a path may also match its end: data/index.py fits in every project folder. */
 static bool is_path(const char *glob, const char *path)
 {
     if (fnmatch(glob, path, 0) == 0)

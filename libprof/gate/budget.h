@@ -20,18 +20,17 @@ enum { SEEP_BUDGET_HOLDER_BYTES = 128 };
 
 struct seep_budget_line {
     enum seep_budget_kind kind;
-    char space[24];   /* "" for findings */
-    char process[16]; /* role of the processes that it is for, each by itself; "": all together */
-    const char
-        *counted;   /* of findings: the severity or the pattern of those that count, else NULL */
-    uint64_t limit; /* bytes a step, bytes, findings: that much is allowed */
-    char holder[SEEP_BUDGET_HOLDER_BYTES]; /* name of the container, "" for all else */
-    double pace;                           /* of a container: entries a step that are allowed */
+    char space[24];      /* "" for findings */
+    char process[16];    /* role of the processes, each judged by itself; "": all together */
+    const char *counted; /* of findings: the severity or the pattern to count, else NULL */
+    uint64_t limit;      /* allowed bytes per step, bytes or findings */
+    char holder[SEEP_BUDGET_HOLDER_BYTES]; /* name of the container; "" for other kinds */
+    double pace;                           /* of a container: allowed entries per step */
 };
 
-/* Findings that do not count. NULL: any. */
+/* Findings that do not count. Fields that are NULL match any. */
 struct seep_budget_ignore {
-    char *pattern, *file, *function; /* name; globs of the path or its end, of the name */
+    char *pattern, *file, *function; /* a name; globs of the path or its end, and of the name */
     char *reason;                    /* never NULL */
 };
 
@@ -46,23 +45,24 @@ struct seep_budget {
 
 enum { SEEP_BUDGET_MAX_IGNORES = 1000 };
 
-/* Adds a line, or changes the limit of the one for the same thing: the last one wins. `text` is
- * what an option says: SPACE=SIZE, or for findings SEVERITY=N or PATTERN=N. Returns 0; -SEEP_EINVAL
- * with what is wrong and what is right in *err; -SEEP_ENOMEM. *budget begins as zeros. */
+/* Adds a line, or changes the limit of an existing one for the same thing: the last one wins.
+ * `text` is an option's value: SPACE=SIZE, or for findings SEVERITY=N or PATTERN=N. Returns 0;
+ * -SEEP_EINVAL with the mistake and the correct form in *err; -SEEP_ENOMEM. *budget begins as
+ * zeros. */
 SEEP_MUST_CHECK int seep_budget_add(struct seep_budget *budget, enum seep_budget_kind kind,
                                     const char *text, struct seep_error *err);
 
 /* Reads a file, TOML or JSON (what begins with a brace), into an empty budget:
  *
- *   allow_incomplete = false          # judge jobs that were cut, or still run
+ *   allow_incomplete = false          # also judge jobs that were cut short or still run
  *   min_steps = 100
- *   lost = 0                          # bytes that nobody holds: lost by native code
+ *   lost = 0                          # bytes that native code has lost: nothing holds them
  *   [space.host]                      # all processes together
  *   growth = "4KiB"                   # a step; a size or a number of bytes
  *   peak = "2GiB"
  *   [process.loader-worker.host]      # each process of this role
  *   peak = "300MiB"
- *   [holder."Annotations.by_name"]    # a container, by the name that reports give it
+ *   [holder."Annotations.by_name"]    # a container, by its name in reports
  *   growth = 0.5                      # entries a step
  *   [findings]                        # how many of a severity or of a pattern are allowed
  *   leak = 0
@@ -79,7 +79,7 @@ SEEP_MUST_CHECK int seep_budget_read(struct seep_budget *budget, const char *fil
                                      struct seep_error *err);
 void seep_budget_fini(struct seep_budget *budget);
 
-/* The rule that a finding falls under, or NULL. `file` and `function` may be NULL. Pure. */
+/* The rule that makes a finding not count, or NULL. `file` and `function` may be NULL. Pure. */
 const struct seep_budget_ignore *seep_budget_ignored(const struct seep_budget *budget,
                                                      const char *pattern, const char *file,
                                                      const char *function, const char *qualname);

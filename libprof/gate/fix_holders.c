@@ -18,8 +18,8 @@ static bool same_space(const json_t *before, const json_t *after)
                   seep_get_space_class(seep_get_text(after, "space", ""))) == 0;
 }
 
-/* The pair of an after alone that belongs to this before; the number of pairs where there is none.
- */
+/* The index of the pair that has only an after and belongs to this before; the number of pairs if
+ * there is none. */
 static size_t find_after(const json_t *pairs, const json_t *before)
 {
     json_t *pair;

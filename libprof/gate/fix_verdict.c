@@ -15,11 +15,11 @@ enum { LEAK, RETENTION, PRESSURE, INFO };
 
 struct verification {
     const json_t *before, *after;
-    struct seep_gate_check check; /* its findings are pairs, with what became of them */
+    struct seep_gate_check check; /* its findings are pairs, with their states */
     json_t *savings;
     size_t n_vanished, n_remaining, n_new;
-    int counts;     /* the mildest severity of a finding of before's that counts */
-    int counts_new; /* the same of one that is new */
+    int counts;     /* the mildest severity that counts in findings of `before` */
+    int counts_new; /* the same for new findings */
 };
 
 /* ---- findings ---------------------------------------------------------------------------- */
@@ -30,8 +30,8 @@ static bool counts(const json_t *finding, int mildest)
            strcmp(seep_get_text(finding, "pattern", ""), "legitimate-growth") != 0;
 }
 
-/* A fix addresses what is worst: where there is nothing but remarks before, they are what it
- * addresses; and where there is nothing at all, whatever comes is new. */
+/* A fix addresses the worst findings: if `before` has only remarks, it addresses those. If `before`
+ * has no findings at all, every finding of `after` is new. */
 static void choose_what_counts(struct verification *v)
 {
     const json_t *finding;
@@ -46,8 +46,8 @@ static void choose_what_counts(struct verification *v)
     v->counts_new = worst > INFO ? INFO : RETENTION;
 }
 
-/* Gone: not there, no more than a remark, a leak that has become some other, mere pressure, or kept
- * by what no longer grows. */
+/* Gone: no longer there, now only a remark, a leak or retention that has become mere pressure of
+ * another pattern, or held by a container that no longer grows. */
 static bool is_gone(const struct verification *v, const json_t *before, const json_t *after)
 {
     if (!counts(after, v->counts) || seep_fix_holder_stopped(before, after))
@@ -110,7 +110,7 @@ static void add_saving(struct verification *v, const char *space, double predict
         v->check.failed = true;
 }
 
-/* What the vanished findings predict, added up by space. */
+/* Adds up by space the savings that the vanished findings predict. */
 static void add_savings(struct verification *v)
 {
     json_t *sums = json_object(), *pair, *sum;

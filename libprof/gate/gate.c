@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is judged, and the check that comes of it. */
+/* What is judged, and the resulting check. */
 struct judging {
     const struct seep_gate *gate;
     struct seep_gate_check check;
@@ -27,7 +27,8 @@ static double amount_of(const json_t *site, enum seep_budget_kind kind)
     return growth.value;
 }
 
-/* The site of a space (and of a process) that grows or holds most: where to look first. */
+/* The line of the site of a space (and of a process) that grows or holds most: where to look
+ * first. */
 static const json_t *worst_frame(const json_t *report, const struct seep_budget_line *line,
                                  const json_t *process)
 {
@@ -56,10 +57,10 @@ static const char *unit_of(const struct judging *j)
     return seep_get_step_unit(json_object_get(j->gate->report, "job"));
 }
 
-/* What a space of the job or of one process came to. */
+/* The measured value of a space, in the job or in one process. */
 struct measured {
     const json_t *process;   /* NULL: the job */
-    struct seep_slope value; /* a peak has no interval */
+    struct seep_slope value; /* for a peak, low and high are the value */
     bool known;
 };
 
@@ -128,12 +129,12 @@ static struct measured measure(const json_t *measured_in, const json_t *process,
 
     if (line->kind == SEEP_BUDGET_PEAK)
         m.value = (struct seep_slope){peak, peak, peak};
-    else if (space) /* one that is not there does not grow */
+    else if (space) /* a space that is not there does not grow */
         m.known = seep_get_slope(space, "growth_bytes_per_step", &m.value);
     return m;
 }
 
-/* The process of a role that comes closest to the limit, or is furthest beyond. */
+/* The process of a role that is closest to the limit, or furthest beyond it. */
 static struct measured measure_role(const json_t *report, const struct seep_budget_line *line,
                                     size_t *n_unknown, size_t *n)
 {
@@ -193,7 +194,7 @@ static bool asks_for_findings(const struct seep_gate *gate)
     return asks;
 }
 
-/* That a budget holds, or that there is no finding, is said only of a job that was long enough. */
+/* Only a long enough run can show that a budget holds or that there are no findings. */
 static int long_enough(const struct seep_gate *gate, struct seep_error *err)
 {
     double steps = seep_get_number(json_object_get(gate->report, "job"), "steps");
@@ -206,7 +207,7 @@ static int long_enough(const struct seep_gate *gate, struct seep_error *err)
     return asks_for_findings(gate) ? seep_compare_long_enough(gate->report, err) : 0;
 }
 
-/* Whether the budget says nothing but how often the job may run out of memory. */
+/* Whether the budget limits only how often the job may run out of memory. */
 static bool is_plain(const struct seep_gate *gate)
 {
     for (size_t i = 0; i < gate->budget->n_lines; i++) {
@@ -231,7 +232,7 @@ static int judge_line(struct judging *j, const struct seep_budget_line *line,
     }
 }
 
-/* The first line that cannot be judged has *err; all others are judged all the same. */
+/* *err is set for the first line that cannot be judged; all others are judged nevertheless. */
 static int judge_lines(struct judging *j, struct seep_error *err)
 {
     const struct seep_budget_line nothing_kept[] = {
@@ -302,7 +303,7 @@ static int judge(const struct seep_gate *gate, json_t **check, struct seep_error
     }
     if ((!rc || rc == -SEEP_ENODATA) && gate->baseline)
         seep_gate_baseline(&j.check, gate->report, gate->baseline);
-    if (rc == -SEEP_ENODATA && j.check.violated) { /* what is violated stays so */
+    if (rc == -SEEP_ENODATA && j.check.violated) { /* a violation stays a violation */
         seep_gate_check_note(&j.check, "not every budget could be judged: %s", err->text);
         rc = 0;
     }

@@ -1,4 +1,4 @@
-/* The gate holds a report against budgets and against an older report. */
+/* The gate compares a report with budgets and with an older report. */
 #ifndef SEEP_LIBPROF_GATE_GATE_H
 #define SEEP_LIBPROF_GATE_GATE_H
 
@@ -8,13 +8,13 @@
 
 struct seep_gate {
     const json_t *report;
-    const json_t *baseline; /* NULL: none. Both with all sites where there is one. */
+    const json_t *baseline; /* NULL: none. If there is one, both have all sites. */
     const struct seep_budget *budget;
 };
 
-/* Judges. Without any line in the budget and without a baseline no finding of severity leak or
+/* Judges. If the budget has no lines and there is no baseline, no finding of severity leak or
  * retention is allowed. Unless the budget says how often a job may run out of memory, it may not.
- * What is violated is so however little else could be judged.
+ * A violation counts even if little else could be judged.
  *   *check out, a new reference:
  *     { "format": "seep-check", "version": 1, "seep",
  *       "verdict": "holds|violated",
@@ -30,12 +30,12 @@ struct seep_gate {
  *       "findings": [ FINDING + { "verdict": "holds|ignored|violated", "reason" (ignored) } ],
  *       "notes": [ text… ] }
  *   "noise": the value is above the limit, but its interval is not.
- * Returns 0; -SEEP_ENODATA when it cannot be judged, -SEEP_EINVAL when the baseline is that of
- * another job, with *err; -SEEP_ENOMEM. */
+ * Returns 0; -SEEP_ENODATA if it cannot be judged, -SEEP_EINVAL if the baseline is another
+ * job's, with *err; -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_gate_check(const struct seep_gate *gate, json_t **check,
                                     struct seep_error *err);
 
-/* The same for a report alone that cannot fail to be judged: for the formats of `seep report`. */
+/* The same for a report alone, which can always be judged: for the formats of `seep report`. */
 SEEP_MUST_CHECK int seep_gate_describe(const json_t *report, json_t **check);
 
 #endif

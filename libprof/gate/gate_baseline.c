@@ -59,7 +59,7 @@ static void add_violated(struct seep_gate_check *check, const json_t *report, ch
                              more);
 }
 
-/* The judged copy of a finding of the report. */
+/* The check's copy of a finding of the report. */
 static json_t *judged(const struct seep_gate_check *check, const json_t *finding)
 {
     const char *id = seep_get_text(finding, "id", "");
@@ -84,7 +84,7 @@ static void judge_findings(struct seep_gate_check *check, const json_t *report, 
         const json_t *before = json_object_get(pair, "before"),
                      *after = json_object_get(pair, "after");
         json_t *copy = judged(check, after);
-        /* What was no more than a remark has become a finding: that is new. */
+        /* A finding that was only a remark before is new. */
         if (json_is_object(before) && seep_get_severity(before) > 1 && seep_get_severity(after) < 2)
             before = NULL;
         bool counts = copy && seep_get_severity(after) < 2 && !json_object_get(copy, "reason");
@@ -102,7 +102,7 @@ static void judge_findings(struct seep_gate_check *check, const json_t *report, 
     }
 }
 
-/* Whether a finding of the report speaks of a place already. */
+/* Whether a finding of the report already names a place. */
 static bool is_told(const struct seep_gate_check *check, const json_t *frame, const char *space)
 {
     json_t *finding;
@@ -132,7 +132,7 @@ static int by_rise(const void *a, const void *b)
     return (p < q) - (p > q);
 }
 
-/* Places that keep more, most first. */
+/* Judges places that keep more, the largest first. */
 static void judge_places(struct seep_gate_check *check, const json_t *report, json_t *pairs,
                          size_t *n_violated)
 {

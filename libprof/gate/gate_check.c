@@ -19,7 +19,7 @@ int seep_gate_check_init(struct seep_gate_check *check, const json_t *report)
     json_array_foreach (json_object_get(report, "findings"), i, finding) {
         if (!json_is_object(finding))
             continue;
-        json_t *copy = json_object(); /* json_copy() leaves out what it has no memory for */
+        json_t *copy = json_object(); /* json_copy() silently omits what it has no memory for */
         if (json_object_update(copy, finding) || json_array_append(check->findings, copy))
             check->failed = true;
         json_decref(copy);

@@ -28,7 +28,7 @@ static bool is_severity(const char *name)
 static uint64_t count(const struct seep_gate_check *check, const json_t *report,
                       const char *counted)
 {
-    /* Of those that are not listed the severity alone is known. */
+    /* Of findings that are not listed, only the severity is known. */
     double left_out = seep_get_number(json_object_get(report, "findings_left_out"), counted);
     uint64_t n = left_out > 0 && left_out < 1e15 ? (uint64_t)left_out : 0;
     json_t *finding;
@@ -48,8 +48,7 @@ bool seep_gate_is_of_shortage(const struct seep_budget_line *line)
     return line->kind == SEEP_BUDGET_FINDINGS && strcmp(line->counted, pattern) == 0;
 }
 
-/* Processes that the kernel killed for lack of memory: of the host's no finding says that it ran
- * out. */
+/* Processes that the kernel killed for lack of host memory: no finding reports that. */
 static uint64_t kills_of(const json_t *report, const struct seep_budget_line *line)
 {
     double n = seep_get_number(json_object_get(report, "job"), "oom_kills");

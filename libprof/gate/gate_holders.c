@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The line of a finding that this container holds, or, without a name, that nobody does. */
+/* The line of a finding that this container holds or, without a name, that nobody holds. */
 static const json_t *frame_of(const json_t *report, const char *holder)
 {
     json_t *finding;

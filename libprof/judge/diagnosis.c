@@ -1,6 +1,7 @@
 #include "libprof/judge/diagnosis.h"
 
 #include "libprof/base/text.h"
+#include "libprof/judge/arena_growth.h"
 #include "libprof/judge/finding_list.h"
 #include "libprof/judge/lines.h"
 #include "libprof/judge/resident_findings.h"
@@ -34,7 +35,7 @@ static bool has_workers(const struct seep_case *c)
     return false;
 }
 
-/* The part of most bytes, and the space that they lie in. */
+/* The part with most bytes, and the space it lies in. */
 static void describe_line(struct seep_case *c)
 {
     uint64_t by_part[SEEP_N_PARTS] = {0}, best = 0;
@@ -88,7 +89,7 @@ static int32_t first_step(const struct seep_model *m, const struct seep_finding 
     return first;
 }
 
-/* Where most of the finding's bytes lie; the line's largest site may be none of them. */
+/* Where most of the finding's bytes lie; the line's largest site may not be among its sites. */
 static uint16_t space_of(const struct seep_case *c, const struct seep_finding *f)
 {
     uint64_t bytes[SEEP_MODEL_MAX_SPACES + 1] = {0};
@@ -103,7 +104,7 @@ static uint16_t space_of(const struct seep_case *c, const struct seep_finding *f
     return space;
 }
 
-/* Where it is, since when, and how much at most, by all of its sites. */
+/* Where it is, since when, and its peak, over all of its sites. */
 static int describe(const struct seep_case *c, struct seep_finding *f)
 {
     struct seep_level level = {0};
@@ -131,7 +132,7 @@ static int complete(const struct seep_case *c, struct seep_finding *f)
     return describe(c, f);
 }
 
-/* What the holder that was seen says of the cure, and what else it keeps is the same matter. */
+/* What the observed holder says about the fix; what else it keeps belongs to the same finding. */
 static int note_keeper(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_kept_by *k = &c->signs->kept_by;
@@ -155,8 +156,8 @@ static int note_keeper(const struct seep_case *c, struct seep_finding *f)
     return f->advice ? 0 : -SEEP_ENOMEM;
 }
 
-/* Of small objects the line that adds to the container is meant, not those that asked for arenas.
- */
+/* For small objects, blame the line that adds to the container, not the lines that asked for
+ * arenas. */
 static int look_for_container(const struct seep_case *c, struct seep_finding *f)
 {
     uint32_t line;
@@ -191,7 +192,7 @@ static bool may_exchange(const struct seep_model *m, const struct seep_line *a,
            a->space == b->space && a->in_worker_loop == b->in_worker_loop;
 }
 
-/* Whether what a line gains, other lines of its function lose: a pool that one line fills, and
+/* Whether other lines of the function lose what this line gains: a pool that one line fills, and
  * another puts newer blocks into. */
 static int find_exchange(struct seep_case *c, const struct seep_lines *lines,
                          const struct seep_line *of)
@@ -217,12 +218,12 @@ static int find_exchange(struct seep_case *c, const struct seep_lines *lines,
     return rc;
 }
 
-/* What is used again from line to line. */
+/* Buffers reused from line to line. */
 struct work {
     struct seep_signs signs;
     size_t capacity; /* of the findings' list */
     struct seep_lines lines;
-    bool *explained; /* [n_sites] their line grows, and so was judged, or a finding is about them */
+    bool *explained; /* [n_sites] judged as part of a growing line, or part of a finding */
 };
 
 static void work_fini(struct work *work)
@@ -268,13 +269,29 @@ static int judge_case(struct seep_case *c, const struct seep_line *line, struct 
     return 0;
 }
 
-/* What libraries keep in caches of their own is judged apart from what else the line made. */
+/* Moves sites that are part of a finding behind the others, and returns how many others there are.
+ */
+static size_t leave_explained_out(const struct work *work, uint32_t *sites, size_t n)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t site = sites[i];
+        if (work->explained[site])
+            continue;
+        sites[i] = sites[left];
+        sites[left++] = site;
+    }
+    return left;
+}
+
+/* What libraries keep in their own caches is judged apart from what else the line allocated. */
 static int judge_line(struct seep_case *c, const struct seep_line *line, struct work *work,
                       struct seep_findings *out)
 {
     const struct seep_library_cache *cache = NULL;
     uint32_t *sites = work->lines.sites + line->first;
-    size_t left = line->n, n = 0;
+    size_t left = leave_explained_out(work, sites, line->n), n = 0;
     int rc = 0;
 
     while (left && !rc) {
@@ -298,10 +315,45 @@ static int judge_line(struct seep_case *c, const struct seep_line *line, struct 
     return rc;
 }
 
+/* Arenas of Python's small objects, if one holder has what they grew by. */
+static int judge_small_objects(const struct seep_case *all, struct work *work,
+                               struct seep_findings *out)
+{
+    struct seep_arena_growth of = {0};
+    struct seep_finding f = {0};
+    struct seep_case c = *all;
+    int rc = seep_arena_growth_find(all->code, &work->lines, all->holders, &of);
+
+    if (!rc && of.found) {
+        c.sites = of.sites;
+        c.n_sites = of.n_sites;
+        c.frame = of.frame;
+        c.is_small_objects = true;
+        f.sites = calloc(of.n_sites + 1, sizeof *f.sites);
+        rc = f.sites ? compute_signs(&c, work) : -SEEP_ENOMEM;
+    }
+    const bool accused = !rc && of.found && seep_patterns_judge_line(&c, &f);
+    /* What many workers have alike is told of each line that asked for arenas. */
+    if (accused && (f.pattern == SEEP_PATTERN_UNBOUNDED_GROWTH || !c.has_workers)) {
+        explain(work, of.sites, of.n_sites);
+        f.is_small_objects = true;
+        seep_arena_growth_note(&of, all->holders->small, &f);
+        rc = note_keeper(&c, &f);
+        if (!rc)
+            rc = add_finding(&c, &f, out, &work->capacity);
+    } else {
+        seep_finding_fini(&f);
+    }
+    seep_arena_growth_fini(&of);
+    return rc;
+}
+
 static int judge_lines(const struct seep_case *all, struct work *work, struct seep_findings *out)
 {
     int rc = seep_lines_find(all->code, &work->lines);
 
+    if (!rc)
+        rc = judge_small_objects(all, work, out);
     for (size_t i = 0; i < work->lines.n && !rc; i++) {
         const struct seep_line *line = &work->lines.list[i];
         struct seep_case c = *all;
@@ -345,7 +397,7 @@ static int judge_job(const struct seep_case *all, struct work *work, struct seep
 
 enum { SPREAD_SITES = 32 }; /* the largest, which stand for all */
 
-/* What it is about was said of all sites; thousands of them are of no use to anybody. */
+/* The finding's figures cover all sites; listing thousands of them helps nobody. */
 static int add_spread(const struct seep_case *c, const struct seep_spread *spread,
                       struct seep_finding *f, struct work *work, struct seep_findings *out)
 {
@@ -368,7 +420,7 @@ static int add_spread(const struct seep_case *c, const struct seep_spread *sprea
     return 0;
 }
 
-/* The lines are judged as one, of which nobody was seen to hold anything. */
+/* The lines are judged as one; no holder was seen for any of them. */
 static int judge_spread(const struct seep_case *all, const struct seep_spread *spread,
                         struct work *work, struct seep_findings *out)
 {

@@ -17,7 +17,7 @@ static bool same_processes(const struct seep_finding *a, const struct seep_findi
            memcmp(a->processes, b->processes, a->n_processes * sizeof *a->processes) == 0;
 }
 
-/* Blocks a step; what a graph holds of one step comes in whole numbers. */
+/* Blocks per step; what a graph holds of one step comes in whole numbers. */
 static double pace(const struct seep_finding *f)
 {
     return f->live_bytes ? f->growth.value * (double)f->count / (double)f->live_bytes : 0;
@@ -30,7 +30,7 @@ static bool is_on_device(const struct seep_model *m, const struct seep_finding *
     return class == SEEP_CLASS_DEVICE || class == SEEP_CLASS_TENSOR;
 }
 
-/* Segments that an allocator of tensors took are its own: what is kept in them, tensors say. */
+/* Segments belong to the tensor allocator: the tensors say what is kept in them. */
 static bool is_kept_on_device(const struct seep_model *m, const struct seep_finding *f)
 {
     uint16_t tensors;
@@ -39,7 +39,7 @@ static bool is_kept_on_device(const struct seep_model *m, const struct seep_find
                                   !seep_model_tensor_space(m, f->space, &tensors));
 }
 
-/* Memory of the host is one, that of a device another. */
+/* All host memory counts as one, each device's as another. */
 static bool same_memory(const struct seep_model *m, const struct seep_finding *a,
                         const struct seep_finding *b)
 {
@@ -58,7 +58,7 @@ static bool is_saved_by(const struct seep_model *m, const struct seep_finding *g
            fabs(blocks - whole) < SEEP_T_SAME_SIZE && whole >= 1;
 }
 
-/* A pool that is full keeps as many graphs on every line; on some of them it is little. */
+/* A full pool keeps equally many graphs on every line; on some lines that is little. */
 static bool are_of_full_pool(const struct seep_finding *a, const struct seep_finding *b)
 {
     return a->pattern == SEEP_PATTERN_GRAPH_RETENTION && b->pattern == a->pattern &&
@@ -75,7 +75,7 @@ static bool is_of_graph(const struct seep_model *m, const struct seep_finding *g
             (f->severity == graph->severity || are_of_full_pool(f, graph)));
 }
 
-/* The nodes of a graph are the host's, also where its tensors lie on a device. */
+/* Nodes of a graph lie on the host, even if its tensors lie on a device. */
 static void find_graphs_on_devices(const struct seep_model *m, struct seep_findings *f)
 {
     for (size_t i = 0; i < f->n; i++) {
@@ -92,14 +92,26 @@ static void find_graphs_on_devices(const struct seep_model *m, struct seep_findi
     }
 }
 
-/* What one container keeps of several lines; and arenas, whichever line asked for them. */
-static bool is_of_keeper(const struct seep_finding *larger, const struct seep_finding *f)
+/* The table of the container whose small objects are a finding: it grows with them, in stairs. */
+static bool is_table_of(const struct seep_model *m, const struct seep_finding *small,
+                        const struct seep_finding *f)
+{
+    return small->is_small_objects && same_memory(m, small, f) &&
+           (f->pattern == SEEP_PATTERN_UNDETERMINED || f->pattern == small->pattern);
+}
+
+/* What one container keeps from several lines; and arenas, whichever line asked for them. */
+static bool is_of_keeper(const struct seep_model *m, const struct seep_finding *larger,
+                         const struct seep_finding *f)
 {
     if (larger->of_arenas || f->of_arenas)
         return larger->of_arenas && f->of_arenas && same_processes(larger, f);
-    return larger->keeper && f->keeper && strcmp(larger->keeper, f->keeper) == 0 &&
-           larger->pattern == f->pattern && larger->severity == f->severity &&
-           larger->space == f->space && same_processes(larger, f);
+    if (!larger->keeper || !f->keeper || strcmp(larger->keeper, f->keeper) != 0 ||
+        !same_processes(larger, f))
+        return false;
+    return is_table_of(m, larger, f) ||
+           (larger->pattern == f->pattern && larger->severity == f->severity &&
+            larger->space == f->space);
 }
 
 static int add_sites(struct seep_finding *to, const struct seep_finding *from)
@@ -127,7 +139,7 @@ static int absorb(const struct seep_model *m, struct seep_finding *graph, struct
     graph->growth.value += f->growth.value;
     graph->growth.low += f->growth.low;
     graph->growth.high += f->growth.high;
-    /* Some room stays for what is said later. */
+    /* Leaves room for later evidence. */
     if (at->kind == SEEP_FRAME_PYTHON && !f->of_arenas && graph->n_evidence + 2 < SEEP_MAX_EVIDENCE)
         seep_finding_note(graph, SEEP_LINE_SAME_KEEPS_TEXT,
                           graph->pattern == SEEP_PATTERN_GRAPH_RETENTION ? "graph" : "holder",
@@ -145,6 +157,8 @@ static int by_growth(const void *a, const void *b)
 
     if (graph_p != graph_q)
         return graph_p ? -1 : 1;
+    if (p->is_small_objects != q->is_small_objects)
+        return p->is_small_objects ? -1 : 1;
     if (p->growth.value > q->growth.value || p->growth.value < q->growth.value)
         return p->growth.value > q->growth.value ? -1 : 1;
     if (graph_p && !p->plateau_step != !q->plateau_step)
@@ -154,7 +168,7 @@ static int by_growth(const void *a, const void *b)
     return (p->frame > q->frame) - (p->frame < q->frame);
 }
 
-/* Whether a finding on a device and one on the host are one matter: the graph and its tensors, or
+/* Whether a finding on a device and one on the host have one cause: a graph and its tensors, or
  * tensors and the objects that stand for them, of one line. */
 static bool is_one_matter(const struct seep_model *m, const struct seep_finding *a,
                           const struct seep_finding *b)
@@ -185,8 +199,8 @@ static bool is_more(const struct seep_finding *a, const struct seep_finding *b)
                                   : a->growth.value > b->growth.value;
 }
 
-/* The one that grows more is the finding, of what is full the one that is worse or has more. Bytes
- * of two memories are no sum. */
+/* The finding that grows more stays; of two that are full, the more severe or larger one. Bytes of
+ * two memories are not added up. */
 static int join_host_and_device(const struct seep_model *m, struct seep_findings *f)
 {
     char size[SEEP_SIZE_TEXT], space[SEEP_SPACE_WORDS];
@@ -214,8 +228,8 @@ static int join_host_and_device(const struct seep_model *m, struct seep_findings
     return rc;
 }
 
-/* A graph that is kept shows on every line that had a part in it, and one container keeps what
- * several lines made: the one with most is the finding, the others are its evidence. */
+/* A graph that is kept shows on every line that contributed to it, and one container keeps what
+ * several lines allocated: the line with most is the finding, the others are its evidence. */
 static int join_lines(const struct seep_model *m, struct seep_findings *f)
 {
     size_t kept = 0;
@@ -227,7 +241,7 @@ static int join_lines(const struct seep_model *m, struct seep_findings *f)
             struct seep_finding *larger = &f->list[k];
             if ((larger->pattern == SEEP_PATTERN_GRAPH_RETENTION &&
                  is_of_graph(m, larger, &f->list[i])) ||
-                is_of_keeper(larger, &f->list[i]))
+                is_of_keeper(m, larger, &f->list[i]))
                 graph = larger;
         }
         if (graph && !rc)
@@ -270,7 +284,7 @@ static int by_id(const void *a, const void *b)
     return (*p > *q) - (*p < *q);
 }
 
-/* Whether a finding's sites are all among those of another, which has them in order of id. */
+/* Whether a finding's sites are all among those of another, whose sites are sorted by id. */
 static bool is_within(const struct seep_finding *one, const struct seep_finding *other)
 {
     size_t k = 0;
@@ -281,8 +295,8 @@ static bool is_within(const struct seep_finding *one, const struct seep_finding 
     return k == one->n_sites;
 }
 
-/* Where an allocator's cache is what a device's memory goes into, a line that only asks the driver
- * for segments of it is not to blame for how much it asks. */
+/* If an allocator's cache takes up a device's memory, a line that only asks the driver for its
+ * segments is not to blame for how much it asks for. */
 static bool is_of_cache(const struct seep_model *m, const struct seep_finding *one,
                         const struct seep_finding *cache)
 {
@@ -292,14 +306,14 @@ static bool is_of_cache(const struct seep_model *m, const struct seep_finding *o
            one->pattern != SEEP_PATTERN_WRONG_DEVICE && is_within(one, cache);
 }
 
-/* Arenas are no items: of objects that forked workers copy it is said what that costs. */
+/* Arenas are not items: the finding on objects that forked workers copy says what they cost. */
 static bool is_of_copied(const struct seep_finding *one, const struct seep_finding *copied)
 {
     return copied->pattern == SEEP_PATTERN_COW_GROWTH &&
            one->pattern == SEEP_PATTERN_EAGER_RETENTION && is_within(one, copied);
 }
 
-/* Whether another finding says better what this one is about. */
+/* Whether another finding explains this one better. */
 static bool is_explained(const struct seep_model *m, const struct seep_finding *one,
                          const struct seep_finding *others, size_t n)
 {
@@ -310,7 +324,8 @@ static bool is_explained(const struct seep_model *m, const struct seep_finding *
     return false;
 }
 
-/* Those that explain are never explained themselves: each is among the kept, or still to come. */
+/* A finding that explains others is never explained itself: it is among the kept, or still to
+ * come. */
 static void drop_explained(const struct seep_model *m, struct seep_findings *f)
 {
     size_t kept = 0;
@@ -325,7 +340,7 @@ static void drop_explained(const struct seep_model *m, struct seep_findings *f)
     f->n = kept;
 }
 
-/* Beside a large finding, small ones of the same function and pattern are the same matter. */
+/* Small findings beside a large one of the same function and pattern have the same cause. */
 void seep_findings_cut(const struct seep_model *m, struct seep_findings *f)
 {
     size_t kept = 0;

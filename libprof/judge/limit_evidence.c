@@ -15,7 +15,7 @@ static bool is_on_device(const struct seep_space_name *space)
     return space->class == SEEP_CLASS_DEVICE || space->class == SEEP_CLASS_TENSOR;
 }
 
-/* The limit that is reached first by what grows; bytes 0 where none is known. */
+/* The limit that the growth reaches first; bytes 0: none is known. */
 static struct seep_limit nearest_of(const struct seep_model *m, const struct seep_finding *f)
 {
     const struct seep_space_name *space = &m->spaces[f->space].name;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* host and mmap are one memory to the user of a line. */
+/* To the user of a line, host and mmap are one memory. */
 uint16_t seep_space_of_line(const struct seep_model *m, uint16_t space)
 {
     return m->spaces[space].name.host_like ? m->host : space;

@@ -7,7 +7,7 @@
 struct seep_line {
     uint32_t frame;
     uint16_t space; /* the host's for host and mmap */
-    /* A forked worker's stacks go on through the trainer's line that made it. */
+    /* Stacks of a forked worker continue through the trainer's line that started it. */
     bool in_worker_loop;
     uint32_t n;
     uint64_t peak_bytes; /* upper bound: sum of the sites', each up to SEEP_T_SHOWN_BYTES */
@@ -21,7 +21,7 @@ struct seep_lines {
     uint32_t *sites;   /* ids, by group */
 };
 
-/* Groups the sites of a model; what is imported, and frames that stand for no code, are left out.
+/* Groups the sites of a model by line; imports, and frames that stand for no code, are left out.
  * Returns 0 or -SEEP_ENOMEM. Allocates: *lines, all zeros before; free with seep_lines_fini(), also
  * after an error. */
 SEEP_MUST_CHECK int seep_lines_find(const struct seep_code *code, struct seep_lines *lines);

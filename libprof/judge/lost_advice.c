@@ -11,11 +11,12 @@
 
 enum { MOST_CALLS = 6, NAME = 64, CHAIN = 512 };
 
-/* Who made it: the innermost code that is no allocator's, and its callers of the same package. */
+/* Who allocated it: the innermost code that belongs to no allocator, and its callers in the same
+ * package. */
 struct maker {
-    char package[NAME]; /* "" the user's own line asked for it */
+    char package[NAME]; /* "": the user's own line asked for it */
     bool is_own;        /* the user's library, not an installed one */
-    char calls[CHAIN];  /* "" none has a name */
+    char calls[CHAIN];  /* "": none has a name */
     size_t n_calls;
 };
 
@@ -26,14 +27,14 @@ static const char *path_of(const struct seep_dictionary *d, const struct seep_di
     return frame->source ? seep_dictionary_text(d, d->modules[frame->source].path) : "";
 }
 
-/* "python3.11", but no module of that name. */
+/* Matches "python3.11", but no module of that name. */
 static bool is_interpreter(const char *base)
 {
     return strncmp(base, "python", 6) == 0 && strspn(base + 6, "0123456789.t") == strlen(base + 6);
 }
 
-/* Allocators, the C and C++ libraries, the interpreter and what calls C for it: nobody's leak is
- * theirs because they were called. */
+/* Allocators, the C and C++ libraries, the interpreter and what calls C for it: being called does
+ * not make the leak theirs. */
 static bool is_between(const struct seep_dict_frame *frame, const char *path)
 {
     static const char *const files[] = {"libc.so",     "libc-",       "libstdc++",    "libgcc_s",
@@ -53,7 +54,7 @@ static bool is_between(const struct seep_dict_frame *frame, const char *path)
     return false;
 }
 
-/* "numpy"; the library's file where it is of no package. */
+/* "numpy"; the library's file if it is in no package. */
 static void package_of(const char *path, char package[NAME])
 {
     if (!seep_python_file_package(path, package, NAME))
@@ -131,7 +132,7 @@ static int find_maker(const struct seep_case *c, uint32_t stack, struct maker *m
     return 0;
 }
 
-/* Memory that was asked for and never given back. */
+/* Memory that was allocated and never freed. */
 static char *advise_to_free(const struct maker *maker)
 {
     if (!maker->package[0])
@@ -142,7 +143,8 @@ static char *advise_to_free(const struct maker *maker)
                             *maker->calls ? ": " : "", maker->calls);
 }
 
-/* An object whose count is too high: who made it need not be who took the reference. */
+/* An object whose reference count is too high: the code that allocated it need not be the code that
+ * took the reference. */
 static char *advise_to_give_back(const struct maker *maker)
 {
     const bool library = maker->package[0] && !maker->is_own;

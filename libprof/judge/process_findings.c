@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS = 4 }; /* of the judged steps, in each of which one is started */
+enum { PARTS = 4 }; /* of the judged steps; a child must start in each of them */
 
-/* The children that a process has started since its warm-up. */
+/* The children that a process started after its warm-up. */
 struct pile {
-    uint32_t *stay; /* [n] that are there to the end */
+    uint32_t *stay; /* [n] those alive to the end */
     size_t n, n_ended;
     bool parts[PARTS];
-    uint64_t bytes; /* their own pages */
+    uint64_t bytes; /* their private pages */
     int32_t first;  /* step in which the first was started */
 };
 
@@ -44,7 +44,7 @@ static void add_child(const struct seep_model *m, const struct seep_span *span, 
         pile->first = begun;
     pile->stay[pile->n++] = i;
     pile->parts[(int64_t)(begun - span->warm - 1) * PARTS / judged] = true;
-    if (m->processes[i].entry) /* nobody looked at those that came last: they count for nothing */
+    if (m->processes[i].entry) /* nobody sampled the most recent ones: they count as 0 bytes */
         pile->bytes = seep_sum(pile->bytes, m->processes[i].entry->private_last_bytes);
 }
 

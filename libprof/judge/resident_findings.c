@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For one more finding. Returns 0 or -SEEP_ENOMEM. */
+/* Makes room for one more finding. Returns 0 or -SEEP_ENOMEM. */
 static int make_room(struct seep_findings *out)
 {
     struct seep_finding *list = reallocarray(out->list, out->n + 1, sizeof *list);
@@ -77,8 +77,8 @@ static int add_unexplained(const struct seep_model *m, const struct seep_rss_tab
     return 0;
 }
 
-/* The rule for the heap's cache knows what was taken beyond what is live; samples know it is free.
- */
+/* The rule for the heap's cache knows what was taken beyond live memory; samples know that it is
+ * free. */
 static void note_fragmentation(const struct seep_model *m, const struct seep_rss *job,
                                struct seep_findings *out)
 {
@@ -114,7 +114,7 @@ static struct seep_finding *find_wrong_device(const struct seep_model *m, struct
     return NULL;
 }
 
-/* The space of a device, or that of its tensors: one that something is known of. */
+/* The space of a device, or that of its tensors: whichever has anything recorded. */
 static bool space_of_device(const struct seep_model *m, int device, uint16_t *space)
 {
     for (*space = 0; *space < m->n_spaces; ++*space) {

@@ -12,26 +12,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More are not looked at: only the first SEEP_MAX_FINDINGS are shown. */
+/* Findings beyond these are ignored: only the first SEEP_MAX_FINDINGS are shown. */
 enum { MOST = 4 * SEEP_MAX_FINDINGS };
 
-/* The findings of one device: what they are about. */
+/* The findings on one device, and what each is about. */
 struct pairing {
     const struct seep_findings *f;
-    uint16_t tensors; /* the space of the device's */
+    uint16_t tensors; /* space of the device's tensors */
     size_t n;
-    bool is_segment[MOST], is_tensor[MOST], drop[MOST]; /* segment: and may be dropped */
+    bool is_segment[MOST], is_tensor[MOST], drop[MOST]; /* is_segment: and may be dropped */
     double added[MOST];                                 /* bytes since the first step */
 };
 
-/* Memory on a rank's wrong device is a matter of its own. */
+/* Memory on a rank's wrong device is a separate matter. */
 static bool is_alike(const struct seep_finding *a, const struct seep_finding *b)
 {
     return (a->pattern == SEEP_PATTERN_WRONG_DEVICE) == (b->pattern == SEEP_PATTERN_WRONG_DEVICE);
 }
 
-/* What was there in the first step, as activations are, may be anybody's; but where nothing came
- * later, it is what is kept. */
+/* Counts what came after the first step: what was there in it, as activations are, may be
+ * anybody's. If nothing came later, counts what is kept. */
 static int weigh(const struct seep_model *m, const struct seep_findings *f, struct pairing *p)
 {
     struct seep_level level = {0};
@@ -50,13 +50,13 @@ static int weigh(const struct seep_model *m, const struct seep_findings *f, stru
     return rc;
 }
 
-/* Growth is held against growth: a level says nothing of what comes. */
+/* Growth is compared with growth: a level says nothing of what comes. */
 static double weight_of(const struct pairing *p, size_t i, bool by_growth)
 {
     return by_growth ? fmax(p->f->list[i].growth.value, 0) : p->added[i];
 }
 
-/* The finding of tensors that segments[at] is evidence of; −1 where tensors are too few for all
+/* The finding on tensors that segments[at] is evidence for; −1 if tensors are too few for all
  * segments like these. */
 static long find_tensors(const struct pairing *p, size_t at)
 {
@@ -82,7 +82,7 @@ static long find_tensors(const struct pairing *p, size_t at)
     return segments <= SEEP_T_SEGMENTS_OUTGROW * tensors ? best : -1;
 }
 
-/* Which findings are of the device's segments, and which of its tensors. Returns 0 or
+/* Sorts the device's findings into those on segments and those on tensors. Returns 0 or
  * -SEEP_ENOMEM. */
 static int sort_out(const struct seep_code *code, uint16_t device, struct pairing *p)
 {
@@ -112,15 +112,15 @@ static int sort_out(const struct seep_code *code, uint16_t device, struct pairin
     return rc;
 }
 
-/* What an allocator took once, and has since, is its own matter: whether tensors are kept in it,
- * they say. Only that it takes more and more is not, nor on whose device. */
+/* What an allocator took once and kept is its own affair: tensors say whether anything is kept in
+ * it. But that it takes more and more, or on whose device, is not. */
 static bool is_allocators_own(const struct seep_finding *f)
 {
     return f->severity != SEEP_LEAK && f->pattern != SEEP_PATTERN_WRONG_DEVICE;
 }
 
-/* Whether all that is taken of a device is what PyTorch's allocator says that it has reserved: then
- * no line has taken any of it for itself. */
+/* Whether PyTorch's allocator has reserved all that is taken of a device: then no line has taken
+ * any of it for itself. */
 static bool is_all_reserved(const struct seep_model *m, uint16_t device)
 {
     const int number = m->spaces[device].name.device;
@@ -132,9 +132,8 @@ static bool is_all_reserved(const struct seep_model *m, uint16_t device)
                                SEEP_T_RESERVED_ALL * (double)reserved;
 }
 
-/* Of such segments that tensors do not explain the one with most stands for all: it is the
- * allocator that takes more and more, whatever the line does with what it asked for. Returns 0 or
- * -SEEP_ENOMEM. */
+/* Of segments that tensors do not explain, the finding with most stands for all: the allocator
+ * takes more and more, whatever the line does with what it asked for. Returns 0 or -SEEP_ENOMEM. */
 static int call_caches(const struct seep_model *m, struct seep_findings *f, struct pairing *p)
 {
     struct seep_finding *most = NULL;
@@ -159,9 +158,10 @@ static int call_caches(const struct seep_model *m, struct seep_findings *f, stru
         free(most->evidence[--most->n_evidence]);
     seep_finding_verdict(most, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
     most->saving_bytes = device > tensors ? device - tensors : 0;
-    seep_finding_note(
-        most, SEEP_ALLOCATOR_OUTGROWS_TENSORS_TEXT, seep_text_size((double)device, taken),
-        seep_space_words(m->spaces[most->space].name.text, gpu), seep_text_size((double)tensors, kept));
+    seep_finding_note(most, SEEP_ALLOCATOR_OUTGROWS_TENSORS_TEXT,
+                      seep_text_size((double)device, taken),
+                      seep_space_words(m->spaces[most->space].name.text, gpu),
+                      seep_text_size((double)tensors, kept));
     free(most->advice);
     most->advice = strdup(seep_allocator_advice(d.settings));
     return most->advice ? 0 : -SEEP_ENOMEM;

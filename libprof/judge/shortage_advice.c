@@ -1,5 +1,5 @@
-/* What to do about an out-of-memory error: by its cause. Where the step simply needs too much, it
- * is the advice of the pattern's row. */
+/* What to do about an out-of-memory error, by its cause. If the step simply needs too much, it is
+ * the advice of the pattern's row. */
 #include "libprof/judge/shortage_told.h"
 
 #include "libprof/base/text.h"
@@ -11,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nothing that is said of devices holds of the host's memory: it is bounded by the machine, and by
- * how it is asked for. */
+/* Advice for devices does not apply to host memory: the machine bounds it, and so does how it is
+ * asked for. */
 static char *about_pinned(const struct seep_shortage_told *t)
 {
-    const char *less = t->s->request->registers         ? SEEP_SHORTAGE_REGISTER_LESS_TEXT
+    const char *less = t->s->request->source == SEEP_SHORTAGE_BY_REGISTER
+                           ? SEEP_SHORTAGE_REGISTER_LESS_TEXT
                        : seep_shortage_is_of_pool(t->s) ? SEEP_SHORTAGE_PIN_LESS_POOL_TEXT
                                                         : SEEP_SHORTAGE_PIN_LESS_TEXT;
     const char *bound = SEEP_SHORTAGE_PIN_BOUND_TEXT;
@@ -26,7 +27,19 @@ static char *about_pinned(const struct seep_shortage_told *t)
                    : seep_text_format(SEEP_SHORTAGE_ADVICES_TEXT, less, bound);
 }
 
-/* What lies on the device from dataset, loader or camera can wait on the host. */
+/* Whatever refused it: first fix what fills the memory, then reduce what the program asks for. */
+static char *about_host(const struct seep_shortage_told *t)
+{
+    if (t->s->cause == SEEP_SHORTAGE_FILLED)
+        return seep_text_format(SEEP_SHORTAGE_FIX_HOST_TEXT, t->s->filler);
+    return seep_text_format(
+        SEEP_SHORTAGE_ADVICES_TEXT, SEEP_SHORTAGE_HOST_LESS_TEXT,
+        strcmp(t->s->bound.kind, "RLIMIT_AS") == 0     ? SEEP_SHORTAGE_RAISE_ADDRESS_TEXT
+        : strcmp(t->s->bound.kind, "RLIMIT_DATA") == 0 ? SEEP_SHORTAGE_RAISE_DATA_TEXT
+                                                       : SEEP_SHORTAGE_CHECK_SIZE_TEXT);
+}
+
+/* Data from a dataset, loader or camera on the device could wait on the host. */
 static bool is_data(const struct seep_shortage_told *t, const struct seep_shortage_line *line)
 {
     const enum seep_part part =
@@ -35,7 +48,7 @@ static bool is_data(const struct seep_shortage_told *t, const struct seep_shorta
     return part == SEEP_PART_DATASET || part == SEEP_PART_LOADER || part == SEEP_PART_CAMERA;
 }
 
-/* The line of these that keeps most, where that is a good part of the whole; NULL else. */
+/* The data line that keeps most, if that is a good part of the whole; else NULL. */
 static const struct seep_shortage_line *much_data(const struct seep_shortage_told *t)
 {
     const struct seep_shortage *s = t->s;
@@ -69,6 +82,8 @@ char *seep_shortage_advice(const struct seep_shortage_told *t)
 {
     if (seep_shortage_is_pinned(t->s))
         return about_pinned(t);
+    if (seep_shortage_is_of_host(t->s))
+        return about_host(t);
     switch (t->s->cause) {
     case SEEP_SHORTAGE_FILLED:
         return seep_text_format(SEEP_SHORTAGE_FIX_TEXT, t->s->filler);

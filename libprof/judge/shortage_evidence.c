@@ -1,4 +1,4 @@
-/* What a finding of an out-of-memory says: which request failed, who had the memory, why. */
+/* The evidence of an out-of-memory finding: which request failed, who had the memory, and why. */
 #include "libprof/judge/shortage_told.h"
 
 #include "libprof/base/text.h"
@@ -41,7 +41,7 @@ static void note_of_device(const struct seep_shortage_told *t, const char *step,
                                     seep_text_size((double)s->device.capacity_bytes, all));
     seep_text_size((double)s->request->asked_bytes, asked);
     seep_text_size((double)s->allocated_bytes, have);
-    if (s->request->by_runtime)
+    if (s->request->source != SEEP_SHORTAGE_BY_ALLOCATOR)
         seep_finding_note(f, SEEP_SHORTAGE_TRIED_RUNTIME_TEXT, asked, step, have,
                           seep_space_words(t->code->model->spaces[s->space].name.text, space),
                           capacity ? capacity : "");
@@ -52,7 +52,7 @@ static void note_of_device(const struct seep_shortage_told *t, const char *step,
     free(capacity);
 }
 
-/* Why none of them was taken. */
+/* Why no free piece was used. */
 static const char *kept_for(const struct seep_shortage *s)
 {
     if (s->largest_piece_bytes < s->request->asked_bytes)
@@ -85,10 +85,11 @@ static void note_of_pinned(const struct seep_shortage_told *t, const char *step,
     if (r->registered_bytes)
         registered = seep_text_format(SEEP_SHORTAGE_REGISTERED_TEXT,
                                       seep_text_size((double)r->registered_bytes, more));
-    seep_finding_note(
-        f, r->registers ? SEEP_SHORTAGE_TRIED_REGISTER_TEXT : SEEP_SHORTAGE_TRIED_PINNED_TEXT,
-        seep_text_size((double)r->asked_bytes, asked), step,
-        seep_text_size((double)t->s->kept_bytes, have), registered ? registered : "");
+    seep_finding_note(f,
+                      r->source == SEEP_SHORTAGE_BY_REGISTER ? SEEP_SHORTAGE_TRIED_REGISTER_TEXT
+                                                             : SEEP_SHORTAGE_TRIED_PINNED_TEXT,
+                      seep_text_size((double)r->asked_bytes, asked), step,
+                      seep_text_size((double)t->s->kept_bytes, have), registered ? registered : "");
     if (seep_shortage_is_of_pool(t->s))
         seep_finding_note(f, SEEP_SHORTAGE_POWER_OF_TWO_TEXT,
                           seep_text_size((double)(r->asked_bytes / 2), asked));
@@ -98,6 +99,37 @@ static void note_of_pinned(const struct seep_shortage_told *t, const char *step,
     free(registered);
 }
 
+static void note_bound(const struct seep_shortage_told *t, struct seep_finding *f)
+{
+    const struct seep_host_bound *its = &t->s->bound;
+    char all[SEEP_SIZE_TEXT], used[SEEP_SIZE_TEXT];
+    const char *kind;
+    const uint64_t limit = seep_memory_limit_of(t->code->model, &kind);
+
+    seep_text_size((double)its->bytes, all);
+    seep_text_size((double)its->used_bytes, used);
+    if (strcmp(its->kind, "RLIMIT_AS") == 0)
+        seep_finding_note(f, SEEP_SHORTAGE_ADDRESS_LIMIT_TEXT, all, used);
+    else if (strcmp(its->kind, "RLIMIT_DATA") == 0)
+        seep_finding_note(f, SEEP_SHORTAGE_DATA_LIMIT_TEXT, all, used);
+    else if (limit)
+        seep_finding_note(f, SEEP_SHORTAGE_OVERCOMMIT_OF_TEXT, seep_text_size((double)limit, all),
+                          seep_limit_words(kind));
+    else
+        seep_finding_note(f, SEEP_SHORTAGE_OVERCOMMIT_TEXT);
+}
+
+static void note_of_host(const struct seep_shortage_told *t, const char *step,
+                         struct seep_finding *f)
+{
+    char asked[SEEP_SIZE_TEXT], have[SEEP_SIZE_TEXT];
+
+    seep_finding_note(f, SEEP_SHORTAGE_TRIED_HOST_TEXT,
+                      seep_text_size((double)t->s->request->asked_bytes, asked), step,
+                      seep_text_size((double)t->s->allocated_bytes, have));
+    note_bound(t, f);
+}
+
 /* ---- the lines ------------------------------------------------------------------------------- */
 
 static uint64_t bytes_of(const struct seep_shortage_line *line, bool in_step)
@@ -105,7 +137,7 @@ static uint64_t bytes_of(const struct seep_shortage_line *line, bool in_step)
     return in_step ? line->step_bytes : line->kept_bytes;
 }
 
-/* The line with most behind `last`, which is one or NULL; NULL behind the last. */
+/* The line with most after `last` (NULL: the first); NULL after the last one. */
 static const struct seep_shortage_line *
 next_line(const struct seep_shortage *s, const struct seep_shortage_line *last, bool in_step)
 {
@@ -122,8 +154,8 @@ next_line(const struct seep_shortage *s, const struct seep_shortage_line *last, 
     return best;
 }
 
-/* "train.py:12 5.2 GiB (66 %), model.py:40 1.1 GiB (14 %)": of the lines with most, in their order;
- * NULL where none is worth a word or there is no memory. */
+/* "train.py:12 5.2 GiB (66 %), model.py:40 1.1 GiB (14 %)": the lines with most, in order; NULL if
+ * none is worth reporting, or without memory. */
 static char *list_lines(const struct seep_shortage_told *t, bool in_step)
 {
     enum { MOST = 4 };
@@ -170,7 +202,7 @@ static void note_lines(const struct seep_shortage_told *t, struct seep_finding *
 
 /* ---- the cause ------------------------------------------------------------------------------- */
 
-/* How they came about may be known, too. */
+/* Also how the free pieces came about, if known. */
 static void note_pieces(const struct seep_shortage_told *t, struct seep_finding *f)
 {
     char size[SEEP_SIZE_TEXT];
@@ -204,19 +236,21 @@ static void note_cause(const struct seep_shortage_told *t, struct seep_finding *
                           seep_text_size((double)s->free_bytes, size));
 }
 
-/* How often, and what became of the process. */
+/* How often it happened, and what became of the process. */
 static void note_outcome(const struct seep_shortage_told *t, struct seep_finding *f)
 {
     const struct seep_model_process *p = &t->code->model->processes[t->s->request->process];
     const bool stepped = t->code->model->step_source != SEEP_STEP_TIME;
     const int32_t first = t->s->first_step > 0 ? t->s->first_step : 0;
     const int32_t last = t->s->request->step > first ? t->s->request->step : first;
+    const uint32_t left_out = seep_shortage_is_of_host(t->s) ? p->recording.host_shortages_left_out
+                                                             : p->recording.shortages_left_out;
     char span[SEEP_SPAN_TEXT];
 
     seep_text_span("step", first, last, span);
-    if (p->recording.shortages_left_out)
+    if (left_out)
         seep_finding_note(f, SEEP_SHORTAGE_REQUESTS_AND_MORE_TEXT, t->s->n_requests, span,
-                          p->recording.shortages_left_out);
+                          left_out);
     else if (t->s->n_requests > 1)
         seep_finding_note(f, SEEP_SHORTAGE_REQUESTS_TEXT, t->s->n_requests, span);
     if (stepped && (int64_t)t->code->model->n_steps >= last && t->code->model->n_steps)
@@ -225,6 +259,8 @@ static void note_outcome(const struct seep_shortage_told *t, struct seep_finding
         seep_finding_note(f, SEEP_SHORTAGE_ENDED_BY_STATUS_TEXT, p->ended.value);
     else if (p->ended.kind == SEEP_ENDED_SIGNAL)
         seep_finding_note(f, SEEP_SHORTAGE_ENDED_BY_SIGNAL_TEXT, p->ended.value);
+    else if (p->ended.kind == SEEP_ENDED_EXIT && seep_shortage_is_of_host(t->s))
+        seep_finding_note(f, SEEP_SHORTAGE_ENDED_WELL_TEXT);
 }
 
 void seep_shortage_note(const struct seep_shortage_told *t, struct seep_finding *f)
@@ -233,6 +269,8 @@ void seep_shortage_note(const struct seep_shortage_told *t, struct seep_finding 
 
     if (step && seep_shortage_is_pinned(t->s))
         note_of_pinned(t, step, f);
+    else if (step && seep_shortage_is_of_host(t->s))
+        note_of_host(t, step, f);
     else if (step)
         note_of_device(t, step, f);
     note_unallocated(t->s, f);

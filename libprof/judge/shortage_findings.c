@@ -11,7 +11,7 @@
 struct explaining {
     const struct seep_code *code;
     const struct seep_findings *others;
-    size_t place, n_before; /* others from `place` on come behind n_before new ones */
+    size_t place, n_before; /* others from `place` on come after n_before new ones */
     struct seep_shortage *s;
     const struct seep_finding *filler;
     struct seep_finding *f;
@@ -20,7 +20,7 @@ struct explaining {
 /* ---- why -------------------------------------------------------------------------------------
  */
 
-/* 0: of none. */
+/* 0: no finding. */
 static unsigned number_of(const struct explaining *e, const struct seep_finding *f)
 {
     size_t at = f ? (size_t)(f - e->others->list) : 0;
@@ -32,13 +32,13 @@ static bool lies_on(const struct explaining *e, const struct seep_finding *f)
 {
     const struct seep_space_name *its = &e->code->model->spaces[f->space].name;
 
-    return f->space == e->s->space ||
+    return seep_shortage_covers(e->code->model, e->s, f->space) ||
            ((its->class == SEEP_CLASS_TENSOR || its->class == SEEP_CLASS_DEVICE) &&
             its->device == (int)e->s->request->device);
 }
 
-/* What a finding had filled by then: what grows since the first step, what is kept for good as a
- * whole; nothing where its pattern keeps nothing. */
+/* What a finding had filled by then: what has grown since the first step, or all that is kept for
+ * good; nothing if its pattern keeps nothing. */
 static int filled_by(const struct explaining *e, const struct seep_finding *f, uint64_t *bytes)
 {
     const bool grows = f->severity == SEEP_LEAK || f->pattern == SEEP_PATTERN_UNDETERMINED;
@@ -74,7 +74,7 @@ static int find_filler(struct explaining *e)
     return rc;
 }
 
-/* The number of the first finding of that pattern on the device; 0: there is none. */
+/* The number of the first finding with that pattern on the device; 0: none. */
 static unsigned number_of_pattern(const struct explaining *e, enum seep_pattern pattern)
 {
     for (size_t i = 0; i < e->others->n; i++) {
@@ -94,9 +94,9 @@ static unsigned number_of_cure(const struct explaining *e)
     return spike ? spike : number_of_pattern(e, SEEP_PATTERN_CARRY_OVER);
 }
 
-/* Pieces that the allocator could give back it has given back before it says no: what it still has
- * in reserve lies in segments that are in use. Pinned memory has no such reserve, and nobody knows
- * what others pin. */
+/* Before the allocator fails, it gives back all the pieces that it can: what it still reserves lies
+ * in segments that are in use. Pinned memory has no such reserve, and nobody knows what others pin,
+ * or what the host has promised them. */
 static enum seep_shortage_cause cause_of(const struct seep_shortage *s)
 {
     const uint64_t asked = s->request->asked_bytes;
@@ -104,7 +104,7 @@ static enum seep_shortage_cause cause_of(const struct seep_shortage *s)
     if (s->filled_bytes >= asked && s->filled_bytes &&
         s->filled_bytes >= s->allocated_bytes / SEEP_T_LARGE_SHARE)
         return SEEP_SHORTAGE_FILLED;
-    if (seep_shortage_is_pinned(s))
+    if (seep_shortage_is_pinned(s) || seep_shortage_is_of_host(s))
         return SEEP_SHORTAGE_TOO_LARGE;
     if (s->unallocated_bytes >= asked)
         return SEEP_SHORTAGE_FRAGMENTED;
@@ -115,7 +115,7 @@ static enum seep_shortage_cause cause_of(const struct seep_shortage *s)
 
 /* ---- the finding ----------------------------------------------------------------------------- */
 
-/* The sites that hold most, one a line, and the processes that asked. */
+/* The sites that hold most, one per line, and the processes that asked. */
 static int list_whom(const struct explaining *e, const bool *counts)
 {
     enum { MOST = 8 };
@@ -141,11 +141,22 @@ static enum seep_confidence confidence_in(enum seep_shortage_cause cause)
     return cause == SEEP_SHORTAGE_TOO_LARGE ? SEEP_LIKELY : SEEP_CERTAIN;
 }
 
+/* The most that the memory could have held, as far as known. */
+static uint64_t limit_of(const struct explaining *e)
+{
+    const char *kind;
+
+    if (e->s->bound.bytes)
+        return e->s->bound.bytes;
+    return seep_shortage_is_pinned(e->s) || seep_shortage_is_of_host(e->s)
+               ? seep_memory_limit_of(e->code->model, &kind)
+               : e->s->device.capacity_bytes;
+}
+
 static void describe(struct explaining *e)
 {
     const struct seep_model_shortage *r = e->s->request;
     struct seep_finding *f = e->f;
-    const char *kind;
 
     seep_finding_verdict(f, SEEP_PATTERN_OUT_OF_MEMORY, SEEP_PRESSURE, confidence_in(e->s->cause));
     f->space = e->s->space;
@@ -160,8 +171,7 @@ static void describe(struct explaining *e)
         e->s->allocated_bytes > e->s->kept_bytes ? e->s->allocated_bytes : e->s->kept_bytes;
     f->saving_bytes = e->s->cause == SEEP_SHORTAGE_FRAGMENTED ? e->s->unallocated_bytes : 0;
     f->first_step = e->s->first_step;
-    f->limit_bytes = seep_shortage_is_pinned(e->s) ? seep_memory_limit_of(e->code->model, &kind)
-                                                   : e->s->device.capacity_bytes;
+    f->limit_bytes = limit_of(e);
     f->steps_to_limit = -1;
 }
 
@@ -185,7 +195,7 @@ static int explain(struct explaining *e, const bool *counts)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Behind the leaks and what is kept for good: they keep their numbers. */
+/* After the leaks and what is kept for good: these keep their numbers. */
 static size_t place_among(const struct seep_findings *out)
 {
     size_t at = 0;

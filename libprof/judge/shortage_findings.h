@@ -1,5 +1,5 @@
-/* out-of-memory: a request that a device had no room for, explained by what the profile and the
- * other findings say. */
+/* out-of-memory: a request that a device or the host had no room for, explained by the profile and
+ * the other findings. */
 #ifndef SEEP_LIBPROF_JUDGE_SHORTAGE_FINDINGS_H
 #define SEEP_LIBPROF_JUDGE_SHORTAGE_FINDINGS_H
 
@@ -7,8 +7,8 @@
 #include "libprof/measure/shortage.h"
 #include "libprof/patterns/finding.h"
 
-/* Adds a finding for each device that had no room, behind the last one of a leak or of what is kept
- * for good. The others are all there, in their order: they are referred to by their numbers.
+/* Adds a finding for each device that had no room, and for the host, after the last one of a leak
+ * or of what is kept for good. All others must be there, in order: these refer to them by number.
  * Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_shortages_judge(const struct seep_code *code, struct seep_findings *out);
 

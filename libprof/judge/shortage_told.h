@@ -1,4 +1,4 @@
-/* The words of an out-of-memory: its evidence (shortage_evidence.c) and what to do about it
+/* The words of an out-of-memory finding: its evidence (shortage_evidence.c) and advice
  * (shortage_advice.c). */
 #ifndef SEEP_LIBPROF_JUDGE_SHORTAGE_TOLD_H
 #define SEEP_LIBPROF_JUDGE_SHORTAGE_TOLD_H
@@ -7,13 +7,13 @@
 #include "libprof/measure/shortage.h"
 #include "libprof/patterns/finding.h"
 
-/* A shortage that has been explained. Numbers are those of findings, 0: there is none. */
+/* An explained shortage. Numbers are those of findings; 0: none. */
 struct seep_shortage_told {
     const struct seep_code *code;
     const struct seep_shortage *s;
-    const char *filler; /* the pattern of the finding that has most of it */
-    unsigned cache;     /* an allocator's, that rose up to it */
-    unsigned cure;      /* makes the step need less, or the pool of pinned memory */
+    const char *filler; /* pattern of the finding with most of the memory */
+    unsigned cache;     /* an allocator's cache that grew until the request failed */
+    unsigned cure;      /* its fix makes the step need less, or shrinks the pool of pinned memory */
 };
 
 /* Adds the evidence. */

@@ -7,13 +7,13 @@
 
 #include <stdlib.h>
 
-/* What each of the sites gained, and what each line did. */
+/* What each site gained, and what each line gained. */
 struct gains {
     struct gain {
         double bytes;
         uint32_t site;
     } * of_site;     /* [n] */
-    double *of_line; /* [lines + 1]; the last: what lies on no line */
+    double *of_line; /* [lines + 1]; the last: sites on no line */
 };
 
 static int by_bytes(const void *a, const void *b)
@@ -25,7 +25,7 @@ static int by_bytes(const void *a, const void *b)
     return (p->site > q->site) - (p->site < q->site);
 }
 
-/* Segments that an allocator of tensors took are its own: what grows in them, tensors say. */
+/* Segments belong to the tensor allocator: the tensors say what grows in them. */
 static bool is_judged(const struct seep_model *m, uint16_t space)
 {
     uint16_t tensors;
@@ -55,7 +55,7 @@ static uint64_t peak_of(const struct seep_model *m, uint16_t space)
     return peak;
 }
 
-/* A total that grows by less may be the housekeeping of all that runs. */
+/* A total that grows by less may be normal housekeeping. */
 static bool is_worth_a_word(const struct seep_growth *g, uint64_t peak)
 {
     const double total = g->slope.value * (g->to - g->from);
@@ -112,7 +112,7 @@ static int find_caller(const struct seep_model *m, const struct gains *gains,
     return rc;
 }
 
-/* What one line has most of is that line's, which was judged by itself. */
+/* If one line has most of it, that line was already judged by itself. */
 static int look_at_lines(const struct seep_model *m, const struct seep_growth *g,
                          const struct seep_lines *lines, struct seep_spread *out)
 {

@@ -11,18 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a process has without stacks, at points spread evenly over rows of its timeline. */
+/* A process's memory without stacks, at evenly spaced points over rows of its timeline. */
 struct course {
     double y[SEEP_STATISTICS_MAX];
     size_t n;
     int32_t from, to;
     struct seep_trend trend;
 };
-
-static uint64_t events_without_stacks(const struct seep_model_process *p)
-{
-    return seep_sum(p->recording.dropped[SEEP_DROP_BOUND], p->recording.dropped[SEEP_DROP_FOLDER]);
-}
 
 static double live_at_row(const struct seep_model *m, const struct seep_model_process *p,
                           uint32_t row)
@@ -51,7 +46,7 @@ static int sum_with_stacks(const struct seep_model *m, uint32_t process, struct 
     return rc;
 }
 
-/* False where the rows of the judged steps are too few. */
+/* False if there are too few rows in the judged steps. */
 static bool follow(const struct seep_model *m, const struct seep_span *span,
                    const struct seep_model_process *p, const struct seep_level *with_stacks,
                    struct course *c)
@@ -80,7 +75,7 @@ static bool follow(const struct seep_model *m, const struct seep_span *span,
                               &c->trend);
 }
 
-/* As of a total that is spread over many lines. */
+/* Judged like a total that is spread over many lines. */
 static bool grows(const struct seep_model *m, const struct course *c)
 {
     const double steps = c->to - c->from;
@@ -95,7 +90,7 @@ static int add_finding(const struct seep_model *m, uint32_t process, const struc
 {
     const char *unit = seep_step_unit(m->step_source == SEEP_STEP_TIME);
     const double last =
-        fmin(fmax(c->y[c->n - 1], 0), 0x1p48); /* a damaged file's may be anything */
+        fmin(fmax(c->y[c->n - 1], 0), 0x1p48); /* a damaged file may have any number here */
     char each[SEEP_SIZE_TEXT], events[SEEP_SIZE_TEXT];
     struct seep_finding f = {
         .pattern = SEEP_PATTERN_UNDETERMINED,
@@ -123,8 +118,9 @@ static int add_finding(const struct seep_model *m, uint32_t process, const struc
     f.title = seep_text_format(SEEP_UNCOUNTED_TITLE_TEXT,
                                seep_text_size(c->trend.slope.value, each), unit);
     f.advice = strdup(SEEP_UNCOUNTED_ADVICE_TEXT);
-    seep_finding_note(&f, SEEP_UNCOUNTED_EVENTS_TEXT,
-                      seep_text_count(events_without_stacks(&m->processes[process]), events));
+    seep_finding_note(
+        &f, SEEP_UNCOUNTED_EVENTS_TEXT,
+        seep_text_count(seep_process_events_without_stacks(&m->processes[process]), events));
     out->list[out->n++] = f;
     return 0;
 }
@@ -136,7 +132,7 @@ int seep_uncounted_judge(const struct seep_model *m, struct seep_findings *out)
 
     for (uint32_t i = 0; i < m->n_processes && !rc; i++) {
         struct course c = {0};
-        if (!events_without_stacks(&m->processes[i]))
+        if (!seep_process_events_without_stacks(&m->processes[i]))
             continue;
         rc = sum_with_stacks(m, i, &level);
         if (!rc && follow(m, &out->span, &m->processes[i], &level, &c) && grows(m, &c))

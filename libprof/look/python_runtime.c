@@ -16,8 +16,20 @@ static uint32_t version_of_name(const char *name)
     return major ? UINT32_C(3) << 24 | (uint32_t)(strtoul(major + 8, NULL, 10) & 0xff) << 16 : 0;
 }
 
+/* The table of offsets with which a state begins from 3.13 on. */
+static bool has_no_gil(uint64_t runtime, struct seep_remote *remote)
+{
+    struct {
+        char cookie[8];
+        uint64_t version, free_threaded;
+    } head;
+
+    return seep_remote_read(remote, runtime, &head, sizeof head) &&
+           memcmp(head.cookie, "xdebugpy", sizeof head.cookie) == 0 && head.free_threaded;
+}
+
 static bool find_in(struct seep_python_runtime *runtime, const char *path, const char *name,
-                    uint64_t base, struct seep_copy_memory *memory)
+                    uint64_t base, struct seep_remote *remote)
 {
     uint64_t at;
 
@@ -25,24 +37,25 @@ static bool find_in(struct seep_python_runtime *runtime, const char *path, const
         return false;
     runtime->version = 0;
     if (!seep_data_address(path, base, "Py_Version", &at) ||
-        seep_copy_memory_read(memory, at, &runtime->version, sizeof runtime->version))
+        !seep_remote_read(remote, at, &runtime->version, sizeof runtime->version))
         runtime->version = version_of_name(name);
+    runtime->no_gil = has_no_gil(runtime->address, remote);
     return runtime->version != 0;
 }
 
 bool seep_python_runtime_find(struct seep_python_runtime *runtime, const struct seep_maps *maps,
-                              struct seep_copy_memory *memory, pid_t pid)
+                              struct seep_remote *remote)
 {
     char path[PATH_BYTES];
 
     for (size_t i = 0; i < maps->n; i++) {
         const struct seep_map *map = &maps->list[i];
         const char *file = seep_maps_file(maps, map), *slash = strrchr(file, '/');
-        if (!slash || map->kind != SEEP_MAP_FILE || seep_maps_first(maps, map) != map ||
-            !strstr(slash, "python"))
+        if (!slash || map->kind != SEEP_MAP_FILE || !map->inode ||
+            seep_maps_first(maps, map) != map || !strstr(slash, "python"))
             continue;
-        snprintf(path, sizeof path, "/proc/%d/root%s", (int)pid, file);
-        if (find_in(runtime, path, slash, map->start, memory))
+        snprintf(path, sizeof path, "/proc/%d/root%s", (int)remote->files, file);
+        if (find_in(runtime, path, slash, map->start, remote))
             return true;
     }
     return false;

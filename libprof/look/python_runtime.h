@@ -1,18 +1,19 @@
-/* Which CPython a process runs, and where that has its state: by the symbols of the program or of
- * the library that it is in. */
+/* Which CPython a process runs and where its state is, found by the symbols of the program or
+ * library that contains it. */
 #ifndef SEEP_LIBPROF_LOOK_PYTHON_RUNTIME_H
 #define SEEP_LIBPROF_LOOK_PYTHON_RUNTIME_H
 
-#include "libprof/who/find/copy_memory.h"
-#include "libprof/who/graph/process_maps.h"
+#include "libprof/who/find/remote.h"
 
 struct seep_python_runtime {
     uint64_t address; /* of _PyRuntime */
-    uint32_t version; /* PY_VERSION_HEX; where it does not tell (before 3.11), of its file's name */
+    uint32_t
+        version; /* PY_VERSION_HEX; before 3.11, which does not store it, from the file's name */
+    bool no_gil; /* free-threaded: objects are others */
 };
 
-/* False: there is none. Files are opened as `pid` sees them. */
+/* False: there is none. Opens files as the remote says. */
 bool seep_python_runtime_find(struct seep_python_runtime *runtime, const struct seep_maps *maps,
-                              struct seep_copy_memory *memory, pid_t pid);
+                              struct seep_remote *remote);
 
 #endif

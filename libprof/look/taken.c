@@ -1,9 +1,9 @@
 #include "libprof/look/taken.h"
 
 #include "libprof/look/python_runtime.h"
+#include "libprof/look/typed_blocks.h"
 #include "libprof/who/blocks/glibc_free.h"
 #include "libprof/who/blocks/live_places.h"
-#include "libprof/who/find/page_states.h"
 #include "libprof/who/graph/pymalloc.h"
 
 #include <stdlib.h>
@@ -11,88 +11,134 @@
 
 enum { MOST_BLOCKS = 5 * 1000 * 1000, MOST_IN_POOL = 16384 / 16 };
 
-static size_t read_window(void *memory, uint64_t address, void *to, size_t n)
+static size_t read_window(void *remote, uint64_t address, void *to, size_t n)
 {
     const struct seep_memory_piece piece = {address, to, n};
 
-    return seep_copy_memory_gather(memory, &piece, 1);
+    return ((struct seep_remote *)remote)->gather(remote, &piece, 1);
 }
 
-static int own_pages(void *states, uint64_t start, uint64_t end,
+static int own_pages(void *remote, uint64_t start, uint64_t end,
                      int (*take)(void *arg, uint64_t start, uint64_t end), void *arg)
 {
-    return seep_page_states_each(states, start, end, false, take, arg);
+    return ((struct seep_remote *)remote)->own_pages(remote, start, end, false, take, arg);
 }
 
-/* Libraries that bring a malloc whose blocks cannot be told from here. */
-static const char *other_allocator(const struct seep_maps *maps)
+/* A copy has yet to touch them: the process that was copied has. */
+static int shared_pages(void *remote, uint64_t start, uint64_t end,
+                        int (*take)(void *arg, uint64_t start, uint64_t end), void *arg)
 {
-    static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc"};
-
-    for (size_t i = 0; i < maps->n_files; i++)
-        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-            const char *slash = strrchr(maps->files[i], '/');
-            if (slash && strncmp(slash + 1, names[k], strlen(names[k])) == 0)
-                return names[k] + 3;
-        }
-    return NULL;
+    return ((struct seep_remote *)remote)->own_pages(remote, start, end, true, take, arg);
 }
 
 static void find_python(struct seep_taken *t, const struct seep_maps *maps,
-                        struct seep_copy_memory *memory, pid_t files)
+                        struct seep_remote *remote)
 {
     struct seep_python_runtime runtime;
 
-    if (!seep_python_runtime_find(&runtime, maps, memory, files))
+    if (!seep_python_runtime_find(&runtime, maps, remote))
         return;
     t->python_version = runtime.version;
-    t->python = (struct seep_python){.layout = seep_python_layout_find(runtime.version),
-                                     .runtime = runtime.address};
+    t->no_gil = runtime.no_gil;
+    t->python = (struct seep_python){
+        .layout = runtime.no_gil ? NULL : seep_python_layout_find(runtime.version),
+        .runtime = runtime.address};
+}
+
+static bool is_own(const struct seep_live_set *live, const struct seep_snapshot_block *block)
+{
+    for (size_t i = 0; i < live->n_own; i++)
+        if (block->start >= live->own[i].start && block->start < live->own[i].end)
+            return true;
+    return false;
+}
+
+/* What seep has mapped for itself is not the process's. */
+static void leave_out_own(struct seep_taken *t)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->blocks.n; i++)
+        if (t->blocks.list[i].site != SEEP_BLOCK_MAP || !is_own(&t->live, &t->blocks.list[i]))
+            t->blocks.list[n++] = t->blocks.list[i];
+    t->blocks.n = n;
 }
 
 static int find_places(struct seep_taken *t, const struct seep_maps *maps,
-                       struct seep_copy_memory *memory)
+                       const struct seep_maps *shared, struct seep_remote *remote,
+                       struct seep_remote *whole)
 {
-    struct seep_page_states *states = malloc(sizeof *states);
     struct seep_window window = {0};
-    int rc = states ? seep_window_init(&window, read_window, memory) : -SEEP_ENOMEM;
+    int rc = seep_window_init(&window, read_window, remote);
+    const bool other = !rc && seep_other_malloc(maps, &window, whole->files, t->allocator);
+    const struct seep_live_question question = {.maps = maps,
+                                                .shared = shared,
+                                                .python = t->python.layout,
+                                                .other_malloc = other,
+                                                .window = &window,
+                                                .own_pages = own_pages,
+                                                .context = remote,
+                                                .shared_pages = shared_pages,
+                                                .shared_context = whole};
 
-    if (!rc) {
-        const struct seep_live_question question = {.maps = maps,
-                                                    .python = t->python.layout,
-                                                    .window = &window,
-                                                    .own_pages = own_pages,
-                                                    .context = states};
-        seep_page_states_init(states, memory->pid);
+    if (!rc)
         rc = seep_live_places(&question, &t->blocks);
-        seep_page_states_fini(states);
-    }
     seep_window_fini(&window);
-    free(states);
+    leave_out_own(t);
     return rc;
 }
 
-int seep_take(struct seep_taken *t, pid_t pid, pid_t files, uint64_t max_bytes)
+static int take_parts(struct seep_taken *t, struct seep_remote *remote, struct seep_remote *whole,
+                      struct seep_maps *maps, struct seep_maps *shared)
 {
-    struct seep_copy_memory memory;
-    struct seep_maps maps = {0};
-    int rc;
+    int rc = remote->read_maps(remote, maps);
+
+    if (!rc)
+        rc = whole->read_maps(whole, shared);
+    if (rc)
+        return rc;
+    find_python(t, maps, remote);
+    seep_process_profile_find(&t->profile, shared, whole->files);
+    rc = seep_live_set_read(&t->live, t->profile.live, remote);
+    return rc ? rc : find_places(t, maps, shared, remote, whole);
+}
+
+/* Another malloc's heap is kept whole, for any page of it may have an object. If there is no room
+ * for that, it is taken in large pieces, of which those without an address are left out: numbers.
+ */
+static bool must_leave_out(struct seep_taken *t, uint64_t max_bytes)
+{
+    enum { LARGE_PIECE = 1 << 20, ROOM_SHARE = 2 };
+    uint64_t unknown = 0;
+
+    for (size_t i = 0; i < t->blocks.n; i++)
+        unknown += t->blocks.list[i].site == SEEP_BLOCK_MAP ? t->blocks.list[i].bytes : 0;
+    if (!t->allocator[0] || unknown <= max_bytes / ROOM_SHARE)
+        return false;
+    seep_blocks_join(&t->blocks, SEEP_BLOCK_MAP, LARGE_PIECE);
+    return true;
+}
+
+int seep_take(struct seep_taken *t, struct seep_remote *remote, struct seep_remote *whole,
+              uint64_t max_bytes)
+{
+    struct seep_maps maps = {0}, shared = {0};
 
     *t = (struct seep_taken){.blocks = {.most = MOST_BLOCKS}};
-    seep_copy_memory_init(&memory, pid);
-    rc = seep_maps_read(&maps, pid);
+    int rc = take_parts(t, remote, whole, &maps, &shared);
+    const bool leaves_out = !rc && must_leave_out(t, max_bytes);
     if (!rc) {
-        t->allocator = other_allocator(&maps);
-        find_python(t, &maps, &memory, files);
-        rc = find_places(t, &maps, &memory);
+        const struct seep_dump_request request = {.blocks = t->blocks.list,
+                                                  .n_blocks = t->blocks.n,
+                                                  .n_all = t->blocks.n,
+                                                  .own = t->live.own,
+                                                  .n_own = t->live.n_own,
+                                                  .max_bytes = max_bytes};
+        rc = seep_dump_take(&t->dump, remote, &request);
     }
-    if (!rc) {
-        const struct seep_snapshot head = {.n_blocks = t->blocks.n};
-        rc = seep_dump_take(&t->dump, &memory, &head, t->blocks.list, t->blocks.n, max_bytes);
-    }
-    t->is_cut = t->blocks.full || t->dump.memory.full;
+    t->is_cut = leaves_out || t->blocks.full || t->dump.memory.full;
     seep_maps_fini(&maps);
-    seep_copy_memory_fini(&memory);
+    seep_maps_fini(&shared);
     return rc;
 }
 
@@ -122,20 +168,26 @@ static int open_pools(struct seep_taken *t)
     }
     seep_block_list_fini(&t->blocks);
     t->blocks = blocks;
-    t->is_cut = t->is_cut || blocks.full;
     return blocks.no_memory ? -SEEP_ENOMEM : 0;
 }
 
 int seep_taken_settle(struct seep_taken *t)
 {
-    int rc = seep_glibc_leave_out_free(&t->blocks, &t->dump.memory, &t->dump.maps);
+    const bool other = t->allocator[0];
+    int rc = other ? 0 : seep_glibc_leave_out_free(&t->blocks, &t->dump.memory, &t->dump.maps);
 
-    return rc ? rc : open_pools(t);
+    if (!rc)
+        rc = open_pools(t);
+    if (!rc && other)
+        rc = seep_typed_blocks_find(&t->blocks, &t->dump, &t->python);
+    t->is_cut = t->is_cut || t->blocks.full;
+    return rc;
 }
 
 void seep_taken_fini(struct seep_taken *t)
 {
     seep_dump_fini(&t->dump);
     seep_block_list_fini(&t->blocks);
+    seep_live_set_fini(&t->live);
     *t = (struct seep_taken){0};
 }

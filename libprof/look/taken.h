@@ -1,29 +1,35 @@
-/* What was taken of a process that nobody recorded: its memory, what is live in it, and which
- * Python it runs. Everything that is read is untrusted. */
+/* What was copied of a process that is looked at: its memory, which of it is live, which Python it
+ * runs, and, if seep records it, its live set. Everything read here is untrusted. */
 #ifndef SEEP_LIBPROF_LOOK_TAKEN_H
 #define SEEP_LIBPROF_LOOK_TAKEN_H
 
+#include "libprof/look/other_malloc.h"
 #include "libprof/who/blocks/block_list.h"
 #include "libprof/who/find/dump.h"
+#include "libprof/who/find/live_set.h"
+#include "libprof/who/find/process_profile.h"
 #include "libprof/who/graph/py_layout.h"
-
-#include <sys/types.h>
 
 struct seep_taken {
     struct seep_dump dump;
     struct seep_block_list blocks; /* by address */
-    struct seep_python python;     /* layout NULL: none was found, or one that is not known */
-    uint32_t python_version;       /* hex, 0: there is none */
-    const char *allocator;         /* that replaces libc's and is not known; NULL: none does */
-    bool is_cut;                   /* more is live than could be kept */
+    struct seep_process_profile profile;
+    struct seep_live_set live;        /* empty where there is no profile */
+    struct seep_python python;        /* layout NULL: no Python, or an unknown one */
+    uint32_t python_version;          /* hex, 0: there is none */
+    bool no_gil;                      /* it is free-threaded */
+    char allocator[SEEP_MALLOC_NAME]; /* the malloc that replaces glibc's; "": none */
+    bool is_cut;                      /* more is live than was kept */
+    bool lacks_memory;                /* some of what it had was not there to be read */
 };
 
-/* Takes it from `pid`, which stands still or is a copy; `files` is the process whose files it sees
- * (itself where that is another one). Returns 0; -SEEP_EIO: it cannot be read, errno says why;
- * -SEEP_ENOMEM. Allocates; seep_taken_fini() in either case. */
-SEEP_MUST_CHECK int seep_take(struct seep_taken *taken, pid_t pid, pid_t files, uint64_t max_bytes);
+/* Copies it from `remote`, of a process that is stopped or a copy of `whole`: the same, if it is
+ * not a copy. Returns 0; -SEEP_EIO: it cannot be read, errno says why; -SEEP_ENOMEM. Allocates;
+ * seep_taken_fini() in either case. */
+SEEP_MUST_CHECK int seep_take(struct seep_taken *taken, struct seep_remote *remote,
+                              struct seep_remote *whole, uint64_t max_bytes);
 
-/* Thinks about what was taken, once the process is let go of: objects of pools, chunks that are
+/* Evaluates the copy after the process has been let go: the objects of pools, and chunks that are
  * free. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_taken_settle(struct seep_taken *taken);
 void seep_taken_fini(struct seep_taken *taken);

@@ -3,8 +3,8 @@
 #include "libprof/model/model_process.h"
 #include "libprof/words/findings/allocator_words.h"
 
-/* Without a cache, or with the driver's own pool, nothing of PyTorch's is in reserve; segments that
- * expand are given back by the page. */
+/* Without a cache, or with the driver's own pool, PyTorch reserves nothing; expandable segments are
+ * given back page by page. */
 bool seep_allocator_is_cured(unsigned settings)
 {
     return settings & (SEEP_ALLOCATOR_EXPANDABLE | SEEP_ALLOCATOR_ASYNC | SEEP_ALLOCATOR_NO_CACHE);

@@ -15,7 +15,7 @@ int seep_common_caller_find(const struct seep_model *m, const uint32_t *sites, c
     *out = (struct seep_common_caller){0};
     for (size_t i = 0; i < n && !rc; i++)
         below[m->sites[sites[i]].stack] += bytes[i];
-    /* Parents have smaller ids than their children: what comes by here is whole. */
+    /* Parents have smaller ids than their children, so totals are complete when we get here. */
     for (size_t i = rc ? 0 : m->dict.n_stacks; i-- > 1;) {
         const uint32_t parent = stacks[i].parent;
         below[parent] += below[i];

@@ -1,5 +1,5 @@
-/* Who calls what many lines have in common: the tree of stacks, walked down while one child has
- * most. */
+/* Finds the common caller of many lines: walks down the tree of stacks while one child has most of
+ * the bytes. */
 #ifndef SEEP_LIBPROF_MEASURE_COMMON_CALLER_H
 #define SEEP_LIBPROF_MEASURE_COMMON_CALLER_H
 
@@ -10,7 +10,7 @@ struct seep_common_caller {
     double bytes;   /* of the sites below it, itself included */
 };
 
-/* Of sites[0, n), which have bytes[0, n), none below 0. Returns 0 or -SEEP_ENOMEM. Allocates:
+/* For sites[0, n), which have bytes[0, n), none negative. Returns 0 or -SEEP_ENOMEM. Allocates:
  * scratch. */
 SEEP_MUST_CHECK int seep_common_caller_find(const struct seep_model *m, const uint32_t *sites,
                                             const double *bytes, size_t n,

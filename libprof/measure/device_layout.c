@@ -22,8 +22,8 @@ static bool is_tensor(const struct seep_model_layout_block *block)
     return block->kind == SEEP_LAYOUT_TENSOR;
 }
 
-/* Tensors (or what is none) in order, to list[]: what begins within the one before is not believed.
- */
+/* Copies tensors (or all else) to list[] in order; drops a block that begins within the previous
+ * one. */
 static size_t choose(const struct seep_model_layout *from, bool tensors,
                      struct seep_model_layout_block *list)
 {
@@ -42,7 +42,7 @@ static size_t choose(const struct seep_model_layout *from, bool tensors,
     return kept;
 }
 
-/* Parts that were mapped one next to the other are one segment. */
+/* Adjacent mapped parts are one segment. */
 static void join_segments(struct seep_device_layout *its,
                           const struct seep_model_layout_block *blocks, size_t n)
 {
@@ -66,7 +66,7 @@ static bool is_of_use(uint64_t asked, const struct seep_layout_segment *segment,
     return bytes >= asked && (!asked || segment->is_small == (asked <= SEEP_SMALL_REQUEST));
 }
 
-/* A piece of the cache that no tensor has. */
+/* A piece of the cache that no tensor occupies. */
 static void add_free(struct seep_device_layout *its, struct seep_layout_segment *segment,
                      uint64_t bytes)
 {
@@ -98,7 +98,7 @@ static bool is_asked_for_tensors(const struct seep_model *m, uint32_t site, cons
     return site && marked && marked[m->sites[site - 1].stack];
 }
 
-/* Which tensors lie in which segment: each wholly, or it is outside. */
+/* Assigns tensors to segments: a tensor lies wholly in one, or counts as outside. */
 static void place(struct seep_device_layout *its)
 {
     size_t t = 0;

@@ -12,8 +12,8 @@ static uint64_t beyond(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* What a process saw in use of the device that no process of the job's on that machine had. Those
- * that have ended count on: it is rather too little. */
+/* What a process saw in use on the device beyond what the job's processes on that machine had.
+ * Processes that have ended still count as the job's, so this errs on the low side. */
 static uint64_t others_seen_by(const struct seep_model *m, const struct seep_model_process *p,
                                int device)
 {
@@ -71,9 +71,9 @@ uint64_t seep_device_memory_cached(const struct seep_device_memory *d)
     return beyond(d->reserved_bytes, d->allocated_bytes);
 }
 
-/* What a process asked for on a device, most of all how often: who works there does so in every
- * step, who only keeps much there does not. Of its tensors where they are known: what the driver
- * gave for them may be known of some devices only. */
+/* What a process asked for on a device, above all how often: a process that works there asks in
+ * every step, one that only keeps memory there does not. Counts tensors where they are known: the
+ * driver's blocks may be recorded for some devices only. */
 struct work {
     uint64_t allocations, peak_bytes;
 };
@@ -124,8 +124,8 @@ int seep_device_of_process(const struct seep_model *m, const struct seep_model_p
     return device >= 0 ? device : device_of_most(m, p, SEEP_CLASS_DEVICE);
 }
 
-/* Ranks of one training on one machine: by what launchers give them, else as children of one
- * process that train side by side, or compute so where neither has steps. */
+/* Ranks of one training on one machine: known from the launcher's variables; else children of one
+ * process that train side by side, or compute side by side where neither has steps. */
 static bool are_ranks(const struct seep_model_process *p, const struct seep_model_process *q)
 {
     if (p == q || strcmp(p->id.host, q->id.host) != 0)

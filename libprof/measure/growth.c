@@ -7,15 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLING_ERRORS 4 /* growth that many standard errors of --sample above 0 is real */
+#define SAMPLING_ERRORS 4 /* growth this many standard errors of --sample above 0 is real */
 enum {
     MIN_EPOCHS = 5, /* where growth comes once an epoch */
     SITE_POINTS = 48,
-    TEARDOWN_SHARE = 8, /* a life's last slices are its end where that takes no larger part of the
-                           life than 1 of these */
+    TEARDOWN_SHARE = 8, /* a life's last slices are its teardown if they take at most 1/8 of it */
 };
 
-/* Below that a slope's interval holds 0 in any case: it need not be estimated. */
+/* Below this |z| the slope's interval contains 0 anyway: no need to estimate it. */
 static const double NO_TREND = 1;
 
 static size_t points_for(int32_t from, int32_t to)
@@ -25,8 +24,8 @@ static size_t points_for(int32_t from, int32_t to)
     return n < SEEP_STATISTICS_MAX ? (size_t)(n > 0 ? n : 0) : SEEP_STATISTICS_MAX;
 }
 
-/* The variance of a sampled level, per byte of it. An object of s bytes is taken with the chance
- * p = 1 − e^(−s/gap) and then counts for s/p: a variance of s·(1 − p)/p for each of its bytes. */
+/* The variance of a sampled level, per byte. An object of s bytes is sampled with probability p = 1
+ * − e^(−s/gap) and then counts as s/p, so each of its bytes contributes s·(1 − p)/p. */
 static double sampling_variance(const struct seep_model *m, const struct seep_span *span,
                                 const uint32_t *sites, size_t n)
 {
@@ -45,8 +44,7 @@ static double sampling_variance(const struct seep_model *m, const struct seep_sp
     return bytes > 0 ? sum / bytes : 0;
 }
 
-/* How far two points of a sampled level may differ though nothing changed but the blocks it is made
- * of: one standard error. */
+/* How far two points of a sampled level may differ by sampling alone: one standard error. */
 static double sampling_error(double variance, double level, double other)
 {
     return sqrt(variance * (fabs(level) + fabs(other)));
@@ -63,7 +61,7 @@ static double range_of(const double *y, size_t n)
     return high - low;
 }
 
-/* One level over (from, to]. False when it is too short to say anything. */
+/* Measures one level over (from, to]. False when that is too short to say anything. */
 static bool measure_lane(const struct seep_level *level, int32_t from, int32_t to, double variance,
                          struct seep_growth *g)
 {
@@ -80,7 +78,8 @@ static bool measure_lane(const struct seep_level *level, int32_t from, int32_t t
     if (n < SEEP_STATISTICS_MIN)
         return false;
     seep_level_sample(level, from, to, n, y);
-    /* Most lines: nothing that any rule would speak of, or no trend, and so no slope clear of 0. */
+    /* Most lines: too small for any rule to report, or without a trend, so the slope is not clear
+     * of 0. */
     if (range_of(y, n) < SEEP_T_SHOWN_BYTES)
         return true;
     if (seep_trend_test(y, n, &s, &g->z) || seep_shape_describe(y, n, &g->shape))
@@ -129,7 +128,7 @@ static void find_plateau(struct seep_growth *g, int32_t from, int32_t to)
         !seep_shape_describe(y, n, &way) && way.rising >= way.windows * SEEP_T_GRADUAL;
 }
 
-/* What begins with a later epoch (a cache that a flag turns on, say) has its own first pass. */
+/* What begins in a later epoch (a cache that a flag turns on, say) has its own first pass. */
 static void find_beginning(const struct seep_model *m, const struct seep_span *span,
                            struct seep_growth *g)
 {
@@ -152,7 +151,7 @@ static void find_beginning(const struct seep_model *m, const struct seep_span *s
         g->began_end = m->epoch_starts[epoch + 1] - 1;
 }
 
-/* A part of the group, to be sorted by the run and the process that it is of. */
+/* A part of the group, to be sorted by its run and its process. */
 struct share {
     uint32_t run, process, part;
 };
@@ -194,7 +193,7 @@ static struct share *list_shares(const struct seep_model *m, const uint32_t *sit
     return shares;
 }
 
-/* Processes of the group that were gone in the midst of the main run. */
+/* Processes of the group that ended in the middle of the main run. */
 static bool came_and_went(const struct seep_model *m, const struct share *shares, size_t n,
                           int32_t last)
 {
@@ -215,7 +214,7 @@ struct lives {
     int32_t first, last;
 };
 
-/* From where on a process is judged that began in the midst of the job: one that was forked has its
+/* Where judging begins for a process that started in the middle of the job: a forked one has its
  * imports behind it. */
 static int32_t warm_of(const struct seep_model *m, const struct seep_span *span,
                        const struct seep_model_process *p, int32_t from, int32_t to)
@@ -228,9 +227,9 @@ static int32_t warm_of(const struct seep_model *m, const struct seep_span *span,
     return from > span->warm ? from : span->warm;
 }
 
-/* Without steps nothing says when a life's work was over. What is freed from its height on, in the
- * last slices or, where most of it goes, bit by bit until the end, is the teardown. A level that
- * drops and is then used on, or drains for long, belongs to the work. */
+/* Without steps nothing says when the work ended. What is freed after the highest level, in the
+ * last slices or, where most of it goes, bit by bit until the end, is teardown. A level that drops
+ * and is then used on, or drains for long, is still work. */
 static int32_t end_of_work(const struct seep_level *level, int32_t start, int32_t last)
 {
     int32_t end = last;
@@ -262,7 +261,7 @@ static void measure_life(const struct seep_model *m, const struct seep_span *spa
     if (m->step_source == SEEP_STEP_TIME)
         to = end_of_work(level, seep_model_step_at(m, p->start_ns), to);
     int32_t from = warm_of(m, span, p, level->points[0].step, to);
-    /* One that has seen most of the first epoch is judged by what comes after. */
+    /* A process that saw most of the first epoch is judged by what comes after it. */
     bool past = span->epoch_passed &&
                 level->points[0].step <= span->judge - span->epoch_steps / 2 &&
                 to - span->judge >= SEEP_MIN_JUDGED;
@@ -284,8 +283,8 @@ static void measure_life(const struct seep_model *m, const struct seep_span *spa
         l->best = lane;
 }
 
-/* The processes of one run, shares[0, n); slopes add up to what the run grew by a step. *g stays as
- * it is where nobody lived long enough. */
+/* The processes of one run, shares[0, n); their slopes add up to the run's growth per step. *g is
+ * unchanged if no process lived long enough. */
 static int measure_run(const struct seep_model *m, const struct seep_span *span,
                        const struct share *shares, size_t n, double variance, int32_t base,
                        struct seep_growth *g)
@@ -351,8 +350,8 @@ static int measure_runs(const struct seep_model *m, const struct seep_span *span
     return rc;
 }
 
-/* Growth that comes once an epoch (an evaluation that keeps what it makes) is flat in most windows:
- * one point an epoch shows it. The first epoch is left out, as everywhere. */
+/* Growth that comes once an epoch (an evaluation that keeps its results) is flat in most windows;
+ * one point per epoch shows it. The first epoch is left out, as everywhere. */
 static void measure_epochs(const struct seep_model *m, const struct seep_span *span,
                            struct seep_growth *g)
 {
@@ -433,7 +432,7 @@ int seep_growth_of_site(const struct seep_model *m, const struct seep_span *span
     int64_t n = (int64_t)span->last - span->judge + 1;
 
     *slope = (struct seep_slope){0, 0, 0};
-    /* Most sites belong to the start of the job: nothing happened in the judged steps. */
+    /* Most sites are only active at the start of the job: nothing happened in the judged steps. */
     if (m->sites[site].last_step <= span->judge || n < SEEP_STATISTICS_MIN)
         return 0;
     if (seep_level_sum(m, &site, 1, SEEP_LEVEL_ALL, level))

@@ -1,4 +1,4 @@
-/* How a group of sites behaves over the steps: the measurements that verdicts are made of. */
+/* How a group of sites behaves over the steps: the measurements behind verdicts. */
 #ifndef SEEP_LIBPROF_MEASURE_GROWTH_H
 #define SEEP_LIBPROF_MEASURE_GROWTH_H
 
@@ -10,20 +10,20 @@ struct seep_growth {
     struct seep_slope slope; /* bytes per step over (from, to] */
     struct seep_shape shape; /* of the same */
     double z;                /* Mann–Kendall */
-    int32_t from, to;        /* steps of the run that it was measured in */
-    bool growing;    /* persistent: clear of zero, of the noise, in most windows, up to the end */
-    bool by_process; /* processes came and went, or another run than the main one grows: judged each
-                      * by itself, slopes weighted by life */
-    bool past_epoch; /* judged past the first epoch, or there are no epochs */
-    unsigned
-        epochs; /* so many, each of which left about as much behind; 0: they differ, or are few */
-    int32_t began;       /* step by which some of all that it grew by was there */
-    int32_t began_end;   /* the last one of the epoch in which that was; 0: it did not end, or there
-                            are   no epochs */
-    bool began_late;     /* … which is not the first one */
-    bool after_training; /* it began when a training was over */
-    int32_t plateau;     /* step from which on the level stays, 0 none; over (0, to] */
-    double plateau_rise; /* bytes between step 0 and the plateau */
+    int32_t from, to;        /* steps of the run that were measured */
+    bool growing;      /* persistent: clear of zero, of the noise, in most windows, up to the end */
+    bool by_process;   /* processes came and went, or a run other than the main one grows: each is
+                        * judged by itself, slopes weighted by life */
+    bool past_epoch;   /* judged past the first epoch, or there are no epochs */
+    unsigned epochs;   /* number of epochs, each of which left about as much behind; 0: they differ,
+                        * or are few */
+    int32_t began;     /* step by which part of the growth had already come */
+    int32_t began_end; /* last step of the epoch that `began` is in; 0: it did not end, or there
+                        * are no epochs */
+    bool began_late;   /* … which is not the first one */
+    bool after_training;     /* it began after a training was over */
+    int32_t plateau;         /* step from which on the level stays, 0 none; over (0, to] */
+    double plateau_rise;     /* bytes between step 0 and the plateau */
     bool plateau_gradual;    /* it got there bit by bit */
     struct seep_level level; /* the sum */
 };
@@ -35,7 +35,7 @@ SEEP_MUST_CHECK int seep_growth_measure(const struct seep_model *m, const struct
                                         struct seep_growth *growth);
 void seep_growth_fini(struct seep_growth *growth);
 
-/* Only the slope of one site over the judged steps; zeros where nothing changed in them. `level` is
+/* Only one site's slope over the judged steps; zeros if nothing changed in them. `level` is
  * scratch. */
 SEEP_MUST_CHECK int seep_growth_of_site(const struct seep_model *m, const struct seep_span *span,
                                         uint32_t site, struct seep_level *level,

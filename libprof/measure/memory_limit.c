@@ -1,6 +1,6 @@
-/* Each limit is held against what counts towards it: cgroup and RAM against the resident memory of
- * all processes, RLIMIT_AS against the address space of one, RLIMIT_DATA against what one has taken
- * for its heap and private maps, the capacity of a device against what is in use of that. */
+/* Each limit is compared with what counts towards it: cgroup and RAM with the RSS of all processes,
+ * RLIMIT_AS with the address space of one, RLIMIT_DATA with one's heap and private maps, a device's
+ * capacity with what is in use of it. */
 #include "libprof/measure/memory_limit.h"
 
 #include "libprof/measure/device_memory.h"
@@ -18,7 +18,7 @@ static const char *cgroup_kind(const struct seep_process_limits *limits)
     return limits->cgroup_version == 1 ? "cgroup-v1" : "cgroup-v2";
 }
 
-/* Of all processes together, on the main one's machine. */
+/* A limit on all processes together, on the main one's machine. */
 static struct seep_limit shared_limit(const struct seep_model *m)
 {
     const struct seep_model_process *main = &m->processes[m->main];
@@ -56,7 +56,7 @@ static uint64_t private_at(const struct seep_model *m, const struct seep_model_p
     return sum;
 }
 
-/* Rows of the timeline may be minutes old: what is live now is no less. */
+/* Rows of the timeline may be minutes old, so take at least what is live now. */
 static uint64_t resident_at(const struct seep_model *m, const struct seep_model_process *p,
                             uint64_t t)
 {

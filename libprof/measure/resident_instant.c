@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
-/* Samples are of an instant where no more than 1 of so many has changed since they were taken, and
- * are said of the peak where it is no more above them. */
+/* Samples describe an instant if at most 1/NEAR has changed since they were taken, and describe the
+ * peak if it is at most that much above them. */
 enum { NEAR = 10 };
 
-/* In the order in which they come at one time: what a process has then counts also where another
- * one ends. */
+/* In the order in which they apply at one time: a process's last values still count when another
+ * one ends at that time. */
 enum kind { ROW, SAMPLE, END };
 
 struct event {
@@ -15,15 +15,15 @@ struct event {
     size_t process;
     enum kind kind;
     uint64_t bytes;
-    uint64_t free_bytes; /* of a sample: of these, free in malloc's arenas */
+    uint64_t free_bytes; /* of a sample: free in malloc's arenas, part of `bytes` */
     bool in_step;        /* of a sample: before the training is over */
 };
 
 /* What is known of a process as time goes on. */
 struct now {
-    uint64_t row, sample; /* RSS as of the last one of each */
+    uint64_t row, sample; /* RSS by the last row and the last sample */
     uint64_t free;        /* of the sample */
-    uint64_t row_then;    /* the row as the sample was taken */
+    uint64_t row_then;    /* the row when the sample was taken */
     bool has_row, has_sample;
 };
 
@@ -32,7 +32,7 @@ struct sweep {
     size_t n_events;
     struct event *events;
     struct now *now;                       /* [n_processes] */
-    uint64_t rows, samples, free, changed; /* sums over those that live */
+    uint64_t rows, samples, free, changed; /* sums over live processes */
     uint64_t highest;                      /* of rows and samples */
     uint64_t best_used, best_ns;           /* of samples near that */
 };
@@ -52,7 +52,7 @@ static int by_time(const void *a, const void *b)
     return (p->bytes > q->bytes) - (p->bytes < q->bytes);
 }
 
-/* The last step before a process takes itself down: without steps nothing tells which that is. */
+/* The last step before a process tears itself down; without steps nothing tells which that is. */
 static int32_t last_step(const struct seep_model *m, const struct seep_model_process *p)
 {
     const struct seep_model_run *run = p->axis_steps && m->n_runs ? &m->runs[p->run] : NULL;
@@ -81,7 +81,7 @@ static void add_samples(struct sweep *s, size_t process)
     }
 }
 
-/* What is known of one process ends with it. */
+/* After a process ends, nothing of it counts. */
 static void add_process(struct sweep *s, size_t process)
 {
     const struct seep_model_process *p = &s->m->processes[process];
@@ -100,7 +100,7 @@ static void add_process(struct sweep *s, size_t process)
 
 /* ---- as time goes on ----------------------------------------------------------------------- */
 
-/* By so much a process's memory may be another than its sample says. */
+/* How far a process's memory may be from what its sample says. */
 static uint64_t change_of(const struct now *now)
 {
     if (!now->has_sample)
@@ -149,16 +149,19 @@ static void find_highest(struct sweep *s)
     }
 }
 
-/* Where samples are near the peak, that of most that is in use: what a process has given back as it
- * takes itself down stays resident, free in malloc's arenas. */
-static void find_best(struct sweep *s)
+/* Of samples near the peak, the ones with most in use. What a process frees as it tears itself down
+ * stays resident, free in malloc's arenas: samples taken after the training are the second choice,
+ * and count only if as much is in use. */
+static void find_best(struct sweep *s, bool in_step)
 {
+    const uint64_t near = s->highest - s->highest / NEAR;
+
     for (size_t i = 0; i < s->n_events; i++) {
         const struct event *e = &s->events[i];
         take(s, e);
         const uint64_t used = s->samples > s->free ? s->samples - s->free : 0;
-        if (is_of_one_instant(s, e) && e->in_step && used > s->best_used &&
-            s->samples >= s->highest - s->highest / NEAR) {
+        if (is_of_one_instant(s, e) && (in_step ? e->in_step : used >= near) &&
+            used > s->best_used && s->samples >= near) {
             s->best_used = used;
             s->best_ns = e->t_ns;
         }
@@ -167,7 +170,7 @@ static void find_best(struct sweep *s)
 
 /* ---- at that instant ------------------------------------------------------------------------- */
 
-/* The sample that tells what a process had then; NULL: it had not begun, or was gone. */
+/* The sample that applies to a process at that time; NULL: it had not begun, or was gone. */
 static const struct seep_rss_sample *sample_at(const struct seep_model_process *p, uint64_t t_ns)
 {
     const struct seep_rss_sample *best = NULL;
@@ -236,7 +239,9 @@ int seep_rss_find_instant(const struct seep_model *m, size_t first, size_t n,
     if (!rc && s.n_events) {
         qsort(s.events, s.n_events, sizeof *s.events, by_time);
         find_highest(&s);
-        find_best(&s);
+        find_best(&s, true);
+        if (!s.best_used)
+            find_best(&s, false);
     }
     out->highest_bytes = s.highest;
     out->parts_known = s.best_used > 0;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* The judged samples of a process, a step each. */
+/* A process's judged samples, one per step. */
 struct points {
     size_t n;
     double step[SEEP_RSS_SAMPLES], y[SEEP_RSS_SAMPLES];
@@ -13,7 +13,7 @@ struct points {
 
 /* ---- samples ------------------------------------------------------------------------------- */
 
-/* What a sample has of what is judged. */
+/* One part of a sample's RSS: the one being judged. */
 typedef uint64_t part_of(const struct seep_rss_sample *sample);
 
 static uint64_t unexplained_of(const struct seep_rss_sample *sample)
@@ -31,7 +31,7 @@ static uint64_t maps_of(const struct seep_rss_sample *sample)
     return sample->maps_bytes;
 }
 
-/* Of several samples in one step the last holds. */
+/* If several samples fall in one step, the last counts. */
 static void take_points(const struct seep_model *m, const struct seep_model_process *p,
                         const struct seep_span *span, part_of *part, struct points *points)
 {
@@ -54,7 +54,7 @@ static void take_points(const struct seep_model *m, const struct seep_model_proc
 
 /* ---- growth -------------------------------------------------------------------------------- */
 
-/* Samples lie closer together while a process grows: the statistics want equal distances. */
+/* A process is sampled more often while it grows, but the statistics need equal distances. */
 static void spread_evenly(const struct points *p, double *y)
 {
     double from = p->step[0], gap = (p->step[p->n - 1] - from) / (double)(p->n - 1);
@@ -88,7 +88,7 @@ static void measure(const struct points *p, double rss_bytes, struct seep_rss_gr
                  trend.slope.value * steps * SEEP_T_NEGLIGIBLE >= rss_bytes;
 }
 
-/* What was live of maps by the end of a step, as calls tell it. */
+/* Mapped memory live by the end of a step, by the calls recorded. */
 static double mapped_at(const struct seep_model *m, const struct seep_model_process *p, double step)
 {
     const uint64_t *live = p->live + (size_t)SEEP_SPACE_MMAP * p->n_rows;
@@ -101,7 +101,7 @@ static double mapped_at(const struct seep_model *m, const struct seep_model_proc
     return bytes;
 }
 
-/* A map may be asked for whole and touched bit by bit: then no line grows. */
+/* A map may be requested all at once and touched bit by bit: RSS grows then, but no line does. */
 static void measure_maps(const struct seep_model *m, const struct seep_model_process *p,
                          const struct points *points, double rss_bytes, struct seep_rss_growth *g)
 {
@@ -147,7 +147,7 @@ static void add_growth(struct seep_rss_growth *sum, const struct seep_rss_growth
     sum->last += its->last;
 }
 
-/* Processes came and went: a slope counts for the share of the judged steps that it holds for. */
+/* Processes came and went: each slope is weighted by the share of the judged steps it covers. */
 static void add_up_growth(const struct seep_model *m, struct seep_rss_table *t)
 {
     struct seep_rss *job = &t->job;

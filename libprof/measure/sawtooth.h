@@ -7,13 +7,14 @@
 /* All zeros where a level never falls back by more than half of its range. */
 struct seep_sawtooth {
     unsigned falls;       /* back by more than half of the range */
-    unsigned epoch_falls; /* those of them where an epoch begins */
-    double rise;          /* median bytes a step between falls */
+    unsigned epoch_falls; /* falls where an epoch begins */
+    double rise;          /* median growth between falls, bytes per step */
     double top;           /* median bytes reached before a fall */
-    double base;          /* median bytes after it */
-    double height;   /* median of what a fall freed: between two points the level rose on, too */
-    unsigned rising; /* steps between falls that rose, of … */
-    unsigned steps;  /* … so many with a change */
+    double base;          /* median bytes after a fall */
+    double height;   /* median bytes that a fall freed: more than top − base, as the level rose
+                      * between two points, too */
+    unsigned rising; /* steps between falls on which the level rose, of … */
+    unsigned steps;  /* … this many on which it changed */
 };
 
 /* Looks at the steps after the warm-up. Pure. */

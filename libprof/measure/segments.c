@@ -16,10 +16,10 @@ size_t seep_sites_of_space(const struct seep_model *m, uint16_t space, uint32_t 
     return n;
 }
 
-/* What a frame is to whoever asks for memory in it: the line; in native code the function, since
- * what it announces has lines of its own; of a library, whose names nobody looked up, all of it. A
- * native frame may be of several functions, one inlined into the next: `inner` is the one that a
- * rule knows, otherwise it is the one that was called. */
+/* What stands for a frame that asks for memory: its line; in native code its function, since the
+ * function's other calls have lines of their own; in a library without looked-up names, the whole
+ * library. A native frame may be several functions, one inlined into the next: with `inner`, the
+ * one that a rule knows; otherwise the one that was called. */
 static uint64_t place_of(const struct seep_code *code, uint32_t frame, bool inner)
 {
     const struct seep_model *m = code->model;
@@ -62,8 +62,8 @@ static int by_value(const void *a, const void *b)
     return (*p > *q) - (*p < *q);
 }
 
-/* Of the stack that a tensor was asked for on: the place to look at, and what that called; nothing
- * where the stack ends there. */
+/* Of the stack that requested a tensor: the place, and what that called; nothing where the stack
+ * ends there. */
 static uint64_t request_of(const struct seep_dictionary *d, const struct places *p, uint32_t stack,
                            uint32_t shown)
 {
@@ -82,8 +82,8 @@ static bool is_asked(const uint64_t *requests, size_t n, uint64_t place, uint64_
     return bsearch(&request, requests, n, sizeof *requests, by_value) != NULL;
 }
 
-/* By its name, where somebody has looked: on threads that no line of the user's is on, where
- * tensors are asked for and where segments are has nothing else in common. */
+/* By name, where symbols were looked up: on threads without any line of the user's, requests for
+ * tensors and for segments have nothing else in common. */
 static bool is_in_allocator(struct seep_symbols *symbols, uint32_t frame)
 {
     static const char prefix[] = "c10::cuda::CUDACachingAllocator::";
@@ -100,7 +100,8 @@ int seep_segments_mark(const struct seep_code *code, const uint32_t *tensors, si
     const struct seep_dictionary *d = &m->dict;
     struct places p = {0};
     uint64_t *requests = malloc((n + 1) * sizeof *requests);
-    bool *within = calloc(d->n_stacks + 1, sizeof *within); /* what was called, and all it calls */
+    bool *within = calloc(d->n_stacks + 1, sizeof *within); /* what was called, and everything it
+                                                             * calls */
     int rc = places_make(code, &p);
 
     if (!requests || !within)

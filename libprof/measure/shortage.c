@@ -8,17 +8,17 @@
 
 /* ---- which requests count -------------------------------------------------------------------- */
 
-/* Whether PyTorch's allocator may stand behind a request of the runtime: it has reported of that
- * device, and segments are asked for on that stack. */
+/* Whether a request of the runtime may come from PyTorch's allocator: it has reported on that
+ * device, and its segments are requested on that stack. */
 static bool is_allocators(const struct seep_model *m, const struct seep_model_shortage *its,
                           const bool *marked)
 {
-    return its->by_runtime && its->device < SEEP_MAX_DEVICES &&
+    return its->source != SEEP_SHORTAGE_BY_ALLOCATOR && its->device < SEEP_MAX_DEVICES &&
            m->processes[its->process].recording.tensors[its->device].reports &&
            (!its->stack || marked[its->stack]);
 }
 
-/* Adds the stacks on which segments of a device are asked for. */
+/* Adds the stacks that request segments of a device. */
 static int mark_segments(const struct seep_code *code, uint16_t device, bool *marked)
 {
     const struct seep_model *m = code->model;
@@ -41,12 +41,15 @@ int seep_shortage_requests(const struct seep_code *code, bool *counts)
     for (uint16_t s = 0; s < m->n_spaces && !rc; s++) {
         bool asked = false;
         for (size_t i = 0; i < m->n_shortages; i++)
-            asked |= m->shortages[i].by_runtime && m->shortages[i].space == s;
+            asked |= m->shortages[i].device < SEEP_MAX_DEVICES &&
+                     m->shortages[i].source != SEEP_SHORTAGE_BY_ALLOCATOR &&
+                     m->shortages[i].space == s;
         if (asked)
             rc = mark_segments(code, s, marked);
     }
     for (size_t i = 0; i < m->n_shortages && !rc; i++)
-        counts[i] = !is_allocators(m, &m->shortages[i], marked);
+        counts[i] = !is_allocators(m, &m->shortages[i], marked) &&
+                    !seep_host_refusal_is_probe(m, &m->shortages[i]);
     free(marked);
     return rc;
 }
@@ -59,7 +62,7 @@ bool seep_shortage_find(const struct seep_model *m, const bool *counts, uint16_t
         const struct seep_model_shortage *its = &m->shortages[i];
         if (!counts[i] || its->space != space)
             continue;
-        s->n_requests++;
+        s->n_requests += its->refusal.requests > 1 ? its->refusal.requests : 1;
         s->first_step = its->step < s->first_step ? its->step : s->first_step;
         if (!s->request || its->step >= s->request->step)
             s->request = its;
@@ -85,7 +88,8 @@ static uint64_t positive(int64_t n)
     return n > 0 ? (uint64_t)n : 0;
 }
 
-/* What a site may have made in the step itself: it was at work then, and was higher once. */
+/* What a site may have allocated in the step itself: it was active then, and was once higher than
+ * it was before. */
 static uint64_t made_in_step(const struct seep_model *m, const struct seep_shortage *s,
                              const struct seep_model_site *site, uint64_t kept)
 {
@@ -137,20 +141,22 @@ static int add_site(const struct seep_code *code, uint32_t site, struct seep_lev
     return 0;
 }
 
-/* What nobody had of the device as the request failed: what its contexts take is as it was when
- * somebody last looked. */
+/* Free memory of the device when the request failed; assumes that contexts take as much as at the
+ * last look. */
 static uint64_t free_then(const struct seep_shortage *s)
 {
     const struct seep_device_memory *d = &s->device;
     const uint64_t context =
         d->used_bytes > d->reserved_bytes ? d->used_bytes - d->reserved_bytes : 0;
-    const uint64_t held = s->request->by_runtime ? s->allocated_bytes : s->request->reserved_bytes;
+    const uint64_t held = s->request->source != SEEP_SHORTAGE_BY_ALLOCATOR
+                              ? s->allocated_bytes
+                              : s->request->reserved_bytes;
     const uint64_t taken = seep_sum(seep_sum(context, held), d->others_bytes);
 
     return d->capacity_bytes > taken ? d->capacity_bytes - taken : 0;
 }
 
-/* How what is unallocated lay, as the allocator gave up. Returns 0 or -SEEP_ENOMEM. */
+/* How the unallocated memory was split when the allocator gave up. Returns 0 or -SEEP_ENOMEM. */
 static int weigh_pieces(const struct seep_model *m, struct seep_shortage *s)
 {
     const struct seep_model_shortage *r = s->request;
@@ -181,7 +187,8 @@ static void weigh_device(const struct seep_model *m, struct seep_shortage *s)
         r->allocated_bytes ? r->allocated_bytes : seep_sum(s->kept_bytes, r->registered_bytes);
     s->unallocated_bytes =
         r->reserved_bytes > r->allocated_bytes ? r->reserved_bytes - r->allocated_bytes : 0;
-    s->free_bytes = free_then(s);
+    s->bound = seep_host_bound_of(r);
+    s->free_bytes = s->bound.bytes ? seep_host_bound_free(&s->bound) : free_then(s);
 }
 
 int seep_shortage_weigh(const struct seep_code *code, struct seep_shortage *s)
@@ -195,7 +202,7 @@ int seep_shortage_weigh(const struct seep_code *code, struct seep_shortage *s)
     if (!s->lines || !of_frame)
         rc = -SEEP_ENOMEM;
     for (uint32_t i = 0; i < m->n_sites && !rc; i++) {
-        if (m->sites[i].space == s->space)
+        if (seep_shortage_covers(m, s, m->sites[i].space))
             rc = add_site(code, i, &level, of_frame, s);
     }
     if (!rc && s->n_lines)

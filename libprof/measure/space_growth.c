@@ -56,7 +56,7 @@ static void lane_sum(struct lane *lane)
         lane->y[i] += lane->y[i - 1];
 }
 
-/* Levels of an untrusted file may be anything. */
+/* Levels in an untrusted file may be anything. */
 static double bounded(uint64_t bytes)
 {
     return bytes < (UINT64_C(1) << 48) ? (double)bytes : 0x1p48;
@@ -110,6 +110,49 @@ static int add_part(struct measure *s, const struct seep_model_slot *part, uint1
     return 0;
 }
 
+/* For a process whose sites are incomplete: its timeline, which counts everything. */
+static int add_timeline(struct measure *s, uint32_t process)
+{
+    const struct seep_model_process *p = &s->m->processes[process];
+
+    for (int h = 0; h < SEEP_MAX_SPACES; h++) {
+        if (!p->space_of[h])
+            continue;
+        const uint16_t space = (uint16_t)(p->space_of[h] - 1);
+        struct lane *lane = lane_of(s, process, space), *sum = &s->sums[space];
+        int32_t step = INT32_MIN;
+        double bytes = 0;
+        if (!lane)
+            return -SEEP_ENOMEM;
+        for (uint32_t row = 0; row < p->n_rows; row++) {
+            const double is = bounded(p->live[(size_t)h * p->n_rows + row]);
+            step = seep_model_step(s->m, p, p->row_period[row]);
+            lane_add(lane, step, is - bytes);
+            lane_add(sum, step, is - bytes);
+            bytes = is;
+        }
+        if (p->end_step != INT32_MAX)
+            lane_add(sum, p->end_step > step ? p->end_step : step, -bytes);
+    }
+    return 0;
+}
+
+static bool goes_by_timeline(const struct seep_model_process *p)
+{
+    return p->live && seep_process_events_without_stacks(p) > 0;
+}
+
+static int add_timelines(struct measure *s)
+{
+    int rc = 0;
+
+    for (uint32_t p = 0; p < s->m->n_processes && !rc; p++) {
+        if (goes_by_timeline(&s->m->processes[p]))
+            rc = add_timeline(s, p);
+    }
+    return rc;
+}
+
 static int add_sites(struct measure *s)
 {
     const struct seep_model *m = s->m;
@@ -118,8 +161,10 @@ static int add_sites(struct measure *s)
     for (size_t i = 0; i < m->n_sites && !rc; i++) {
         const struct seep_model_site *site = &m->sites[i];
         const struct seep_totals *t = &site->totals;
-        for (uint32_t k = site->slots; k && !rc; k = m->slots[k - 1].next)
-            rc = add_part(s, &m->slots[k - 1], site->space);
+        for (uint32_t k = site->slots; k && !rc; k = m->slots[k - 1].next) {
+            if (!goes_by_timeline(&m->processes[m->slots[k - 1].process]))
+                rc = add_part(s, &m->slots[k - 1], site->space);
+        }
         if (s->span->sample_bytes > 0 && t->allocations && t->allocated_bytes) {
             double all = (double)t->allocated_bytes, size = all / (double)t->allocations;
             s->variance[site->space] += all * size / expm1(size / s->span->sample_bytes);
@@ -146,7 +191,7 @@ static void judge(const struct lane *lane, double variance, struct seep_lane_gro
     out->known = true;
 }
 
-/* The processes' slopes, weighted by the share of the time that each was there. */
+/* The processes' slopes, weighted by the share of time that each was alive. */
 static void add_up_lives(const struct measure *s, const struct seep_space_growths *out,
                          size_t space)
 {
@@ -225,6 +270,8 @@ int seep_space_growths_measure(const struct seep_model *m, const struct seep_spa
             lane_init(&s.sums[i], span->judge, span->last);
         rc = add_sites(&s);
     }
+    if (!rc)
+        rc = add_timelines(&s);
     for (size_t i = 0; i < m->n_spaces && !rc; i++)
         judge_space(&s, out, i);
     for (size_t i = 0; s.lanes && i < m->n_spaces * m->n_processes; i++)

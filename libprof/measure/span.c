@@ -3,11 +3,11 @@
 #include "libprof/thresholds/thresholds.h"
 
 enum {
-    WARM_SHARE = 10, /* 1 of so many steps warms up, */
-    WARM_LEAST = 3,  /* but so many at least */
-    WARM_MOST = 50,  /* and at most */
-    WARM_SLICES = 4, /* of a life without steps: imports, and the making of things */
-    SHORT = 4,       /* a life of no more steps or slices has no end to leave out */
+    WARM_SHARE = 10, /* warm-up is one step in this many, */
+    WARM_LEAST = 3,  /* but at least this many, */
+    WARM_MOST = 50,  /* and at most this many */
+    WARM_SLICES = 4, /* of a life without steps: imports and setup */
+    SHORT = 4,       /* a life of at most this many steps or slices has no teardown to leave out */
 };
 
 static double sample_gap(const struct seep_model *m)
@@ -21,9 +21,9 @@ static double sample_gap(const struct seep_model *m)
     return (double)gap;
 }
 
-/* Rounds of a loop that were counted back lie in a few periods: what was kept in them shows at the
- * end of the last one, or of the point of a series that this lies in. 0: that is most of the run,
- * and nothing would be left to be judged. */
+/* Rounds of a loop that were counted in hindsight lie in a few periods: what they kept shows at the
+ * end of the last one, or of the series' point that contains it. 0: they are most of the run, and
+ * leaving them out would leave nothing to judge. */
 static int32_t counted_back(const struct seep_model_process *p)
 {
     const uint32_t point = p->steps / (SEEP_SERIES_LARGE / 2) + 1;
@@ -31,9 +31,9 @@ static int32_t counted_back(const struct seep_model_process *p)
     return p->axis_back > 1 && p->axis_back <= p->steps / 2 ? (int32_t)(p->axis_back + point) : 0;
 }
 
-/* What warms up of so many steps, the first `back` of which were counted back, and how many steps
- * are judged past the first epoch if that took `epoch` of them, ended with step `ended`. All steps
- * are the run's own. */
+/* Sets warm-up and judged steps of a run of n steps, the first `back` of which were counted in
+ * hindsight; the first epoch took `epoch` steps and ended with step `ended`. All steps are the
+ * run's own. */
 static void settle_stepped(struct seep_span *span, int32_t n, int32_t back, int32_t epoch,
                            int32_t ended)
 {
@@ -53,7 +53,7 @@ static void settle_stepped(struct seep_span *span, int32_t n, int32_t back, int3
     if (epoch > 0 && span->last - ended >= least) {
         span->epoch_passed = true;
         span->judge = ended > span->warm ? ended : span->warm;
-    } else if (span->by_laps) { /* it may as well be no pass: nothing is known */
+    } else if (span->by_laps) { /* it may not be a pass over the data: treat the epoch as unknown */
         span->epochs_known = false;
         span->epoch_steps = 0;
     }
@@ -61,7 +61,7 @@ static void settle_stepped(struct seep_span *span, int32_t n, int32_t back, int3
 
 static void settle_timed(struct seep_span *span, int32_t n)
 {
-    /* The end of a process frees what it held: the last slices are not its steady state. */
+    /* A process frees everything as it ends: its last slices are not its steady state. */
     span->last = n > SHORT ? n - SEEP_LAST_SLICES : n;
     span->warm = n / WARM_SLICES < WARM_LEAST ? WARM_LEAST : n / WARM_SLICES;
     if (span->warm > span->last)
@@ -84,7 +84,8 @@ void seep_span_compute(const struct seep_model *m, struct seep_span *span)
         epoch = m->epoch_starts[1] - (m->epoch_starts[0] > 1 ? m->epoch_starts[0] : 1);
         ended = m->epoch_starts[1] - 1;
     }
-    /* The steps are those of one process: what others count back is on no axis of the job's. */
+    /* The steps are those of one process; other processes' counted-back rounds are not on the job's
+     * axis. */
     settle_stepped(span, (int32_t)m->n_steps, counted_back(&m->processes[m->main]), epoch, ended);
 }
 

@@ -7,15 +7,15 @@
 /* Fills m->bares. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_bares_find(struct seep_model *m);
 
-/* Adds what was counted, of processes and of those folded into one line, to the job's spaces. What
- * they held is taken as gone where they have ended; of their peaks the largest counts, since nobody
- * knows which of them were there at once. */
+/* Adds what was only counted, of single processes and of those folded into one row, to the job's
+ * spaces. What ended processes held counts as freed; of their peaks the largest counts, since
+ * nobody knows which were alive at once. */
 void seep_bares_add_spaces(struct seep_model *m);
 
-/* The count of a space as totals; `gone`: what was live has been given back. */
+/* A space's count as totals; `gone`: what was live has been freed. */
 struct seep_totals seep_count_totals(const struct seep_count *count, bool gone);
 
-/* Without a profile by choice: nothing of it is missing. */
+/* Without a profile by choice: nothing is missing. */
 static inline bool seep_bare_was_counted(const struct seep_process *entry)
 {
     return seep_bare_is_counted(entry) && !entry->trouble;
@@ -24,8 +24,8 @@ static inline bool seep_bare_was_counted(const struct seep_process *entry)
 /* Whether its process has ended, as far as its parent, the launcher or the job's end tells. */
 bool seep_bare_has_ended(const struct seep_bare *bare);
 
-/* The first process of a job that was only counted, to *entry: where no process of the job has a
- * profile, that one stands for it. False where there is none. */
+/* Sets *entry to the first process of a job that was only counted: it stands for the job if no
+ * process has a profile. False if there is none. */
 bool seep_bare_first(const struct seep_job *job, uint32_t *entry);
 
 #endif

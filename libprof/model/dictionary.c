@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A hostile file may name a few bytes as thousands of overlapping strings. */
+/* A hostile file may refer to a few bytes as thousands of overlapping strings. */
 enum { MAX_STRING_BYTES = 4096, MAX_TEXT_BYTES = 1 << 29 };
 
 int seep_dictionary_init(struct seep_dictionary *d)

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* A time in the step of a process's own peak: that of its largest row near it. */
+/* A time in the step of the process's own peak: that of its largest row nearby. */
 static uint64_t time_of_peak(const struct seep_model_process *p, int space)
 {
     uint32_t best = 0;
@@ -37,7 +37,7 @@ static uint64_t others_at(const struct seep_model *m, size_t but, uint16_t space
     return sum;
 }
 
-/* Beyond so many processes their own peaks are not paired with what the others held just then. */
+/* With more processes than this, their own peaks are not paired with what the others held then. */
 enum { PEAK_POINTS = 256, PAIRED_PROCESSES = 256 };
 
 static void find_peak(struct seep_model *m, uint16_t space)
@@ -64,8 +64,8 @@ static void find_peak(struct seep_model *m, uint16_t space)
     }
 }
 
-/* Rows are taken when there is something to do: a process that waits shows none. At the ends of
- * steps all of them can be added up. Returns 0 or -SEEP_ENOMEM. */
+/* Rows are only written when something happens: a waiting process has none. At the ends of steps
+ * all processes can be added up. Returns 0 or -SEEP_ENOMEM. */
 static int find_peak_by_step(struct seep_model *m, uint16_t space, uint32_t *sites)
 {
     struct seep_level level = {0};
@@ -85,8 +85,8 @@ static int find_peak_by_step(struct seep_model *m, uint16_t space, uint32_t *sit
     return rc;
 }
 
-/* What a process still held when it had gone has been given back with it: only what lived to the
- * end, and so lived together, is live in the job. */
+/* What a process still held when it was gone has been freed: only what lived to the end, and so was
+ * live at once, is live in the job. */
 static void add_totals(struct seep_totals *t, const struct seep_totals *its, bool gone)
 {
     t->allocations = seep_sum(t->allocations, its->allocations);
@@ -96,7 +96,7 @@ static void add_totals(struct seep_totals *t, const struct seep_totals *its, boo
         seep_sum(t->freed_bytes, its->allocated_bytes - (gone ? 0 : seep_totals_live(its)));
 }
 
-/* Findings may be about the host's memory where nothing of it was recorded. */
+/* Findings may be about host memory even if none of it was recorded. */
 static void find_host(struct seep_model *m)
 {
     m->host = 0;

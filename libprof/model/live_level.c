@@ -32,7 +32,7 @@ static int64_t bounded_sum(int64_t a, int64_t b)
     return sum > most ? most : sum < -most ? -most : sum;
 }
 
-/* A part as differences; they are sorted and summed at the end. */
+/* Adds a part as differences; they are sorted and summed at the end. */
 static int add_part(const struct seep_model *m, const struct seep_model_slot *part,
                     struct seep_level *level)
 {
@@ -60,7 +60,7 @@ static int by_step(const void *a, const void *b)
     return (p->step > q->step) - (p->step < q->step);
 }
 
-/* Changes of one step become one, in the order of steps: by a table over the steps where they are
+/* Merges changes of one step and orders them by step: with a table over the steps if they are
  * dense, as in sums over many processes, else by sorting. */
 static int gather(struct seep_level *level)
 {
@@ -115,7 +115,7 @@ static int add_up(struct seep_level *level)
     return 0;
 }
 
-/* Sums over a whole job have many more changes than steps: they are gathered on the way. */
+/* Sums over a whole job have many more changes than steps: merge them along the way. */
 static int gather_if_many(struct seep_level *level, size_t *many)
 {
     enum { MANY = 64 * 1024 };
@@ -190,7 +190,7 @@ void seep_level_sample(const struct seep_level *level, int32_t from, int32_t to,
 {
     enum { WINDOWS = 64 };
     int64_t span = (int64_t)to - from;
-    size_t at = 0; /* points before it have been passed */
+    size_t at = 0; /* points before it are done */
 
     for (size_t i = 0; i < n; i++) {
         int32_t step = n > 1 ? (int32_t)(from + span * (int64_t)i / (int64_t)(n - 1)) : to;
@@ -199,14 +199,14 @@ void seep_level_sample(const struct seep_level *level, int32_t from, int32_t to,
         const struct seep_level_point *p = at ? &level->points[at - 1] : NULL;
         const struct seep_level_point *next = at < level->n ? &level->points[at] : NULL;
         bytes[i] = p ? (double)p->bytes : 0;
-        /* A long series has one point a window: in between the level is on its way. */
+        /* A long series has one point per window: between them the level rises or falls evenly. */
         if (p && next && next->step - p->step <= span / WINDOWS && next->step <= to)
             bytes[i] += (double)(next->bytes - p->bytes) * (double)(step - p->step) /
                         (double)(next->step - p->step);
     }
 }
 
-/* What the parts of a site held together at the end of the job. */
+/* What the parts of a site held at once at the end of the job. */
 static uint64_t live_at_end(const struct seep_model *m, const struct seep_model_site *site)
 {
     uint64_t sum = 0;

@@ -16,7 +16,7 @@ struct record {
     uint32_t process;
 };
 
-/* The job's space + 1 of a process's, 0 where the job has too many. */
+/* The job's space + 1 for a process's space, 0 if the job has too many. */
 static uint16_t job_space(struct seep_model *m, const char *name)
 {
     uint16_t space;
@@ -45,8 +45,9 @@ static uint64_t lesser(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Before its series a site held little, and when is not known. A jump of many such sites at once
- * would look like growth of that step: so they rise evenly, from their first event to `period`. */
+/* Before its series a site held little, and we do not know since when. A jump of many such sites at
+ * once would look like growth in that step, so they rise evenly from their first event to
+ * `period`. */
 static int add_rise(struct seep_model *m, struct seep_model_slot *part, const struct record *r,
                     uint32_t period, uint64_t blocks, uint64_t bytes)
 {
@@ -63,8 +64,8 @@ static int add_rise(struct seep_model *m, struct seep_model_slot *part, const st
 }
 
 /* A site without a series was active in a few periods only, or never held much. If its peak is all
- * that it ever allocated, nothing was freed before, and the peak lasted until its last event. Else,
- * when it has not been higher since its peak, it grew until then. */
+ * that it ever allocated, nothing was freed before, and the peak lasted until its last event.
+ * Otherwise, if it was never higher after its peak, it grew until then. */
 static int add_brief_points(struct seep_model *m, struct seep_model_slot *part,
                             const struct record *r)
 {
@@ -86,7 +87,7 @@ static int add_brief_points(struct seep_model *m, struct seep_model_slot *part,
                : add_point(m, part, seep_model_step(m, p, s->peak_period), blocks, live);
 }
 
-/* What was held when the series began may be much more: it came at once, then. */
+/* If it held much more when the series began, that came at once. */
 static int add_points_before(struct seep_model *m, struct seep_model_slot *part,
                              const struct record *r, const struct seep_point *first)
 {
@@ -115,7 +116,7 @@ static int add_points(struct seep_model *m, struct seep_model_slot *part, const 
         if (i && points[i].period <= last)
             continue;
         last = points[i].period;
-        /* Counters of several threads are read one by one: below zero means none. */
+        /* Counters of several threads are read one by one: below zero means 0. */
         uint64_t bytes = (int64_t)points[i].live_bytes < 0 ? 0 : points[i].live_bytes;
         rc = add_point(m, part, seep_model_step(m, p, last), points[i].live_blocks, bytes);
     }
@@ -192,8 +193,8 @@ static int add_part(struct seep_model *m, struct seep_model_site *site, const st
     return add_points(m, part, r);
 }
 
-/* Totals of one record into the site's: peaks of several threads or processes need not coincide, so
- * the largest one stands until the levels are added up. */
+/* Adds the totals of one record to the site's: peaks of several threads or processes need not
+ * coincide, so the largest stands until the levels are added up. */
 static void add_totals(struct seep_totals *to, const struct seep_totals *t)
 {
     to->allocations = seep_sum(to->allocations, t->allocations);
@@ -225,7 +226,7 @@ static int add_record(struct seep_model *m, struct record *r, uint32_t stack, ui
     return add_part(m, site, r);
 }
 
-/* A detail belongs to one site: many that name the same would be read many times over. */
+/* A detail belongs to one site: if many named the same, it would be read many times over. */
 static void find_detail(struct seep_profile *profile, uint32_t site_ref, struct record *r)
 {
     uint32_t ref = r->site->detail;
@@ -287,66 +288,7 @@ static int add_sites(struct seep_model *m, struct seep_resolver *resolver, uint3
     return 0;
 }
 
-/* Whether PyTorch's allocator says of the same step, and later, that it had no room: then what the
- * runtime refused was its tries. */
-static bool is_a_try(const struct seep_device_notes *notes, const struct seep_device_shortage *its)
-{
-    for (size_t i = 0; its->source == SEEP_SHORTAGE_BY_RUNTIME && i < SEEP_MAX_SHORTAGES; i++) {
-        const struct seep_device_shortage *other = &notes->shortages[i];
-        if (other->source == SEEP_SHORTAGE_BY_ALLOCATOR && other->device == its->device &&
-            other->period == its->period && other->t_ns >= its->t_ns)
-            return true;
-    }
-    return false;
-}
-
-/* The space that had no room: tensor:N, device:N, or what can be pinned of the host; false where
- * the record is of none. */
-static bool space_of_shortage(struct seep_model *m, const struct seep_device_shortage *its,
-                              uint16_t *space)
-{
-    const bool by_runtime = its->source != SEEP_SHORTAGE_BY_ALLOCATOR;
-    char name[24];
-
-    if (by_runtime && its->device == SEEP_DEVICE_PINNED)
-        return seep_model_add_space(m, "pinned", space);
-    if (its->device >= SEEP_MAX_DEVICES)
-        return false;
-    snprintf(name, sizeof name, "%s:%u", by_runtime ? "device" : "tensor", its->device);
-    return seep_model_add_space(m, name, space);
-}
-
-static int add_shortages(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
-{
-    const struct seep_model_process *p = &m->processes[process];
-    const struct seep_device_notes *notes = &p->profile->header->devices;
-
-    for (size_t i = 0; i < SEEP_MAX_SHORTAGES; i++) {
-        const struct seep_device_shortage *its = &notes->shortages[i];
-        const bool by_runtime = its->source != SEEP_SHORTAGE_BY_ALLOCATOR;
-        uint16_t space;
-        if (!its->t_ns || is_a_try(notes, its) || !space_of_shortage(m, its, &space))
-            continue;
-        if (seep_grow(&m->shortages, &m->shortages_capacity, m->n_shortages + 1,
-                      sizeof *m->shortages))
-            return -SEEP_ENOMEM;
-        m->shortages[m->n_shortages++] = (struct seep_model_shortage){
-            .process = process,
-            .stack = its->stack ? seep_resolve_stack(resolver, p->profile, its->stack) : 0,
-            .device = its->device,
-            .space = space,
-            .by_runtime = by_runtime,
-            .registers = its->source == SEEP_SHORTAGE_BY_REGISTER,
-            .step = seep_model_step(m, p, its->period),
-            .asked_bytes = its->asked_bytes,
-            .allocated_bytes = by_runtime ? 0 : its->allocated_bytes,
-            .reserved_bytes = by_runtime ? 0 : its->reserved_bytes,
-            .registered_bytes = its->device == SEEP_DEVICE_PINNED ? its->allocated_bytes : 0};
-    }
-    return 0;
-}
-
-/* The header knows the exact peak of a space: sites have theirs at different times. */
+/* The header knows the exact peak of a space; its sites peak at different times. */
 static void set_peaks(struct seep_model *m, struct seep_model_process *p)
 {
     for (int i = 0; i < SEEP_MAX_SPACES; i++) {
@@ -363,7 +305,8 @@ static void set_peaks(struct seep_model *m, struct seep_model_process *p)
     }
 }
 
-/* How many still need each profile's contents: it itself in its turn, and its children. */
+/* How many still need each profile's contents: the profile itself when its turn comes, and its
+ * children. */
 static uint32_t *count_users(const struct seep_model *m)
 {
     uint32_t *users = calloc(m->n_processes, sizeof *users);
@@ -376,8 +319,8 @@ static uint32_t *count_users(const struct seep_model *m)
     return users;
 }
 
-/* One user less of process i; without any its profile is closed, and has one user of its parent
- * less. */
+/* Drops a user of process i; without users its profile is closed, which drops a user of its
+ * parent. */
 static void release(struct seep_model *m, uint32_t *users, size_t i)
 {
     while (--users[i] == 0) {
@@ -388,7 +331,7 @@ static void release(struct seep_model *m, uint32_t *users, size_t i)
     }
 }
 
-/* Parents come first, and have been kept for their children. */
+/* Parents come first, and stay loaded for their children. */
 static int load(struct seep_model *m, struct seep_model_process *p, struct seep_error *err)
 {
     struct seep_error why = {0};
@@ -412,8 +355,8 @@ static uint32_t python_frame(const struct seep_model *m, struct seep_resolver *r
     return frame && m->dict.frames[frame].kind == SEEP_FRAME_PYTHON ? frame : 0;
 }
 
-/* The loops whose iterations are the job's steps and its epochs, by the profile of the process that
- * makes them. */
+/* Finds the loops whose iterations are the job's steps and its epochs, by the profile of the
+ * process that runs them. */
 static void find_loops(struct seep_model *m, struct seep_resolver *resolver)
 {
     const struct seep_process *entry = m->processes[m->main].entry;
@@ -437,7 +380,7 @@ int seep_merge(struct seep_model *m, struct seep_error *err)
         if (!rc && p->profile && p->profile->loaded) {
             rc = add_sites(m, &resolver, i);
             if (!rc)
-                rc = add_shortages(m, &resolver, i);
+                rc = seep_process_import_shortages(m, &resolver, i);
             if (!rc)
                 rc = seep_process_import_layouts(m, &resolver, i);
             set_peaks(m, p);

@@ -101,7 +101,7 @@ static int32_t clamp_step(int64_t step)
     return (int32_t)(step > bound ? bound : step < -bound ? -bound : step);
 }
 
-/* Those that were counted back lie evenly over the periods in which they passed. */
+/* Steps counted in hindsight are spread evenly over the periods in which they passed. */
 static int64_t own_step(const struct seep_model_process *p, int64_t period)
 {
     const int64_t first = p->axis_first, last = p->axis_last, back = p->axis_back;
@@ -154,7 +154,7 @@ static uint32_t rows_until(const struct seep_model_process *p, uint64_t t_ns)
     return low;
 }
 
-/* Steps of a run by its leader's timeline: rows say in which period it was when. */
+/* Steps of a run by its leader's timeline: its rows say which period it was in when. */
 static int32_t step_by_clock(const struct seep_model *m, uint64_t t_ns)
 {
     const struct seep_model_run *run = run_at(m, t_ns);
@@ -204,7 +204,7 @@ uint64_t seep_process_live_at(const struct seep_model_process *p, uint16_t space
     bool at_end = t_ns == p->end_ns || (t_ns > p->end_ns && !p->gone);
     uint64_t sum = 0;
 
-    /* A process too short for a row of its own had its last state throughout. */
+    /* A process too short for a row of its own had its final state throughout. */
     if (t_ns >= p->start_ns && t_ns <= p->end_ns && !p->n_rows)
         at_end = true;
     for (int s = 0; s < SEEP_MAX_SPACES; s++) {

@@ -31,6 +31,12 @@ static inline uint64_t seep_sum(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+/* Events that count in its totals and timeline but in no site: the profile had no room. */
+static inline uint64_t seep_process_events_without_stacks(const struct seep_model_process *p)
+{
+    return seep_sum(p->recording.dropped[SEEP_DROP_BOUND], p->recording.dropped[SEEP_DROP_FOLDER]);
+}
+
 struct seep_model_point {
     int32_t step;
     uint32_t blocks;
@@ -42,7 +48,7 @@ struct seep_model_slot {
     uint32_t next; /* index + 1 */
     uint32_t process;
     uint32_t n_points; /* live bytes over steps, rising; the last is the final state */
-    uint16_t thread;   /* of its process's: index + 1; 0: of all together */
+    uint16_t thread;   /* of its process: index + 1; 0: of all threads together */
     size_t points_at;
 };
 
@@ -68,12 +74,11 @@ struct seep_model_site { /* one (stack, space) of the job */
 
 struct seep_model_space {
     struct seep_space_name name;
-    bool recorded; /* something of it was; else it is there as the model's host */
+    bool recorded; /* something of it was recorded; otherwise it exists only as the model's host */
     struct seep_totals totals;
 };
 
-/* A process of a job's table that no profile belongs to: it was only counted, or could not record.
- */
+/* A process in a job's table without a profile: it was only counted, or could not record. */
 struct seep_bare {
     const struct seep_process *entry;
     const struct seep_job *job;
@@ -84,7 +89,7 @@ static inline bool seep_bare_is_counted(const struct seep_process *entry)
     return (entry->flags & SEEP_PROCESS_COUNTED) && !(entry->flags & SEEP_PROCESS_PROFILE);
 }
 
-/* One of several trainings that came one after the other. Step k of its own is base + k. */
+/* One of several trainings that ran one after the other. Its own step k is base + k. */
 struct seep_model_run {
     uint32_t leader;   /* the process with the most steps */
     uint64_t start_ns; /* of the first process with steps */
@@ -93,19 +98,31 @@ struct seep_model_run {
         high; /* its stretch of the axis: from what came before step 1 to what came after */
 };
 
-/* A request that a device had no room for. Those of the runtime that PyTorch's allocator made and
- * could not meet either are its own, once. */
+/* What else is known of a refused request for host memory. Bytes are as of the first refusal. */
+struct seep_model_refusal {
+    uint32_t requests; /* in a row, at one place */
+    uint64_t address_bytes, data_bytes;
+    uint64_t limit_address_bytes, limit_data_bytes; /* RLIMIT_AS, RLIMIT_DATA; 0: none */
+    uint64_t met_bytes; /* what the thread was then given at once; 0: nothing */
+    int32_t met_step;
+    bool met_by_same; /* from the same call */
+};
+
+/* A request that a device or the host had no room for. If PyTorch's allocator had no room in the
+ * end, the runtime's refusals to it are not listed: only the allocator's own refusal is, once. */
 struct seep_model_shortage {
     uint32_t process, stack;
-    uint32_t device; /* below SEEP_MAX_DEVICES, or SEEP_DEVICE_PINNED */
-    uint16_t space;  /* tensor:N where an allocator says so, device:N or pinned where the runtime
-                      * does */
-    bool by_runtime; /* who called may have tried again */
-    bool registers;  /* by_runtime: what the job has already was to be pinned */
+    uint32_t device; /* below SEEP_MAX_DEVICES, SEEP_DEVICE_PINNED or SEEP_DEVICE_HOST */
+    uint16_t space;  /* tensor:N if an allocator reported it, device:N or pinned if the runtime did,
+                      * host */
+    enum seep_shortage_source source; /* the caller may have tried again, unless BY_ALLOCATOR */
     int32_t step;
     uint64_t asked_bytes;
-    uint64_t allocated_bytes, reserved_bytes; /* by the allocator's totals; by_runtime: 0 */
-    uint64_t registered_bytes;                /* of pinned memory, beside what is in its space */
+    uint64_t allocated_bytes, reserved_bytes; /* by the allocator's totals; for the host what was
+                                               * recorded as live; for the runtime 0 */
+    uint64_t registered_bytes;                /* of pinned memory, in addition to what is in its
+                                               * space */
+    struct seep_model_refusal refusal;        /* BY_HOST; else 0 */
 };
 
 struct seep_model_layout_block {
@@ -114,17 +131,17 @@ struct seep_model_layout_block {
     enum seep_layout_kind kind;
 };
 
-/* Where blocks lay on a device at an instant, as a process's profile says: in no order, and maybe
- * one over the other. */
+/* Where blocks lay on a device at an instant, by a process's profile: unordered, and possibly
+ * overlapping. */
 struct seep_model_layout {
     uint32_t process;
     uint32_t device; /* below SEEP_MAX_DEVICES */
     enum seep_layout_reason reason;
     int32_t step;
     uint64_t t_ns;           /* on the job's clock */
-    uint64_t asked_bytes;    /* that there was no room for; 0: at the peak */
-    uint32_t left_out;       /* blocks that are not among these */
-    uint64_t left_out_bytes; /* of those, so far as it is known */
+    uint64_t asked_bytes;    /* request that there was no room for; 0: at the peak */
+    uint32_t left_out;       /* blocks missing from these */
+    uint64_t left_out_bytes; /* of the missing blocks, as far as known */
     struct seep_model_layout_block *blocks;
     size_t n_blocks;
 };
@@ -135,27 +152,26 @@ struct seep_not_read {
     int code; /* SEEP_E… */
 };
 
-/* The stages that fill a model, in their order; model_build.h calls them. A model that is made
- * up needs none. */
+/* The stages that fill a model, in order; model_build.h calls them. A synthetic model needs
+ * none. */
 enum seep_model_stage {
     SEEP_MODEL_EMPTY,
-    SEEP_MODEL_OPENED, /* which processes there are, by their headers: open_folders.h */
-    SEEP_MODEL_SORTED, /* the clocks brought together: step_axis.h */
-    SEEP_MODEL_LINKED, /* who forked whom: fork_links.h */
-    SEEP_MODEL_PLACED, /* whose steps are whose, and where on the axis: step_axis.h */
-    SEEP_MODEL_MERGED, /* what they allocated, by stack; profiles are closed: merge.h */
-    SEEP_MODEL_MARKED, /* what ran in the loop of a loader's worker: process_role.h */
-    SEEP_MODEL_ENDED,  /* what each was in the job, and how it ended: process_role.h, process_ends.h
-                        */
-    SEEP_MODEL_SUMMED, /* what the spaces add up to: job_spaces.h */
-    SEEP_MODEL_COMPLETE, /* peaks of sites that several share: live_level.h */
+    SEEP_MODEL_OPENED,   /* which processes there are, by their headers: open_folders.h */
+    SEEP_MODEL_SORTED,   /* the clocks brought together: step_axis.h */
+    SEEP_MODEL_LINKED,   /* who forked whom: fork_links.h */
+    SEEP_MODEL_PLACED,   /* whose steps count for whom, and where on the axis: step_axis.h */
+    SEEP_MODEL_MERGED,   /* what they allocated, by stack; profiles are closed: merge.h */
+    SEEP_MODEL_MARKED,   /* what ran in the loop of a loader's worker: process_role.h */
+    SEEP_MODEL_ENDED,    /* each process's role, and how it ended: process_role.h, process_ends.h */
+    SEEP_MODEL_SUMMED,   /* what the spaces add up to: job_spaces.h */
+    SEEP_MODEL_COMPLETE, /* peaks of sites that several threads or processes share: live_level.h */
 };
 
 /* Each field says in brackets which stage sets it. */
 struct seep_model {
     enum seep_model_stage stage; /* the last one begun */
     struct seep_dictionary dict; /* [merged]; its stacks' marks: [marked] */
-    struct seep_job **jobs;      /* [opened] one a folder with profiles, NULL without a table */
+    struct seep_job **jobs;      /* [opened] one per folder with profiles, NULL without a table */
     size_t n_jobs;
     struct seep_model_process *processes; /* [opened]; [sorted] by start */
     size_t n_processes, processes_capacity;
@@ -175,7 +191,7 @@ struct seep_model {
     size_t n_points, points_capacity;
     struct seep_model_shortage *shortages; /* [merged] by process, as they came */
     size_t n_shortages, shortages_capacity;
-    struct seep_model_layout *layouts; /* [merged] of a process, device and reason one at most */
+    struct seep_model_layout *layouts; /* [merged] at most one per process, device and reason */
     size_t n_layouts, layouts_capacity;
     struct seep_hash_index site_index; /* [merged] */
     struct seep_not_read *not_read;    /* [opened], [merged] */
@@ -189,7 +205,7 @@ struct seep_model {
     size_t n_runs;
     enum seep_step_source step_source; /* [placed] */
     enum seep_step_why step_why;       /* [placed] */
-    int32_t trained; /* [placed] step with which a training ended that something follows; 0: none */
+    int32_t trained; /* [placed] step at which a training ended that something follows; 0: none */
     uint32_t step_frame;   /* [merged] of the loop whose iterations are steps; 0: not known */
     int32_t *epoch_starts; /* [placed] steps during which an epoch began, rising, each once */
     size_t n_epoch_starts;
@@ -204,14 +220,14 @@ void seep_model_fini(struct seep_model *m);
 /* Begins a stage: the one before has to be the last one begun. */
 void seep_model_begin(struct seep_model *m, enum seep_model_stage stage);
 
-/* The space of that name, which something was recorded of, to *space; false where the model has no
+/* Sets *space to the space of that name, in which something was recorded; false if the model has no
  * room for it. */
 bool seep_model_add_space(struct seep_model *m, const char *name, uint16_t *space);
 
-/* The space of the tensors that lie in `device`, to *tensors; false where there is none. */
+/* Sets *tensors to the space of the tensors in `device`; false if there is none. */
 bool seep_model_tensor_space(const struct seep_model *m, uint16_t device, uint16_t *tensors);
 
-/* The site of a stack in a space; SEEP_HASH_NONE where there is none. */
+/* The site of a stack in a space; SEEP_HASH_NONE if there is none. */
 uint32_t seep_model_find_site(const struct seep_model *m, uint32_t stack, uint16_t space);
 
 /* Notes a file that could not be read; `code`: SEEP_E…, with or without its sign. */
@@ -222,13 +238,13 @@ int32_t seep_model_step(const struct seep_model *m, const struct seep_model_proc
                         uint32_t period);
 int32_t seep_model_step_at(const struct seep_model *m, uint64_t t_ns);
 
-/* Live bytes of a job space in one process at a time: its latest row, its last state as
- * it ended, 0 before its start and after it was gone. */
+/* Live bytes of a job space in one process at a time: by its latest row, or its final state once it
+ * ended; 0 before its start and after it was gone. */
 uint64_t seep_process_live_at(const struct seep_model_process *p, uint16_t space, uint64_t t_ns);
 uint64_t seep_process_rss_at(const struct seep_model_process *p, uint64_t t_ns);
 
 /* What a process used of a device at a time, by the last look before; 0 after it was gone. False:
- * nobody had looked yet. */
+ * there was no look yet. */
 bool seep_process_used_at(const struct seep_model_process *p, unsigned device, uint64_t t_ns,
                           uint64_t *bytes);
 

@@ -28,13 +28,14 @@ enum seep_process_exit {
 
 struct seep_process_end {
     enum seep_process_exit kind;
-    int value;       /* the status or the signal's number */
-    bool terminated; /* by who had started it, a process of the job, with terminate(): no failure */
+    int value;          /* the status or the signal's number */
+    bool terminated;    /* by the process of the job that had started it, with terminate(): no
+                         * failure */
     bool out_of_memory; /* the kernel killed it for lack of memory */
-    bool replaced;      /* by exec: what came after it ended so */
+    bool replaced;      /* by exec: its successor ended like this */
 };
 
-/* Who it was. Texts of a process that was read are never NULL: "" is unknown. */
+/* Identity of a process. Texts of a process that was read are never NULL: "" is unknown. */
 struct seep_process_identity {
     uint32_t pid, ppid;
     int32_t rank;     /* −1: none */
@@ -44,8 +45,8 @@ struct seep_process_identity {
     uint32_t argv_bytes;
     uint32_t python_version; /* hex as PY_VERSION_HEX, 0: no Python seen */
     bool python_is_known;    /* false: a version whose stacks seep cannot read */
-    uint32_t arena_bytes;    /* what it maps at a time for its small objects; 0: not known */
-    const char *allocator;   /* the object whose malloc stands before seep's, "": none */
+    uint32_t arena_bytes;    /* size of the arenas mapped for small objects; 0: unknown */
+    const char *allocator;   /* the object whose malloc comes before seep's, "": none */
     uint64_t start_unix_ns;
     uint64_t start_own_ns; /* CLOCK_MONOTONIC of its machine and boot */
 };
@@ -63,6 +64,7 @@ struct seep_process_limits {
 struct seep_process_recording {
     uint64_t sample_bytes;              /* mean gap of --sample, 0: every allocation */
     uint64_t uncounted_stacks_bytes;    /* allocated before it had a profile */
+    uint64_t waited_ns;                 /* from its start until it was woken to record, or 0 */
     uint64_t dropped[SEEP_N_DROPS];     /* events, by enum seep_drop */
     bool hooks_seen[SEEP_MAX_COVERAGE]; /* in the order of hooks.def */
     struct seep_tensor_books tensors[SEEP_MAX_DEVICES]; /* as the profile says */
@@ -70,31 +72,32 @@ struct seep_process_recording {
     uint32_t n_refused; /* calls of the CUDA runtime or driver that had no room */
     struct seep_device_use uses[SEEP_MAX_DEVICES]; /* the same */
     uint32_t allocator_settings;                   /* bits of enum seep_allocator_settings */
-    uint32_t shortages_left_out; /* requests that failed, and of which no more is known */
-    uint16_t cupti, cupti_error; /* as in the profile, unchecked */
+    uint32_t shortages_left_out;                   /* failed requests of which no more is known */
+    uint32_t host_shortages_left_out;              /* the same for host memory */
+    uint16_t cupti, cupti_error;                   /* as in the profile, unchecked */
     uint32_t snapshots_refused[SEEP_N_SNAPSHOT_REFUSALS]; /* by enum seep_snapshot_refusal */
     bool inherits; /* it was forked from a process that recorded */
 };
 
-/* What its resident memory was made of, sampled: times rise not always, none is 0. Figures are cut
- * to where sums are exact in floating point. */
+/* Samples of what its RSS consisted of: times may not rise, none is 0. Figures are capped so that
+ * sums are exact in floating point. */
 struct seep_process_samples {
     uint32_t n;
     struct seep_rss_sample *list;
-    struct seep_rss_sample peak; /* the largest of all that were taken; t_ns 0: none was */
+    struct seep_rss_sample peak; /* the largest of all samples taken; t_ns 0: none was */
 };
 
-/* What it used of devices, looked at from outside: times of a device rise. */
+/* What it used of devices, observed from outside: times rise for each device. */
 struct seep_process_looks {
     uint32_t n;
     struct seep_device_look *list;
 };
 
-/* Threads by their slots of the profile, up to the last that was used; tid 0: one that was not. A
- * slot that one thread left is another's later: what is known is of the last. */
+/* Threads by their slots in the profile, up to the last used one; tid 0: unused. A slot that one
+ * thread left is reused by a later one: the data are of the last. */
 struct seep_process_thread {
     uint32_t tid;
-    uint32_t n; /* that used it, one after the other */
+    uint32_t n; /* number of threads that used it, one after the other */
     char name[16];
 };
 
@@ -118,10 +121,10 @@ struct seep_model_process {
     struct seep_process_looks looks; /* times: [sorted] on the job's clock */
     struct seep_process_threads threads;
     uint64_t address_space_bytes; /* when last looked at */
-    uint32_t said_kind;           /* enum seep_exit_kind: how it said that it ends, … */
+    uint32_t said_kind;           /* enum seep_exit_kind: how it said it would end, … */
     int32_t said_value;           /* … and with what */
-    bool execed;    /* its program was replaced: the next profile of this pid goes on */
-    bool end_known; /* it said goodbye: end_ns is when */
+    bool execed;    /* its program was replaced: the next profile of this pid continues it */
+    bool end_known; /* it reported its end: end_ns is exact */
     uint32_t n_epochs;
     uint32_t *epoch_periods; /* in which they began */
 
@@ -131,16 +134,17 @@ struct seep_model_process {
     uint32_t *row_period;                         /* [opened] */
     uint64_t *live; /* [merged] [SEEP_MAX_SPACES][n_rows] by header index; zero where it has none */
 
-    uint32_t parent;  /* [linked] index + 1 of whom it was forked from, where that is here */
+    uint32_t parent;  /* [linked] index + 1 of the process it was forked from, if that is here */
     int64_t clock_ns; /* [sorted] added to its file's times: see seep_model_ns() */
     uint64_t start_ns, end_ns; /* [sorted] on the job's clock; end: last seen alive */
     uint32_t steps;            /* [placed] finished by itself */
     uint32_t period;           /* [placed] current, on the axis */
-    /* [placed] Of the process whose periods this one uses: its own, or whom it follows. */
+    /* [placed] Of the process whose periods this one uses: its own, or those of the process it
+     * follows. */
     uint32_t axis_steps;
     uint32_t axis_first; /* period in which its step 1 ended … */
-    uint32_t axis_last;  /* … and the last one of those that were counted back, … */
-    uint32_t axis_back;  /* … which are so many; else axis_first, and 1 */
+    uint32_t axis_last;  /* … and the last one of those counted in hindsight, … */
+    uint32_t axis_back;  /* … this many; else axis_first, and 1 */
     uint64_t axis_start_ns;
     uint32_t run; /* index in runs[]; of those with axis_steps, where there are runs */
 
@@ -158,12 +162,12 @@ struct seep_model_process {
     uint64_t pss_peak_bytes; /* [ended] 0: not known */
 };
 
-/* Times of an untrusted file stay where sums and floating point cannot go wrong: 73 years. */
+/* Times of an untrusted file are capped where sums and floating point stay safe: 73 years. */
 #define SEEP_MAX_NS (UINT64_C(1) << 61)
 
-/* A time of a process's file on the job's clock: CLOCK_MONOTONIC where all processes share that,
- * else Unix time, which one host's folder never takes but once, so that a step of its clock shows
- * nowhere. 0 … SEEP_MAX_NS. */
+/* A time of a process's file on the job's clock: CLOCK_MONOTONIC if all processes share that, else
+ * Unix time, read only once per host's folder, so that a step of that clock shows nowhere. 0 …
+ * SEEP_MAX_NS. */
 static inline uint64_t seep_model_ns(const struct seep_model_process *p, uint64_t t_ns)
 {
     int64_t t = (int64_t)(t_ns < SEEP_MAX_NS ? t_ns : SEEP_MAX_NS) + p->clock_ns;

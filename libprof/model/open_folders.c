@@ -19,7 +19,7 @@ static bool has_suffix(const char *name, const char *suffix)
     return n > k && strcmp(name + n - k, suffix) == 0;
 }
 
-/* One process more, all zero; NULL without memory. */
+/* Adds a process, all zero; NULL without memory. */
 static struct seep_model_process *new_process(struct seep_model *m)
 {
     if (seep_grow(&m->processes, &m->processes_capacity, m->n_processes + 1, sizeof *m->processes))
@@ -73,7 +73,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names of the profiles in `dir`, sorted, so that a report does not hang on the folder's order; a
+/* Names of the profiles in `dir`, sorted so that a report does not depend on the folder's order; a
  * bounded number. Returns 0, -SEEP_EIO (said in *why) or -SEEP_ENOMEM. */
 static int list_files(const char *dir, char ***names, size_t *n, bool *more, struct seep_error *why)
 {
@@ -128,7 +128,7 @@ static int open_file(struct seep_model *m, const char *dir, const char *name, ui
     return add_process(m, profile, folder);
 }
 
-/* Where no profile could be read, the job may be one whose processes were all only counted. */
+/* If no profile could be read, all of the job's processes may have been only counted. */
 static int add_counted(struct seep_model *m, uint32_t folder)
 {
     const struct seep_job *job = m->jobs[folder];
@@ -140,7 +140,7 @@ static int add_counted(struct seep_model *m, uint32_t folder)
     return p ? seep_process_import_counted(p, folder, job, entry) : -SEEP_ENOMEM;
 }
 
-/* What cannot be read of a folder is noted; an error is only a lack of memory. */
+/* Whatever cannot be read in a folder is noted; only lack of memory is an error. */
 static int open_folder(struct seep_model *m, const char *dir)
 {
     struct seep_error why = {0};
@@ -187,7 +187,7 @@ static bool is_repeated(const char *const *dirs, size_t i)
     return false;
 }
 
-/* The reason for that nothing is there: a file that was not read, else the folder's own. */
+/* Why nothing was read: because of a file, else for the folder's own reason. */
 static int nothing_read(const struct seep_model *m, const char *const *dirs, size_t n_dirs,
                         struct seep_error *err)
 {
@@ -198,7 +198,7 @@ static int nothing_read(const struct seep_model *m, const char *const *dirs, siz
             why = &m->not_read[i];
     }
     int code = n_dirs && m->n_folders_not_read == n_dirs ? SEEP_EIO : SEEP_ENODATA;
-    if (why && why->code == SEEP_EVERSION) /* which says itself what to do */
+    if (why && why->code == SEEP_EVERSION) /* its message says what to do */
         return seep_error_set(err, SEEP_EVERSION, dirs[0], 0, "%s", why->reason);
     return seep_error_set(err, code, n_dirs ? dirs[0] : "", 0,
                           "%s: name a folder that `seep run` has written",

@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 enum {
-    ROWS_KEPT =
-        SEEP_TIMELINE_ROWS / 4, /* a timeline's rows lie no further apart than a life / this */
-    END_SHARE = 256,            /* what ends in so small a share of the job ends with it */
+    ROWS_KEPT = SEEP_TIMELINE_ROWS / 4, /* a timeline's rows are at most a life / this apart */
+    END_SHARE = 256,                    /* what ends within the job's last 1/256 ends with it */
     MAX_DEPTH = 64,
     MAX_LOOKED_AT = 256,
 };
@@ -36,8 +35,8 @@ static bool still_runs(const struct seep_process_identity *id)
     return seep_process_is_alive(id->pid, id->start_own_ns);
 }
 
-/* Whoever reaped the process knows best; else what it said itself; else whether it is there. Of a
- * program that was replaced this is how what came after it ended, unless that has a profile. */
+/* The process that reaped it knows best; next what it said itself; next whether it still exists. If
+ * a program was replaced, this is how its successor ended, unless that has a profile. */
 static void find_exit(struct seep_model_process *p, bool may_open)
 {
     if (p->entry && seep_status_is_known(p->entry)) {
@@ -65,8 +64,8 @@ static int by_pid(const void *a, const void *b, void *model)
     return (i > k) - (i < k);
 }
 
-/* A program that was replaced ended as its successor did: the next profile of the same pid. Where
- * somebody reaped the pid under the older program's name, no younger one was in the job. */
+/* A replaced program ended as its successor did: the next profile of the same pid. If the pid was
+ * reaped under the older program's name, no younger one was in the job. */
 static int follow_execs(struct seep_model *m)
 {
     uint32_t *order = malloc((m->n_processes + 1) * sizeof *order);
@@ -135,7 +134,7 @@ void seep_process_end_blame(const struct seep_model *m, const struct seep_job *j
 
 /* ---- whether it was gone ----------------------------------------------------------------- */
 
-/* The end of one that was killed lies up to so much after its last sign of life. */
+/* A killed process may have ended up to this much after its last sign of life. */
 static uint64_t latest_end(const struct seep_model_process *p)
 {
     uint64_t life = p->end_ns - p->start_ns;
@@ -154,7 +153,7 @@ static bool descends(const struct seep_model *m, const struct seep_model_process
     return false;
 }
 
-/* Whether another process began when p had ended. What a killed one's children did says nothing of
+/* Whether another process began after p had ended. The children of a killed process say nothing of
  * its end: an idle parent shows no sign of life. */
 static bool was_outlived(const struct seep_model *m, const struct seep_model_process *p)
 {
@@ -185,8 +184,8 @@ static bool is_gone(const struct seep_model *m, const struct seep_model_process 
     return p->end_known && p->end_ns + (share > SLICE_NS ? share : SLICE_NS) < m->end_ns;
 }
 
-/* The step during which it ended. Its own count knows better than the clock what it has finished.
- */
+/* The step during which it ended. Its own count knows better than the clock which steps it
+ * finished. */
 static int32_t end_step(const struct seep_model *m, const struct seep_model_process *p)
 {
     int32_t step = seep_model_step_at(m, p->end_ns);

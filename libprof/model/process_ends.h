@@ -1,5 +1,4 @@
-/* How each process of a job ended, what it took at most, and whether it was gone before the job was
- * over. */
+/* How each process of a job ended, its peaks, and whether it was gone before the job was over. */
 #ifndef SEEP_LIBPROF_MODEL_PROCESS_ENDS_H
 #define SEEP_LIBPROF_MODEL_PROCESS_ENDS_H
 
@@ -23,14 +22,14 @@ static inline bool seep_status_is_known(const struct seep_process *entry)
 /* What a status of wait(2) says. */
 struct seep_process_end seep_process_end_of(int status);
 
-/* Who ended it: sets `terminated` where it was SIGTERM, and the process of the job that had started
- * it outlived it; `out_of_memory` where it was SIGKILL, and the kernel sent all of these. `end_ns`:
- * when, on the job's clock; 0: not known. `job` may be NULL. */
+/* Why it was killed: sets `terminated` if by SIGTERM, and the process of the job that started it
+ * outlived it; `out_of_memory` if by SIGKILL, and the kernel sent all of these. `end_ns`: when, on
+ * the job's clock; 0: unknown. `job` may be NULL. */
 void seep_process_end_blame(const struct seep_model *m, const struct seep_job *job, uint32_t ppid,
                             uint64_t end_ns, struct seep_process_end *end);
 
-/* How many processes of a job the kernel killed for lack of memory: never more than SIGKILL ended,
- * for the cgroup may have others, too. *all: so many that it sent each of them. */
+/* How many processes of a job the kernel killed for lack of memory: at most as many as SIGKILL
+ * ended, as the cgroup may contain others. *all: the kernel sent every SIGKILL. */
 uint32_t seep_job_oom_kills(const struct seep_job *job, bool *all);
 
 #endif

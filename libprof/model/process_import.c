@@ -7,7 +7,7 @@
 
 /* ---- texts --------------------------------------------------------------------------------- */
 
-/* Each text once more, in one block that the process owns. */
+/* Copies each text into one block that the process owns. */
 static int own_texts(struct seep_model_process *p)
 {
     struct seep_process_identity *id = &p->id;
@@ -75,6 +75,7 @@ static void import_recording(struct seep_process_recording *r, const struct seep
 {
     r->sample_bytes = h->sample_bytes;
     r->uncounted_stacks_bytes = h->uncounted_stacks_bytes;
+    r->waited_ns = h->waited_ns;
     r->inherits = h->parent_file[0] != 0;
     memcpy(r->dropped, h->dropped, sizeof r->dropped);
     memcpy(r->tensors, h->devices.tensors, sizeof r->tensors);
@@ -84,6 +85,8 @@ static void import_recording(struct seep_process_recording *r, const struct seep
     r->allocator_settings = h->devices.allocator_settings;
     if (h->devices.n_shortages > SEEP_MAX_SHORTAGES)
         r->shortages_left_out = h->devices.n_shortages - SEEP_MAX_SHORTAGES;
+    if (h->host_shortages.n > SEEP_MAX_HOST_SHORTAGES)
+        r->host_shortages_left_out = h->host_shortages.n - SEEP_MAX_HOST_SHORTAGES;
     r->cupti = h->devices.cupti;
     r->cupti_error = h->devices.cupti_error;
     memcpy(r->snapshots_refused, h->snapshots.refused, sizeof r->snapshots_refused);
@@ -174,7 +177,7 @@ static int import_threads(struct seep_process_threads *threads, const struct see
 
 /* ---- timeline ------------------------------------------------------------------------------ */
 
-/* The rows that are published, and whose times rise, to rows[]; how many. */
+/* Writes the published rows whose times rise to rows[]; returns how many. */
 static uint32_t choose_rows(const struct seep_header *h, uint32_t rows[SEEP_TIMELINE_ROWS])
 {
     uint32_t n = 0;

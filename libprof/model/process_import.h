@@ -1,5 +1,5 @@
-/* What a profile's header says of its process, checked and copied, so that nobody reads it there.
- */
+/* What a profile's header says of its process, checked and copied, so that nobody reads the header
+ * itself. */
 #ifndef SEEP_LIBPROF_MODEL_PROCESS_IMPORT_H
 #define SEEP_LIBPROF_MODEL_PROCESS_IMPORT_H
 
@@ -11,15 +11,15 @@
 SEEP_MUST_CHECK int seep_process_import(struct seep_model_process *p, struct seep_profile *profile,
                                         uint32_t folder, const struct seep_job *job);
 
-/* The same of a process that was only counted: job->processes[entry] of a job without profiles. */
+/* The same for a process that was only counted: job->processes[entry] of a job without profiles. */
 SEEP_MUST_CHECK int seep_process_import_counted(struct seep_model_process *p, uint32_t folder,
                                                 const struct seep_job *job, uint32_t entry);
 
-/* Brings what was copied to the job's clock, which is the file's + clock_ns. */
+/* Converts copied times to the job's clock: the file's + clock_ns. */
 void seep_process_set_clock(struct seep_model_process *p, int64_t clock_ns);
 
-/* Copies what was live in each space in the rows of the timeline; needs a loaded profile. Returns 0
- * or -SEEP_ENOMEM. */
+/* Copies what was live in each space at the timeline's rows; needs a loaded profile. Returns 0 or
+ * -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_process_import_levels(struct seep_model_process *p);
 
 /* Adds to the model where blocks lay on devices, by the newest whole layout of each device and
@@ -29,6 +29,11 @@ struct seep_model;
 struct seep_resolver;
 SEEP_MUST_CHECK int seep_process_import_layouts(struct seep_model *m,
                                                 struct seep_resolver *resolver, uint32_t process);
+
+/* Adds the requests for memory that were refused, of devices and of the host
+ * (process_shortages.c); its profile is loaded. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_process_import_shortages(struct seep_model *m,
+                                                  struct seep_resolver *resolver, uint32_t process);
 
 void seep_process_close(struct seep_model_process *p); /* its profile */
 void seep_process_fini(struct seep_model_process *p);

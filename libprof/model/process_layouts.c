@@ -23,7 +23,7 @@ static bool is_whole(const struct seep_layout_piece *piece)
            piece->reason < SEEP_N_LAYOUT_REASONS;
 }
 
-/* The piece that follows in a chain; NULL at its end, and where the chain is broken. */
+/* The next piece of a chain; NULL at its end, and where the chain is broken. */
 static const struct seep_layout_piece *next_of(struct seep_profile *profile,
                                                const struct seep_layout_piece *piece)
 {
@@ -36,7 +36,7 @@ static const struct seep_layout_piece *next_of(struct seep_profile *profile,
     return fits ? next : NULL;
 }
 
-/* How many blocks a chain has; 0 where it is not whole. */
+/* How many blocks a chain has; 0 if it is incomplete. */
 static size_t length_of(struct seep_profile *profile, const struct seep_layout_piece *piece)
 {
     size_t n = 0;
@@ -54,7 +54,7 @@ static size_t length_of(struct seep_profile *profile, const struct seep_layout_p
 
 typedef const struct seep_layout_piece *heads[SEEP_MAX_DEVICES][SEEP_N_LAYOUT_REASONS];
 
-/* The first pieces of the newest chains that are whole. */
+/* The first pieces of the newest complete chains. */
 static void find_heads(struct seep_profile *profile, heads found)
 {
     for (uint32_t c = profile->first_chunk; c < profile->n_chunks; c++) {
@@ -68,7 +68,7 @@ static void find_heads(struct seep_profile *profile, heads found)
     }
 }
 
-/* The model's site + 1 of a profile's, 0 where it is not known. */
+/* The model's site + 1 for a profile's site, 0 if unknown. */
 static uint32_t site_of(const struct seep_model *m, struct seep_resolver *resolver,
                         const struct seep_model_process *p, uint32_t index)
 {

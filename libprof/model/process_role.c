@@ -46,8 +46,8 @@ void seep_worker_loops_mark(struct seep_model *m, const bool *is_loop)
 
 /* ---- roles ----------------------------------------------------------------------------------- */
 
-/* A loader makes its workers; the process that trains is nobody's, whatever its functions are
- * called. */
+/* A loader makes its workers; the process that trains is nobody's worker, whatever its functions
+ * are called. */
 static bool is_worker(const struct seep_model *m, size_t i)
 {
     const struct seep_model_process *p = &m->processes[i];
@@ -56,7 +56,7 @@ static bool is_worker(const struct seep_model *m, size_t i)
            (p->parent || (p->entry && p->entry->parent_plus_1));
 }
 
-/* Whom the job's table names as the parent, where that has a profile; NULL else. */
+/* The parent that the job's table names, if it has a profile; else NULL. */
 static const struct seep_model_process *parent_of(const struct seep_model *m,
                                                   const struct seep_model_process *p)
 {
@@ -70,8 +70,8 @@ static const struct seep_model_process *parent_of(const struct seep_model *m,
     return NULL;
 }
 
-/* Two that a Python program has started, and that make steps of the same kind side by side, share a
- * training out, whatever started them and whatever their environment says. */
+/* Two processes that a Python program started, and that make steps of the same kind side by side,
+ * share a training, whatever started them and whatever their environment says. */
 static bool is_peer(const struct seep_model *m, const struct seep_model_process *p,
                     const struct seep_model_process *q)
 {
@@ -81,7 +81,7 @@ static bool is_peer(const struct seep_model *m, const struct seep_model_process 
            p->run == q->run && p->entry->step_source == q->entry->step_source;
 }
 
-/* What repeats in it are no steps of the job's, but what it is given to do. */
+/* What repeats in it are not steps of the job, but tasks that it is given. */
 static bool serves(const struct seep_model *m, const struct seep_model_process *p)
 {
     for (size_t i = 0; p->steps && i < m->n_processes; i++)

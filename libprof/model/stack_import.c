@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* In a memo: the node lies on the path that is being walked. Ids + 1 never reach it. */
+/* In a memo: the node is on the path being walked. Ids + 1 never reach it. */
 enum { BEING_WALKED = UINT32_MAX - 1 };
 
 static uint32_t pseudo_stack(struct seep_dictionary *d, enum seep_pseudo_frame which)

@@ -14,7 +14,7 @@ struct seep_resolver {
  * deeper than SEEP_MAX_STACK_DEPTH are cut. Remembers what it did in the profiles' memos. */
 uint32_t seep_resolve_stack(struct seep_resolver *r, struct seep_profile *profile, uint32_t ref);
 
-/* The same of a frame. */
+/* The same for a frame. */
 uint32_t seep_resolve_frame(struct seep_resolver *r, struct seep_profile *profile, uint32_t ref);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { MAX_FOLLOWS = 64 };
 
-/* Where a clock is further off, another boot is likelier than a step of the clock. */
+/* If clocks differ by more, another boot is likelier than a step of the clock. */
 #define MAX_CLOCK_STEP_NS (INT64_C(3600) * 1000000000)
 
 /* ---- clocks ------------------------------------------------------------------------------ */
@@ -35,7 +35,7 @@ static int by_clock(const void *a, const void *b)
     return strcmp(p->id.file, q->id.file);
 }
 
-/* A launcher's job is of one boot; a folder that the shim alone fills may be of several. */
+/* A launcher's job runs within one boot; a folder that only the shim fills may span several. */
 static bool same_clock(const struct seep_model_process *p, const struct seep_model_process *q)
 {
     int64_t apart = to_unix_ns(&q->id) - to_unix_ns(&p->id);
@@ -99,7 +99,7 @@ static const struct seep_process *find_periods(struct seep_model_process *p)
     if (e->back_steps && e->back_steps <= e->steps && e->back_period &&
         e->back_period <= e->first_step_period) {
         p->axis_first = e->back_period;
-        /* So that what is made of it by periods of 32 bits stays within 64. */
+        /* Keeps products with 32-bit periods within 64 bits. */
         p->axis_back = e->back_steps < INT32_MAX / 2 ? e->back_steps : INT32_MAX / 2;
     }
     if (e->start_ns)
@@ -107,7 +107,7 @@ static const struct seep_process *find_periods(struct seep_model_process *p)
     return e;
 }
 
-/* Its steps are those of a training, not of what happens to repeat. */
+/* Whether its steps are those of a training, not just something that repeats. */
 static bool trains(const struct seep_model_process *p)
 {
     if (!p->steps)
@@ -139,7 +139,7 @@ static bool is_ancestor(const struct seep_model_process *q, const struct seep_mo
     return false;
 }
 
-/* When a period of its own had not begun yet, by the last look before it. */
+/* When one of its own periods had not begun yet, by the last look before it. */
 static uint64_t time_before(const struct seep_model_process *p, uint32_t period)
 {
     uint32_t low = 0, high = p->n_rows;
@@ -154,7 +154,7 @@ static uint64_t time_before(const struct seep_model_process *p, uint32_t period)
     return low ? p->row_t_ns[low - 1] : p->start_ns;
 }
 
-/* Where nobody looked, its last step may have been as late as its end. */
+/* Without a look, its last step may have been as late as its end. */
 static uint64_t last_step_ns(const struct seep_model_process *p)
 {
     return p->n_rows ? time_before(p, p->period) : p->end_ns;
@@ -168,8 +168,8 @@ static uint64_t stepping_ns(const struct seep_model_process *p)
     return last > first ? last - first : 0;
 }
 
-/* q made the steps that it makes before p, which descends from it, had begun in earnest: since then
- * it only waits for p, or does the rest. */
+/* Whether q made its steps before p, its descendant, had begun in earnest: since then q only waits
+ * for p, or finishes up. */
 static bool is_over(const struct seep_model_process *q, const struct seep_model_process *p)
 {
     return q->steps && is_ancestor(q, p) &&
@@ -181,8 +181,8 @@ bool seep_step_serves(const struct seep_model_process *p, const struct seep_mode
     return trains(q) && !trains(p) && is_ancestor(q, p) && !is_over(q, p);
 }
 
-/* Whether q rather than p speaks for the job. Of a training, and of what repeats in a child that
- * comes after it, neither is a measure of the other: the one that took longer does. */
+/* Whether q rather than p speaks for the job. Step counts of a training and of what repeats in a
+ * child that comes after it cannot be compared: the longer one speaks. */
 static bool is_better(const struct seep_model_process *q, const struct seep_model_process *p)
 {
     if (seep_step_serves(p, q) || seep_step_serves(q, p))
@@ -205,8 +205,8 @@ static void choose_main(struct seep_model *m)
 
 /* ---- runs -------------------------------------------------------------------------------- */
 
-/* Ranks live side by side; of two runs in a row the second begins when the first has ended, or is
- * about to, or has made its last step and waits for the second. */
+/* Ranks are alive at the same time; of two runs in a row the second begins when the first has
+ * ended, or is about to, or has made its last step and waits for the second. */
 static bool side_by_side(const struct seep_model_process *p, const struct seep_model_process *q)
 {
     uint64_t start = p->start_ns > q->start_ns ? p->start_ns : q->start_ns;
@@ -231,7 +231,7 @@ static uint32_t last_run_before(const struct seep_model *m, uint64_t t_ns)
     return low ? low - 1 : 0;
 }
 
-/* Each counts on from where the one before ended; step 1 is the main run's. */
+/* Each run continues from where the previous one ended; step 1 is the main run's. */
 static void place_runs(struct seep_model *m)
 {
     const int32_t bound = INT32_MAX / 2;
@@ -334,7 +334,8 @@ static int find_epochs(struct seep_model *m)
         return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < main->n_epochs; i++) {
         int32_t step = seep_model_step(m, main, main->epoch_periods[i]);
-        /* A validation loader's iteration begins where no training step has been made since. */
+        /* Without a training step since the last epoch began, this is a validation loader's
+         * iteration. */
         if (m->n_epoch_starts && step <= m->epoch_starts[m->n_epoch_starts - 1])
             continue;
         m->epoch_starts[m->n_epoch_starts++] = step;
@@ -342,7 +343,7 @@ static int find_epochs(struct seep_model *m)
     return 0;
 }
 
-/* followed[i] for every process, by way of which entry belongs to whom. */
+/* Sets followed[i] for every process, by which entry belongs to which. */
 static int find_followed(struct seep_model *m, uint32_t *followed)
 {
     uint32_t *of_entry = calloc(m->n_jobs * SEEP_MAX_PROCESSES + 1, sizeof *of_entry);

@@ -4,16 +4,16 @@
 
 #include "libprof/model/model.h"
 
-/* Brings the clocks of several folders, hosts and boots together (clock_ns), and sorts the
- * processes by start. */
+/* Aligns the clocks of several folders, hosts and boots (clock_ns), and sorts the processes by
+ * start. */
 void seep_axis_sort(struct seep_model *m);
 
-/* Whose periods each process uses, main, the runs and their places on the axis, the count of
+/* Sets whose periods each process uses, main, the runs and their places on the axis, the count of
  * steps and the epochs. Needs sorted processes, at least one. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_step_axis_compute(struct seep_model *m);
 
-/* p works for q: it descends from it, and q trains, also while p lives, while p only repeats
- * something. Both know whose periods they use. */
+/* Whether p works for q: it descends from q, which trains and goes on training after p has begun,
+ * whereas p does not train. Call it only once it is known whose periods both use. */
 bool seep_step_serves(const struct seep_model_process *p, const struct seep_model_process *q);
 
 #endif

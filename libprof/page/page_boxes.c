@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 struct work {
-    struct seep_page_tables callers; /* stacks of small ones alone: few of them get into the page */
-    double *peak, *allocated;        /* [stacks] at or below each */
-    uint32_t *box;                   /* [stacks] the nearest caller that has one, itself first */
+    struct seep_page_tables callers; /* stacks of small ones only: few get into the page */
+    double *peak, *allocated;        /* [stacks] sums over each stack and those below it */
+    uint32_t *box;                   /* [stacks] the nearest caller with a box; may be itself */
 };
 
 static int by_caller(const void *a, const void *b)
@@ -67,7 +67,7 @@ static void find_boxes(struct work *w, struct seep_page_small *list, size_t n,
     qsort(list, n, sizeof *list, by_caller);
 }
 
-/* The page's number of a caller: the outer frames of the stack of any that is below it. */
+/* The page's number of a caller: from the outer frames of the stack of any small one below it. */
 static uint32_t page_caller(const struct work *w, const struct seep_page_small *one,
                             struct seep_page_tables *tables)
 {

@@ -3,7 +3,7 @@
 #include "libprof/base/json_build.h"
 #include "libprof/report_read/report_view.h"
 
-enum { OFTEN = 100 }; /* allocations of a site: fewer are never many, in however short a job */
+enum { OFTEN = 100 }; /* allocations of a site: fewer are never many, even in a short job */
 
 static const json_t *space_of(const json_t *report, const json_t *site)
 {
@@ -20,7 +20,7 @@ bool seep_page_is_light(const json_t *report, const json_t *site)
                SEEP_PAGE_LIGHT * seep_get_number(space, "allocated_bytes");
 }
 
-/* Small blocks weigh little, but how many a line makes is asked, too. */
+/* Small blocks weigh little, but the user may also ask how many of them a line makes. */
 static bool is_seldom(const json_t *report, const json_t *site)
 {
     const double n = seep_get_number(site, "allocations");
@@ -29,7 +29,7 @@ static bool is_seldom(const json_t *report, const json_t *site)
            n < SEEP_PAGE_LIGHT * seep_get_number(space_of(report, site), "allocations");
 }
 
-/* {id: true} of what findings name, and of what is drawn on a device. */
+/* {id: true} of the sites that findings name or that are drawn in a device's layout. */
 static json_t *named_sites(const json_t *report, bool *failed)
 {
     json_t *named = json_object();

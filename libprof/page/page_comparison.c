@@ -37,7 +37,7 @@ static json_t *findings(const json_t *pairs)
     return seep_json_whole(list, failed);
 }
 
-/* What is not there is left out. */
+/* Adds a member if it exists. */
 static void add_part(json_t *made, const json_t *of, const char *key, bool *failed)
 {
     const json_t *part = json_object_get(of, key);
@@ -94,7 +94,7 @@ static void add_sides(json_t *columns, const json_t *pair, bool *failed)
     }
 }
 
-/* {id: site}; strangers' reports may lack ids. */
+/* {id: site}; a report from elsewhere may lack ids. */
 static json_t *sites_by_id(const json_t *report, bool *failed)
 {
     json_t *known = json_object(), *site;
@@ -108,7 +108,8 @@ static json_t *sites_by_id(const json_t *report, bool *failed)
     return known;
 }
 
-/* The line to look at is a copy of a frame of the stack: that one is known already. */
+/* The line to look at is a copy of a frame of the stack: returns the frame itself, which has a
+ * number already. */
 static const json_t *line_of(const json_t *pair)
 {
     const json_t *wanted = json_object_get(pair, "frame"), *one;
@@ -121,8 +122,8 @@ static const json_t *line_of(const json_t *pair)
     return wanted;
 }
 
-/* Lines are those of the report where it has the site, and it has moved. The maps of the
- * interpreter have no stack in common but what they are. */
+/* If the report has the site, uses its lines, which may have moved since the older run. The
+ * interpreter's maps share no stack, only what they are. */
 static void add_place(json_t *columns, const json_t *pair, const json_t *site,
                       struct seep_page_tables *t, bool *failed)
 {

@@ -7,12 +7,12 @@
 
 #include <math.h>
 
-/* Parts of the report that a page shows as they are. */
+/* Parts of the report that a page takes over unchanged. */
 static const char *const parts[] = {"seep",      "job",      "findings",      "findings_left_out",
                                     "processes", "spaces",   "timeline",      "devices",
                                     "helpers",   "coverage", "out_of_memory", "holders"};
 
-/* What has changed since the job began is not what ran; of two runs, since the first of them. */
+/* A source file changed after the job began (of two runs, the first) is not what ran. */
 static void add_lines(struct seep_page_tables *tables, const json_t *report, const json_t *base)
 {
     const json_t *job = json_object_get(report, "job");
@@ -62,6 +62,6 @@ json_t *seep_page_document(const json_t *report, const struct seep_page_base *ba
     seep_page_tables_init(&tables);
     page = made_of(report, base, pairs, all, &tables);
     seep_page_tables_fini(&tables);
-    json_decref(pairs); /* frames are known by where they are in memory: not before the tables */
+    json_decref(pairs); /* tables know frames by address, so they must go first */
     return page;
 }

@@ -55,7 +55,7 @@ static void add_excerpt(json_t *excerpts, const json_t *job, const json_t *place
     json_t *lines = read_lines(file, first, line + SEEP_EXCERPT_AROUND);
     fclose(file);
     if (lines && first + (json_int_t)json_array_size(lines) <= line)
-        json_decref(lines); /* shorter than that: not what ran */
+        json_decref(lines); /* too short a file: not what ran */
     else
         seep_json_append(excerpts,
                          json_pack("{s:s, s:I, s:I, s:o}", "file", name, "line", line, "first",

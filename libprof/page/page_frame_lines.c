@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct place {
-    json_int_t file, line; /* the file as a number of a text */
+    json_int_t file, line; /* the file's name as the number of a text */
     size_t frame;
 };
 
@@ -36,7 +36,7 @@ static json_int_t line_text(struct seep_page_tables *tables, char *line, ssize_t
     return id;
 }
 
-/* Reads the lines that `n` places of one file want, as far as the file has them. */
+/* Reads the lines that `n` places in one file need, as far as the file has them. */
 static void read_file(struct seep_page_tables *tables, FILE *file, const struct place *places,
                       size_t n, json_int_t *ids)
 {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* What the level changes by at the end of a step. */
+/* The change of the level at the end of a step. */
 struct change {
     json_int_t step, bytes;
 };
@@ -44,7 +44,7 @@ static int by_step(const void *a, const void *b)
     return (p->step > q->step) - (p->step < q->step);
 }
 
-/* Changes of several sites in order, each step once. */
+/* Sorts the changes of several sites; afterwards each step is there once. */
 static void merge(struct changes *changes)
 {
     size_t n = 0;
@@ -60,7 +60,7 @@ static void merge(struct changes *changes)
     changes->n = n;
 }
 
-/* Whether a point is one of the `most`, evenly spread, the last among them. */
+/* Whether a point is among the `most` evenly spread ones, which include the last. */
 static bool is_wanted(size_t i, size_t n, size_t most)
 {
     return n <= most || i == 0 || i + 1 == n || i * (most - 1) / n != (i - 1) * (most - 1) / n;

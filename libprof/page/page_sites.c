@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIGHT_POINTS = 8 }; /* of the course of a light site */
+enum { LIGHT_POINTS = 8 }; /* of a light site's series */
 
-/* Numbers that are taken as they are. */
+/* Numbers copied from the report. */
 static const char *const plain[] = {"allocations", "frees",     "allocated_bytes", "live_bytes",
                                     "peak_bytes",  "peak_step", "retained_bytes"};
 enum { N_PLAIN = sizeof plain / sizeof *plain };
@@ -27,7 +27,7 @@ static json_int_t integer_at(const json_t *list, size_t i)
     return json_integer_value(json_array_get(list, i));
 }
 
-/* [from, n, …]: of two columns one list, as in [age, frees, …]. */
+/* Two columns as one list: [from, n, …], for example [age, frees, …]. */
 static json_t *pairs(const json_t *columns, const char *from, const char *n)
 {
     const json_t *froms = json_object_get(columns, from), *ns = json_object_get(columns, n);
@@ -47,8 +47,8 @@ static bool is_first_thread(const json_t *thread)
            json_integer_value(json_object_get(thread, "pid"));
 }
 
-/* The number of the text that lists threads, "5776 pt_autograd_0, …"; −1 where all is the first
- * thread's of its process. */
+/* The number of the text that lists threads, "5776 pt_autograd_0, …"; −1 if all blocks are from the
+ * process's first thread. */
 static json_int_t threads_text(struct seep_page_tables *t, const json_t *threads)
 {
     char *text = NULL;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_POINTS = 130 }; /* of a course, as sites have them in the report */
+enum { MOST_POINTS = 130 }; /* of a series, as many as the report has for a site */
 
 static const char *const summed[] = {"allocations", "frees",      "allocated_bytes",
                                      "live_bytes",  "peak_bytes", "retained_bytes"};

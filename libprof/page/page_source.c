@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A profile names any file that it likes, and a page may be passed on: what a name says is no
- * source is not looked into. */
+/* A profile may name any file, and a page may be passed on to others: so only files with names of
+ * sources are read. */
 static bool is_source(const char *name)
 {
     static const char *const endings[] = {".py",  ".pyx", ".pxi", ".c",  ".h",   ".cc", ".cpp",

@@ -26,7 +26,7 @@ void seep_page_tables_fini(struct seep_page_tables *tables)
     free(tables->stacks);
 }
 
-/* Texts of a report are valid UTF-8: a character begins with a byte that is no 10xxxxxx. */
+/* Texts of a report are valid UTF-8: every byte that is not 10xxxxxx begins a character. */
 static size_t cut_length(const char *text)
 {
     size_t n = strnlen(text, SEEP_PAGE_TEXT_BYTES + 1);
@@ -92,7 +92,7 @@ json_t *seep_page_number(uint32_t id)
     return json_integer(id == SEEP_HASH_NONE ? -1 : (json_int_t)id);
 }
 
-/* Takes the text over; NULL: there was no memory for it. */
+/* Takes over the text; NULL: there was no memory for it. */
 static json_int_t intern(struct seep_page_tables *tables, json_t *text)
 {
     const char *bytes = json_string_value(text);

@@ -1,5 +1,6 @@
-/* What a page's sites share, each thing once: texts, frames, and stacks as a tree. Numbers of
- * texts, frames and stacks count from 0; a parent is in its table before its children. */
+/* Tables that a page's sites share, with everything once: texts, frames, and stacks as a tree.
+ * Numbers of texts, frames and stacks count from 0; a parent is in its table before its
+ * children. */
 #ifndef SEEP_LIBPROF_PAGE_PAGE_TABLES_H
 #define SEEP_LIBPROF_PAGE_PAGE_TABLES_H
 
@@ -8,19 +9,19 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-enum { SEEP_PAGE_TEXT_BYTES = 1000 }; /* longer texts are cut, and end in "…" */
+enum { SEEP_PAGE_TEXT_BYTES = 1000 }; /* longer texts are cut and end in "…" */
 
 struct seep_page_stack {
-    uint32_t parent; /* SEEP_HASH_NONE: the outermost frame */
+    uint32_t parent; /* SEEP_HASH_NONE: this is the outermost frame */
     uint32_t frame;
 };
 
-/* Zero-initialised is empty. `failed`: without memory; all that follows does nothing. */
+/* All zero: empty. `failed`: memory was short; all later calls do nothing. */
 struct seep_page_tables {
     json_t *texts; /* array */
     struct seep_hash_index text_index;
     json_t *frames; /* {kind, name, file, line, module}: arrays, kind 0 Python, 1 native */
-    struct seep_frames numbers; /* of those of the report */
+    struct seep_frames numbers; /* of the report's frames */
     struct seep_page_stack *stacks;
     size_t n_stacks, stacks_capacity;
     struct seep_hash_index stack_index;
@@ -37,29 +38,29 @@ json_int_t seep_page_text(struct seep_page_tables *tables, const char *text);
 /* The number of the text that lists these process ids, "12 13", uncut; −1 for none. Allocates. */
 json_int_t seep_page_pids(struct seep_page_tables *tables, const json_t *pids);
 
-/* The numbers of a frame of the report, and of a stack (innermost first, as reports have it);
- * SEEP_HASH_NONE for no frame, no stack, and without memory. Frames are one where they are one
- * object in memory, as those of a report are that was not read from a file. They outlive the
- * tables. Allocate. */
+/* The numbers of a frame of the report and of a stack (innermost first, as in reports);
+ * SEEP_HASH_NONE for no frame, no stack, or without memory. Frames are equal if they are the same
+ * object in memory, which holds for reports made in this process, not for those read from a file.
+ * They must outlive the tables. Allocate. */
 uint32_t seep_page_frame(struct seep_page_tables *tables, const json_t *frame);
 uint32_t seep_page_stack(struct seep_page_tables *tables, const json_t *frames);
 
-/* The same of its outermost frames alone, `depth` of them. Allocates. */
+/* The number of a stack of only the outermost `depth` of these frames. Allocates. */
 uint32_t seep_page_outer_stack(struct seep_page_tables *tables, const json_t *frames, size_t depth);
 
-/* {parent, frame}: arrays, parent −1 where there is none. A new reference; NULL without memory. */
+/* {parent, frame}: arrays, parent −1 if there is none. A new reference; NULL without memory. */
 json_t *seep_page_stacks_json(const struct seep_page_tables *tables);
 
 /* The text, cut. A new reference; NULL without memory. */
 json_t *seep_page_cut(const char *text);
 
-/* A copy of a part of the report in which no text is long. A new reference; NULL without memory. */
+/* A copy of a part of the report with all long texts cut. A new reference; NULL without memory. */
 json_t *seep_page_copy(const json_t *value);
 
-/* Adds a value, which it takes over, to the column of that name, which begins with its first. */
+/* Appends a value, which it takes over, to the column of that name; the first value creates it. */
 void seep_page_add(json_t *columns, const char *name, json_t *value, bool *failed);
 
-/* The number of a frame or a stack as pages have it: −1 for SEEP_HASH_NONE. A new reference. */
+/* The number of a frame or stack in page form: −1 for SEEP_HASH_NONE. A new reference. */
 json_t *seep_page_number(uint32_t id);
 
 #endif

@@ -19,28 +19,29 @@ struct seep_finding {
     uint16_t space;
     enum seep_part part;
     uint32_t frame;  /* of the dictionary: its line */
-    uint32_t sender; /* the line in another process that made what came by messages; 0: none */
+    uint32_t sender; /* the line in another process that allocated what came by messages; 0: none */
     uint32_t *sites; /* most bytes first */
     size_t n_sites;
     uint32_t *processes; /* indices */
     size_t n_processes;
-    uint64_t live_bytes; /* at the end of the last step, before the job tears itself down */
+    uint64_t live_bytes; /* at the end of the last step, before teardown */
     uint64_t peak_bytes;
     uint64_t count;           /* blocks live then */
-    uint64_t asked_bytes;     /* of an out-of-memory: the request that failed */
-    uint64_t saving_bytes;    /* what the peak may fall by once it is fixed; 0 not known */
+    uint64_t asked_bytes;     /* of an out-of-memory finding: bytes of the request that failed */
+    uint64_t saving_bytes;    /* how much fixing it may lower the peak; 0: unknown */
     struct seep_slope growth; /* bytes per step */
     int32_t first_step;
     int32_t plateau_step;  /* 0: none */
     uint64_t limit_bytes;  /* 0: none known */
-    size_t n_lines;        /* it is spread over so many, of which `frame` is the common caller's;
+    size_t n_lines;        /* number of lines it is spread over, with `frame` their common caller;
                             * 0: it is one line's */
-    double below_bytes;    /* of those lines': what was gained below the common caller */
-    bool of_arenas;        /* of small objects of Python's: its line is one that asked for arenas */
-    bool returns;          /* each process gives it back when it ends */
+    double below_bytes;    /* gained on those lines below the common caller */
+    bool of_arenas;        /* small Python objects: the line is one that asked for arenas */
+    bool is_small_objects; /* all arenas: what is in them has a holder that was seen */
+    bool returns;          /* each process frees it when it ends */
     double steps_to_limit; /* < 0: not growing, or no limit */
-    struct seep_shortage *shortage; /* of an out-of-memory; else NULL */
-    char *keeper; /* the container that was seen to keep it, by its name; NULL not known */
+    struct seep_shortage *shortage; /* of an out-of-memory finding; else NULL */
+    char *keeper; /* name of the container that was seen to keep it; NULL: unknown */
     char *title, *advice;
     char *evidence[SEEP_MAX_EVIDENCE];
     size_t n_evidence;
@@ -53,7 +54,7 @@ struct seep_findings {
     struct seep_span span;
 };
 
-/* The frame to look at: who made it, where `frame` only took it out of messages. */
+/* The frame to look at: the sender's, if `frame` only took it out of messages. */
 static inline uint32_t seep_finding_shown(const struct seep_finding *f)
 {
     return f->sender ? f->sender : f->frame;
@@ -62,22 +63,22 @@ static inline uint32_t seep_finding_shown(const struct seep_finding *f)
 void seep_finding_fini(struct seep_finding *f);
 void seep_findings_fini(struct seep_findings *f);
 
-/* Makes a finding that no pattern has filled yet of one that a pattern has: sites and their room
+/* Empties a finding that a pattern filled, so another pattern can fill it: sites and their room
  * stay. */
 void seep_finding_blank(struct seep_finding *f);
 
-/* Adds a line of evidence; silently none without memory or room. */
+/* Adds a line of evidence; does nothing without memory or room. */
 void seep_finding_note(struct seep_finding *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Sets what the pattern, the severity and the confidence are. */
+/* Sets pattern, severity and confidence. */
 void seep_finding_verdict(struct seep_finding *f, enum seep_pattern pattern,
                           enum seep_severity severity, enum seep_confidence confidence);
 
 /* Adds a site and what it holds. */
 void seep_finding_keep(struct seep_finding *f, uint32_t site, uint64_t bytes, uint64_t blocks);
 
-/* Whether all processes of one are among the other's; both lists rise. */
+/* Whether all processes of one are among the other's; both lists are sorted. */
 bool seep_finding_is_among(const struct seep_finding *one, const struct seep_finding *other);
 
 /* Whether two frames are lines of one Python function. */

@@ -1,5 +1,5 @@
-/* allocator-cache of the host: live is flat, what is taken from the system rises. Its twin of
- * devices is in pattern_device_cache.c. */
+/* allocator-cache of the host: live memory is flat, but more is taken from the system.
+ * pattern_device_cache.c has the counterpart for devices. */
 #include "libprof/base/text.h"
 #include "libprof/measure/resident_memory.h"
 #include "libprof/measure/trend.h"
@@ -54,8 +54,8 @@ static bool take_rows(const struct seep_case *c, const struct seep_model_process
     return t->to - t->from >= 2 * SEEP_T_STEPS;
 }
 
-/* Pages of blocks that are live and were never touched count as live and not as taken: what was
- * taken beyond live is what an allocator keeps. */
+/* Live pages that were never touched count as live but not as taken: what was taken beyond live
+ * memory is what an allocator keeps. */
 static bool takes_more(const struct taking *t, struct seep_slope *slope)
 {
     double waste[SEEP_STATISTICS_MAX];
@@ -74,13 +74,13 @@ static bool takes_more(const struct taking *t, struct seep_slope *slope)
            live.value * SEEP_T_LIVE_FLAT < slope->value;
 }
 
-/* What the allocator may keep of a site whose sizes vary: each thread has an arena of its own. */
+/* What the allocator may keep of a site whose sizes vary: each thread has its own arena. */
 static uint64_t may_keep(const struct seep_model *m, const struct seep_model_site *site)
 {
     return site->extra ? m->extras[site->extra - 1].max_bytes * site->n_slots : 0;
 }
 
-/* The line of ever new sizes of which most may be kept: its sites go to the finding. */
+/* The line with ever new sizes of which most may be kept: its sites go to the finding. */
 static bool find_churn(struct seep_case *c, uint32_t process, struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
@@ -112,7 +112,7 @@ static bool find_churn(struct seep_case *c, uint32_t process, struct seep_findin
     return frame != 0;
 }
 
-/* Samples of resident memory say that what was taken is no allocator's that is known. */
+/* Samples of RSS say that what was taken belongs to no known allocator. */
 static bool is_unexplained(const struct seep_case *c, const struct seep_model_process *p,
                            const struct seep_slope *taken)
 {

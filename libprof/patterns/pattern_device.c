@@ -1,4 +1,4 @@
-/* Memory of the device, and the pinned memory beside it. */
+/* Device memory, and the pinned host memory used with it. */
 #include "libprof/base/text.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/patterns/pattern_judge.h"
@@ -85,8 +85,8 @@ bool seep_is_pinned_pool(const struct seep_case *c, struct seep_finding *f)
     char size[SEEP_SIZE_TEXT];
     uint64_t frees = 0;
 
-    /* A pool takes more only while all that it has is in use: without an end that is who keeps it.
-     */
+    /* A pool takes more only while all of it is in use: if that never ends, whatever uses it is to
+     * blame. */
     if (seep_prospect_is_endless(c->signs->prospect) && !c->exchanges)
         return false;
     for (size_t i = 0; i < c->n_sites; i++) {

@@ -1,5 +1,6 @@
-/* allocator-cache of a device: what the driver gave rises, and what is in use of it does not; or
- * the device is full, and a good part of it lies idle; or that is many times what ever was live. */
+/* allocator-cache of a device: what the driver gave grows while what is in use does not; or the
+ * device is full and a good part of that is idle; or the idle part is many times what was ever
+ * live. */
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
 #include "libprof/measure/allocator_settings.h"
@@ -17,7 +18,7 @@
 
 /* ---- by its rise ----------------------------------------------------------------------------- */
 
-/* Whether a site asks for other sizes, or gives back and asks again. */
+/* Whether a site asks for varying sizes, or frees and asks again. */
 static bool changes(const struct seep_case *c, const struct seep_model_site *site)
 {
     const struct seep_model *m = c->m;
@@ -26,8 +27,8 @@ static bool changes(const struct seep_case *c, const struct seep_model_site *sit
            (site->totals.frees || __builtin_popcountll(m->extras[site->extra - 1].size_marks) > 1);
 }
 
-/* Chooses, of what a device gave, the segments: sites[0, *n) from here on; none where neither
- * requests nor segments ever change: what was freed then always fits. Returns 0 or -SEEP_ENOMEM. */
+/* Chooses the segments among a device's blocks: sites[0, *n) from here on. None if neither requests
+ * nor segments ever change: then whatever was freed always fit again. Returns 0 or -SEEP_ENOMEM. */
 static int choose_segments(const struct seep_case *c, const uint32_t *tensors, size_t n_tensors,
                            uint32_t *sites, size_t *n)
 {
@@ -50,7 +51,7 @@ static int choose_segments(const struct seep_case *c, const uint32_t *tensors, s
     return rc;
 }
 
-/* Finds the line whose sites grow most, by the site of it that does. Returns 0 or -SEEP_ENOMEM. */
+/* Finds the line whose sites grow most, by its fastest-growing site. Returns 0 or -SEEP_ENOMEM. */
 static int find_growing(const struct seep_case *c, const uint32_t *sites, size_t n, uint32_t *best)
 {
     double *grew = calloc(c->m->dict.n_frames + 1, sizeof *grew);
@@ -73,7 +74,7 @@ static int find_growing(const struct seep_case *c, const uint32_t *sites, size_t
     return rc;
 }
 
-/* Whether what the driver gave for tensors rises, and what is in use of it does not. Returns 0 or
+/* Whether what the driver gave for tensors grows while what is in use does not. Returns 0 or
  * -SEEP_ENOMEM. */
 static int outgrows(const struct seep_case *c, const uint32_t *segments, size_t n,
                     const uint32_t *tensors, size_t n_tensors, struct seep_growth *taken,
@@ -97,7 +98,7 @@ static const char *unit_of(const struct seep_case *c)
     return seep_step_unit(c->m->step_source == SEEP_STEP_TIME);
 }
 
-/* A graph has a pool of its own, from which nothing is given to another, unless it is given one. */
+/* A graph has its own pool, which shares nothing unless it is given another graph's. */
 static bool captures_graphs(const struct seep_case *c)
 {
     for (uint32_t i = 1; i < c->m->dict.n_frames; i++) {
@@ -140,10 +141,11 @@ static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors
     const struct seep_device_memory d = seep_device_memory_of(m, m->spaces[space].name.device);
     if (d.reports)
         advise(c, d.settings, f);
-    seep_finding_note(
-        f, SEEP_ALLOCATOR_RISES_TEXT, seep_space_words(m->spaces[space].name.text, device),
-        seep_text_size(taken->slope.value, one), unit_of(c),
-        seep_space_words(m->spaces[tensors].name.text, in_words), seep_text_size(in_use->value, other));
+    seep_finding_note(f, SEEP_ALLOCATOR_RISES_TEXT,
+                      seep_space_words(m->spaces[space].name.text, device),
+                      seep_text_size(taken->slope.value, one), unit_of(c),
+                      seep_space_words(m->spaces[tensors].name.text, in_words),
+                      seep_text_size(in_use->value, other));
     return 0;
 }
 
@@ -171,22 +173,22 @@ static int judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
 
 /* ---- by its level ---------------------------------------------------------------------------- */
 
-/* The last request of a device that failed: for good, or only of the runtime, whereupon the
- * allocator gives back what it has in reserve and tries again. NULL: none did. */
+/* The last request that failed on a device: for good, or only at the runtime, after which the
+ * allocator gives back what it has reserved and tries again. NULL: none failed. */
 static const struct seep_model_shortage *refusal(const struct seep_model *m, int device,
-                                                 bool by_runtime)
+                                                 enum seep_shortage_source source)
 {
     const struct seep_model_shortage *last = NULL;
 
     for (size_t i = 0; i < m->n_shortages; i++) {
-        if ((int)m->shortages[i].device == device && m->shortages[i].by_runtime == by_runtime)
+        if ((int)m->shortages[i].device == device && m->shortages[i].source == source)
             last = &m->shortages[i];
     }
     return last;
 }
 
-/* The device that tensors lie in, where the driver's own blocks of it were recorded; else theirs.
- */
+/* The device that tensors lie in, if the driver's own blocks of it were recorded; else the tensors'
+ * space. */
 static uint16_t device_space(const struct seep_model *m, uint16_t tensors)
 {
     for (uint16_t s = 0; s < m->n_spaces; s++) {
@@ -196,8 +198,8 @@ static uint16_t device_space(const struct seep_model *m, uint16_t tensors)
     return tensors;
 }
 
-/* At its most, where what the driver gave was recorded; what others take of the device beside the
- * allocator is not its. */
+/* The peak, if what the driver gave was recorded; others' memory on the device is not the
+ * allocator's. */
 static uint64_t most_reserved(const struct seep_case *c, uint16_t tensors,
                               const struct seep_device_memory *d)
 {
@@ -211,7 +213,7 @@ static uint64_t most_reserved(const struct seep_case *c, uint16_t tensors,
     return t->peak_bytes - others;
 }
 
-/* A cache of the same sizes stays at its highest level: that is what it is for, as long as nobody
+/* A cache of constant sizes stays at its highest level: that is its purpose, as long as nobody
  * needs the rest. */
 static bool is_scarce(const struct seep_device_memory *d, uint64_t reserved, uint64_t idle)
 {
@@ -223,14 +225,14 @@ static bool is_scarce(const struct seep_device_memory *d, uint64_t reserved, uin
            (double)idle >= SEEP_T_DEVICE_IDLE * (double)d->capacity_bytes;
 }
 
-/* What was free never fitted what came next: it ends where the device does. */
+/* Free memory never fitted the next request: this only ends when the device is full. */
 static bool is_many_times(uint64_t idle, uint64_t live)
 {
     return idle >= SEEP_T_IDLE_LARGE && idle / SEEP_T_IDLE_TIMES >= live;
 }
 
-/* What was reserved at most and never live, at any time; 0 where that is no matter, the allocator
- * is set to keep none of it, or an out-of-memory tells of it. */
+/* The most that was reserved but never live; 0 if that does not matter, the allocator is set to
+ * keep none of it, or an out-of-memory finding covers it. */
 static uint64_t idle_bytes(const struct seep_case *c, uint16_t tensors,
                            const struct seep_device_memory *d, uint64_t reserved)
 {
@@ -239,14 +241,14 @@ static uint64_t idle_bytes(const struct seep_case *c, uint16_t tensors,
     const uint64_t idle = reserved > live ? reserved - live : 0;
 
     if (d->drift_bytes > idle || seep_allocator_is_cured(d->settings) ||
-        refusal(c->m, space->name.device, false) ||
+        refusal(c->m, space->name.device, SEEP_SHORTAGE_BY_ALLOCATOR) ||
         !(is_scarce(d, reserved, idle) || is_many_times(idle, live)))
         return 0;
     return idle;
 }
 
-/* The line for whose requests the allocator took most of the device, to *line: 0 where it has given
- * all back. Returns 0 or -SEEP_ENOMEM. */
+/* Sets *line to the line for whose requests the allocator took most of the device; 0 if it has
+ * given all back. Returns 0 or -SEEP_ENOMEM. */
 static int find_taker(const struct seep_case *c, uint16_t device, uint32_t *line)
 {
     const struct seep_model *m = c->m;
@@ -269,7 +271,7 @@ static int find_taker(const struct seep_case *c, uint16_t device, uint32_t *line
     return 0;
 }
 
-/* The line whose requests are the largest, first of all those of ever new sizes. */
+/* The line with the largest requests; lines with ever new sizes come first. */
 static uint32_t find_largest(const struct seep_case *c, uint16_t tensors)
 {
     const struct seep_model *m = c->m;
@@ -290,7 +292,7 @@ static uint32_t find_largest(const struct seep_case *c, uint16_t tensors)
     return line;
 }
 
-/* The finding is about the line's sites in this space. */
+/* Makes the finding about the line's sites in this space. */
 static bool take_line(struct seep_case *c, uint16_t space, uint32_t line, struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
@@ -315,7 +317,7 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
     const struct seep_device_memory d = seep_device_memory_of(c->m, device);
     const uint64_t reserved = most_reserved(c, tensors, &d);
     const uint64_t idle = idle_bytes(c, tensors, &d, reserved);
-    const struct seep_model_shortage *mended = refusal(c->m, device, true);
+    const struct seep_model_shortage *mended = refusal(c->m, device, SEEP_SHORTAGE_BY_RUNTIME);
     const uint16_t space = device_space(c->m, tensors);
     char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
     uint32_t line = 0;
@@ -348,8 +350,8 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-/* What is judged for a device is not judged again for its tensors. Its level says the same at any
- * time; its rise only where steps do equal work, or after long. */
+/* What is judged for a device is not judged again for its tensors. Its level always counts; its
+ * rise only if steps do equal work, or after a long run. */
 static int find_of_device(struct seep_case *c, struct seep_finding *f, bool *found)
 {
     uint32_t *scratch = malloc((c->m->n_sites + 1) * sizeof *scratch);
@@ -365,8 +367,8 @@ static int find_of_device(struct seep_case *c, struct seep_finding *f, bool *fou
     return rc;
 }
 
-/* The layout that has most of a device at its peak, in order. Returns 0 or -SEEP_ENOMEM; without
- * one all of it is 0. Allocates: seep_device_layout_fini(). */
+/* The layout with most of a device at its peak, in address order. Returns 0 or -SEEP_ENOMEM; all 0
+ * without one. Allocates: seep_device_layout_fini(). */
 static int find_peak(const struct seep_case *c, int device, struct seep_device_layout *peak)
 {
     const struct seep_model *m = c->m;
@@ -390,7 +392,7 @@ static int find_peak(const struct seep_case *c, int device, struct seep_device_l
     return rc;
 }
 
-/* How the cache lay when most was taken of the device. Returns 0 or -SEEP_ENOMEM. */
+/* How the cache was laid out at the device's peak. Returns 0 or -SEEP_ENOMEM. */
 static int note_pieces(const struct seep_case *c, int device, struct seep_finding *f)
 {
     struct seep_device_layout peak;

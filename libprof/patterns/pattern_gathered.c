@@ -1,6 +1,6 @@
-/* Outputs of an evaluation that are gathered on a device until its last batch is through. All of it
- * lies between two training steps, at the ends of which nothing is left: the peak within a step
- * tells, and how many blocks of one stack were there at once. */
+/* Outputs of an evaluation that are gathered on a device until its last batch is done. All of this
+ * happens between two training steps, at whose ends nothing is left; we see it in the peak within a
+ * step, and in how many blocks of one stack were live at once. */
 #include "libprof/base/text.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/patterns/state_use.h"
@@ -13,7 +13,7 @@
 
 struct gathered {
     struct seep_held most; /* at once */
-    uint64_t rounds;       /* how often that many blocks came */
+    uint64_t rounds;       /* how often that many blocks were allocated */
 };
 
 static struct gathered gathered_by(const struct seep_model_site *site)
@@ -28,7 +28,7 @@ static struct gathered gathered_by(const struct seep_model_site *site)
 /* ---- what an evaluation is --------------------------------------------------------------------
  */
 
-/* The stack that `a` shares with `b`, function by function from the outermost on. */
+/* The stack that `a` shares with `b`, function by function from the outermost in. */
 static uint32_t shared(const struct seep_dictionary *d, uint32_t a, uint32_t b)
 {
     uint32_t same;
@@ -46,8 +46,8 @@ static uint32_t shared(const struct seep_dictionary *d, uint32_t a, uint32_t b)
     return same;
 }
 
-/* Within which all training steps are made: what steps the optimizer and goes backward time and
- * again has it in common. Another thread's stacks have nothing in common with the first ones. */
+/* The call that contains all training steps: what the optimizer's steps and backward passes have in
+ * common. Stacks of other threads have nothing in common with the first ones. */
 static uint32_t around_steps(const struct seep_case *c)
 {
     const uint16_t learns = 1u << SEEP_PART_BACKWARD | 1u << SEEP_PART_OPTIMIZER;
@@ -64,8 +64,8 @@ static uint32_t around_steps(const struct seep_case *c)
     return all;
 }
 
-/* Whether a stack passes an evaluation: one that training steps are made in, too, as a test case
- * of a training does, is none. */
+/* Whether a stack passes through an evaluation that contains no training steps (a test case of a
+ * training does). */
 static bool evaluates(const struct seep_case *c, const struct seep_model_site *site,
                       uint32_t around)
 {
@@ -82,9 +82,9 @@ static bool evaluates(const struct seep_case *c, const struct seep_model_site *s
 
 /* ---- what it gathers ------------------------------------------------------------------------- */
 
-/* Nearly all that an evaluation makes by this stack is there at its end, and is gone before the
- * next step ends. Of a step's own layers as many are there at once, in each step; a decoder's keys
- * and values are made anew for each token. */
+/* Nearly all that an evaluation allocates on this stack is live at its end and gone before the next
+ * step ends. A step's own layers, in contrast, are as many in every step, and a decoder's keys and
+ * values are made anew for each token. */
 static bool gathers(const struct seep_case *c, const struct seep_model_site *site)
 {
     const struct gathered g = gathered_by(site);
@@ -97,7 +97,7 @@ static bool gathers(const struct seep_case *c, const struct seep_model_site *sit
            seep_totals_live_blocks(&site->totals) < g.most.blocks;
 }
 
-/* How many blocks of a line's a training step has at once, of one stack: layers that share it. */
+/* How many blocks of one stack a training step has live at once on a line: layers that share it. */
 static uint64_t layers_of(const struct seep_case *c, uint32_t around)
 {
     uint64_t most = 0;
@@ -154,7 +154,7 @@ bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f,
 {
     bool nodes = false, evaluation = false;
 
-    /* Stacks are asked where there may be something to find: in a device's tensors alone. */
+    /* Only a device's tensors can show this; do not look at stacks otherwise. */
     if (seep_case_space(c)->class != SEEP_CLASS_TENSOR || c->signs->timed || c->m->epochs < 2)
         return false;
     const uint32_t around = around_steps(c);
@@ -171,7 +171,7 @@ bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f,
         has_nodes(c, &nodes) || nodes != with_graph)
         return false;
     const bool decides = (double)f->live_bytes >= SEEP_T_GATHERED_SHARE * (double)c->space_peak;
-    /* Rollouts to learn from look like this, too; a graph is kept to go backward through it. */
+    /* Rollouts for learning look the same; a graph is kept to go backward through it. */
     if (!evaluation && (nodes || !decides))
         return false;
     seep_finding_verdict(f, f->pattern,

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Keeps all the sites of the line that pile up, whatever their share: nodes are small and many. */
+/* Keeps all sites of the line that pile up, whatever their share: nodes are small and many. */
 static void keep_graph(const struct seep_case *c, struct seep_finding *f)
 {
     for (size_t i = 0; i < c->n_sites; i++) {
@@ -35,9 +35,8 @@ static bool piles_up_by_epoch(const struct seep_sawtooth *s)
            s->top - s->base >= SEEP_T_CACHE_BYTES && s->rising >= SEEP_T_RISING * s->steps;
 }
 
-/* Where the loop goes round many times for a step of the optimizer, as in an episode of
- * reinforcement learning, its lap ends with that step: the graph was kept to go backward through.
- */
+/* If the loop goes round many times per optimizer step, as in an episode of reinforcement learning,
+ * its lap ends with that step: the graph was kept to go backward through. */
 static bool waits_for_optimizer(const struct seep_case *c)
 {
     return c->m->step_why == SEEP_WHY_LOOP_BETWEEN && c->span->by_laps;
@@ -61,7 +60,7 @@ static bool judge_epoch_graph(const struct seep_case *c, struct seep_finding *f)
     return f->n_sites > 0;
 }
 
-/* Until a sum of losses is begun anew, as for a log: the peak is higher, and no more. */
+/* Lasts until a sum of losses is started anew, as for a log: it raises the peak, no more. */
 static bool judge_summed_graph(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_sawtooth *s = &c->signs->sawtooth;
@@ -103,8 +102,8 @@ static void note_bound(const struct seep_case *c, struct seep_finding *f)
                           (double)f->count / (double)c->signs->graphs);
 }
 
-/* A pool or a deque that is full: how many results it keeps is meant, the graph behind each is
- * not. */
+/* A pool or deque that is full: the number of results it keeps is intended, the graph behind each
+ * is not. */
 static bool judge_full_graph(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_kept_by *k = &c->signs->kept_by;
@@ -133,7 +132,7 @@ static bool is_graph_of_steps(const struct seep_case *c, struct seep_finding *f)
 {
     const bool seen = c->signs->kept_by.in_graph && !c->signs->is_data;
 
-    /* The last step's own graph is larger, where the input is. */
+    /* The last step's own graph is larger if its input is. */
     if ((!c->signs->graph_nodes && !seen) || c->signs->is_replaced)
         return false;
     if (c->signs->timed && !seep_prospect_is_endless(c->signs->prospect))

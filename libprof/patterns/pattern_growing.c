@@ -1,4 +1,5 @@
-/* Growth: of garbage that waits for the cyclic collector, and of what is only ever added to. */
+/* Growth: of garbage that waits for the cyclic collector, and of containers that are only added
+ * to. */
 #include "libprof/base/text.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/signs/prospect.h"
@@ -36,8 +37,8 @@ static void describe_growth(const struct seep_case *c, struct seep_finding *f)
 /* ---- reference-cycle: freed by the cyclic collector only --------------------------------------
  */
 
-/* What a driver gave to an allocator, and takes back from it: that has no cycles. Without one each
- * tensor is the driver's own block. */
+/* Blocks that a driver gives to an allocator, and takes back, are in no cycles. Without an
+ * allocator each tensor is the driver's own block. */
 static bool is_of_allocator(const struct seep_case *c)
 {
     uint16_t tensors;
@@ -55,7 +56,7 @@ static void note_cycle(struct seep_finding *f)
     seep_finding_note(f, SEEP_CYCLE_ALONE_TEXT);
 }
 
-/* The collector is switched off, or does not come to it. */
+/* The collector is disabled, or does not get to it. */
 static bool judge_cycle_that_grows(const struct seep_case *c, struct seep_finding *f)
 {
     if (!was_seen_as(c, SEEP_HOLDERS_CYCLE) || !grows_for_good(c))
@@ -70,8 +71,8 @@ static bool follow_epochs(const struct seep_sawtooth *s)
     return s->epoch_falls > SEEP_T_HALF * s->falls;
 }
 
-/* A cycle was seen, and much in it: then one fall, after a rise over several steps, is as good as
- * many. Without a fall it may be what was dropped once. */
+/* If a cycle was seen to hold much of it, one fall after a rise over several steps is as good as
+ * many. Without a fall it may have been dropped just once. */
 static bool is_much_in_a_cycle(const struct seep_case *c)
 {
     const struct seep_sawtooth *s = &c->signs->sawtooth;
@@ -91,8 +92,8 @@ bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)
     if (judge_cycle_that_grows(c, f))
         return true;
     seep_finding_blank(f);
-    /* What the program holds is a buffer that it empties itself; and a graph is let go of by who
-     * summed the losses, unless a cycle was seen. */
+    /* Memory that the program holds is a buffer that it empties itself; and a graph is freed by the
+     * code that summed the losses, unless a cycle was seen. */
     if (was_seen_as(c, SEEP_HOLDERS_HELD) || seep_kept_by_nobody(&c->signs->kept_by) ||
         (c->signs->graph_nodes && !was_seen_as(c, SEEP_HOLDERS_CYCLE)))
         return false;
@@ -121,11 +122,14 @@ void seep_case_note_prospect(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_kept_by *k = &c->signs->kept_by;
 
+    const bool is_counted = k->grows && k->length; /* a tree has no entries */
+
     seep_finding_note(f, "%s",
-                      c->signs->prospect == SEEP_ENDLESS_LOST
-                          ? seep_kept_by_nobody_text(k)
+                      c->signs->prospect == SEEP_ENDLESS_LOST ? seep_kept_by_nobody_text(k)
+                      : c->signs->prospect == SEEP_ENDLESS_BY_HOLDER && k->grows && !is_counted
+                          ? SEEP_GROWTH_KEEPS_MORE_TEXT
                           : seep_prospect_text(c->signs->prospect));
-    if (k->grows)
+    if (is_counted)
         seep_finding_note(f, SEEP_GROWTH_NO_BOUND_TEXT, k->text, (unsigned long long)k->length,
                           k->pace, seep_case_unit(c));
 }
@@ -150,7 +154,7 @@ bool seep_is_unbounded_growth(const struct seep_case *c, struct seep_finding *f)
     return f->n_sites > 0;
 }
 
-/* Whether a slope that is not growth by every measure is steady all the same. */
+/* Whether a slope that does not meet every criterion of growth is steady all the same. */
 static bool is_steady(const struct seep_growth *g)
 {
     return g->growing ||
@@ -159,7 +163,7 @@ static bool is_steady(const struct seep_growth *g)
             g->shape.fall < SEEP_T_STEADY_FALL);
 }
 
-/* Of some the advice is not to run for longer. */
+/* For some causes the advice is not to run longer. */
 static void say_what_is_open(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_library_cache *cache = c->signs->cache;

@@ -1,4 +1,4 @@
-/* Findings of many lines at once: what each step leaves to the next one, and pages that forked
+/* Findings on many lines at once: what each step leaves to the next one, and pages that forked
  * workers copy by counting references. */
 #include "libprof/base/text.h"
 #include "libprof/patterns/pattern_judge.h"
@@ -25,7 +25,7 @@ static int live_at(const struct seep_case *c, uint32_t site, int32_t step, struc
 
 /* ---- carry-over: a step's blocks die in the next one, beside its own ---------------------- */
 
-/* Whether the site's blocks die in the step after their own. */
+/* Whether the site's blocks are freed in the step after their own. */
 static bool dies_in_next_step(const struct seep_case *c, const struct seep_model_site *s)
 {
     const struct seep_model_extra *e = s->extra ? &c->m->extras[s->extra - 1] : NULL;
@@ -40,8 +40,8 @@ static bool dies_in_next_step(const struct seep_case *c, const struct seep_model
     return frees && e->lifetimes[1] >= SEEP_T_NEARLY_ALL * (double)frees;
 }
 
-/* Bytes that a site has twice at its peak and once, *steady, at the ends of steps; 0 where that is
- * not what it does. */
+/* Bytes that a site has twice at its peak and once (*steady) at the ends of steps; 0 if it does not
+ * do that. */
 static uint64_t carried_by(const struct seep_model_site *s, uint64_t steady)
 {
     const uint64_t peak = s->totals.peak_bytes, more = peak > steady ? peak - steady : 0;
@@ -51,14 +51,14 @@ static uint64_t carried_by(const struct seep_model_site *s, uint64_t steady)
     return more < steady ? more : steady;
 }
 
-/* Whether a site's blocks lie where carry-over is looked for: the host's memory is one. */
+/* Whether a site's blocks lie where carry-over is looked for; host memory counts as one. */
 static bool is_of_space(const struct seep_case *c, const struct seep_model_site *site,
                         uint16_t space)
 {
     return space == c->m->host ? c->m->spaces[site->space].name.host_like : site->space == space;
 }
 
-/* The host, and what holds the blocks of a device: where an allocator hands them out, those. */
+/* The host, and what holds a device's blocks: the tensors if an allocator hands them out. */
 static bool may_carry(const struct seep_case *c)
 {
     const enum seep_space_class class = seep_case_space(c)->class;
@@ -133,9 +133,9 @@ static bool is_of_process(const struct seep_model *m, const struct seep_model_si
     return false;
 }
 
-/* Small objects of the trainer's when its workers were forked lie in the arenas of Python's
- * allocator. Which line asked for one is chance, so all of them are meant; the line that asked for
- * most had made most. Returns 0 or -SEEP_ENOMEM. */
+/* Small objects that the trainer had when it forked its workers lie in the arenas of Python's
+ * allocator. Which line asked for an arena is chance, so the finding is about all of them; the line
+ * that asked for most had made most. Returns 0 or -SEEP_ENOMEM. */
 static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
@@ -179,7 +179,7 @@ static uint64_t own_live(const struct seep_model_process *p)
     return sum;
 }
 
-/* What forked workers came to own without allocating. */
+/* Pages that forked workers came to own without allocating. */
 struct copied {
     uint64_t bytes, own_bytes; /* own: at most, of their own blocks */
     uint32_t workers, parent;  /* parent: index + 1 */
@@ -223,8 +223,8 @@ int seep_find_cow_growth(struct seep_case *c, struct seep_finding *f, bool *foun
         return 0;
     if (find_arenas(c, sum.parent - 1, f))
         return -SEEP_ENOMEM;
-    /* Where more is copied than lies there, other pages are: those that the trainer itself writes
-     * to, its parameters, become the worker's alone as well. */
+    /* If more is copied than lies there, other pages are copied, too: those that the trainer itself
+     * writes to, its parameters, also become the worker's private pages. */
     *found = f->n_sites > 0 && (double)sum.bytes <= SEEP_T_COPIED_ARENAS * (double)f->live_bytes *
                                                         (double)sum.workers;
     if (!*found)

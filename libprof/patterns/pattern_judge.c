@@ -36,7 +36,7 @@ static bool lies_in(enum seep_space_class space, enum seep_pattern_spaces wanted
     return true;
 }
 
-/* What nobody holds is in no cache and no graph, and what only a cycle holds in none either. */
+/* What nobody holds is in no cache or graph, nor is what only a cycle holds. */
 static bool fits_holder(enum seep_pattern pattern, const struct seep_kept_by *k)
 {
     const bool keeps = pattern == SEEP_PATTERN_EAGER_RETENTION ||
@@ -49,6 +49,13 @@ static bool fits_holder(enum seep_pattern pattern, const struct seep_kept_by *k)
     return !(keeps && k->known && k->state == SEEP_HOLDERS_CYCLE);
 }
 
+/* Of small objects it is known who got more of them, not what each is. */
+static bool tells_growth(enum seep_pattern pattern)
+{
+    return pattern == SEEP_PATTERN_UNBOUNDED_GROWTH || pattern == SEEP_PATTERN_LEGITIMATE_GROWTH ||
+           pattern == SEEP_PATTERN_UNDETERMINED;
+}
+
 /* Row by row, from the table's top. */
 bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *finding)
 {
@@ -58,13 +65,15 @@ bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *fi
             !lies_in(seep_case_space(c)->class, row->spaces) ||
             !fits_holder((enum seep_pattern)i, &c->signs->kept_by))
             continue;
-        /* What a library keeps in its cache is nothing worse, whatever it looks like. */
+        /* What a library keeps in its cache gets no worse verdict, whatever it looks like. */
         if (c->signs->prospect == SEEP_ENDS_BY_LIBRARY && i != SEEP_PATTERN_LEGITIMATE_GROWTH)
             continue;
         if (c->signs->prospect == SEEP_OPEN_LIBRARY_EACH && i != SEEP_PATTERN_UNDETERMINED)
             continue;
-        /* Nobody is accused of what lies in arenas by the line that asked for one, but for what
-         * many workers have alike. */
+        /* Do not accuse the line that asked for an arena of what lies in it, except of what many
+         * workers have alike. */
+        if (c->is_small_objects && !tells_growth((enum seep_pattern)i))
+            continue;
         if (c->signs->prospect == SEEP_OPEN_ARENAS && i != SEEP_PATTERN_UNDETERMINED &&
             i != SEEP_PATTERN_WORKER_MULTIPLICATION)
             continue;
@@ -109,7 +118,7 @@ bool seep_case_is_alike(struct seep_held one, struct seep_held main)
            (size >= main_size / SEEP_T_ALIKE_SIZE && size <= main_size * SEEP_T_ALIKE_SIZE);
 }
 
-/* Of that of its processes which takes most; 0: not known. */
+/* RSS of the process that takes most among the case's; 0: unknown. */
 static uint64_t resident(const struct seep_case *c)
 {
     uint64_t most = 0;
@@ -151,8 +160,8 @@ bool seep_case_has_consequences(const struct seep_case *c, uint64_t bytes)
            bytes * SEEP_T_MUCH_OF_RSS >= resident(c);
 }
 
-/* What the last steps add lies in the period that the job ended in, together with its teardown: the
- * peak of that period tells. */
+/* What the last steps add lies in the period in which the job ended, together with its teardown:
+ * use that period's peak. */
 static struct seep_held with_last_step(const struct seep_case *c, uint32_t site,
                                        struct seep_held kept)
 {
@@ -171,7 +180,7 @@ static struct seep_held with_last_step(const struct seep_case *c, uint32_t site,
     return kept;
 }
 
-/* What came since training began, where there was something before. */
+/* What was added since training began, if there was something before. */
 static struct seep_held gained(struct seep_held now, struct seep_held start)
 {
     return (struct seep_held){now.bytes > start.bytes ? now.bytes - start.bytes : 0,

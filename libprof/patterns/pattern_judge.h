@@ -1,5 +1,5 @@
-/* Holds a line, or the job, against the rows of words/patterns.def: a decision list, first hit wins.
- * The order of the rows is the order in which patterns are tried: it is nowhere else. */
+/* Tries the rows of words/patterns.def on a line, or on the job: a decision list, first hit wins.
+ * The rows' order is the order in which patterns are tried, and is defined only there. */
 #ifndef SEEP_LIBPROF_PATTERNS_PATTERN_JUDGE_H
 #define SEEP_LIBPROF_PATTERNS_PATTERN_JUDGE_H
 
@@ -39,11 +39,11 @@ const char *seep_case_unit(const struct seep_case *c);
 /* The name of the case's space. */
 const struct seep_space_name *seep_case_space(const struct seep_case *c);
 
-/* Whether a site holds the same kind of thing as the line's main one: the objects around the data
- * (headers, storages) are not what is counted, an item made by way of another function is. */
+/* Whether a site holds the same kind of thing as the line's main one: objects around the data
+ * (headers, storages) do not count, an item made through another function does. */
 bool seep_case_is_alike(struct seep_held one, struct seep_held main);
 
-/* Adds those sites that hold what was kept on the way to now. */
+/* Adds the sites that hold what the line gained since training began. */
 void seep_case_keep_retaining(const struct seep_case *c, struct seep_finding *f);
 
 /* Frees of a site whose blocks never outlived the step after their own. */
@@ -67,33 +67,33 @@ bool seep_case_judge_loaded(const struct seep_case *c, struct seep_finding *f);
 /* Whether an evaluation gathers what the line makes on a device, with graphs or without. */
 bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f, bool with_graph);
 
-/* The same of a data set that goes to a device as a whole, in few blocks. */
+/* The same for a data set that goes to a device as a whole, in few blocks. */
 bool seep_case_judge_whole(const struct seep_case *c, struct seep_finding *f);
 
-/* Whether so much that is kept, and does not grow, has consequences: it is 1/share of its space's
- * peak, and a part of what a process of its takes of the host at its own; or a good part of the
- * memory that there is. */
+/* Whether so much that is kept without growing has consequences: it is 1/share of its space's peak,
+ * and a part of the host memory of one of its processes at that process's peak; or a good part of
+ * all memory. */
 bool seep_case_is_large(const struct seep_case *c, uint64_t bytes, unsigned share);
 
-/* Whether to read so much at the start and keep it has consequences: on the host it takes a part of
- * the memory that there is, or makes up much of its process. */
+/* Whether reading so much at the start and keeping it has consequences: on the host it takes a part
+ * of all memory, or makes up much of its process. */
 bool seep_case_has_consequences(const struct seep_case *c, uint64_t bytes);
 
-/* Whether growth that no line shows by itself is told of: of the case's sites together, whose frame
- * is nobody's. Fills the verdict and the evidence; sites and bytes are the caller's. */
+/* Whether growth that no line shows by itself is reported: for the case's sites together, which
+ * share no frame. Fills the verdict and the evidence; sites and bytes are the caller's. */
 bool seep_case_judge_spread(const struct seep_case *c, struct seep_finding *f);
 
-/* How sure it is of what grows that it does so without an end. Laps of a loop are not always passes
- * over the data, and a pace alone is no proof. */
+/* How sure we are that growth has no end. Laps of a loop are not always passes over the data, and a
+ * pace alone is no proof. */
 enum seep_confidence seep_signs_confidence(const struct seep_signs *signs);
 
 /* Says why there is no end, or what is open. */
 void seep_case_note_prospect(const struct seep_case *c, struct seep_finding *f);
 
-/* Takes over the slope, and says it. */
+/* Copies the slope and notes it. */
 void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f);
 
-/* Whether the level rises between its falls, and by an amount worth a word. */
+/* Whether the level rises between its falls by an amount worth reporting. */
 bool seep_case_comes_in_bursts(const struct seep_case *c);
 
 #endif

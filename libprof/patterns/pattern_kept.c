@@ -1,5 +1,5 @@
-/* Memory that is kept for good, and does not grow without an end: loaded up front, or gathered
- * until every item was seen. */
+/* Memory that is kept for good but does not grow without end: loaded up front, or gathered until
+ * every item was seen. */
 #include "libprof/base/text.h"
 #include "libprof/measure/memory_limit.h"
 #include "libprof/patterns/pattern_judge.h"
@@ -34,7 +34,7 @@ static bool is_of_items(const struct seep_case *c, const struct seep_model_site 
 
 /* ---- eager-retention: everything is loaded before the first step, and stays ----------------- */
 
-/* A line that calls a trainer makes everything: the network is none of its data. */
+/* A line that calls a trainer makes everything: the network is not data. */
 static bool is_eager_site(const struct seep_case *c, size_t i)
 {
     const struct seep_model_site *site = &c->m->sites[c->sites[i]];
@@ -47,8 +47,8 @@ static bool is_eager_site(const struct seep_case *c, size_t i)
            is_of_items(c, site);
 }
 
-/* Of one line, what the site holds that has the items. What every worker has one of (a buffer, an
- * arena of Python's) is no row of items, however many workers there are. */
+/* The line's site that holds the items. What every worker has one of (a buffer, an arena of
+ * Python's) is not a series of items, however many workers there are. */
 static struct seep_held find_items(const struct seep_case *c)
 {
     struct seep_held most = {0};
@@ -63,16 +63,16 @@ static struct seep_held find_items(const struct seep_case *c)
     return most;
 }
 
-/* What a library pins, as a loader's thread does batches, goes into a pool that keeps it for the
- * next ones: nobody's items. */
+/* What a library pins, as a loader's thread does with batches, goes into a pool that reuses it: it
+ * is nobody's items. */
 static bool is_pool_of_pinned(const struct seep_case *c)
 {
     return seep_case_space(c)->class == SEEP_CLASS_PINNED &&
            !c->code->lines->is_own[c->m->sites[c->sites[0]].stack];
 }
 
-/* What lies on a device from the start and is none of the data's may be anybody's table, as long as
- * it was made there; data come from the host. */
+/* What is on a device from the start and is not data may be any table, as long as it was made
+ * there; data come from the host. */
 static bool is_made_there(const struct seep_case *c)
 {
     const struct seep_makers *by = &c->signs->makers;
@@ -101,7 +101,7 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
     if (c->signs->makers.loads && !seep_case_space(c)->host_like && seep_state_became_parameters(c))
         return false;
 
-    /* Iterations and tasks are counted from when they were believed to be the job's steps. */
+    /* Iterations and tasks are counted only from when they were recognised as the job's steps. */
     if (c->span->last < 2 || c->signs->timed || c->signs->is_network ||
         c->m->step_source == SEEP_STEP_LOOP || c->m->step_source == SEEP_STEP_TASK ||
         is_pool_of_pinned(c) || is_made_there(c))
@@ -193,8 +193,8 @@ static int32_t pass_end(const struct seep_case *c)
     return g->began_late && g->began_end ? g->began_end : c->span->epoch_steps;
 }
 
-/* Passes over the data are known, as a loader tells of them; of laps that is not sure, unless what
- * fills is the data's. */
+/* Passes over the data are known if a loader reports them; laps may not be passes, unless what
+ * fills is data. */
 static bool follows_passes(const struct seep_case *c)
 {
     return c->span->epoch_passed && (!c->span->by_laps || c->signs->is_data);
@@ -215,8 +215,8 @@ static bool has_cache_plateau(const struct seep_case *c)
            abs((int)(g->plateau - pass_end(c))) <= epoch * SEEP_T_PLATEAU_OFF;
 }
 
-/* A bounded cache is full when it is full, one that has become part of the dataset when the dataset
- * was seen once; a step or two are the warm-up's, and a level's points may lie as far apart. */
+/* A bounded cache is full when it is full; one that is part of the dataset, when the dataset was
+ * seen once. A step or two are warm-up, and a level's points may be that far apart. */
 static bool ends_with_epoch(const struct seep_case *c)
 {
     double off = abs((int)(c->signs->growth.plateau - pass_end(c)));
@@ -263,8 +263,8 @@ static void note_turnover(struct seep_finding *f, const struct turnover *t)
                           seep_text_size(block, each));
 }
 
-/* Keeps the line's sites where they gather items: up to a plateau, or epoch by epoch fewer. False:
- * they do not. */
+/* Keeps the line's sites if they gather items: up to a plateau, or fewer epoch by epoch. False if
+ * not. */
 static bool gathers(const struct seep_case *c, struct seep_finding *f, struct turnover *t)
 {
     const struct seep_fading *fading = &c->signs->fading;
@@ -275,7 +275,7 @@ static bool gathers(const struct seep_case *c, struct seep_finding *f, struct tu
         return false;
     seep_case_keep_retaining(c, f);
     *t = turnover_of(c, f);
-    /* Many small ends that no site stands out of are no cache. */
+    /* Many small plateaus without a site that stands out are no cache. */
     return t->kept >= SEEP_T_MANY && f->live_bytes >= SEEP_T_CACHE_BYTES / 2;
 }
 
@@ -284,7 +284,7 @@ static double turns(const struct turnover *t)
     return (double)t->lasting / (double)t->kept;
 }
 
-/* The data's side is where items are kept, and a cache is full as the first pass over them ends. */
+/* Data code is where items are kept, and a cache is full when the first pass over them ends. */
 static enum seep_confidence confidence(const struct seep_case *c)
 {
     return c->span->epoch_passed && c->signs->is_data   ? SEEP_CERTAIN
@@ -309,8 +309,8 @@ bool seep_is_aliased_cache(const struct seep_case *c, struct seep_finding *f)
     return true;
 }
 
-/* A cache that has ended costs what it costs. It is accused where it is the data's, or was seen to
- * follow the passes over them; not what a library keeps for itself, unless that is much. */
+/* A cache that stopped growing costs what it costs. It is accused if it is data, or was seen to
+ * follow the passes over the data; not if a library keeps it for itself, unless it is large. */
 static bool is_worth_accusing(const struct seep_case *c, const struct seep_finding *f)
 {
     const bool own = c->code->lines->is_own[c->m->sites[f->sites[0]].stack];
@@ -368,7 +368,7 @@ bool seep_is_first_touch_cache(const struct seep_case *c, struct seep_finding *f
 /* ---- legitimate-growth: its holder says where it ends -----------------------------------------
  */
 
-/* A deque with a maxlen, a cache with a maxsize, an array of fixed size: it fills, or is full. */
+/* A deque with a maxlen, a cache with a maxsize, an array of fixed size: it is filling, or full. */
 static bool judge_bounded(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_kept_by *k = &c->signs->kept_by;
@@ -429,8 +429,8 @@ static bool judge_staircase(const struct seep_case *c, struct seep_finding *f)
 
     if (c->signs->timed || judged < 2 * SEEP_T_STEPS || !is_staircase(s, judged))
         return false;
-    /* Stairs that go on to the end may be a history that is joined to itself at each evaluation:
-     * parameters and their optimizer's state are many blocks, and not joined in many steps. */
+    /* Stairs that go on to the end may be a history that is joined to itself at each evaluation,
+     * whereas parameters and optimizer state are many blocks and not joined in many steps. */
     const bool ended = s->last_jump < c->span->last - judged / SEEP_T_ENDED;
     const bool history = c->signs->makers.joins && s->jumps >= SEEP_T_MANY;
     if (!ended && (history || (!c->signs->is_network && s->least_blocks < SEEP_T_STAIR_PARAMETERS)))
@@ -468,7 +468,7 @@ bool seep_is_legitimate_growth(const struct seep_case *c, struct seep_finding *f
     static bool (*const kinds[])(const struct seep_case *, struct seep_finding *) = {
         judge_bounded, judge_library, judge_staircase, judge_full_cache};
 
-    /* A bound of what is kept is meant; what hangs on it by its graph is not. */
+    /* A bound on what is kept is intended; the graph that hangs on it is not. */
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !c->signs->graphs; i++) {
         seep_finding_blank(f);
         if (kinds[i](c, f))

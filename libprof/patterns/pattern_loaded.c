@@ -1,5 +1,5 @@
-/* A checkpoint that is loaded to the device it was saved from, and kept: load_state_dict() copies.
- */
+/* A checkpoint that is loaded to the device it was saved from and then kept, although
+ * load_state_dict() copies it. */
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
 #include "libprof/patterns/pattern_judge.h"
@@ -13,7 +13,7 @@
 
 /* ---- what it is held against ----------------------------------------------------------------- */
 
-/* How often what was loaded has the network's blocks and bytes. */
+/* How many times what was loaded contains the network's blocks and bytes. */
 static uint64_t times(struct seep_held loaded, struct seep_held network)
 {
     const uint64_t n = network.blocks ? loaded.blocks / network.blocks : 0;
@@ -25,8 +25,8 @@ static uint64_t times(struct seep_held loaded, struct seep_held network)
                : 0;
 }
 
-/* The same of a file that has an optimizer's state as well: moments of parameters, not of buffers,
- * and a few bytes for each, as Adam's steps. */
+/* The same for a file that also has an optimizer's state: moments of parameters (not of buffers),
+ * and a few bytes for each, such as Adam's steps. */
 static uint64_t times_with_moments(struct seep_held loaded, struct seep_held network)
 {
     const uint64_t n = network.bytes ? (loaded.bytes + network.bytes / 2) / network.bytes : 0;
@@ -39,7 +39,7 @@ static uint64_t times_with_moments(struct seep_held loaded, struct seep_held net
                : 0;
 }
 
-/* By its last step: as the job ends, all is torn down. */
+/* By its last step: teardown frees all at the job's end. */
 static struct seep_held held_by(const struct seep_case *c, const struct seep_model_site *site)
 {
     struct seep_held held = {0};
@@ -63,8 +63,8 @@ static void add(struct seep_held *to, struct seep_held held)
     to->blocks += held.blocks;
 }
 
-/* How many copies of what some line of the network's holds in the case's space that is; 0 none. A
- * line has a site for each depth of modules in modules. */
+/* How many copies this is of what some line of the network holds in the case's space; 0: none. A
+ * line has a site for each depth of nested modules. */
 static uint64_t copies_of_network(const struct seep_case *c, struct seep_held loaded)
 {
     const struct seep_model *m = c->m;
@@ -92,7 +92,7 @@ static uint64_t copies_of_network(const struct seep_case *c, struct seep_held lo
 
 /* ---- what a file's content is ---------------------------------------------------------------- */
 
-/* A network that a file holds as a whole, as a teacher is: it is used as it is. */
+/* A network that a file holds as a whole, as a teacher is, is used as it is. */
 static bool is_module(const struct seep_case *c)
 {
     const struct seep_dictionary *d = &c->m->dict;
@@ -116,8 +116,8 @@ static bool was_copied(const struct seep_case *c)
     return false;
 }
 
-/* Weights alone may be another network's, unless they were copied into one. Of what an optimizer
- * goes on with nothing was left over. */
+/* Weights alone may be another network's, unless they were copied into one. If an optimizer
+ * continues with them, nothing was left over. */
 static bool is_second_copy(const struct seep_case *c, uint64_t n, unsigned moments)
 {
     return n > moments && (n >= SEEP_T_LOADED_TIMES || (n == 1 && was_copied(c) && !is_module(c)));

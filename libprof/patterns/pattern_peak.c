@@ -1,4 +1,4 @@
-/* What is gone at the end of each step, and still decides how much memory the job needs. */
+/* Memory that is gone at the end of each step, but decides how much the job needs. */
 #include "libprof/base/text.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/thresholds/thresholds.h"
@@ -23,7 +23,7 @@ static uint64_t frees_of_age(const struct seep_model_extra *e, unsigned from, un
     return n;
 }
 
-/* Of the steps that the site was active in, at least so many. */
+/* Whether the site was active in at least this many steps. */
 static bool is_active(const struct seep_model_site *site)
 {
     return site->last_step - site->first_step >= SEEP_T_STEPS &&
@@ -32,9 +32,8 @@ static bool is_active(const struct seep_model_site *site)
 
 /* ---- collective-buffer: all gradients once more, for the length of a reduction --------------- */
 
-/* Whether the blocks are copies of all the gradients there are: one a step, or one for each type of
- * number or model. Buckets one after the other are the pattern's fix: many, or of the size that
- * is advised. */
+/* Whether the blocks are copies of all gradients: one per step, or one for each dtype or model.
+ * Buckets one after the other are the pattern's fix: many, or of the advised size. */
 static bool is_flat_copy(const struct seep_model_site *site, uint64_t block_bytes)
 {
     double steps = site->last_step - site->first_step + 1;
@@ -91,7 +90,7 @@ struct spike {
     double share;             /* of requests at least half as large as the largest */
 };
 
-/* A network's layers have sizes of their own: what comes in every step is no spike. */
+/* A network's layers have their own sizes: what comes in every step is no spike. */
 static bool find_spike(const struct seep_case *c, uint32_t site, struct spike *s)
 {
     const int32_t steps = c->m->sites[site].last_step - c->m->sites[site].first_step + 1;
@@ -122,7 +121,7 @@ bool seep_is_size_spike(const struct seep_case *c, struct seep_finding *f)
     struct spike spike = {0}, s;
     char one[SEEP_SIZE_TEXT], usual[SEEP_SIZE_TEXT], space[SEEP_SPACE_WORDS];
 
-    /* On the host what a program does at its start looks like this, by slices of time. */
+    /* By time slices, a program's start on the host looks the same. */
     if (c->signs->timed && seep_case_space(c)->device < 0)
         return false;
     for (size_t i = 0; i < c->n_sites; i++) {

@@ -1,9 +1,9 @@
-/* Growth that no line shows by itself: the same evidence, of many lines together. */
+/* Growth that no line shows by itself: the same evidence, for many lines together. */
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/signs/prospect.h"
 
-/* As a program starts, much of what its lines make stays, and without steps libraries go on so for
- * longer: what a few steps show is told of a line, not of a total. */
+/* At a program's start much of what its lines allocate stays, and without steps libraries go on so
+ * for longer: a few steps are enough to judge a line, but not a total. */
 static bool is_too_early(const struct seep_case *c)
 {
     const struct seep_signs *signs = c->signs;

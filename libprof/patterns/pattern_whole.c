@@ -1,6 +1,5 @@
-/* A data set that goes to a device as a whole, in few blocks, of which each step takes a small
- * part.
- */
+/* A data set that goes to a device as a whole, in few blocks, of which each step uses a small
+ * part. */
 #include "libprof/base/text.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/signs/graph_nodes.h"
@@ -12,7 +11,8 @@
 
 /* ---- what a step takes of it ----------------------------------------------------------------- */
 
-/* Operators that make a batch of rows of what is there. A slice makes nothing, and is not seen. */
+/* Operators that make a batch from rows of existing data. A slice makes nothing, and is not
+ * seen. */
 static bool draws(const struct seep_case *c, uint32_t stack)
 {
     static const char *const names[] = {
@@ -35,7 +35,7 @@ static bool draws(const struct seep_case *c, uint32_t stack)
     return false;
 }
 
-/* Whether nodes of graphs are made as something is drawn on a line: it is an output, no data. */
+/* Whether graph nodes are made where a line draws something: then it is an output, not data. */
 static int draws_outputs(const struct seep_case *c, uint32_t frame, bool *outputs)
 {
     const uint32_t line = c->code->lines->line_of[frame];
@@ -53,8 +53,8 @@ static int draws_outputs(const struct seep_case *c, uint32_t frame, bool *output
     return rc;
 }
 
-/* The mean of what a site made in half of the steps or more, none of which it keeps; 0 of others.
- */
+/* The mean of what a site allocated in at least half of the steps, if it keeps none of it; else
+ * 0. */
 static uint64_t part_taken(const struct seep_case *c, const struct seep_model_site *site)
 {
     const struct seep_totals *t = &site->totals;
@@ -68,9 +68,8 @@ static uint64_t part_taken(const struct seep_case *c, const struct seep_model_si
     return t->allocated_bytes / t->allocations;
 }
 
-/* The line where most is taken of what has `whole` bytes, in each step and not by a network, which
- * would leave a node of a graph there; what it takes at a time to *bytes. Returns 0 or
- * -SEEP_ENOMEM. */
+/* The line that draws most from the `whole` bytes, in each step and not by a network, which would
+ * leave a graph node there; *bytes is what it takes at a time. Returns 0 or -SEEP_ENOMEM. */
 static int find_draw(const struct seep_case *c, uint64_t whole, uint32_t *line, uint64_t *bytes)
 {
     int rc = 0;
@@ -96,7 +95,7 @@ static int find_draw(const struct seep_case *c, uint64_t whole, uint32_t *line, 
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* Made before step 1 was over, of something of the host's, and there to the end. */
+/* Made before step 1 was over, from something on the host, and still there at the end. */
 static void keep_whole(const struct seep_case *c, struct seep_finding *f)
 {
     for (size_t i = 0; i < c->n_sites; i++) {

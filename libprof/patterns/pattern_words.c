@@ -37,15 +37,15 @@ static const char *short_path(const char *path)
     return path;
 }
 
-/* The library that a file is of: a package, or the file itself where it is Python's own or of none.
- */
+/* The library that a file belongs to: a package, or the file itself if it is Python's own or in
+ * none. */
 static void name_library(const char *path, char *name, size_t n)
 {
     if (!seep_python_file_package(path, name, n) || strcmp(name, "Python") == 0)
         snprintf(name, n, "%s", short_path(path));
 }
 
-/* The file of a line that no frame of the user's leads to; NULL of another line. */
+/* The file of a line that no frame of the user's leads to; NULL for any other line. */
 static const char *library_of(const struct seep_code *code, const struct seep_finding *f)
 {
     const struct seep_model *m = code->model;
@@ -61,7 +61,7 @@ static const char *library_of(const struct seep_code *code, const struct seep_fi
     return *path ? path : NULL;
 }
 
-/* Whose line it is: the container that was seen to keep what it allocates, or its function. */
+/* Names the owner: the container that was seen to keep what the line allocates, or its function. */
 static char *whose(const struct seep_code *code, const struct seep_finding *f)
 {
     if (f->keeper && (f->sender || library_of(code, f)))
@@ -69,7 +69,7 @@ static char *whose(const struct seep_code *code, const struct seep_finding *f)
     return strdup(function_name(code, seep_finding_shown(f)));
 }
 
-/* What is not the function that the user thinks of: another process's, a library's. */
+/* Names the function if it is not the one the user expects: another process's, or a library's. */
 static char *made_in(const struct seep_code *code, const struct seep_finding *f)
 {
     const char *function = function_name(code, seep_finding_shown(f));
@@ -135,7 +135,7 @@ static char *blocks_of(const struct seep_finding *f)
                             f->count == 1 ? "" : "s");
 }
 
-/* Of a graph: what ends an epoch is known, what ends a sum of losses is not. */
+/* For a graph: the end of an epoch is known, the end of a sum of losses is not. */
 static const char *until_when(const struct seep_finding *f)
 {
     return !f->returns                    ? ""
@@ -171,7 +171,7 @@ static bool is_on_gpu(const struct seep_model *m, const struct seep_finding *f)
     return class == SEEP_CLASS_DEVICE || class == SEEP_CLASS_TENSOR;
 }
 
-/* One memory is judged of host and mmap together. */
+/* host and mmap are judged as one memory. */
 static char *memory_of(const struct seep_model *m, const struct seep_finding *f)
 {
     char words[SEEP_SPACE_WORDS];
@@ -193,13 +193,13 @@ static char *below_of(const struct seep_code *code, const struct seep_finding *f
                : strdup("");
 }
 
-/* The GPU that memory lies on, its tensors' as well. */
+/* The GPU that the memory lies on, also for tensors. */
 static char *gpu_of(const struct seep_model *m, const struct seep_finding *f)
 {
     return seep_text_format(SEEP_GPU_TEXT, m->spaces[f->space].name.device);
 }
 
-/* What was free when a request failed, and did not serve it. */
+/* What was free when a request failed but could not serve it. */
 static char *free_of(const struct seep_shortage *s)
 {
     char all[SEEP_SIZE_TEXT], largest[SEEP_SIZE_TEXT];
@@ -223,6 +223,8 @@ static const char *title_of(const struct seep_model *m, const struct seep_findin
         return SEEP_SPREAD_TITLE_TEXT;
     if (f->shortage && seep_shortage_is_pinned(f->shortage))
         return SEEP_SHORTAGE_PINNED_TITLE_TEXT;
+    if (f->shortage && seep_shortage_is_of_host(f->shortage))
+        return SEEP_SHORTAGE_HOST_TITLE_TEXT;
     return is_on_gpu(m, f) && on_gpus[f->pattern].title ? on_gpus[f->pattern].title
                                                         : seep_pattern_row(f->pattern)->title;
 }

@@ -5,8 +5,8 @@
 #include "libprof/code/code.h"
 #include "libprof/patterns/finding.h"
 
-/* Sets title and advice, once the rest of the finding is known. A line of a library's is called
- * one, after what keeps its memory, where that was seen. Returns 0 or -SEEP_ENOMEM. */
+/* Sets title and advice, once the rest of the finding is known. A library's line is named as such,
+ * after what was seen to keep its memory. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_finding_set_words(const struct seep_code *code,
                                            struct seep_finding *finding);
 

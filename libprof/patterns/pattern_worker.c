@@ -1,4 +1,5 @@
-/* What loader workers keep, each for itself: what every one of them has, and what has been sent. */
+/* What loader workers keep, each for itself: copies that every worker holds, and what has been
+ * sent. */
 #include "libprof/base/text.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/signs/prospect.h"
@@ -10,16 +11,16 @@
 
 /* ---- aliased-cache: collate writes into what lives on ---------------------------------------- */
 
-/* What a loader's worker has made of several items, and moved to shared memory. It is the trainer's
- * from then on, and the worker has no use for it. */
+/* What a loader's worker made from several items and moved to shared memory. From then on it is the
+ * trainer's, and the worker has no use for it. */
 static bool is_sent_by_worker(const struct seep_case *c)
 {
     return seep_case_space(c)->class == SEEP_CLASS_SHM && c->part == SEEP_PART_LOADER &&
            seep_dictionary_in_worker_loop(&c->m->dict, c->m->sites[c->sites[0]].stack);
 }
 
-/* Batches that wait to be fetched are as many from the first steps on. Workers that share the items
- * anew in each epoch come across their last ones after several. */
+/* Batches that wait to be fetched are as many from the first steps on. Workers that share out the
+ * items anew in each epoch see their last ones only after several. */
 static bool is_gathered_beyond_prefetch(const struct seep_case *c)
 {
     const struct seep_growth *g = &c->signs->growth;
@@ -31,8 +32,8 @@ static bool is_gathered_beyond_prefetch(const struct seep_case *c)
            c->signs->fading.fades || filled;
 }
 
-/* Whatever it is that has it in the worker, the line has written into it. No second pass needs to
- * be seen for that: workers may live for one. */
+/* Whatever holds it in the worker, the line wrote it there. No second pass needs to be seen for
+ * that: workers may live for one only. */
 bool seep_case_judge_sent_and_kept(const struct seep_case *c, struct seep_finding *f)
 {
     char each[SEEP_SIZE_TEXT];
@@ -54,7 +55,7 @@ bool seep_case_judge_sent_and_kept(const struct seep_case *c, struct seep_findin
 
 /* ---- worker-multiplication: what one worker holds, every worker holds ----------------------- */
 
-/* Workers of one epoch live together, those of the next take their place. */
+/* Workers of one epoch are alive together, then those of the next replace them. */
 static uint32_t at_a_time(const struct seep_case *c, const struct seep_worker_signs *w)
 {
     const int64_t most = seep_level_highest(&c->signs->growth.level).bytes;

@@ -28,8 +28,8 @@ bool seep_state_became_parameters(const struct seep_case *c)
     return false;
 }
 
-/* As large as what was loaded, block by block, and gone again: `p - start[name]`, of all names in
- * each step. Gradients are the network's and the optimizer's alone. */
+/* As large as what was loaded, block by block, and gone again: `p - start[name]`, for all names in
+ * each step. Gradients come only from the network and the optimizer. */
 static bool is_of_its_size(const struct seep_case *c, const struct seep_model_site *site,
                            struct seep_held loaded)
 {

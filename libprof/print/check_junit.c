@@ -1,5 +1,5 @@
-/* This file prints a check as JUnit's XML, as Ant's JUnit task has it, the strictest in use: every
- * attribute and element that it wants is there, in its order, so that all readers take it. */
+/* This file prints a check as JUnit's XML, in the form of Ant's JUnit task, the strictest in use:
+ * all required attributes and elements are there, in its order, so that all readers accept it. */
 #include "libprof/base/text.h"
 #include "libprof/print/check_printers.h"
 #include "libprof/report_read/holder_view.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* XML has no way to write control characters and U+FFFE, U+FFFF. */
+/* XML cannot represent control characters and U+FFFE, U+FFFF. */
 static void put(FILE *out, const char *text)
 {
     char *clean = seep_text_clean(text, strlen(text));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text that stands for itself, also in a cell of a table and inside of HTML. */
+/* Escapes text so that it appears literally, also in table cells and HTML. */
 static void put(FILE *out, const char *text)
 {
     char *clean = seep_text_clean(text, strlen(text));
@@ -24,7 +24,7 @@ static void put(FILE *out, const char *text)
         case '&':
             fputs("&amp;", out);
             break;
-        case '@': /* would call somebody */
+        case '@': /* would notify a user */
             fputs("&#64;", out);
             break;
         case '|':
@@ -59,7 +59,7 @@ static void put_frame(FILE *out, const json_t *entry, const char *cwd)
     free(text);
 }
 
-/* That a budget holds is good; a finding that is allowed is not. */
+/* A budget that holds is good; a finding that is only allowed is not. */
 static const char *mark(const json_t *object, const char *holds)
 {
     const char *verdict = seep_get_text(object, "verdict", "");

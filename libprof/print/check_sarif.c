@@ -19,7 +19,8 @@
 
 static const char BUDGET_RULE[] = "memory-budget";
 
-/* A path as a URI reference (RFC 3986): what is neither unreserved nor a slash becomes %XX. */
+/* A path as a URI reference (RFC 3986): characters that are neither unreserved nor a slash become
+ * %XX. */
 static json_t *uri_of(const char *prefix, const char *path, const char *suffix)
 {
     static const char plain[] =
@@ -42,7 +43,7 @@ static json_t *uri_of(const char *prefix, const char *path, const char *suffix)
     return uri;
 }
 
-/* [3.28]; JSON's null where the frame has no file that could be looked at. */
+/* [3.28]; JSON's null if the frame has no file to look at. */
 static json_t *location_of(const json_t *frame, const char *cwd)
 {
     const char *file = seep_get_text(frame, "file", NULL);
@@ -71,7 +72,7 @@ static json_t *location_of(const json_t *frame, const char *cwd)
     return seep_json_whole(location, failed);
 }
 
-/* What fails the gate is an error [3.27.10], for that is what readers fail by. */
+/* What fails the gate is an error [3.27.10], because readers fail on errors. */
 static const char *level_of(const json_t *finding)
 {
     if (strcmp(seep_get_text(finding, "verdict", ""), "violated") == 0)
@@ -88,7 +89,7 @@ static void add_text(char **text, const char *before, const char *more)
     *text = longer;
 }
 
-/* Title, evidence, who holds it, and advice as one message [3.11]. */
+/* Title, evidence, holders and advice as one message [3.11]. */
 static json_t *message_of(const json_t *finding, const char *cwd)
 {
     char *text = seep_text_format("%s", seep_get_text(finding, "title", "")), *held;
@@ -122,7 +123,7 @@ static void add_related(json_t *list, const json_t *frame, const char *cwd, cons
     free(message);
 }
 
-/* Whose the memory was that an out-of-memory lacked. */
+/* Adds the lines that had the memory missing at an out-of-memory. */
 static void add_shortage(json_t *list, const json_t *finding, const char *cwd, bool *failed)
 {
     const json_t *line;
@@ -136,8 +137,8 @@ static void add_shortage(json_t *list, const json_t *finding, const char *cwd, b
     }
 }
 
-/* The statements that put what the line made where it is held [3.27.22]; where they are not known,
- * the files of the variables that hold it. Of an out-of-memory the lines that had the memory. */
+/* The statements that store the memory where it is held [3.27.22]; if they are not known, the files
+ * of the variables that hold it. For an out-of-memory, the lines that had the memory. */
 static json_t *keepers_of(const json_t *finding, const char *cwd)
 {
     const json_t *kept = json_object_get(finding, "kept_at");
@@ -226,7 +227,7 @@ static json_t *line_result(const json_t *line, const char *cwd)
     return seep_json_whole(result, failed);
 }
 
-/* A rule [3.49]: what it is called, what it is told by, and what to do, as text and as Markdown. */
+/* A rule [3.49]: its name, its signs and the advice, as text and as Markdown. */
 static json_t *rule_of(const char *id, const char *called, const char *signs, const char *advice)
 {
     char *text = seep_text_format("Signs: %s\n\nTo do: %s", signs, advice);
@@ -274,7 +275,8 @@ static json_t *results(const json_t *check, const char *cwd)
         seep_json_append(list, finding_result(one, cwd), &failed);
     }
     json_array_foreach (json_object_get(check, "lines"), i, one) {
-        /* What a line on findings says, its findings have said; of a kill there is none. */
+        /* Results of findings already cover a line on findings, except for kills: they have none.
+         */
         if (strcmp(seep_get_text(one, "verdict", ""), "violated") == 0 &&
             (strcmp(seep_get_text(one, "kind", ""), "findings") != 0 ||
              seep_get_number(one, "oom_kills") > 0))

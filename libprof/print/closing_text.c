@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    MAX_LINES = 16, /* with what stands around them they are on a screen of 24 rows */
+    MAX_LINES = 16, /* with the lines around them they fit a screen of 24 rows */
     ID_COLUMNS = 4,
     SEVERITY_COLUMNS = 11,
     AMOUNT_COLUMNS = 18,
@@ -24,7 +24,7 @@ struct page {
     int width, pattern; /* columns */
 };
 
-/* As much of a place as has room: folders give way first, then the function. */
+/* As much of a place as fits: folders are cut first, then the function. */
 static void put_short_place(FILE *out, char *place, int room)
 {
     char *in = strstr(place, " in "), *end = in ? in : place + strlen(place), *folder;
@@ -57,7 +57,7 @@ static void put_amount(FILE *out, const json_t *finding, const char *unit)
     put_cell(out, text, AMOUNT_COLUMNS);
 }
 
-/* Columns for the names of patterns: none where that would leave too few for places. */
+/* The width of the column of patterns; 0 if that would leave too little for places. */
 static int pattern_columns(const json_t *findings, int width)
 {
     int longest = 0;

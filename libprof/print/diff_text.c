@@ -10,12 +10,12 @@
 
 enum { MAX_SITES = 20, SIZE_COLUMN = 11 };
 
-/* Less than this prints as zero. */
+/* Less than this is printed as zero. */
 static const double LEAST = 0.05;
 
 /* ---- rows -------------------------------------------------------------------------------- */
 
-/* A site that is live at other times only has neither more nor less of what is shown. */
+/* A site that is live only at other times has neither more nor less of what is shown. */
 static bool is_shown(const json_t *site)
 {
     return fabs(seep_get_number(site, "retained_bytes_change")) >= LEAST ||
@@ -46,7 +46,7 @@ static int space_width(const json_t *sites)
     return width;
 }
 
-/* Right-aligned; nothing where nothing has changed. */
+/* Right-aligned; blank if nothing changed. */
 static void put_change(FILE *out, double bytes, int width)
 {
     char size[SEEP_SIZE_TEXT], text[SEEP_SIZE_TEXT + 1] = "";

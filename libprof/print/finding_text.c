@@ -12,7 +12,7 @@ struct page {
     FILE *out;
     bool colour;
     const char *cwd;  /* of the job: paths below it are shown without it */
-    const char *unit; /* what growth is told by: "step" or "time slice" */
+    const char *unit; /* the unit of growth: "step" or "time slice" */
     json_t *roles;    /* by pid, as text */
 };
 
@@ -22,7 +22,7 @@ static const char *pid_text(const json_t *pid, char text[24])
     return text;
 }
 
-/* What every pid was. One whose program was replaced has several entries: the last holds. */
+/* The role of each pid. A process that exec'd has several entries: the last one counts. */
 static json_t *roles_of(const json_t *report)
 {
     json_t *roles = json_object(), *process;
@@ -36,8 +36,8 @@ static json_t *roles_of(const json_t *report)
     return roles;
 }
 
-/* Those of pids that are not in `seen` yet and had that role (NULL: any), as many as have room:
- * "trainer process 2817", "loader-worker processes 12 13". */
+/* The pids that are not yet in `seen` and have that role (NULL: any), as many as fit: "trainer
+ * process 2817", "loader-worker processes 12 13". */
 static void put_role(const struct page *p, FILE *to, const char *before, const json_t *pids,
                      const char *role, json_t *seen)
 {
@@ -83,7 +83,7 @@ static void put_processes_of(const struct page *p, FILE *to, bool grows, const j
     json_decref(seen);
 }
 
-/* What nobody recorded has no line. */
+/* Memory that nobody recorded has no line. */
 static bool is_unseen(const json_t *finding)
 {
     return json_is_null(json_object_get(finding, "frame")) &&

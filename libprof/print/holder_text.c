@@ -16,7 +16,7 @@ static void put_path(FILE *out, const json_t *holders, const json_t *path, int c
     free(words);
 }
 
-/* The statements that put it there, a line each. */
+/* The statements that put it there, one per line. */
 static void put_kept(const json_t *finding, const char *cwd, FILE *out, int indent)
 {
     const int column = indent + (int)strlen(KEPT);

@@ -13,7 +13,7 @@
 enum {
     MAX_SHOWN_LINES = 8,
     SIZE_COLUMNS = 11,
-    HOLDER_COLUMN = SEEP_PUT_LABEL + SIZE_COLUMNS + 2 /* where a place stands beside its size */
+    HOLDER_COLUMN = SEEP_PUT_LABEL + SIZE_COLUMNS + 2 /* the column of a place, beside its size */
 };
 
 static const double MOST_OF_IT = 0.8;
@@ -24,8 +24,8 @@ struct page {
     double steps;
 };
 
-/* Snapshots are of one instant, and of all that a line has then: who they name need not hold what
- * it had at its peak. */
+/* A snapshot shows one instant, and all that a line has at that instant: the holders it names need
+ * not hold what the line had at its peak. */
 static void put_when_held(const struct page *p, const struct seep_line_view *line,
                           const json_t *site)
 {
@@ -44,7 +44,7 @@ static void put_when_held(const struct page *p, const struct seep_line_view *lin
             seep_get_when(p->unit, seep_get_number(holders, "step"), p->steps, when));
 }
 
-/* Peaks of a line's stacks were not at one time: their sum is the most that it can have been. */
+/* A line's stacks may peak at different times: the sum of their peaks is an upper bound. */
 static bool is_bound(const struct seep_line_view *line)
 {
     for (size_t i = 0; i < line->n_sites; i++) {
@@ -79,7 +79,7 @@ static void put_line(const struct page *p, const char *label, const struct seep_
     }
 }
 
-/* Lines that no finding has told of yet, by their peaks. */
+/* Lines that no finding names, by their peaks. */
 void seep_lines_text(const json_t *report, FILE *out)
 {
     const json_t *job = json_object_get(report, "job");

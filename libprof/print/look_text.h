@@ -1,4 +1,4 @@
-/* A look at a process as text: what holds its memory, what grows. */
+/* A look at a process as text: what holds its memory, and what grows. */
 #ifndef SEEP_LIBPROF_PRINT_LOOK_TEXT_H
 #define SEEP_LIBPROF_PRINT_LOOK_TEXT_H
 

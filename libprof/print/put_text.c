@@ -28,7 +28,8 @@ void seep_put_colour(FILE *out, bool colour, const char *code)
 
 void seep_put_severity(FILE *out, bool colour, int severity)
 {
-    /* Of 256 colours those nearest to the page's (viewer/page/page.css), bold where it matters. */
+    /* Of 256 colours, those nearest to the page's (viewer/page/page.css), bold for important
+     * ones. */
     static const char *const codes[SEEP_N_SEVERITIES] = {"1;38;5;166", "1;38;5;178", "1;38;5;31",
                                                          "38;5;245"};
 
@@ -134,7 +135,7 @@ int seep_put_width(FILE *out, int otherwise)
     return columns < LEAST_WIDTH ? LEAST_WIDTH : columns;
 }
 
-/* A column a character (UTF-8); none for "\033[…m". */
+/* Columns of a text: one per UTF-8 character, none for "\033[…m". */
 static int columns_of(const char *text, size_t n)
 {
     int columns = 0;
@@ -149,7 +150,7 @@ static int columns_of(const char *text, size_t n)
     return columns;
 }
 
-/* The length of the word that a text begins with; a number's unit belongs to it. */
+/* The length of the word that a text begins with; a number and its unit are one word. */
 static size_t word_length(const char *text)
 {
     static const char *const units[] = {"%", "B", "KiB", "MiB", "GiB", "TiB", "s", "steps"};

@@ -18,14 +18,14 @@ enum { LABEL = SEEP_PUT_LABEL };
 struct page {
     FILE *out;
     const char *cwd;  /* of the job: paths below it are shown without it */
-    double steps;     /* that it finished */
-    const char *unit; /* what growth is told by: "step" or "time slice" */
+    double steps;     /* that the job finished */
+    const char *unit; /* the unit of growth: "step" or "time slice" */
     bool all;         /* each process's RSS */
     bool is_one;      /* one process, whose resident memory is the job's */
     bool running;     /* some process was alive when the report was made */
 };
 
-/* "label    …", which goes on below itself; "" for one more of the same. */
+/* "label    …", continued below its text; "" to continue the previous label. */
 static FILE *begin(struct seep_paragraph *line, const struct page *p, const char *label)
 {
     fprintf(p->out, "%-*s", LABEL, label);
@@ -77,7 +77,7 @@ static void put_job(const struct page *p, const json_t *job)
     seep_put_end(&line);
 }
 
-/* Where it is not what a reader would expect. */
+/* Printed if it is not what a reader would expect. */
 static void put_why(const struct page *p, const json_t *job)
 {
     const char *source = seep_get_text(job, "step_source", "time");
@@ -125,12 +125,26 @@ static void put_devices(const struct page *p, const json_t *report)
     }
 }
 
+/* For the host, the outcome decides, which `retried` says. */
+static const char *shortage_ends_text(const json_t *its)
+{
+    if (json_is_true(json_object_get(its, "retried")))
+        return ". The program then asked for less and got it.";
+    return strcmp(seep_get_text(its, "source", "allocator"), "host") == 0
+               ? ""
+               : ". The CUDA runtime refused it; the caller may have tried again.";
+}
+
 static void put_shortage(const struct page *p, FILE *to, const json_t *its)
 {
+    const char *source = seep_get_text(its, "source", "allocator");
     char words[SEEP_SPACE_WORDS], when[SEEP_WHEN_TEXT];
 
-    fprintf(to,
-            "CUDA out of memory (%s): ", seep_space_words(seep_get_text(its, "space", "?"), words));
+    if (strcmp(source, "host") == 0)
+        fputs("Out of host memory: ", to);
+    else
+        fprintf(to, "CUDA out of memory (%s): ",
+                seep_space_words(seep_get_text(its, "space", "?"), words));
     seep_put_size(to, seep_get_number(its, "asked_bytes"));
     fprintf(to, " requested %s",
             seep_get_when(p->unit, seep_get_number(its, "step"), p->steps, when));
@@ -138,8 +152,8 @@ static void put_shortage(const struct page *p, FILE *to, const json_t *its)
         fputs(", ", to);
         seep_put_frame(to, json_object_get(its, "frame"), p->cwd);
     }
-    if (strcmp(seep_get_text(its, "source", "allocator"), "runtime") == 0) {
-        fputs(". The CUDA runtime refused it; the caller may have tried again.", to);
+    if (strcmp(source, "allocator") != 0) {
+        fputs(shortage_ends_text(its), to);
         return;
     }
     fputs("; ", to);
@@ -161,7 +175,7 @@ static void put_shortages(const struct page *p, const json_t *report)
     }
 }
 
-/* Where --gpu=cupti is heard; where it is not, that is among what is not seen. */
+/* Printed if --gpu=cupti records; otherwise the list of what was not seen says so. */
 static void put_cupti(const struct page *p, const json_t *report)
 {
     const json_t *runtime = json_object_get(json_object_get(report, "coverage"), "runtime");
@@ -195,9 +209,9 @@ static void put_peaks(FILE *to, const json_t *pss, double rss_bytes, bool togeth
     free(text);
 }
 
-/* Of the processes together: at the one instant at which that was most. One process alone shares
- * nothing within the job: its RSS says it all, and the kernel knows that peak better than PSS,
- * which is looked at now and then. */
+/* For several processes together: the instant at which their sum was highest. A single process
+ * shares nothing within the job, so its RSS says it all; and the kernel knows the exact peak of
+ * RSS, whereas PSS is only sampled. */
 static void put_resident(const struct page *p, const json_t *report)
 {
     const json_t *rss = json_object_get(json_object_get(report, "coverage"), "rss");
@@ -253,7 +267,7 @@ static bool is_helper(const json_t *process)
     return strcmp(seep_get_text(process, "role", "helper"), "helper") == 0;
 }
 
-/* Helpers come last: where there are many processes, they are not the ones to look at. */
+/* Helpers come last: if there are many processes, helpers are not the ones to look at. */
 static void put_processes(const struct page *p, const json_t *report)
 {
     const json_t *processes = json_object_get(report, "processes");
@@ -273,7 +287,7 @@ static void put_processes(const struct page *p, const json_t *report)
         fprintf(p->out, "%*sand %zu more\n", LABEL, "", n - shown);
 }
 
-/* What the snapshots of who holds what have cost. */
+/* What the snapshots for who holds memory cost. */
 static void put_holders(const struct page *p, const json_t *report)
 {
     const json_t *holders = json_object_get(report, "holders");

@@ -10,10 +10,10 @@
 
 enum { NOTABLE_BYTES = 32 << 20 };
 
-/* Parts below this share of RSS are not worth their place in the line. */
+/* Parts below this share of RSS are not worth printing. */
 static const double least_part = 0.005;
 
-/* Of a part that is a space the words are the space's. */
+/* A part that is a space has the space's words. */
 static const struct {
     const char *key, *space, *what;
 } parts[] = {
@@ -76,7 +76,7 @@ static void put_composition(FILE *out, const json_t *rss, const char *unit)
     put_growth(out, rss, "heap_free_grows", "heap_free_growth_bytes_per_step",
                "free memory in malloc's arenas grows", unit);
     put_growth(out, rss, "maps_grow", "maps_growth_bytes_per_step",
-               "mapped memory, mapped earlier, fills up", unit);
+               "the touched part of earlier mappings grows", unit);
     put_growth(out, rss, "unexplained_grows", "unexplained_growth_bytes_per_step",
                "the unexplained part grows", unit);
 }

@@ -11,7 +11,7 @@
 
 enum {
     PIECE = 1 << 20,
-    OVERLAP = 128, /* longer than any text that is looked for */
+    OVERLAP = 128, /* longer than any text searched for */
     MAX_SECTIONS = 4096,
     MAX_SECTION_NAMES = 1 << 16,
     COMMIT_DIGITS = 40,
@@ -19,8 +19,8 @@ enum {
 
 #define MAX_LOOKED_AT (UINT64_C(96) << 20) /* of one file */
 
-/* Texts that only the allocator's own code holds: a program that merely calls it has its function
- * names, too. An earlier line wins: a program may hold the words of several. */
+/* Texts that only the allocator's own code contains: a program that merely calls it has its
+ * function names, too. An earlier line wins: a program may contain texts of several. */
 static const struct {
     const char *text, *name;
 } marks[] = {
@@ -47,7 +47,7 @@ static bool is_digit(char c)
 }
 
 /* "5.3.0-0-g54ea…": a version, commits since, and the commit's 40 digits. Returns the length of the
- * version in front of `dash`, 0 where it is none. */
+ * version before `dash`, 0 if there is none. */
 static size_t version_before(const char *bytes, size_t dash, size_t n)
 {
     size_t at = dash + 1, start = dash;
@@ -128,7 +128,7 @@ bool seep_own_allocator_scan(const char *bytes, size_t n, struct seep_own_alloca
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-/* Reads [at, at + n) in pieces that overlap. True: all is known. */
+/* Reads [at, at + n) in overlapping pieces. True: everything is known. */
 static bool search_part(int fd, uint64_t at, uint64_t n, char *piece,
                         struct seep_own_allocator *found)
 {
@@ -172,7 +172,7 @@ static Elf64_Shdr *read_sections(int fd, const Elf64_Ehdr *head, size_t *n)
     return sections;
 }
 
-/* Closed by NUL; *n counts without that. */
+/* NUL-terminated; *n does not count the NUL. */
 static char *read_names(int fd, const Elf64_Shdr *sections, size_t n_sections, size_t index,
                         size_t *n)
 {
@@ -188,7 +188,7 @@ static char *read_names(int fd, const Elf64_Shdr *sections, size_t n_sections, s
     return names;
 }
 
-/* Small sections first: names are telling, and cost least. */
+/* Small sections first: names say most, and cost least. */
 static void search_sections(int fd, const Elf64_Ehdr *head, char *piece,
                             struct seep_own_allocator *found)
 {

@@ -8,7 +8,7 @@
 
 enum {
     WINDOW = 8, /* program headers, or dynamic entries, read at once */
-    MAX_HEADERS = 64 * 1024 / sizeof(Elf64_Phdr), /* the kernel takes no more */
+    MAX_HEADERS = 64 * 1024 / sizeof(Elf64_Phdr), /* the kernel accepts no more */
     MAX_DYNAMIC = 1024,
     MAX_NEEDED = 256,
     MAX_UNDEFINED = 4096,
@@ -23,7 +23,7 @@ struct reader {
     Elf64_Phdr window[WINDOW];
 };
 
-/* Where the dynamic section says things are; addresses, 0: not said. */
+/* Where the dynamic section says things are; addresses, 0: not stated. */
 struct dynamic {
     uint64_t at, bytes; /* of itself, in the file */
     uint64_t strings, symbols, hash, soname;
@@ -52,7 +52,7 @@ static const Elf64_Phdr *header_at(struct reader *r, unsigned i)
     return &r->window[i - r->first];
 }
 
-/* The place in the file of what is loaded at an address; UINT64_MAX: nowhere. */
+/* The file offset of what is loaded at an address; UINT64_MAX: none. */
 static uint64_t place_of(struct reader *r, uint64_t address)
 {
     for (unsigned i = 0; i < r->n_headers; i++) {
@@ -65,7 +65,7 @@ static uint64_t place_of(struct reader *r, uint64_t address)
     return UINT64_MAX;
 }
 
-/* Text up to its NUL; cut where it is longer. */
+/* Text up to its NUL; truncated if longer. */
 static bool read_text(const struct reader *r, uint64_t at, char text[SEEP_ELF_NAME_BYTES])
 {
     long n = at <= INT64_MAX ? seep_os_call6(SYS_pread64, r->fd, (long)text,
@@ -75,7 +75,7 @@ static bool read_text(const struct reader *r, uint64_t at, char text[SEEP_ELF_NA
     return n > 0;
 }
 
-/* The base name of the path in PT_INTERP, which the kernel wants closed by a NUL. */
+/* The base name of the path in PT_INTERP, which must end with a NUL for the kernel. */
 static bool read_loader(const struct reader *r, uint64_t at, uint64_t bytes,
                         char loader[SEEP_ELF_NAME_BYTES])
 {
@@ -91,7 +91,7 @@ static bool read_loader(const struct reader *r, uint64_t at, uint64_t bytes,
     return true;
 }
 
-/* Asked for in order from 0 on. NULL: the last one was before, or it is not readable. */
+/* Call it for 0, 1, 2, … in order. NULL: past the last one, or not readable. */
 static const Elf64_Dyn *entry_at(const struct reader *r, struct dynamic *d, uint64_t i)
 {
     const uint64_t n = d->bytes / sizeof(Elf64_Dyn);
@@ -207,8 +207,8 @@ static bool defines(const struct reader *r, const struct hash_head *head, uint64
     return false;
 }
 
-/* The runtimes of all sanitizers that replace malloc ask for these where they are linked in; a
- * symbol that is asked for stands before those that are defined. */
+/* All sanitizer runtimes that replace malloc import these symbols when linked in; imported symbols
+ * precede defined ones. */
 static bool asks_for_symbolizer(const struct reader *r, const struct hash_head *head,
                                 uint64_t symbols, uint64_t strings)
 {

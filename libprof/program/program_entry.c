@@ -26,7 +26,7 @@ static void judge(struct seep_program_entry *e, enum seep_entry entry, const cha
     e->detail[n] = '\0';
 }
 
-/* Rights are not given on a file system, or to a process, that is not to get any. */
+/* A file system or a process may not allow a program to gain rights. */
 static bool rights_are_given(int fd)
 {
     struct statfs fs;
@@ -36,9 +36,8 @@ static bool rights_are_given(int fd)
     return seep_os_call3(SYS_fstatfs, fd, (long)&fs, 0) < 0 || !(fs.f_flags & ST_NOSUID);
 }
 
-/* The loader drops LD_PRELOAD where the program gains rights. Where it would not (the owner runs a
- * setuid program) such a program still scrubs the environment of what it starts: sudo and its kin.
- */
+/* The loader drops LD_PRELOAD if the program gains rights. Even if it would not (the owner runs a
+ * setuid program), such a program scrubs the environment of what it starts: sudo and its kin. */
 static void judge_rights(int fd, const struct stat *st, struct seep_program_entry *e)
 {
     long uid = seep_os_call3(SYS_getuid, 0, 0, 0);
@@ -90,7 +89,7 @@ int seep_entry_of_file(int at, const char *path, struct seep_program_entry *e,
     if (r < 0)
         return (int)r;
     if (!S_ISREG(st.st_mode))
-        return -EACCES; /* to open a pipe or a device may wait, or do something */
+        return -EACCES; /* opening a pipe or a device may block, or have effects */
     int fd = (int)seep_os_call6(SYS_openat, at, (long)path,
                                 O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0);
     if (fd < 0) {
@@ -116,7 +115,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* A name that reaches the end of what the kernel reads may be cut: it runs no such script. */
+/* A name that reaches the end of what the kernel reads may be truncated: the kernel does not run
+ * such a script. */
 char *seep_entry_interpreter(char line[SEEP_ENTRY_LINE_BYTES], char **argument)
 {
     char *end = memchr(line, '\n', SEEP_ENTRY_LINE_BYTES);
@@ -155,7 +155,7 @@ void seep_entry_of_exec(int at, const char *path, struct seep_program_entry *e)
         char *interpreter = seep_entry_interpreter(line, &argument);
         if (!interpreter)
             return;
-        /* The path lies in the buffer, which is filled anew only once it has been opened. */
+        /* The path is in the buffer, which is refilled only after the file was opened. */
         r = seep_entry_of_file(AT_FDCWD, interpreter, e, line);
     }
 }

@@ -1,6 +1,6 @@
-/* What a program file is to a preloaded library: one judgement for the launcher, the doctor and the
- * hooks of exec and posix_spawn. Runtime part: raw system calls, at most 2 KiB of stack together,
- * no static state, so that a child of vfork may ask. Any bytes are survived. */
+/* What a program file means for a preloaded library: one judgement for the launcher, the doctor and
+ * the hooks of exec and posix_spawn. Runtime part: raw system calls, at most 2 KiB of stack
+ * together, no static state, so a child of vfork may call it. Any bytes are safe. */
 #ifndef SEEP_LIBPROF_PROGRAM_PROGRAM_ENTRY_H
 #define SEEP_LIBPROF_PROGRAM_PROGRAM_ENTRY_H
 
@@ -18,24 +18,24 @@ enum {
 struct seep_program_entry {
     enum seep_entry entry;
     bool gains;      /* RIGHTS: it would gain them when this process runs it now */
-    bool own_malloc; /* it brings a malloc of its own: maps are seen, and nothing else */
+    bool own_malloc; /* it brings its own malloc: only maps are seen */
     /* LIBC: base name of its loader. SANITIZER: that of the runtime library, "" where it is linked
      * in. RIGHTS: "setuid", "setgid" or "file capabilities". Else "". */
     char detail[SEEP_ENTRY_DETAIL_BYTES];
 };
 
 /* Judges the program at `path` itself; relative to the folder `at` (or AT_FDCWD). Returns 0, 1 for
- * a script, whose first line is then in `line`, or a negative errno where it cannot be read: the
- * judgement is then what its mode tells, SEEP_ENTRY_OK at best. */
+ * a script, whose first line is then in `line`, or a negative errno if it cannot be read: then the
+ * judgement is by its mode, SEEP_ENTRY_OK at best. */
 int seep_entry_of_file(int at, const char *path, struct seep_program_entry *entry,
                        char line[SEEP_ENTRY_LINE_BYTES]);
 
-/* Judges what execve(2) of `path` runs in the end: "#!" lines are followed as the kernel does. What
- * cannot be read is SEEP_ENTRY_OK: the kernel decides. */
+/* Judges what execve(2) of `path` finally runs: follows "#!" lines as the kernel does. An
+ * unreadable file is SEEP_ENTRY_OK: the kernel decides. */
 void seep_entry_of_exec(int at, const char *path, struct seep_program_entry *entry);
 
-/* Takes "#! interpreter [argument]" apart, in place. NULL: the kernel would not run it. *argument
- * is NULL where there is none. */
+/* Parses "#! interpreter [argument]" in place. NULL: the kernel would not run it. *argument is NULL
+ * if there is none. */
 char *seep_entry_interpreter(char line[SEEP_ENTRY_LINE_BYTES], char **argument);
 
 /* execvp's search: `name` with a slash is a path, else it is looked for in the folders of `search`

@@ -13,7 +13,7 @@
 struct stat_line {
     char state;
     unsigned long long ticks; /* of its start, since boot, suspended time included */
-    int exit_code;            /* as wait(2) gives it; 0 where this user may not know */
+    int exit_code;            /* as wait(2) gives it; 0 if this user may not see it */
 };
 
 static bool read_stat(uint32_t pid, struct stat_line *line)
@@ -29,7 +29,7 @@ static bool read_stat(uint32_t pid, struct stat_line *line)
     if (n <= 0)
         return false;
     text[n] = 0;
-    /* The name before it may hold anything, parentheses too. */
+    /* The name before it may contain anything, even parentheses. */
     const char *after = strrchr(text, ')'), *last = strrchr(text, ' ');
     if (!after || !last)
         return false;

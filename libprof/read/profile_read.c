@@ -82,7 +82,7 @@ static void set_chunks(struct seep_profile *p)
     p->n_chunks = p->header->n_chunks;
 }
 
-/* Takes over a header that has been read; on failure the profile is closed. */
+/* Takes ownership of a header that was read; closes the profile on failure. */
 static int adopt(struct seep_profile *p, struct seep_profile **out, struct seep_error *err)
 {
     int rc = check_header(p, err);
@@ -104,7 +104,7 @@ static struct seep_profile *profile_new(const char *path)
     if (!p)
         return NULL;
     p->path = strdup(path);
-    /* Most of a header is never written: what is a hole in the file costs no memory here either. */
+    /* Most of a header is never written: a hole in the file uses no memory here either. */
     void *header =
         mmap(NULL, SEEP_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     p->header = header == MAP_FAILED ? NULL : header;
@@ -134,7 +134,7 @@ static ssize_t read_at(int fd, void *buffer, uint64_t n_bytes, uint64_t offset)
     return (ssize_t)done;
 }
 
-/* Opens without waiting on a FIFO or a terminal that lies there under such a name. */
+/* Opens without blocking if the name belongs to a FIFO or a terminal. */
 static int open_regular(const char *path, uint64_t *size, struct seep_error *err)
 {
     struct stat st;
@@ -153,14 +153,14 @@ static int open_regular(const char *path, uint64_t *size, struct seep_error *err
     return fd;
 }
 
-/* Reads [from, to) without the holes, which would cost memory for nothing. */
+/* Reads [from, to) without the holes, which would waste memory. */
 static int read_data(int fd, void *base, uint64_t from, uint64_t to)
 {
     while (from < to) {
         uint64_t end = to;
         off_t data = lseek(fd, (off_t)from, SEEK_DATA);
         if (data < 0 && errno == ENXIO)
-            return 0; /* a hole up to the end, or beyond it */
+            return 0; /* a hole up to the end, or past it */
         if (data >= 0) {
             if ((uint64_t)data >= to)
                 return 0;
@@ -215,7 +215,7 @@ static void *map_chunks(struct seep_profile *p, uint32_t n)
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* With room for `more` chunks, or under a limit for less. */
+/* With room for `more` chunks, or for fewer under a limit. */
 static int make_base(struct seep_profile *p, uint32_t more, struct seep_error *err)
 {
     void *base = map_chunks(p, p->n_chunks + more);
@@ -261,7 +261,7 @@ int seep_profile_from_bytes(const char *name, const void *bytes, uint64_t size,
     return 0;
 }
 
-/* What refers to other records is read before what it refers to. */
+/* Records are read before the records that they refer to. */
 static unsigned pass_of(uint8_t type)
 {
     return type == SEEP_CHUNK_LAYOUTS   ? 0
@@ -296,8 +296,8 @@ static int read_chunks(int fd, struct seep_profile *p, unsigned pass)
     return 0;
 }
 
-/* Chunks that came into use since the last look. Those of a pass that is over wait for the next
- * reader: what they refer to may be younger than what has been read of it. */
+/* Chunks that came into use since the last look. Those of a finished pass wait for the next reader:
+ * they may refer to records younger than those read. */
 static void refresh_types(int fd, struct seep_profile *p, unsigned pass)
 {
     static const size_t at = offsetof(struct seep_header, chunk_types);

@@ -1,10 +1,9 @@
-/* Reads one profile file (libprof/format/profile_format.h) into memory and hands out its records,
+/* Reads one profile file (libprof/format/profile_format.h) into memory and returns its records,
  * checked.
  *
- * Everything in a file is untrusted: a record is returned only when it lies inside the file, inside
- * one chunk, and the chunk is of its type. What cannot be had reads as NULL, which callers print as
- * unknown. The contents are copied, never mapped: a file that is cut while it is read cannot raise
- * SIGBUS. */
+ * Everything in a file is untrusted: a record is returned only if it is inside the file and inside
+ * one chunk of its type. Anything else reads as NULL, which callers print as unknown. The contents
+ * are copied, never mapped: a file truncated during the read cannot raise SIGBUS. */
 #ifndef SEEP_LIBPROF_READ_PROFILE_READ_H
 #define SEEP_LIBPROF_READ_PROFILE_READ_H
 
@@ -25,7 +24,7 @@ struct seep_profile {
     uint32_t room;               /* chunks that base has room for: a running process adds some */
     bool loaded;                 /* chunks have been read */
     bool truncated;              /* the file ends before its own chunks do */
-    struct seep_profile *parent; /* set by who opened both, NULL: none or missing */
+    struct seep_profile *parent; /* set by whoever opened both; NULL: none or missing */
     uint32_t **memo;             /* [room] lazily made: see seep_profile_memo() */
 };
 
@@ -35,24 +34,25 @@ struct seep_profile {
 SEEP_MUST_CHECK int seep_profile_open(const char *path, struct seep_profile **out,
                                       struct seep_error *err);
 
-/* The same from `size` bytes in memory, which are copied, chunks included; `name` stands for the
+/* The same from `size` bytes in memory, which are copied, chunks included; `name` stands in for the
  * file's. */
 SEEP_MUST_CHECK int seep_profile_from_bytes(const char *name, const void *bytes, uint64_t size,
                                             struct seep_profile **out, struct seep_error *err);
 
-/* Reads the chunks; a no-op when they are there. Of a process that runs, those in use now, not as
- * it was opened: first layouts, then the sites, then the details, then all that these refer to, so
- * that every reference resolves. Returns 0, -SEEP_EIO, -SEEP_ENOMEM. */
+/* Reads the chunks; a no-op if they were read. For a running process, reads the chunks in use now,
+ * not when it was opened: first layouts, then sites, then details, then all that these refer to, so
+ * every reference resolves. Returns 0, -SEEP_EIO, -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_profile_load(struct seep_profile *profile, struct seep_error *err);
 
-/* Complains of a file of another version of the format, with what to do. Returns -SEEP_EVERSION. */
+/* Reports a file of another format version, and what to do. Returns -SEEP_EVERSION. */
 int seep_version_error(struct seep_error *err, const char *path, uint32_t version);
 
 /* Drops what load made; the header stays. */
 void seep_profile_unload(struct seep_profile *profile);
 void seep_profile_close(struct seep_profile *profile);
 
-/* Name of the parent's file if the profile inherits records and it is a plain one, else NULL. */
+/* Name of the parent's file if the profile inherits records and the name is a plain one, else
+ * NULL. */
 const char *seep_profile_parent_name(const struct seep_profile *profile);
 
 /* `bytes` of a record at `ref` in a chunk of `type`, or NULL. *found_in (may be NULL) becomes the
@@ -71,7 +71,7 @@ const struct seep_point *seep_profile_series(struct seep_profile *profile, uint3
                                              uint32_t detail, uint32_t *n);
 
 /* A word of scratch for the record at `ref` of `profile` itself (not of its parents), zero at
- * first: the merge keeps there what it made of the record. NULL when there is no memory. */
+ * first: the merge stores there what it made of the record. NULL without memory. */
 uint32_t *seep_profile_memo(struct seep_profile *profile, uint32_t ref);
 
 #endif

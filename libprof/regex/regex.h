@@ -1,7 +1,7 @@
-/* POSIX extended regular expressions over bytes, compiled and matched without any memory but the
- * caller's: libc's allocate, which code inside of a job must not. What an expression says is what
- * libc's says in the C locale, \w, \W, \s and \S included; there are no references back, and no
- * other letter behind a backslash. Threads: any, on an expression that is not written to. */
+/* POSIX extended regular expressions over bytes, compiled and matched using only the caller's
+ * memory: libc's functions allocate, which code inside a job must not. Expressions mean the same as
+ * libc's in the C locale, including \w, \W, \s and \S; no back-references, and no other letter
+ * after a backslash. Threads: any, on an expression that is not being written. */
 #ifndef SEEP_LIBPROF_REGEX_REGEX_H
 #define SEEP_LIBPROF_REGEX_REGEX_H
 
@@ -29,7 +29,7 @@ struct seep_regex {
     uint8_t sets[SEEP_REGEX_SETS][32]; /* a bit for each byte */
 };
 
-/* Returns NULL; or what is wrong with the text, which matches nothing then. */
+/* Returns NULL, or what is wrong with the text, which then matches nothing. */
 const char *seep_regex_compile(struct seep_regex *regex, const char *text);
 
 /* Whether some part of the text matches. Time: at most the text's bytes times the codes. */

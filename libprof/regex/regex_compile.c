@@ -1,5 +1,5 @@
-/* An expression is read from left to right; each part of it becomes codes that follow those before,
- * with jumps that are relative and stay within the part: so a part can be moved and copied. */
+/* Reads an expression from left to right; each part appends codes whose jumps are relative and stay
+ * within the part, so a part can be moved and copied. */
 #include "libprof/regex/regex.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static const char nothing_to_repeat[] = "there is nothing to repeat";
 struct reading {
     struct seep_regex *regex;
     const char *at;
-    const char *wrong; /* the first thing that is; NULL: nothing */
+    const char *wrong; /* the first error; NULL: none */
     unsigned depth;
 };
 
@@ -101,7 +101,7 @@ static void invert(uint8_t *set)
         set[i] = (uint8_t)~set[i];
 }
 
-/* A set that is empty; NULL: there is no room, which is said. */
+/* An empty set; NULL: there is no room, which is reported. */
 static uint8_t *new_set(struct reading *r)
 {
     struct seep_regex *regex = r->regex;
@@ -113,7 +113,7 @@ static uint8_t *new_set(struct reading *r)
     return regex->sets[regex->n_sets++];
 }
 
-/* [:alpha:], of which [: is read. */
+/* [:alpha:] after [: was read. */
 static void read_class(struct reading *r, uint8_t *set)
 {
     const char *end = strstr(r->at, ":]");
@@ -141,7 +141,7 @@ static void read_member(struct reading *r, uint8_t *set)
     r->at += 2;
 }
 
-/* [abc], of which [ is read. */
+/* [abc] after [ was read. */
 static void read_set(struct reading *r)
 {
     const bool inverted = *r->at == '^';
@@ -253,7 +253,7 @@ static int read_number(struct reading *r)
     return n;
 }
 
-/* {2}, {2,} or {2,3}, of which { is read. */
+/* {2}, {2,} or {2,3} after { was read. */
 static void read_bounds(struct reading *r, int *least, int *most)
 {
     *least = read_number(r);
@@ -269,7 +269,7 @@ static void read_bounds(struct reading *r, int *least, int *most)
         r->at++;
 }
 
-/* The part of `n` codes at `from` may be left out; where it has no end, it may come again. */
+/* Makes the part of `n` codes at `from` optional; if `endless`, it may also repeat. */
 static void optional(struct reading *r, unsigned from, unsigned n, bool endless)
 {
     insert(r, from, SEEP_REGEX_FORK, 1, (int)n + 1 + endless);
@@ -321,7 +321,7 @@ static void read_repeated(struct reading *r)
     }
 }
 
-/* One of several, with | between them; up to ) or the end. */
+/* Alternatives with | between them, up to ) or the end. */
 static void read_choice(struct reading *r)
 {
     const unsigned from = here(r);

@@ -1,5 +1,5 @@
-/* All ways through the expression at once (Thompson, 1968): which codes wait for the next byte is a
- * set of bits, so that no text takes long. */
+/* Follows all paths through the expression at once (Thompson, 1968): the codes that wait for the
+ * next byte are a set of bits, so no text takes long. */
 #include "libprof/regex/regex.h"
 
 struct waiting {
@@ -14,7 +14,7 @@ static bool add(struct waiting *w, unsigned code)
     return fresh;
 }
 
-/* Adds all that can be reached from `code` without a byte. Each code is put by at most once. */
+/* Adds everything reachable from `code` without reading a byte. Each code is added at most once. */
 static bool reach(const struct seep_regex *regex, struct waiting *w, unsigned code, bool at_begin,
                   bool at_end)
 {

@@ -1,5 +1,5 @@
-/* This part of report.json's coverage names allocators that are not libc's: those of a process, and
- * those inside of libraries. */
+/* This part of report.json's coverage names allocators that are not libc's: those that replace a
+ * process's malloc, and those inside libraries. */
 #include "libprof/report/report_said.h"
 
 #include "libprof/base/text.h"
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILES = 24 }; /* that are looked into */
+enum { MAX_FILES = 24 }; /* that are examined */
 
-/* Places in coverage_seen[]. */
+/* Indices of coverage_seen[]. */
 enum hook {
 #define SEEP_HOOK(name, ...) HOOK_##name,
 #include "libprof/format/hooks.def"
@@ -20,8 +20,8 @@ enum hook {
 
 /* ---- whose malloc -------------------------------------------------------------------------- */
 
-/* libc itself calls malloc in any program that does something, unless another one is in its place.
- */
+/* libc itself calls malloc in any program that does something, unless another malloc replaces
+ * it. */
 static bool never_called_malloc(const struct seep_model_process *p)
 {
     static const enum hook heap[] = {
@@ -40,7 +40,7 @@ static bool never_called_malloc(const struct seep_model_process *p)
     return !r->inherits && any_map && !any_heap;
 }
 
-/* The file whose allocator the process used in place of what seep sees; NULL: it did not. */
+/* The file whose allocator the process used instead of the one that seep sees; NULL: none. */
 static const char *own_malloc_of(const struct seep_model_process *p)
 {
     if (p->id.allocator[0])
@@ -48,7 +48,7 @@ static const char *own_malloc_of(const struct seep_model_process *p)
     return never_called_malloc(p) && p->id.exe[0] ? p->id.exe : NULL;
 }
 
-/* Those that bring the same one: by the path of the file, or where only that is known, its name. */
+/* Processes with the same one: by the file's path or, if only that is known, its name. */
 struct own_malloc {
     const char *path;
     uint32_t pid;
@@ -112,7 +112,7 @@ static void say_own_mallocs(struct seep_said *said)
 
 /* ---- allocators inside libraries ----------------------------------------------------------- */
 
-/* The module that asked for a map: that of the innermost frame. 0: none. */
+/* The module that asked for a map: the innermost frame's. 0: none. */
 static uint32_t asking_module(const struct seep_model *m, const struct seep_model_site *site)
 {
     enum seep_space_class class = m->spaces[site->space].name.class;
@@ -134,8 +134,8 @@ static bool is_own_malloc_of_any(const struct seep_model *m, const char *path)
     return false;
 }
 
-/* CPython carries mimalloc from 3.13 on. What it maps are arenas of its objects, with that or with
- * its own allocator: they are known as such. */
+/* CPython includes mimalloc from 3.13 on. With it or with its own allocator, what it maps are
+ * arenas of its objects, which seep knows. */
 static bool is_interpreter(const char *path)
 {
     const char *name = seep_text_base(path);

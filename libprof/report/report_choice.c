@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A report stays one that a viewer can load, whatever the profile holds: at most so many sites, and
- * about so many bytes of their stacks. --all lifts both. */
+/* Whatever the profile holds, viewers must be able to load the report: so it lists a limited number
+ * of sites and about that many bytes of their stacks. --all lifts both limits. */
 enum { MAX_SITES = 2000, MAX_STACK_BYTES = 64 << 20, FRAME_BYTES = 160 };
 
 enum rank { RANK_LARGE, RANK_OF_FINDING, RANK_FIRST_OF_FINDING };
@@ -43,7 +43,7 @@ static void rank_findings(const struct seep_findings *f, uint8_t *rank)
     }
 }
 
-/* At least 0.1 % of its space's peak. In a space without a peak nothing is large. */
+/* At least 0.1 % of its space's peak. No site is large in a space without a peak. */
 static bool is_large(const struct seep_model *m, uint32_t site)
 {
     uint64_t peak = m->sites[site].totals.peak_bytes;
@@ -56,7 +56,7 @@ static size_t text_bytes(const struct seep_dictionary *d, uint32_t string)
     return strlen(seep_dictionary_text(d, string));
 }
 
-/* About how long the stack is as JSON; names of native code are not known yet. */
+/* The approximate length of the stack as JSON; names of native code are not known yet. */
 static size_t stack_bytes(const struct seep_dictionary *d, uint32_t stack)
 {
     size_t sum = 0;
@@ -71,7 +71,7 @@ static size_t stack_bytes(const struct seep_dictionary *d, uint32_t stack)
     return sum;
 }
 
-/* How many of the choices, best first, have room. */
+/* How many of the choices, best first, fit. */
 static size_t cut(const struct seep_report_pieces *pieces, const struct choice *choices, size_t n)
 {
     size_t kept = 0, bytes = 0;

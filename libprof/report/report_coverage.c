@@ -1,5 +1,4 @@
-/* Coverage, in report.json, says what was seen, and what could not be: nothing is left out without
- * a word. */
+/* Coverage, in report.json, says what was seen and what could not be: each gap has its sentence. */
 #include "libprof/report/report_pieces.h"
 
 #include "libprof/base/text.h"
@@ -9,15 +8,15 @@
 #include <stdio.h>
 
 enum {
-    OPTIMIZER_CALLS = 16, /* fewer say nothing … */
+    OPTIMIZER_CALLS = 16, /* fewer prove nothing … */
     CALLS_A_STEP = 8,     /* … nor do several optimizers that step in turn, … */
-    ROUNDS = 8,           /* … nor many that come again */
+    ROUNDS = 8,           /* … nor do many that keep stepping */
 };
 
 /* ---- hooks --------------------------------------------------------------------------------- */
 
-/* The order of coverage_seen[] is that of hooks.def, which is a part of the file format: it is only
- * appended to, so that its names are right for profiles of older builds too. */
+/* The order of coverage_seen[] is that of hooks.def, which is a part of the file format: rows are
+ * only ever appended, so the names are right for profiles of older builds too. */
 static const char *const hook_names[] = {
 #define SEEP_HOOK(name, ...) #name,
 #include "libprof/format/hooks.def"
@@ -44,7 +43,7 @@ static json_t *hooks_seen(const struct seep_model *m)
         char number[24];
         for (size_t p = 0; p < m->n_processes && !seen; p++)
             seen = m->processes[p].recording.hooks_seen[i];
-        snprintf(number, sizeof number, "hook %zu", i); /* of a newer build */
+        snprintf(number, sizeof number, "hook %zu", i); /* recorded by a newer build */
         if (seen)
             seep_json_append(list, json_string(i < N_HOOKS ? hook_names[i] : number), &failed);
     }
@@ -53,7 +52,8 @@ static json_t *hooks_seen(const struct seep_model *m)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Who makes NVTX marks asked for a tool, and found seep, which is there for nothing but steps. */
+/* A program with NVTX marks has loaded seep as its NVTX tool, which --step-nvtx alone makes it
+ * do. */
 static void say_nvtx(struct seep_said *said)
 {
     const struct seep_model *m = said->pieces->code->model;
@@ -143,6 +143,12 @@ static void say_process(struct seep_said *said, const struct seep_model_process 
         seep_said_add(said,
                       "pid %u: sampled every %llu bytes on average: counts and bytes are estimates",
                       pid, (unsigned long long)r->sample_bytes);
+    if (r->waited_ns)
+        seep_said_add(said,
+                      "pid %u: it was woken %.1f s after it began: what it had allocated before is "
+                      "not in the report; it freed %llu blocks of that since",
+                      pid, (double)r->waited_ns / 1e9,
+                      (unsigned long long)r->dropped[SEEP_DROP_FREE_UNKNOWN]);
     if (r->uncounted_stacks_bytes)
         seep_said_add(said,
                       "pid %u: its first %s were counted without stacks, before it had a profile",
@@ -158,7 +164,7 @@ static void say_missing(struct seep_said *said)
     for (size_t i = 0; i < m->n_bares; i++) {
         const struct seep_process *e = m->bares[i].entry;
         if (e->trouble || e->exec_entry)
-            continue; /* said already */
+            continue; /* has its sentence already */
         if (seep_bare_is_counted(e))
             n_counted++;
         else if (++n_missing <= SEEP_SAID_MOST)
@@ -187,7 +193,7 @@ static void say_holders(struct seep_said *said)
     seep_said_more(said, holders->n_said, "snapshots were not read completely");
 }
 
-/* What a reader that did not come to its end would have said is missing from every answer. */
+/* Snapshots that were not read to the end are missing from every answer on who holds memory. */
 static void say_readers(struct seep_said *said)
 {
     const struct seep_model *m = said->pieces->code->model;
@@ -223,7 +229,7 @@ static void add_refused(json_t *refused, const char *why, uint64_t n, bool *fail
         seep_json_set(refused, why, seep_json_count(sum), failed);
 }
 
-/* How many frozen copies were read to say who holds what, and why others were not. */
+/* How many frozen copies were read to see who holds what, and why others were not. */
 static json_t *copies_seen(const struct seep_model *m)
 {
     static const char *const why[SEEP_N_SNAPSHOT_REFUSALS] = {

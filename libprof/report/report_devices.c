@@ -1,4 +1,4 @@
-/* Devices as wholes: what there is of each, and what it is used for. */
+/* Devices as a whole: their memory, and what it is used for. */
 #include "libprof/report/report_pieces.h"
 
 #include "libprof/measure/device_memory.h"
@@ -19,7 +19,7 @@ static json_t *settings_json(unsigned bits)
     return seep_json_whole(list, failed);
 }
 
-/* The most of its tensors that was live at a time; 0 where none were seen. */
+/* The highest number of bytes of its tensors live at one time; 0 if none were seen. */
 static uint64_t tensors_peak(const struct seep_model *m, int device)
 {
     for (uint16_t i = 0; i < m->n_spaces; i++) {

@@ -10,9 +10,21 @@
 
 /* ---- of one process ---------------------------------------------------------------------- */
 
+/* A table of our own: glibc has the names only from 2.32 on. */
+#define NAMED(name) [SIG##name] = #name
+static const char *const signal_names[] = {
+    NAMED(HUP),  NAMED(INT),    NAMED(QUIT), NAMED(ILL),  NAMED(TRAP),   NAMED(ABRT), NAMED(BUS),
+    NAMED(FPE),  NAMED(KILL),   NAMED(USR1), NAMED(SEGV), NAMED(USR2),   NAMED(PIPE), NAMED(ALRM),
+    NAMED(TERM), NAMED(STKFLT), NAMED(CHLD), NAMED(CONT), NAMED(STOP),   NAMED(TSTP), NAMED(TTIN),
+    NAMED(TTOU), NAMED(URG),    NAMED(XCPU), NAMED(XFSZ), NAMED(VTALRM), NAMED(PROF), NAMED(WINCH),
+    NAMED(POLL), NAMED(PWR),    NAMED(SYS),
+};
+#undef NAMED
+
 static void say_signal(int number, char *text, size_t n)
 {
-    const char *name = sigabbrev_np(number);
+    bool known = number > 0 && (size_t)number < sizeof signal_names / sizeof *signal_names;
+    const char *name = known ? signal_names[number] : NULL;
 
     if (name)
         snprintf(text, n, SEEP_ENDED_SIGNAL_TEXT, name);
@@ -70,7 +82,7 @@ static bool trains(const struct seep_model_process *p)
     return p->role == SEEP_ROLE_TRAINER || p->role == SEEP_ROLE_RANK;
 }
 
-/* The first of those that train that failed: what others did then came of it. */
+/* The trainer or rank that failed first: failures of others followed from it. */
 static const struct seep_model_process *first_failed(const struct seep_model *m)
 {
     const struct seep_model_process *first = NULL;
@@ -83,7 +95,7 @@ static const struct seep_model_process *first_failed(const struct seep_model *m)
     return first;
 }
 
-/* What the launcher saw of the command, where it saw one fail. */
+/* How the command ended, if the launcher saw it fail. */
 static bool command_failed(const struct seep_model *m, struct seep_process_end *end)
 {
     for (size_t i = 0; i < m->n_jobs; i++) {

@@ -1,12 +1,12 @@
 /* This file writes the findings of report.json. */
 #include "libprof/report/report_pieces.h"
 
-#include "libprof/who/merge/kept_at.h"
+#include "libprof/who/kept/kept_at.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Those that the report lists. */
+/* Those of its sites that the report lists. */
 static json_t *site_ids(const struct seep_report_pieces *pieces, const struct seep_finding *f)
 {
     json_t *list = json_array();
@@ -42,22 +42,34 @@ static json_t *finding_evidence(const struct seep_finding *f)
     return seep_json_whole(list, failed);
 }
 
-/* Holders are known by lines: of what is spread over many, those of its common caller's own line
- * say nothing. */
+/* Holders are known by line. For a finding spread over many lines, the holders of the common
+ * caller's own line tell nothing. */
 static bool is_of_one_line(const struct seep_finding *f)
 {
     return f->n_sites && !f->n_lines;
 }
 
+/* NULL: not known. Borrowed. */
+static json_t *holders_of(const struct seep_report_pieces *pieces, const struct seep_finding *f)
+{
+    if (f->is_small_objects)
+        return pieces->line_holders->small->answer;
+    return is_of_one_line(f)
+               ? seep_line_holders_of(pieces->line_holders, pieces->code, f->space, f->frame)
+               : NULL;
+}
+
+static json_t *holders_json(const struct seep_report_pieces *pieces, const struct seep_finding *f)
+{
+    json_t *its = holders_of(pieces, f);
+
+    return its ? json_incref(its) : json_null();
+}
+
 /* The lines that keep what the finding's line made. */
 static json_t *kept_at_json(const struct seep_report_pieces *pieces, const struct seep_finding *f)
 {
-    const json_t *answer =
-        is_of_one_line(f)
-            ? seep_line_holders_of(pieces->line_holders, pieces->code, f->space, f->frame)
-            : NULL;
-
-    return seep_kept_at_json(pieces->sources, answer, f->sites, f->n_sites);
+    return seep_kept_at_json(pieces->sources, holders_of(pieces, f), f->sites, f->n_sites);
 }
 
 static json_t *finding_json(const struct seep_report_pieces *pieces, const struct seep_finding *f,
@@ -84,9 +96,7 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
                                          : json_null(),
                   failed);
     seep_json_set(json, "sites", site_ids(pieces, f), failed);
-    seep_json_set(json, "holders",
-                  is_of_one_line(f) ? seep_json_holders(pieces, f->space, f->frame) : json_null(),
-                  failed);
+    seep_json_set(json, "holders", holders_json(pieces, f), failed);
     seep_json_set(json, "kept_at", kept_at_json(pieces, f), failed);
     seep_json_set(json, "live_bytes", seep_json_count(f->live_bytes), failed);
     seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);

@@ -14,19 +14,19 @@ struct seep_report_pieces {
     const struct seep_code *code;
     const struct seep_findings *findings;
     const struct seep_rss_table *rss;
-    const struct seep_holders *holders; /* all zero where nobody looked */
+    const struct seep_holders *holders; /* all zero if nobody looked */
     const struct seep_line_holders *line_holders;
-    bool may_open;  /* into the files of programs and libraries */
+    bool may_open;  /* files of programs and libraries */
     bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
-    bool series;    /* how sites and processes went over the steps and over time, too */
-    bool layouts;   /* each block of a device's memory at its peak and where there was no room */
+    bool series;    /* also levels of sites and processes over steps and time */
+    bool layouts;   /* each block of a device's memory at its peak and when it ran out */
 
-    /* Scratch of seep_report_json(). */
+    /* Filled by seep_report_json(). */
     struct seep_space_growths *growths;
-    struct seep_job_sources *sources; /* the sources of the job, opened where needed */
-    json_t **frame_json;              /* [n_frames] arrays of what a frame prints as */
-    bool *shown;                      /* [n_sites] those listed */
-    size_t n_left_out;                /* large enough to be listed, but too many */
+    struct seep_job_sources *sources; /* opened when needed */
+    json_t **frame_json;              /* [n_frames] arrays of the frames printed for each */
+    bool *shown;                      /* [n_sites] whether it is listed */
+    size_t n_left_out;                /* large enough to be listed, but beyond the limit */
 };
 
 #endif

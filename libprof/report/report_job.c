@@ -1,5 +1,5 @@
-/* This file writes what report.json says of processes, of those that are folded by their names
- * (`helpers`), and of the job over time. */
+/* This file writes report.json's processes, those folded by name (`helpers`), and the job over
+ * time. */
 #include "libprof/report/report_pieces.h"
 
 #include "libprof/model/bare_processes.h"
@@ -56,6 +56,20 @@ static json_t *spaces_of(const struct seep_report_pieces *pieces,
     return spaces;
 }
 
+/* Pages that are the process's alone, by the first look and by the last one. */
+static json_t *private_json(const struct seep_model *m, const struct seep_model_process *p)
+{
+    const struct seep_process *e = p->entry;
+
+    if (!e || !e->private_first_bytes || e->private_last_period <= e->private_first_period)
+        return json_null();
+    return json_pack("{s:i, s:o, s:i, s:o}", "first_step",
+                     seep_model_step(m, p, e->private_first_period), "first_bytes",
+                     seep_json_count(e->private_first_bytes), "last_step",
+                     seep_model_step(m, p, e->private_last_period), "last_bytes",
+                     seep_json_count(e->private_last_bytes));
+}
+
 static json_t *process_json(const struct seep_report_pieces *pieces,
                             const struct seep_model_process *p, bool *failed)
 {
@@ -74,6 +88,7 @@ static json_t *process_json(const struct seep_report_pieces *pieces,
     seep_json_set(json, "rss_peak_bytes", seep_json_count(p->rss_peak_bytes), failed);
     seep_json_set(json, "pss_peak_bytes",
                   p->pss_peak_bytes ? seep_json_count(p->pss_peak_bytes) : json_null(), failed);
+    seep_json_set(json, "private", private_json(pieces->code->model, p), failed);
     seep_json_set(json, "exe", seep_json_text(id->exe), failed);
     seep_json_set(json, "host", seep_json_text(id->host), failed);
     seep_json_set(json, "started_unix_s", seep_json_real((double)id->start_unix_ns / 1e9), failed);
@@ -156,7 +171,7 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces)
 
 /* ---- timeline ---------------------------------------------------------------------------- */
 
-/* The times of the grid: a single process's own rows, else points spread over the job. */
+/* The times of the grid: the rows of a single process, else points spread over the job. */
 static size_t make_grid(const struct seep_model *m, uint64_t *t)
 {
     const struct seep_model_process *p = &m->processes[0];
@@ -172,7 +187,7 @@ static size_t make_grid(const struct seep_model *m, uint64_t *t)
     return GRID_POINTS;
 }
 
-/* A column of the grid; NULL without memory, so that no column is shorter than the others. */
+/* A column of the grid; NULL without memory, so that all columns have the same length. */
 static json_t *live_column(const struct seep_model *m, uint16_t space, const uint64_t *t, size_t n)
 {
     json_t *list = json_array();
@@ -198,7 +213,7 @@ static bool is_looked_at(const struct seep_model *m, unsigned device)
     return false;
 }
 
-/* What the job's processes used of a device; null before anybody has looked. */
+/* What the job's processes used of a device; null before the first look. */
 static json_t *used_column(const struct seep_model *m, unsigned device, const uint64_t *t, size_t n)
 {
     json_t *list = json_array();
@@ -263,7 +278,7 @@ json_t *seep_json_timeline(const struct seep_report_pieces *pieces)
 
 /* ---- as a whole -------------------------------------------------------------------------- */
 
-/* Where nobody can tell how a process ended, the launcher's word that the job has ended must do. */
+/* If nobody knows how a process ended, the launcher's record that the job has ended must do. */
 static bool has_ended(const struct seep_model_process *p)
 {
     if (p->ended.kind == SEEP_ENDED_UNKNOWN)

@@ -3,7 +3,7 @@
 #include "libprof/measure/memory_limit.h"
 #include "libprof/measure/shortage.h"
 #include "libprof/report/report_pieces.h"
-#include "libprof/who/merge/job_sources.h"
+#include "libprof/who/kept/job_sources.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static double duration(const struct seep_model *m, const struct seep_job *job)
     return (double)(m->end_ns - m->start_ns) / 1e9;
 }
 
-/* After the warm-up, before the job's end. */
+/* From the end of the warm-up to the end of the job. */
 static json_t *judged_steps(const struct seep_span *span)
 {
     return json_integer(span->last > span->judge ? span->last - span->judge : 0);
@@ -97,7 +97,7 @@ static json_t *spaces_json(const struct seep_report_pieces *pieces, bool *failed
     return spaces;
 }
 
-/* Adds the lines of findings that are an out-of-memory. */
+/* Adds the lines that out-of-memory findings list. */
 static size_t add_lines(const struct seep_findings *f, bool *seen, uint32_t *frames, size_t k)
 {
     for (size_t i = 0; i < f->n; i++) {
@@ -112,7 +112,7 @@ static size_t add_lines(const struct seep_findings *f, bool *seen, uint32_t *fra
     return k;
 }
 
-/* Every frame that will be printed is looked up at once, so that each module is read once. */
+/* Every frame that will be printed is looked up at once, so that each module is read only once. */
 static int resolve_symbols(const struct seep_report_pieces *pieces, const uint32_t *chosen,
                            size_t n)
 {

@@ -6,9 +6,9 @@
 
 #include <jansson.h>
 
-/* *report: a new reference. Equal frames are one shared value: who changes one copies it first.
- * Texts are valid UTF-8 without control characters whatever the profile held; counts beyond 2⁶³−1
- * are cut there. Looks native symbols up for what it prints. Returns 0 or -SEEP_ENOMEM. */
+/* *report: a new reference. Equal frames are one shared value: copy one before you change it. Texts
+ * are valid UTF-8 without control characters, whatever the profile held; counts are cut at 2⁶³−1.
+ * Looks up the native symbols that it prints. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_report_json(struct seep_report_pieces *pieces, json_t **report);
 
 #endif

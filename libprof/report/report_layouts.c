@@ -1,4 +1,5 @@
-/* Where blocks lay on devices: what it comes to, and, with the option `layouts`, each of them. */
+/* Layouts: where blocks were in the memory of devices, in sums and, with the option `layouts`, one
+ * by one. */
 #include "libprof/report/report_pieces.h"
 
 #include "libprof/measure/device_layout.h"
@@ -7,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The id of a site that the report lists, else null. */
+/* The site's id if the report lists the site, else null. */
 static json_t *site_or_null(const struct seep_report_pieces *pieces, uint32_t site)
 {
     return site && pieces->shown[site - 1] ? seep_json_site_id(site - 1) : json_null();
 }
 
-/* Tensors of a segment, as columns: where from its start, how large, whose. */
+/* Tensors of a segment, as columns: offset, size, site. */
 static json_t *tensors_json(const struct seep_report_pieces *pieces,
                             const struct seep_device_layout *layout,
                             const struct seep_layout_segment *segment)

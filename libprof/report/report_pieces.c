@@ -72,7 +72,7 @@ json_t *seep_json_holders(const struct seep_report_pieces *pieces, uint16_t spac
 
 json_t *seep_json_shown(const struct seep_report_pieces *pieces, uint32_t frame)
 {
-    /* json_copy() leaves out what it has no memory for. */
+    /* json_copy() silently omits what it has no memory for. */
     json_t *list = json_array(), *copy = json_object();
     bool failed =
         seep_json_frames_append(pieces, frame, list) ||

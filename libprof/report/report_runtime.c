@@ -1,5 +1,6 @@
-/* Memory of devices, tier by tier: what was taken from the driver, how much of that PyTorch's
- * allocator says is its own, how much of that its tensors fill, and what none of them explains. */
+/* Memory of devices, tier by tier: what was taken from the driver, how much of it PyTorch's
+ * allocator reports as its own, how much of that its tensors fill, and what none of them
+ * explains. */
 #include "libprof/report/report_pieces.h"
 
 #include "libprof/base/text.h"
@@ -14,7 +15,7 @@ static uint64_t above(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* What a process had at its end. */
+/* The tiers of a process at its end. */
 static struct tiers tiers_of(const struct seep_model *m, const struct seep_model_process *p,
                              size_t device)
 {
@@ -36,7 +37,7 @@ static struct tiers tiers_of(const struct seep_model *m, const struct seep_model
     return t;
 }
 
-/* The sums over processes. */
+/* The sums over all processes. */
 static struct tiers tiers_of_job(const struct seep_model *m, size_t device)
 {
     struct tiers sum = {0};
@@ -79,7 +80,7 @@ static json_t *devices_json(const struct seep_model *m)
     return seep_json_whole(list, failed);
 }
 
-/* NULL: it was not asked for, or CUDA was not used. */
+/* NULL: CUPTI was not requested, or CUDA was not used. */
 static const char *cupti_state(const struct seep_process_recording *r)
 {
     static const char *const states[] = {
@@ -130,7 +131,7 @@ json_t *seep_json_runtime(const struct seep_model *m)
                      "cupti", cupti_json(m));
 }
 
-/* That CUPTI was asked for, and does not tell. */
+/* Says why CUPTI reports nothing although it was requested. */
 static void say_cupti(struct seep_said *said, const struct seep_model_process *p)
 {
     const struct seep_process_recording *r = &p->recording;
@@ -151,7 +152,7 @@ static void say_cupti(struct seep_said *said, const struct seep_model_process *p
                       r->cupti_error);
 }
 
-/* Whether an allocator of the job's is set to ways in which it tells of no block. */
+/* Whether some allocator of the job has settings with which it reports no blocks. */
 static bool is_silent(const struct seep_model *m)
 {
     for (size_t i = 0; i < m->n_processes; i++) {

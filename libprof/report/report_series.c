@@ -1,5 +1,4 @@
-/* How things went over the steps and over time, for who draws them: with the option `series` only.
- */
+/* Levels over steps and time, for whatever draws them: only with the option `series`. */
 #include "libprof/report/report_pieces.h"
 
 #include <stdlib.h>
@@ -17,8 +16,7 @@ static uint64_t positive(int64_t n)
     return n > 0 ? (uint64_t)n : 0;
 }
 
-/* The level's own points where they are few, else those at the ends of steps evenly spread, with
- * its highest one among them. */
+/* All points of the level if they are few, else evenly spread ones, with the highest among them. */
 static bool is_wanted(const struct seep_level *level, size_t i, size_t highest)
 {
     if (level->n <= MOST_POINTS || i == 0 || i + 1 == level->n || i == highest)
@@ -55,7 +53,7 @@ static uint64_t size_from(unsigned class)
     return class ? UINT64_C(1) << class : 0;
 }
 
-/* Counts of classes that are not empty, by where each begins. */
+/* The counts of the classes that are not empty, with the value at which each begins. */
 static json_t *histogram(const uint64_t *counts, unsigned n, uint64_t (*from)(unsigned class),
                          const char *froms_name, const char *counts_name)
 {
@@ -93,7 +91,7 @@ static json_t *thread_json(const struct seep_model_process *p, uint32_t thread)
                      (json_int_t)its->n);
 }
 
-/* The threads that asked for a site's blocks. */
+/* The threads that allocated a site's blocks. */
 json_t *seep_json_site_threads(const struct seep_model *m, const struct seep_model_site *site)
 {
     json_t *list = json_array();
@@ -109,7 +107,7 @@ json_t *seep_json_site_threads(const struct seep_model *m, const struct seep_mod
     return seep_json_whole(list, failed);
 }
 
-/* Of a process's own rows, every so many, and the last. */
+/* Every n-th row of a process, and the last. */
 static bool is_row_wanted(const struct seep_model_process *p, uint32_t i)
 {
     const uint32_t gap = p->n_rows / PROCESS_ROWS + 1;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HELD_SITES = 32 }; /* the largest, which say who holds what their line made */
+enum { HELD_SITES = 32 }; /* the largest: for them, reports say who holds what their line made */
 
 json_t *seep_json_site_id(uint32_t site)
 {
@@ -19,7 +19,7 @@ json_t *seep_json_site_id(uint32_t site)
     return json_string(id);
 }
 
-/* *shown: index of the frame that the user should look at. */
+/* *shown: the index of the frame that the user should look at. */
 static json_t *stack_of(const struct seep_report_pieces *pieces, uint32_t stack, json_int_t *shown)
 {
     const struct seep_dictionary *d = &pieces->code->model->dict;
@@ -53,8 +53,8 @@ static uint64_t quantile(const struct seep_model_extra *e, uint64_t total, doubl
     return e->max_lifetime;
 }
 
-/* Ages of blocks that were freed; null where none was, or where nobody noted them. A site of a few
- * steps has no detail: only when all is in one step is it known that nothing grew older. */
+/* Ages of freed blocks; null if nothing was freed or no ages were recorded. A site of a few steps
+ * has no detail: its ages are known only if all is in one step, where nothing grew older than 0. */
 static json_t *lifetimes_of(const struct seep_model *m, const struct seep_model_site *site)
 {
     const struct seep_model_extra *e = site->extra ? &m->extras[site->extra - 1] : NULL;
@@ -123,7 +123,7 @@ static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
     return json;
 }
 
-/* Nobody looked where a snapshot saw the line in other processes, or at another time. */
+/* The answer applies only if the snapshot looked at the site's own processes and at its time. */
 static void set_holders(const struct seep_report_pieces *pieces, uint32_t id,
                         struct seep_level *level, json_t *json, bool *failed)
 {

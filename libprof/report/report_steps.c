@@ -1,4 +1,4 @@
-/* How the job's steps were counted, and why so, and what its epochs are, in report.json. */
+/* How the job's steps were counted and why so, and what its epochs are, in report.json. */
 #include "libprof/report/report_pieces.h"
 #include "libprof/words/step_words.h"
 

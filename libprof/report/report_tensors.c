@@ -1,9 +1,9 @@
-/* The books of PyTorch's allocators beside ours: what it said of its blocks, and what it said of
- * their sum. */
+/* What PyTorch's allocators reported, beside our own books: their blocks, and their sums. */
 #include "libprof/report/report_pieces.h"
 
 #include "libprof/base/text.h"
 #include "libprof/measure/device_memory.h"
+#include "libprof/measure/host_refusal.h"
 #include "libprof/report/report_said.h"
 
 json_t *seep_json_tensors(const struct seep_model *m)
@@ -26,6 +26,31 @@ json_t *seep_json_tensors(const struct seep_model *m)
     return seep_json_whole(list, failed);
 }
 
+/* The limit by which the host refused it; null for a device. */
+static json_t *bound_json(const struct seep_model_shortage *its)
+{
+    const struct seep_host_bound bound = seep_host_bound_of(its);
+
+    return bound.kind ? json_pack("{s:s, s:o, s:o}", "kind", bound.kind, "bytes",
+                                  seep_json_count(bound.bytes), "used_bytes",
+                                  seep_json_count(bound.used_bytes))
+                      : json_null();
+}
+
+static const char *source_of(const struct seep_model_shortage *its)
+{
+    switch (its->source) {
+    case SEEP_SHORTAGE_BY_ALLOCATOR:
+        return "allocator";
+    case SEEP_SHORTAGE_BY_HOST:
+        return "host";
+    case SEEP_SHORTAGE_BY_RUNTIME:
+    case SEEP_SHORTAGE_BY_REGISTER:
+        break;
+    }
+    return "runtime";
+}
+
 json_t *seep_json_shortages(const struct seep_report_pieces *pieces)
 {
     const struct seep_model *m = pieces->code->model;
@@ -36,17 +61,17 @@ json_t *seep_json_shortages(const struct seep_report_pieces *pieces)
         const struct seep_model_shortage *its = &m->shortages[i];
         const uint32_t frame = its->stack ? pieces->code->lines->shown[its->stack] : 0;
         seep_json_append(list,
-                         json_pack("{s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:b, s:o}", "pid",
-                                   (json_int_t)m->processes[its->process].id.pid, "space",
-                                   m->spaces[its->space].name.text, "source",
-                                   its->by_runtime ? "runtime" : "allocator", "step",
-                                   (json_int_t)(its->step > 0 ? its->step : 0), "asked_bytes",
-                                   seep_json_count(its->asked_bytes), "allocated_bytes",
-                                   seep_json_count(its->allocated_bytes), "reserved_bytes",
-                                   seep_json_count(its->reserved_bytes), "registered_bytes",
-                                   seep_json_count(its->registered_bytes), "registers",
-                                   its->registers, "frame",
-                                   frame ? seep_json_shown(pieces, frame) : json_null()),
+                         json_pack("{s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:b, s:o, s:b, s:o}",
+                                   "pid", (json_int_t)m->processes[its->process].id.pid, "space",
+                                   m->spaces[its->space].name.text, "source", source_of(its),
+                                   "step", (json_int_t)(its->step > 0 ? its->step : 0),
+                                   "asked_bytes", seep_json_count(its->asked_bytes),
+                                   "allocated_bytes", seep_json_count(its->allocated_bytes),
+                                   "reserved_bytes", seep_json_count(its->reserved_bytes),
+                                   "registered_bytes", seep_json_count(its->registered_bytes),
+                                   "registers", its->source == SEEP_SHORTAGE_BY_REGISTER, "limit",
+                                   bound_json(its), "retried", seep_host_refusal_is_probe(m, its),
+                                   "frame", frame ? seep_json_shown(pieces, frame) : json_null()),
                          &failed);
     }
     return seep_json_whole(list, failed);

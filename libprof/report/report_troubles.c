@@ -59,9 +59,9 @@ static bool same_exec(const struct seep_process *a, const struct seep_process *b
     return a->exec_entry == b->exec_entry && strcmp(a->exec_path, b->exec_path) == 0;
 }
 
-/* A static program that ended before the launcher, which looked at the job, ever met it, and held
- * nothing to speak of: ldconfig, or another tool of a moment. The job's own program is never that,
- * and no other reason is: there whoever reads can do something about it. */
+/* A static program that ended before the launcher's first look at it, and was small: ldconfig, or
+ * another short-lived tool. The job's own program is always told, and so are other reasons: the
+ * user can do something about those. */
 static bool was_brief_tool(const struct seep_job *job, uint32_t i)
 {
     const struct seep_process *e = &job->processes[i];
@@ -77,7 +77,7 @@ static bool is_told(const struct seep_job *job, uint32_t i)
     return e->pid && e->exec_path[0] && e->exec_entry && !was_brief_tool(job, i);
 }
 
-/* Each program once, with how many processes became it. */
+/* Each program once, with the number of processes that became it. */
 static void say_entries_of(struct seep_said *said, const struct seep_job *job, size_t *n_said)
 {
     for (uint32_t i = 0; i < job->n_processes; i++) {
@@ -97,7 +97,7 @@ static void say_entries_of(struct seep_said *said, const struct seep_job *job, s
     }
 }
 
-/* A program that was replaced, and whatever came after it took no entry. */
+/* Whether the process became another program, and nothing after it has an entry. */
 static bool vanished(const struct seep_model_process *p)
 {
     if (!p->execed || !p->entry || p->entry->exec_path[0])

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What of a device is said where a report knows it, in this order. */
+/* What is said of a device, in this order, if the report knows it. */
 static const struct {
     const char *key, *before, *after;
     bool also_zero;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 90 }; /* percent: a smaller part is told */
+enum { MOST = 90 }; /* percent: a smaller share is stated */
 
 const json_t *seep_get_holders(const json_t *finding)
 {
@@ -96,7 +96,8 @@ static void put_length(FILE *out, const json_t *holders)
         fprintf(out, "; it has %.0f entries and does not grow", last);
 }
 
-/* Of all that the line made, the part that goes with this path, and with those before it. */
+/* How much of the memory that the line made deleting this path frees, together with those before
+ * it. */
 static void put_share(FILE *out, const json_t *holders, const json_t *path, bool first)
 {
     if (!json_is_number(json_object_get(path, "sole_bytes")))

@@ -1,45 +1,41 @@
-/* Who holds what a finding's line made, as a report says it: read by whatever prints or judges. */
+/* Who holds what a finding's line made, as a report says it. Used by all printers and judges. */
 #ifndef SEEP_LIBPROF_REPORT_READ_HOLDER_VIEW_H
 #define SEEP_LIBPROF_REPORT_READ_HOLDER_VIEW_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
-/* All take any JSON value or NULL. Pure; what they return belongs to the object. */
+/* All take any JSON value or NULL. Pure; results belong to the object. */
 
-/* The answer for a finding; NULL where nobody looked, or nothing was seen. */
+/* The answer for a finding; NULL if nobody looked or nothing was seen. */
 const json_t *seep_get_holders(const json_t *finding);
 
-/* The name of the container that holds most of a finding; NULL where it has none. */
+/* The name of the container that holds most of a finding; NULL if it has none. */
 const char *seep_get_holder_name(const json_t *finding);
 
-/* Whether the length of that container is known to have moved so. */
+/* Whether that container is known to grow, or known not to grow. */
 bool seep_get_holder_grows(const json_t *finding);
 bool seep_get_holder_stays(const json_t *finding);
 
-/* The container of that name in a report's list; NULL where it is not there. */
+/* The container of that name in a report's list; NULL if it is not there. */
 const json_t *seep_get_container(const json_t *report, const char *name);
 
-/* What people read of an answer, in one line or several:
- *   "local 'history' of main()[60] (Tensor); deleting it frees at least 98 %; it grew from 4 to
- *    60 entries"
- * Not cleaned. Allocates the result (free() it); NULL without memory. */
+/* A path in words: "local 'history' of main()[60] (Tensor); deleting it frees at least 98 %; it
+ * grew from 4 to 60 entries" Not cleaned. Allocates the result (free() it); NULL without memory. */
 char *seep_get_path_words(const json_t *holders, const json_t *path);
 
-/* What is to be said before the paths, and where there is none; "" where the path says it all. */
+/* The words before the paths, or instead of them; "" if the paths say it all. */
 const char *seep_get_holders_words(const json_t *holders);
 
-/* Line `i` of all that is to be said of a finding's holders, as evidence is: where they got it, and
- * who they are; NULL after the last. `cwd` as in seep_get_frame_text(). Allocates the result as
- * above. */
+/* Line `i` of all that is said of a finding's holders as evidence: where they got it, and who they
+ * are; NULL after the last. `cwd` as in seep_get_frame_text(). Allocates the result as above. */
 char *seep_get_holders_line(const json_t *finding, const char *cwd, size_t i);
 
-/* Statement `i` of those that may put a finding's memory into its holder, one of which does:
- * "train.py:42 in main: losses.append(loss)"; NULL after the last. Allocates the result as above.
- */
+/* Statement `i` of those of which one puts a finding's memory into its holder: "train.py:42 in
+ * main: losses.append(loss)"; NULL after the last. Allocates the result as above. */
 char *seep_get_kept_words(const json_t *finding, const char *cwd, size_t i);
 
-/* The line to look at: "kept at train.py:42 in main, made at train.py:27 in forward" where both are
+/* The line to look at: "kept at train.py:42 in main, made at train.py:27 in forward" if both are
  * known and differ, else the finding's own. Allocates the result as above. */
 char *seep_get_finding_place(const json_t *finding, const char *cwd);
 

@@ -8,7 +8,7 @@
 
 enum { MOST_TEXT = 1000 }; /* bytes of a place: no terminal is wider */
 
-/* A site on its way to its line. */
+/* A site that is being assigned to its line. */
 struct member {
     const json_t *site;
     const char *space;
@@ -66,7 +66,8 @@ static int read_members(struct member *members, const json_t *report, bool host_
     return 0;
 }
 
-/* A site's level now: its course knows which of its processes are gone, its own count does not. */
+/* A site's level now: its series takes into account which of its processes are gone; its own
+ * counters do not. */
 static double level_of(const json_t *site)
 {
     const json_t *levels = json_object_get(json_object_get(site, "series"), "live_bytes");
@@ -92,7 +93,7 @@ static void add_site(struct seep_line_view *line, const json_t *site)
     line->sites[line->n_sites++] = site;
 }
 
-/* The peak of a space, or of all that are one with it. */
+/* The peak of a space, or of all spaces that count as one with it. */
 static double peak_of(const json_t *report, const char *name, bool host_is_one)
 {
     const char *other;
@@ -106,7 +107,7 @@ static double peak_of(const json_t *report, const char *name, bool host_is_one)
     return peak;
 }
 
-/* Members of one key lie beside each other. */
+/* Members with the same key are adjacent. */
 static void group(struct seep_line_views *lines, struct member *members, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -122,7 +123,7 @@ static void group(struct seep_line_views *lines, struct member *members, size_t 
     }
 }
 
-/* Findings are listed most severe first: the first that names a site of a line is the line's. */
+/* Findings are listed most severe first: a line gets the first finding that names a site of it. */
 static int name_findings(struct seep_line_views *lines, const json_t *report)
 {
     const json_t *findings = json_object_get(report, "findings");

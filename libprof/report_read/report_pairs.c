@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Iterations of a loop are counted from when it has shown that it is the main one: in a quarter of
- * a second, and no step is faster than 2 ms. */
+/* Iterations of a loop are counted only once it is known to be the main loop. That takes a quarter
+ * of a second, and no step is faster than 2 ms. */
 enum { LOOP_FOUND_LATER = 125 };
 
 bool seep_compare_grown(double before, double after, const struct seep_tolerance *tolerance)
@@ -30,7 +30,7 @@ bool seep_compare_growth_grown(const struct seep_slope *before, const struct see
 
 /* ---- what is the same -------------------------------------------------------------------- */
 
-/* FNV-1a, in two lanes of 64 bits: two that differ do not meet by chance. */
+/* FNV-1a, in two lanes of 64 bits: enough that different keys do not collide by chance. */
 struct key {
     uint64_t a, b;
 };
@@ -98,7 +98,8 @@ static bool alike(const json_t *a, const json_t *b, enum likeness likeness)
     return likeness == LIKE_PATTERN || seep_get_number(f, "line") == seep_get_number(g, "line");
 }
 
-/* to[i]: index + 1 in `after` of what belongs to before[i]; taken[k]: after[k] has one. */
+/* to[i]: 1 + the index in `after` of the partner of before[i]; taken[k]: whether after[k] has a
+ * partner. */
 static void match(const json_t *before, const json_t *after, enum likeness likeness, size_t *to,
                   bool *taken)
 {
@@ -155,9 +156,10 @@ static bool is_of_python(const json_t *frame)
 }
 
 /* A map of CPython itself: an arena of its small objects (Objects/obmalloc.c: 256 KiB, from 3.10 on
- * 1 MiB), a piece of its stack (Python/pystate.c: 16 KiB). Which line needs the next one is chance,
- * so those of a job are one site. Frames of the interpreter's own code are not in stacks. By place
- * it has what no line of Python has asked for besides: it starts and ends threads and processes. */
+ * 1 MiB), or a piece of its stack (Python/pystate.c: 16 KiB). It is chance which line needs the
+ * next one, so all maps of a job are one site. Stacks do not contain frames of the interpreter's
+ * own code. By place, all memory for which no line of Python asked belongs here too: CPython
+ * allocates some when threads and processes start and end. */
 static bool is_interpreters(const json_t *site, enum seep_compare_by by)
 {
     const json_t *frame = json_array_get(json_object_get(site, "stack"), 0);
@@ -216,7 +218,7 @@ static int add_number(json_t *object, const char *key, double more)
     return json_real_set(number, json_real_value(number) + more);
 }
 
-/* Adds a site to one side of its pair, which begins as null. */
+/* Adds a site to one side of its pair, which is null at first. */
 static int add_to_side(json_t *pair, const char *side, const json_t *site)
 {
     json_t *sum = json_object_get(pair, side), *growth;

@@ -1,5 +1,5 @@
-/* Two reports of one job are laid side by side: findings and sites that are the same become pairs.
- * Nothing here depends on line numbers, folders, addresses, process numbers or times. */
+/* Pairs the findings and sites of two reports of one job that are the same. Nothing here depends on
+ * line numbers, folders, addresses, process numbers or times. */
 #ifndef SEEP_LIBPROF_REPORT_READ_REPORT_PAIRS_H
 #define SEEP_LIBPROF_REPORT_READ_REPORT_PAIRS_H
 
@@ -21,7 +21,7 @@ struct seep_tolerance {
 
 bool seep_compare_grown(double before, double after, const struct seep_tolerance *tolerance);
 
-/* Growth: the intervals do not meet, and over `steps` the difference is above the tolerance. */
+/* Growth: the intervals do not overlap, and over `steps` the difference exceeds the tolerance. */
 bool seep_compare_growth_grown(const struct seep_slope *before, const struct seep_slope *after,
                                double steps, const struct seep_tolerance *tolerance);
 
@@ -58,22 +58,22 @@ SEEP_MUST_CHECK int seep_compare_sites(const json_t *before, const json_t *after
  *   SIDE: { "peak_bytes", "growth_bytes_per_step": {value, low, high}|null } */
 json_t *seep_compare_spaces(const json_t *before, const json_t *after);
 
-/* A number that is the same for findings that the second way above calls the same. */
+/* A number that is the same for findings which the second comparison above treats as the same. */
 uint64_t seep_compare_fingerprint(const json_t *finding);
 
 /* Whether both are runs of one job: the same script, module or program (arguments may differ), the
- * same source of steps, steps that differ by no more than a tenth (unless they are time slices), as
- * many ranks. Returns 0, or -SEEP_EINVAL with what differs in *err. */
+ * same source of steps, step counts that differ by at most a tenth (unless steps are time slices),
+ * and as many ranks. Returns 0, or -SEEP_EINVAL with the difference in *err. */
 SEEP_MUST_CHECK int seep_compare_jobs(const json_t *before, const json_t *after,
                                       struct seep_error *err);
 
-/* Whether a report can be judged: the job has ended and was read whole (not asked with
- * `allow_incomplete`), and steps were seen. Returns 0, or -SEEP_ENODATA with *err. */
+/* Whether a report can be judged: the job has ended and was read completely (not required with
+ * `allow_incomplete`), and it had steps. Returns 0, or -SEEP_ENODATA with *err. */
 SEEP_MUST_CHECK int seep_compare_usable(const json_t *report, bool allow_incomplete,
                                         struct seep_error *err);
 
-/* Whether a report's steps were enough to measure growth at all: that nothing was found in fewer
- * says nothing. Returns 0, or -SEEP_ENODATA with *err. */
+/* Whether a report's steps were enough to measure growth at all: with fewer, a report without
+ * findings proves nothing. Returns 0, or -SEEP_ENODATA with *err. */
 SEEP_MUST_CHECK int seep_compare_long_enough(const json_t *report, struct seep_error *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* Whatever compares, judges or prints a report reads it through these functions. Reports of version
- * 1 and 2 are read alike: in version 1 a site's growth is a number, its interval lies beside it,
- * and nothing says how many findings were left out. */
+/* All code that compares, judges or prints a report reads it through these functions. Reports of
+ * versions 1 and 2 are read alike: in version 1 a site's growth is a number with its interval
+ * beside it, and nothing says how many findings were left out. */
 #ifndef SEEP_LIBPROF_REPORT_READ_REPORT_VIEW_H
 #define SEEP_LIBPROF_REPORT_READ_REPORT_VIEW_H
 
@@ -10,35 +10,35 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* All take any JSON value or NULL, and give the missing value (NULL, 0) where there is no such
+/* All take any JSON value or NULL, and return the missing value (NULL, 0) if there is no such
  * thing. Pure; texts belong to the object. */
 const char *seep_get_text(const json_t *object, const char *key, const char *missing);
 double seep_get_number(const json_t *object, const char *key);
 
-/* {value, low, high}, or what version 1 has; false where the key holds neither. */
+/* {value, low, high}, or version 1's form; false if the key holds neither. */
 bool seep_get_slope(const json_t *object, const char *key, struct seep_slope *slope);
 
-/* The frame of a site to look at, else its innermost one; NULL where it has none. */
+/* The frame of a site to look at, else its innermost one; NULL if it has none. */
 const json_t *seep_get_site_frame(const json_t *site);
 
-/* host and mmap are one memory to the user: "host" for both, else the name itself. */
+/* The user sees host and mmap as one memory: "host" for both, else the name itself. */
 const char *seep_get_space_class(const char *space);
 
-/* 0 leak, 1 retention, 2 pressure, 3 info, 3 also for what is none of these. */
+/* 0 leak, 1 retention, 2 pressure, 3 info or anything else. */
 int seep_get_severity(const json_t *finding);
 extern const char *const seep_severities[SEEP_N_SEVERITIES];
 
-/* Findings of a severity (0 … 3), or of all, that a report counts, and does not list. */
+/* How many findings of a severity (0 … 3), or of all, the report counts but does not list. */
 double seep_get_left_out(const json_t *report, int severity);
 double seep_get_all_left_out(const json_t *report);
 
-/* The next trainer or rank, from *at on, that failed: a signal or a status other than 0 ended it,
- * unless its own parent in the job terminated it. NULL after the last. *at begins as 0 and moves
- * on. */
+/* The next trainer or rank from *at on that failed: it ended by a signal or with a status other
+ * than 0, and its own parent in the job did not terminate it. NULL after the last. *at begins as 0
+ * and moves on. */
 const json_t *seep_get_failed(const json_t *report, size_t *at);
 
 /* How the job or a process ended: "killed by SIGKILL", "ended with status 1", "still running"; ""
- * where an older report does not say it in words. */
+ * if an older report has no words for it. */
 const char *seep_get_exit_text(const json_t *job_or_process);
 
 /* Whether it is known to have failed. */
@@ -47,32 +47,32 @@ bool seep_get_has_failed(const json_t *job_or_process);
 /* Whether some process of the job was alive when the report was made. */
 bool seep_get_runs(const json_t *report);
 
-/* Whether the job runs no more. Where it was killed, or runs on another machine, nobody knows:
- * false. */
+/* Whether the job is known to have ended. If it was killed or runs on another machine, nobody
+ * knows: false. */
 bool seep_get_ended(const json_t *report);
 
-/* Whether its steps were too few for growth to show: that nothing was found says nothing yet. */
+/* Whether it had too few steps for growth to show: then finding nothing proves nothing yet. */
 bool seep_get_too_early(const json_t *report);
 
-/* What the steps of a job are: "step", or "time slice" where nobody told of steps. */
+/* What the steps of a job are: "step", or "time slice" if the job has no steps. */
 const char *seep_get_step_unit(const json_t *job);
 
-/* "in step 60", "before step 1", "after the last step" of so many. Returns `text`. */
+/* "in step 60", "before step 1", "after the last step" of that many. Returns `text`. */
 enum { SEEP_WHEN_TEXT = 48 };
 const char *seep_get_when(const char *unit, double step, double steps, char text[SEEP_WHEN_TEXT]);
 
-/* The path below `cwd` where it lies there, else the path. */
+/* The path relative to `cwd` if it is below that, else the path. */
 const char *seep_get_below(const char *cwd, const char *path);
 
-/* The function of a frame, in a class where that is known: "Trainer.fit", else "libtorch.so+0x12".
- * As it stands in the report. Allocates the result (free() it); NULL without memory. */
+/* The function of a frame, with its class if known: "Trainer.fit", else "libtorch.so+0x12". As in
+ * the report. Allocates the result (free() it); NULL without memory. */
 char *seep_get_frame_function(const json_t *frame);
 
 /* "train.py:40 in collate", "libtorch.so+0x12 in f". Cleaned: no control characters.
  * Allocates the result (free() it); NULL without memory. */
 char *seep_get_frame_text(const json_t *frame, const char *cwd);
 
-/* "seep-check" and the like: {format, version: 1, seep}. A new reference. */
+/* The header of documents such as "seep-check": {format, version: 1, seep}. A new reference. */
 json_t *seep_get_document(const char *format);
 
 #endif

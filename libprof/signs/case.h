@@ -1,4 +1,4 @@
-/* What the judge sees of one line: its sites, and the signs that they show. */
+/* What the judge sees of one line: its sites and their signs. */
 #ifndef SEEP_LIBPROF_SIGNS_CASE_H
 #define SEEP_LIBPROF_SIGNS_CASE_H
 
@@ -17,24 +17,24 @@ struct seep_held {
 struct seep_site_signs {
     struct seep_held start; /* step 0: before training */
     struct seep_held first; /* step 1 */
-    struct seep_held last;  /* the last step that is judged */
-    struct seep_held kept;  /* at the end of what growth was measured in; where processes ended
-                             * before that, at its most */
-    bool is_network;        /* its own stack is of the network's side, whatever the line is */
+    struct seep_held last;  /* the last judged step */
+    struct seep_held kept;  /* at the end of the steps that growth was measured in; if processes
+                             * ended before that, their peak */
+    bool is_network;        /* its own stack is network code, whatever the line is */
 };
 
-/* The level as stairs: a larger block in the place of an old one, now and then. */
+/* The level as stairs: now and then a larger block replaces an old one. */
 struct seep_staircase {
-    bool climbs; /* it never falls back by more than a tenth; else the rest is not meant */
+    bool climbs; /* it never falls back by more than a tenth; otherwise ignore the other fields */
     int jumps;
     int32_t last_jump;  /* step */
-    int64_t jumped;     /* bytes that the jumps made */
+    int64_t jumped;     /* bytes that the jumps added */
     int64_t start, end; /* bytes before the first jump and after the last */
     int64_t least_blocks, most_blocks;
 };
 
-/* Epoch by epoch: items picked at random by each of several workers, or with replacement, or the
- * caches of a library add clearly less each time. An endless leak adds as much. */
+/* Growth that fades: epoch by epoch, items picked at random by each of several workers, or with
+ * replacement, or a library's caches add clearly less each time. An endless leak adds as much. */
 struct seep_fading {
     bool fades;
     int64_t first, last; /* bytes that the first and the last whole epoch added */
@@ -42,10 +42,10 @@ struct seep_fading {
 
 /* Whether growth has an end: the reason that decides, weakest first within its kind. */
 enum seep_prospect {
-    SEEP_ENDS_TOOL,       /* in a program that the job starts, which does one thing and ends */
-    SEEP_ENDS_BY_HOLDER,  /* who holds it is bounded by its own word */
-    SEEP_ENDS_BY_LIBRARY, /* a library's own cache, which has a bound or has come to its end */
-    SEEP_ENDS_CRUMBS,     /* not in any run's time */
+    SEEP_ENDS_TOOL,       /* in a program that the job runs, which does one thing and ends */
+    SEEP_ENDS_BY_HOLDER,  /* its holder says how many it keeps at most */
+    SEEP_ENDS_BY_LIBRARY, /* a library's own cache, which has a bound or stopped growing */
+    SEEP_ENDS_CRUMBS,     /* too little to matter in any run */
 
     SEEP_OPEN_FEW_STEPS, /* or it does not grow by every measure */
     SEEP_OPEN_FIRST_PASS,
@@ -61,7 +61,7 @@ enum seep_prospect {
     SEEP_OPEN_LIBRARY,
     SEEP_OPEN_LIBRARY_EACH, /* a library's cache that keeps something for each thread or the like */
     SEEP_OPEN_TRAINED,      /* the network itself grows */
-    SEEP_OPEN_ARENAS,       /* small objects of Python's, of somebody's */
+    SEEP_OPEN_ARENAS,       /* small Python objects whose owner is unknown */
     SEEP_OPEN_USED_AT_END,
     SEEP_OPEN_FIRST_USE,
 
@@ -73,18 +73,18 @@ enum seep_prospect {
     SEEP_ENDLESS_LOST,
 };
 
-/* What kind of functions are between the line and what it made. */
+/* What kinds of functions are between the line and the allocation. */
 struct seep_makers {
-    bool named;  /* operators have names there: what is not said of them is not so */
-    bool joins;  /* something larger of what was there and something new: cat, append */
-    bool copies; /* from another device or the host, or another type */
+    bool named;  /* operators have names there: a flag that is not set is really false */
+    bool joins;  /* makes a larger object from an old one and something new: cat, append */
+    bool copies; /* from another device, the host or another type */
     bool loads;  /* objects from a file */
 };
 
-/* The loader workers that hold about as much as the one with most. */
+/* The loader workers that hold about as much as the largest one. */
 struct seep_worker_signs {
     uint32_t n;
-    uint64_t each_bytes; /* least of them */
+    uint64_t each_bytes; /* the least that any of them holds */
     uint64_t sum_bytes, sum_blocks;
     uint64_t others_bytes; /* held by other processes */
 };
@@ -93,27 +93,28 @@ struct seep_signs {
     bool timed;        /* the axis is time slices, not training steps */
     bool enough_steps; /* the judged steps can show something */
     bool is_data;      /* dataset, loader or camera */
-    bool is_network;   /* the stack passes through the network's side, and is not the data's */
+    bool is_network;   /* the stack passes through network code, and is not data code */
     struct seep_growth growth;
     struct seep_sawtooth sawtooth;
     struct seep_staircase staircase;
     struct seep_fading fading;
     struct seep_worker_signs workers; /* zeros where no loader worker is among the processes */
-    struct seep_kept_by kept_by;      /* what snapshots of the heap say of it */
-    struct seep_makers makers; /* looked for where the level is a staircase, and on devices */
-    const struct seep_library_cache *cache; /* the library's that keeps it; NULL none known */
-    bool is_replaced;    /* what is there at a step's end is gone soon after: see renewal.h */
-    bool of_arenas;      /* most of what it gained, or else has, are arenas of Python's */
-    bool is_kept_stream; /* it is drawn from a stream, and hardly any is given away again */
+    struct seep_kept_by kept_by;      /* what heap snapshots say of it */
+    struct seep_makers makers;        /* computed if the level is a staircase, and on devices */
+    const struct seep_library_cache *cache; /* the library's cache that keeps it; NULL: none
+                                             * known */
+    bool is_replaced;    /* what is live at a step's end is gone soon after: see renewal.h */
+    bool of_arenas;      /* most of what it gained, or else holds, are arenas of Python's */
+    bool is_kept_stream; /* drawn from a stream, and hardly any of it freed */
     enum seep_prospect prospect;
     unsigned graph_nodes; /* sites that make nodes of autograd graphs; 0 where nothing piles up */
-    uint64_t graphs; /* that are there at once and no more come to be, of nodes of this line's or,
-                      * on a device, of its function's on the host; 0 where it is not so */
+    uint64_t graphs; /* graphs that are live at once without becoming more, by the nodes of this
+                      * line or, on a device, of its function on the host; 0: not so */
     struct seep_site_signs *sites; /* in the order of the case's sites */
     size_t capacity;
 };
 
-/* What a pattern sees: sites that share a line, and what they do. */
+/* What a pattern sees: sites that share a line, and how they behave. */
 struct seep_case {
     const struct seep_code *code;
     const struct seep_model *m; /* the code's, which most look at */
@@ -127,9 +128,11 @@ struct seep_case {
     enum seep_part part;
     uint16_t parts;                         /* of the largest site's stack */
     bool has_workers;                       /* loader workers are among the processes */
-    const struct seep_library_cache *cache; /* all of its sites make what this keeps; or NULL */
-    bool exchanges;      /* what this line gains, other lines of its function lose */
-    uint64_t space_peak; /* of the job */
+    const struct seep_library_cache *cache; /* all of its sites make what this cache keeps; or
+                                             * NULL */
+    bool is_small_objects; /* all arenas of Python's: who holds what is in them is known */
+    bool exchanges;        /* other lines of its function lose what this line gains */
+    uint64_t space_peak;   /* of the job */
 };
 
 #endif

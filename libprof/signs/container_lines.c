@@ -16,7 +16,7 @@ static bool shares_process(const struct seep_case *c, const struct seep_model_si
     return false;
 }
 
-/* CPython's own functions alone are between the line and the allocation. */
+/* Whether only CPython's own functions are between the line and the allocation. */
 static bool is_asked_by_statement(const struct seep_case *c, const struct seep_model_site *site)
 {
     const struct seep_dictionary *d = &c->m->dict;
@@ -33,7 +33,7 @@ static bool is_asked_by_statement(const struct seep_case *c, const struct seep_m
     return s && d->stacks[s].frame == line;
 }
 
-/* One or a few blocks that were made larger again and again, the last time late. */
+/* One or a few blocks that were enlarged again and again, the last time late in the run. */
 static bool is_table(const struct seep_case *c, const struct seep_model_site *site)
 {
     const struct seep_model_extra *e = site->extra ? &c->m->extras[site->extra - 1] : NULL;
@@ -45,7 +45,7 @@ static bool is_table(const struct seep_case *c, const struct seep_model_site *si
            shares_process(c, site);
 }
 
-/* What is there of it as the last step ends: few blocks, one of about its largest. */
+/* Whether it is there when the last step ends: few blocks, one of about its largest size. */
 static int is_there(const struct seep_case *c, uint32_t site, bool *there)
 {
     struct seep_level level = {0};

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKED_AT = 48 }; /* sites: names are dear, and one says enough */
+enum { LOOKED_AT = 48 }; /* sites: looking up names is expensive, and one says enough */
 
 static const char *name_of(const struct seep_case *c, uint32_t frame)
 {
@@ -22,9 +22,9 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* What is no node: what tensors have that are in no graph (what remembers that one may come, as
- * parameters do, and views), and the engine's own list of what it has to do, which its thread of a
- * device lets go of when it comes to it. */
+/* Autograd's memory that is no node: what tensors outside any graph have (views, and the metadata
+ * that parameters keep in case a graph follows), and the engine's own task list, which its thread
+ * for a device frees when it gets to it. */
 static bool is_of_no_graph(const char *name)
 {
     static const char *const makers[] = {
@@ -44,7 +44,7 @@ static bool is_of_no_graph(const char *name)
     return false;
 }
 
-/* "at::_ops::add_Tensor::call(…)", and not what redispatches. */
+/* "at::_ops::add_Tensor::call(…)", but not what redispatches. */
 static bool is_entry(const char *name)
 {
     const char *operator= name + strlen("at::_ops::");
@@ -52,8 +52,8 @@ static bool is_entry(const char *name)
     return begins(operator+ strcspn(operator, ":"), "::call");
 }
 
-/* A node of a graph is made by the operator's own autograd kernel, which has no name in a stripped
- * library, right below the operator's entry; tensors and their data are made further in, below
+/* A graph node is made by the operator's own autograd kernel, which has no name in a stripped
+ * library, right below the operator's entry; tensors and their data are made deeper, below
  * functions that have names. */
 bool seep_graph_makes_node(const struct seep_case *c, uint32_t stack)
 {
@@ -109,8 +109,8 @@ static bool gained_less(const struct seep_site_signs *a, const struct seep_site_
     return a->kept.bytes + b->start.bytes < b->kept.bytes + a->start.bytes;
 }
 
-/* Of the case's sites that pile up those that gained most since the start, as their places in it,
- * the most first: a line that calls a trainer has thousands. Returns how many they are. */
+/* Picks the case's sites that pile up and gained most since the start, as indices, most first: a
+ * line that calls a trainer has thousands. Returns how many. */
 static size_t pick(const struct seep_case *c, const struct seep_site_signs *signs, size_t *places,
                    size_t capacity)
 {
@@ -157,7 +157,7 @@ int seep_graph_nodes_count(const struct seep_case *c, const struct seep_site_sig
 
 /* ---- graphs that are there at once ----------------------------------------------------------- */
 
-/* What is kept on the host, and who of it is asked: the line itself, or its whole function. */
+/* Whether a site is on the host and of the line itself, or of its function. */
 static bool is_beside(const struct seep_case *c, const struct seep_model_site *site)
 {
     const struct seep_dict_frame *line = &c->m->dict.frames[c->frame];
@@ -172,7 +172,7 @@ static bool is_beside(const struct seep_case *c, const struct seep_model_site *s
            its->source == line->source && its->function == line->function;
 }
 
-/* A site, and the blocks of it that came since step 1 began and are there at the end. */
+/* A site, and its blocks that were allocated after step 1 began and are live at the end. */
 struct stayed {
     uint32_t site;
     uint64_t blocks;
@@ -187,8 +187,8 @@ static int by_blocks(const void *a, const void *b)
     return (p->site > q->site) - (p->site < q->site);
 }
 
-/* What stays of a site, if as much of it comes while what holds it fills as comes before. Else it
- * is of the last step's own graph, which has a node of one stack for each layer. */
+/* Blocks of a site that stay, if as many come while their container fills as before. Otherwise they
+ * belong to the last step's own graph, which has a node of one stack for each layer. */
 static uint64_t count_stayed(const struct seep_case *c, const struct seep_growth *g,
                              const struct seep_level *level)
 {
@@ -200,7 +200,7 @@ static uint64_t count_stayed(const struct seep_case *c, const struct seep_growth
     return blocks >= SEEP_T_STEPS && late * SEEP_T_RARE >= blocks ? (uint64_t)blocks : 0;
 }
 
-/* To stayed[0, *n), which has room for all sites of the model: those of most blocks first. */
+/* Writes to stayed[0, *n), which has room for all sites of the model, most blocks first. */
 static int find_stayed(const struct seep_case *c, const struct seep_growth *g,
                        struct stayed *stayed, size_t *n)
 {
@@ -234,7 +234,7 @@ int seep_graphs_count(const struct seep_case *c, const struct seep_growth *g, ui
         sites[i] = stayed[i].site;
     if (!rc)
         rc = seep_graph_names(c, sites, n);
-    /* An operator may make several blocks of a graph on one stack, or be run by a branch alone. */
+    /* An operator may make several blocks of a graph on one stack, or be run in one branch only. */
     for (size_t i = 0; i < n && !rc && stayed[i].blocks * SEEP_T_ALIKE_SHARE >= stayed[0].blocks;
          i++) {
         if (seep_graph_makes_node(c, c->m->sites[sites[i]].stack))

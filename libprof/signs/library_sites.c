@@ -12,7 +12,7 @@ static uint64_t gained(const struct seep_site_signs *its)
     return its->kept.bytes > its->first.bytes ? its->kept.bytes - its->first.bytes : 0;
 }
 
-/* Of the case's sites those that gained most, as their places in it, the most first. */
+/* Picks the case's sites that gained most, as indices, most first. */
 static size_t pick(const struct seep_case *c, size_t *places)
 {
     const struct seep_site_signs *signs = c->signs->sites;
@@ -33,7 +33,7 @@ static size_t pick(const struct seep_case *c, size_t *places)
     return n;
 }
 
-/* Looks up the native frames between what was allocated and the line. */
+/* Looks up the native frames between the allocations and the line. */
 static int resolve(const struct seep_case *c, const size_t *places, size_t n)
 {
     const struct seep_dictionary *d = &c->m->dict;
@@ -52,7 +52,7 @@ static int resolve(const struct seep_case *c, const size_t *places, size_t n)
     return seep_symbols_resolve(c->code->symbols, frames, at);
 }
 
-/* No more than it ever holds, nor larger. */
+/* Neither more blocks nor larger ones than the cache ever holds. */
 static bool is_in_bounds(const struct seep_case *c, const struct seep_signs *signs, size_t i,
                          const struct seep_library_cache *cache)
 {
@@ -102,7 +102,7 @@ int seep_library_sites_first(const struct seep_case *c, uint32_t *sites, size_t 
     return rc;
 }
 
-/* Whether a frame between an allocation and the line is of that file. */
+/* Whether a frame between an allocation and the line belongs to that file. */
 static bool is_made_in(const struct seep_case *c, uint32_t site, const char *file)
 {
     const struct seep_dictionary *d = &c->m->dict;

@@ -17,7 +17,7 @@ static bool is_received(const struct seep_case *c, uint32_t stack)
     return false;
 }
 
-/* Of what a site makes, the largest block if that is known: headers go along with it. */
+/* Size of a site's blocks; of the largest one if known, since headers come along with it. */
 static double block_bytes(const struct seep_model *m, const struct seep_model_site *site)
 {
     const uint64_t largest = site->extra ? m->extras[site->extra - 1].max_bytes : 0;
@@ -40,8 +40,8 @@ static bool share_a_process(const struct seep_model *m, const struct seep_model_
     return false;
 }
 
-/* Whether the line of `s` is one of the receiver's own, too: a forked worker's stacks go on through
- * the line that made the worker. */
+/* Whether the line of `s` is also one of the receiver's: a forked worker's stacks continue through
+ * the line that started the worker. */
 static bool is_receivers(const struct seep_case *c, const struct seep_model_site *s,
                          const struct seep_model_site *received)
 {
@@ -55,8 +55,8 @@ static bool is_receivers(const struct seep_case *c, const struct seep_model_site
     return false;
 }
 
-/* Of several lines that make such blocks the one that makes fewest, for others make them in
- * between; of those the last one. */
+/* Of several lines that make such blocks, prefers the one that makes fewest, as others make them in
+ * between; of equals the last one. */
 static bool is_nearer(const struct seep_case *c, const struct seep_model_site *s,
                       const struct seep_model_site *than)
 {

@@ -10,7 +10,7 @@
 
 /* ---- against -------------------------------------------------------------------------------- */
 
-/* The holder says how many it holds at most; that many fit, and it comes to it. */
+/* The holder says how many it holds at most; they fit in memory, and it will get there. */
 static bool is_bounded(const struct seep_case *c, const struct seep_signs *signs)
 {
     const struct seep_kept_by *k = &signs->kept_by;
@@ -23,7 +23,7 @@ static bool is_bounded(const struct seep_case *c, const struct seep_signs *signs
     return k->length == k->bound || to_come <= slope * SEEP_T_BOUND_STEPS * c->m->n_steps;
 }
 
-/* Too little to matter: small so far, and no run is so long that it would fill the memory. */
+/* Too little to matter: small so far, and no run is long enough for it to fill the memory. */
 static bool is_crumbs(const struct seep_case *c, const struct seep_growth *g)
 {
     const struct seep_limit limit = seep_memory_limit_nearest(c->m, g->slope.value, NULL, 0);
@@ -33,7 +33,7 @@ static bool is_crumbs(const struct seep_case *c, const struct seep_growth *g)
            limit.bytes && seep_memory_limit_steps(&limit) > SEEP_T_CRUMBS_STEPS;
 }
 
-/* The memory is not full in any run's time, at this pace, whatever it grew by so far. */
+/* At this pace the memory will not be full within any run, whatever it grew by so far. */
 static bool is_too_far(const struct seep_case *c, const struct seep_growth *g)
 {
     const struct seep_limit limit = seep_memory_limit_nearest(c->m, g->slope.value, NULL, 0);
@@ -53,7 +53,7 @@ static double gained(const struct seep_growth *g, int32_t from, int32_t to)
     return (double)(seep_level_at(&g->level, to).bytes - seep_level_at(&g->level, from).bytes);
 }
 
-/* By so much what a third gained may be chance, where it comes at random: its standard error. */
+/* How far what a third gained may be off by chance, if it comes at random: its standard error. */
 static double error_of(const struct seep_growth *g, int32_t from, int32_t third)
 {
     const double mean = gained(g, from, from + third) / SEEP_T_PACE_PARTS;
@@ -68,8 +68,8 @@ static double error_of(const struct seep_growth *g, int32_t from, int32_t third)
     return sqrt(squares);
 }
 
-/* Two thirds gained this and that. Where what comes at random comes unevenly, an equal pace may be
- * chance: their difference is known to its standard error only. */
+/* What two thirds of the time gained. If random growth comes unevenly, an equal pace may be chance:
+ * their difference is only known to within its standard error. */
 static bool keeps_pace(const struct seep_growth *g, int32_t from, int32_t third)
 {
     const double before = gained(g, from, from + third);
@@ -79,12 +79,13 @@ static bool keeps_pace(const struct seep_growth *g, int32_t from, int32_t third)
     return fabs(after - before) <= SEEP_T_PACE_OFF * before && error <= SEEP_T_PACE_OFF * before;
 }
 
-enum { FIRST_RISES = 16 }; /* of which more is asked, where they are few */
+enum { FIRST_RISES = 16 }; /* looked at more closely if they are few */
 
-/* When the level went up, and by how much less often than steps ended. */
+/* When the level went up, and how much less often than steps ended. */
 struct rises {
     int n;
-    int looks; /* at the level: where it moved, and fewer where its series has become coarse */
+    int looks; /* points where we looked: where the level moved, and fewer where its series became
+                * coarse */
     int32_t first, last, longest_gap; /* steps */
     int32_t at[FIRST_RISES];          /* of the first ones */
 };
@@ -112,8 +113,8 @@ static struct rises rises_of(const struct seep_growth *g)
     return r;
 }
 
-/* What the largest of the level's bursts from `from` on brought: rises that follow each other
- * closely, as of a trial, of a fold, of an evaluation. */
+/* The most that one of the level's bursts from `from` on added: rises that follow each other
+ * closely, as in a trial, a fold or an evaluation. */
 static double largest_burst(const struct seep_growth *g, const struct rises *r, int32_t from)
 {
     const int32_t close = r->longest_gap / SEEP_T_RARE;
@@ -133,14 +134,15 @@ static double largest_burst(const struct seep_growth *g, const struct rises *r, 
     return largest;
 }
 
-/* What is put under keys is there once for each: new ones may be met ever more rarely. */
+/* What is stored under keys is there once for each key: new ones may come ever more rarely. */
 static bool is_keyed(const struct seep_kept_by *k)
 {
     return k->length && (strcmp(k->type, "dict") == 0 || strcmp(k->type, "set") == 0);
 }
 
-/* Things that are met ever more rarely (shapes, words, rows) add less and less. What was only large
- * at its start, and keeps its pace since then, does not; nor where a third just missed a burst. */
+/* Things that are met ever more rarely (shapes, words, rows) add less and less. A level that was
+ * only large at its start and has kept its pace since does not slow down; nor does one where a
+ * third just missed a burst. */
 static bool slows_down(const struct seep_growth *g, const struct seep_kept_by *k,
                        const struct rises *r)
 {
@@ -155,21 +157,21 @@ static bool slows_down(const struct seep_growth *g, const struct seep_kept_by *k
            (last - chance <= SEEP_T_SLOWING * first && !keeps_pace(g, g->from + third, third));
 }
 
-/* By slices of time alone, what a library makes for itself (code that is compiled, pools, tables)
- * cannot be told from all that it does for the first time. */
+/* By time slices alone, what a library makes for itself (compiled code, pools, tables) cannot be
+ * told from whatever it does for the first time. */
 static bool is_a_librarys_by_time(const struct seep_case *c, const struct seep_signs *signs)
 {
     return signs->timed && !c->code->lines->is_own[c->m->sites[c->sites[0]].stack];
 }
 
-/* Growth in a few steps only; in between nothing. */
+/* Grows in a few steps only, and not at all in between. */
 static bool comes_in_jumps(const struct rises *r)
 {
     return r->n < SEEP_T_MANY;
 }
 
-/* Evaluations that leave the same behind each time, in what outlives them. Of one that reaches into
- * the next step the rises lie close together. */
+/* Evaluations that leave the same behind each time, in something that outlives them. If one reaches
+ * into the next step, its rises lie close together. */
 static bool is_gathered_in_jumps(const struct seep_signs *signs, const struct rises *r)
 {
     const struct seep_kept_by *k = &signs->kept_by;
@@ -183,7 +185,7 @@ static bool is_gathered_in_jumps(const struct seep_signs *signs, const struct ri
            g->to - r->last <= r->longest_gap * SEEP_T_EVEN_GAPS;
 }
 
-/* It has not gone up for much longer than it ever paused before. */
+/* It has not gone up for much longer than any earlier pause. */
 static bool has_stopped(const struct seep_growth *g, const struct rises *r)
 {
     const int32_t since = g->to - r->last;
@@ -191,7 +193,7 @@ static bool has_stopped(const struct seep_growth *g, const struct rises *r)
     return since >= SEEP_T_STEPS && since > SEEP_T_STOPPED_GAPS * r->longest_gap;
 }
 
-/* After the last step somebody makes one block of all that was kept: it was gathered for a use. */
+/* After the last step one block is made of all that was kept: it was gathered for a use. */
 static bool is_used_at_the_end(const struct seep_case *c, const struct seep_growth *g)
 {
     const double kept = (double)seep_level_at(&g->level, c->span->last).bytes;
@@ -226,7 +228,7 @@ static bool is_of_tools(const struct seep_case *c)
     return true;
 }
 
-/* Of the pass in which it began no end was seen, or too little of what follows. */
+/* The pass in which it began did not end, or too little came after it. */
 static bool began_too_late(const struct seep_case *c, const struct seep_growth *g)
 {
     return c->span->epoch_passed && g->began_late && !g->by_process &&
@@ -235,8 +237,8 @@ static bool began_too_late(const struct seep_case *c, const struct seep_growth *
 
 /* ---- for ------------------------------------------------------------------------------------- */
 
-/* A stream has no pass to wait for, and each item of it is met once: who keeps them all for so long
- * does not do so to use them again. */
+/* A stream has no pass to wait for, and each of its items is met once: code that keeps them all for
+ * so long does not do so to use them again. */
 static bool is_endless_stream(const struct seep_signs *signs)
 {
     const struct seep_growth *g = &signs->growth;
@@ -244,7 +246,7 @@ static bool is_endless_stream(const struct seep_signs *signs)
     return signs->is_kept_stream && g->to - g->from >= SEEP_T_LONG_RUN;
 }
 
-/* What items cost when they are first used looks like growth until every one was. */
+/* The cost of items' first use looks like growth until every item was used. */
 static bool may_be_first_use(const struct seep_case *c, const struct seep_signs *signs)
 {
     const struct seep_kept_by *k = &signs->kept_by;
@@ -253,8 +255,8 @@ static bool may_be_first_use(const struct seep_case *c, const struct seep_signs 
     return signs->is_data && !c->has_workers && !appended;
 }
 
-/* What nobody holds nobody will free, at whatever pace it comes and by whatever axis: it need not
- * grow by every measure, but clearly, and by enough to be worth a word. */
+/* What nobody holds nobody will free, whatever its pace and on any axis: it need not pass every
+ * test of growth, but must grow clearly, and by enough to be worth reporting. */
 static bool is_lost_for_good(const struct seep_signs *signs)
 {
     const struct seep_growth *g = &signs->growth;
@@ -284,7 +286,7 @@ static bool is_remade(const struct seep_signs *signs, bool is_of_every_step)
            s->most_blocks <= SEEP_T_MANY;
 }
 
-/* An evaluation after each lap that leaves as much behind as the one before. */
+/* An evaluation after each lap leaves as much behind as the one before. */
 static bool comes_lap_by_lap(const struct seep_case *c, const struct seep_signs *signs)
 {
     return signs->growth.epochs >= SEEP_T_EVEN_LAPS && !is_remade(signs, signs->makers.joins) &&
@@ -335,8 +337,8 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
     return is_a_librarys_by_time(c, signs) ? SEEP_OPEN_TIMED : SEEP_ENDLESS_BY_PACE;
 }
 
-/* Of a cache with a bound, or that has stopped, nothing is to be feared; one that grows by
- * something for each thread or communicator ends where these do. */
+/* A cache with a bound, or that has stopped growing, is harmless; one that keeps something for each
+ * thread or communicator stops when their number does. */
 static enum seep_prospect of_library(const struct seep_case *c, const struct seep_signs *signs)
 {
     const struct seep_growth *g = &signs->growth;
@@ -360,7 +362,7 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
         return of_library(c, signs);
     if (is_lost_for_good(signs))
         return is_crumbs(c, g) || is_too_far(c, g) ? SEEP_ENDS_CRUMBS : SEEP_ENDLESS_LOST;
-    if (signs->of_arenas && !(k->known && k->grows))
+    if (signs->of_arenas && !c->is_small_objects && !(k->known && k->grows))
         return SEEP_OPEN_ARENAS;
     if (!g->growing || !signs->enough_steps)
         return SEEP_OPEN_FEW_STEPS;

@@ -1,11 +1,10 @@
-/* Does what grows have an end? What speaks for it, and what against. */
+/* Will the growth end? What speaks for it, and what against. */
 #ifndef SEEP_LIBPROF_SIGNS_PROSPECT_H
 #define SEEP_LIBPROF_SIGNS_PROSPECT_H
 
 #include "libprof/signs/case.h"
 
-/* The reason that decides, by the signs of the case, all of which but the prospect are set. Pure.
- */
+/* The deciding reason, by the signs of the case; all but the prospect are set. Pure. */
 enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep_signs *signs);
 
 static inline bool seep_prospect_is_endless(enum seep_prospect p)
@@ -18,7 +17,7 @@ static inline bool seep_prospect_is_open(enum seep_prospect p)
     return p >= SEEP_OPEN_FEW_STEPS && p < SEEP_ENDLESS_BY_PACE;
 }
 
-/* What is to be said of it, or of what would decide it; "" nothing. */
+/* What to say about it, or about what would decide it; "" for nothing. */
 const char *seep_prospect_text(enum seep_prospect p);
 
 #endif

@@ -4,17 +4,17 @@
 
 #include <stdlib.h>
 
-/* Blocks of the sites that keep something, as far as they are gone. */
+/* Blocks that are gone, of the sites that keep something. */
 struct gone {
     bool known;
     uint32_t oldest;  /* steps */
-    double steps;     /* that all of them were there, at least */
-    uint64_t blocks;  /* that lived for a step or more */
-    uint64_t of_last; /* of these, those of about the oldest's age */
+    double steps;     /* steps that all of them together were live, at least */
+    uint64_t blocks;  /* blocks that lived for a step or more */
+    uint64_t of_last; /* of these, those about as old as the oldest */
 };
 
-/* Buckets of ages are a fifth wide at most: of about an age are those of its own and the one below.
- */
+/* Age buckets are at most a fifth wide: those of about an age are in its bucket and the one
+ * below. */
 static void add_gone(const struct seep_model_extra *e, struct gone *gone)
 {
     const unsigned last = seep_lifetime_bucket(e->max_lifetime);
@@ -69,7 +69,7 @@ bool seep_is_replaced(const struct seep_case *c, const struct seep_signs *signs)
     return !g->by_process && gained && (double)brief >= SEEP_T_NEARLY_ALL * (double)gained;
 }
 
-/* The line's own that is joined: the one that gained most. */
+/* The line's own site that is joined: the one that gained most. */
 static const struct seep_model_site *joined(const struct seep_case *c,
                                             const struct seep_signs *signs)
 {
@@ -104,8 +104,8 @@ static bool is_of_its_processes(const struct seep_model *m, const struct seep_mo
     return k == 0;
 }
 
-/* The call within which pieces are made for a join: of who calls the function that joins, as a
- * loader has items read and then joined; that function itself where nobody does. */
+/* The call within which pieces are made for a join: that of the caller of the function that joins,
+ * as a loader has items read and then joined; without a caller, that function itself. */
 static uint32_t call_of(const struct seep_case *c, uint32_t stack)
 {
     const struct seep_dictionary *d = &c->m->dict;
@@ -117,7 +117,7 @@ static uint32_t call_of(const struct seep_case *c, uint32_t stack)
     return d->stacks[s].parent ? d->stacks[s].parent : s;
 }
 
-/* Whether a stack passes the same call, at whatever line of its function. */
+/* Whether a stack passes through the same call, at any line of its function. */
 static bool passes_call(const struct seep_dictionary *d, uint32_t stack, uint32_t call)
 {
     const struct seep_dict_frame *its = &d->frames[d->stacks[call].frame];
@@ -131,8 +131,8 @@ static bool passes_call(const struct seep_dictionary *d, uint32_t stack, uint32_
     return false;
 }
 
-/* Of what a site holds at the ends of steps, how much more it is in the second half of what is
- * judged than in the first, by its mean; 0: it holds nothing there. */
+/* How much higher a site's mean at the ends of steps is in the second half of the judged steps than
+ * in the first; 0: it holds nothing there. */
 static double rise_of(const struct seep_case *c, const struct seep_model_site *site)
 {
     const struct seep_growth *g = &c->signs->growth;
@@ -153,8 +153,8 @@ static double rise_of(const struct seep_case *c, const struct seep_model_site *s
     return n[0] && n[1] && bytes[0] > 0 ? bytes[1] / (double)n[1] / (bytes[0] / (double)n[0]) : 0;
 }
 
-/* The pieces of the largest block were all there when it was joined, and gone soon after. Where
- * some are there at the ends of steps, these become more as the joined ones do. */
+/* The pieces of the largest block were all live when it was joined, and gone soon after. If some
+ * are live at the ends of steps, their number grows with the joined blocks. */
 static bool follows(const struct seep_case *c, const struct seep_model_site *piece,
                     const struct seep_model_site *its)
 {
@@ -189,7 +189,7 @@ bool seep_is_joined_of_new(const struct seep_case *c, const struct seep_signs *s
 
 /* ---- what is made anew ----------------------------------------------------------------------- */
 
-/* Steps that blocks were there up to a step, all of them together. */
+/* For how many steps blocks were live up to a step, summed over all of them. */
 static double there_until(const struct seep_level *level, int32_t until)
 {
     double steps = 0;

@@ -73,8 +73,8 @@ static bool is_of_arenas(const struct seep_case *c, const struct seep_signs *sig
 
 /* ---- the level's shape ----------------------------------------------------------------------- */
 
-/* Blocks of many sizes in a queue go up and down, too: a level that falls back, at once or by and
- * by, is no staircase. */
+/* Blocks of many sizes in a queue also go up and down: a level that falls back, at once or bit by
+ * bit, is no staircase. */
 static struct seep_staircase climb(const struct seep_span *span, const struct seep_level *level)
 {
     const struct seep_level_point from = seep_level_at(level, span->warm < 1 ? 1 : span->warm);
@@ -111,7 +111,7 @@ static struct seep_fading fade(const struct seep_model *m, const struct seep_spa
     size_t epochs = 0;
 
     for (size_t e = 0; e + 1 <= m->n_epoch_starts; e++) {
-        /* What was there before step 1 was over is no gain of an epoch's. */
+        /* What was there before the end of step 1 is no epoch's gain. */
         int32_t from = m->epoch_starts[e] > 2 ? m->epoch_starts[e] - 1 : 1;
         int32_t to = e + 1 < m->n_epoch_starts ? m->epoch_starts[e + 1] - 1 : span->last;
         if (to - from < (int32_t)(span->epoch_steps * SEEP_T_NEARLY_ALL))
@@ -129,8 +129,7 @@ static struct seep_fading fade(const struct seep_model *m, const struct seep_spa
 
 /* ---- loader workers -------------------------------------------------------------------------- */
 
-/* What a process holds as it ends; nothing where most of that came in the second half of its life.
- */
+/* What a process holds as it ends; nothing if most of that came in the second half of its life. */
 static int held_by(const struct seep_case *c, const uint32_t *sites, size_t n_sites,
                    uint32_t process, struct seep_level *level, struct seep_held *out)
 {
@@ -199,7 +198,7 @@ static bool piles_up(const struct seep_signs *signs)
     return (signs->growth.growing && signs->enough_steps) || signs->sawtooth.falls >= SEEP_T_AGAIN;
 }
 
-/* It came bit by bit, and stays at a level since: a container that is full. */
+/* It came bit by bit and has stayed level since: a container that is full. */
 static bool is_full(const struct seep_signs *signs)
 {
     const struct seep_growth *g = &signs->growth;
@@ -208,8 +207,8 @@ static bool is_full(const struct seep_signs *signs)
            g->plateau_gradual && g->plateau >= SEEP_T_MANY && g->plateau_rise >= SEEP_T_CACHE_BYTES;
 }
 
-/* Whoever was seen to hold it does so without a graph in between, and none is beside it: what its
- * makers are called says no more. */
+/* Its observed holder keeps it without a graph in between, and there is none beside it: the names
+ * of its makers add nothing. */
 static bool is_kept_without_graph(const struct seep_signs *signs)
 {
     const struct seep_kept_by *k = &signs->kept_by;
@@ -231,7 +230,10 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
     signs->sawtooth = seep_sawtooth_find(c->m, c->span, &g->level);
     signs->staircase = climb(c->span, &g->level);
     signs->fading = fade(c->m, c->span, &g->level);
-    signs->kept_by = seep_kept_by_of(seep_line_holders_of(c->holders, c->code, c->space, c->frame));
+    signs->kept_by =
+        c->is_small_objects
+            ? seep_kept_by_of_small(c->holders->small)
+            : seep_kept_by_of(seep_line_holders_of(c->holders, c->code, c->space, c->frame));
     int rc = compute_sites(c, signs);
     if (!rc && c->has_workers && !signs->timed)
         rc = weigh_workers(c, &signs->workers);

@@ -19,7 +19,7 @@ static bool is_streamed(const struct seep_case *c)
     return false;
 }
 
-/* What the processes held at their most, each by itself. */
+/* The sum of the processes' own peaks. */
 static int sum_of_heights(const struct seep_model *m, const uint32_t *sites, size_t n, double *sum)
 {
     struct seep_level level = {0};
@@ -34,7 +34,7 @@ static int sum_of_heights(const struct seep_model *m, const uint32_t *sites, siz
     return rc;
 }
 
-/* Those that keep something to speak of: kept[0, n). */
+/* Sites that keep a notable amount: kept[0, n). */
 static size_t find_keeping(const struct seep_case *c, const struct seep_site_signs *sites,
                            uint32_t *kept)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Those of one process stand together. */
+/* Slots of one process are adjacent. */
 uint32_t seep_site_processes(const struct seep_model *m, const struct seep_model_site *site)
 {
     uint32_t n = 0, last = UINT32_MAX;

@@ -4,10 +4,10 @@
 #include <string.h>
 
 enum {
-    MAX_CLASSES = 512, /* of a file, that are looked at */
+    MAX_CLASSES = 512, /* of a file, examined */
     MAX_ANCESTORS = 8,
     MAX_BASES = 64, /* tokens */
-    IS_GLOBAL = 2,  /* of a function: it says "global name" */
+    IS_GLOBAL = 2,  /* of a function: it contains "global name" */
 };
 
 static bool same_word(const struct seep_tokens *t, size_t a, size_t b)
@@ -18,7 +18,7 @@ static bool same_word(const struct seep_tokens *t, size_t a, size_t b)
 
 /* ---- functions --------------------------------------------------------------------------- */
 
-/* A parameter: a name behind "(" or "," of the header itself, or behind "*". */
+/* A parameter: a name after "(" or "," of the header itself, or after "*". */
 static bool is_parameter(const struct seep_name_owner *o, const struct seep_scope *f)
 {
     const struct seep_tokens *t = &o->source->tokens;
@@ -56,7 +56,7 @@ static void search_bindings(struct seep_name_owner *o)
     }
 }
 
-/* The nearest function around a scope that makes the name its own; 0: the module does. */
+/* The nearest function around a scope that binds the name; 0: the module does. */
 static uint32_t binder_of(const struct seep_name_owner *o, uint32_t scope)
 {
     for (; scope; scope = o->source->scopes[scope].parent)
@@ -77,7 +77,7 @@ static size_t end_of_bases(const struct seep_scope *class)
     return class->to - class->name < MAX_BASES ? class->to : class->name + MAX_BASES;
 }
 
-/* Whether a class has as a base a class of the list that is marked so. */
+/* Whether a class has a base among the classes with this mark. */
 static bool has_base(const struct seep_name_owner *o, const struct classes *all, uint32_t class,
                      uint8_t mark)
 {
@@ -135,7 +135,7 @@ static void search_classes(struct seep_name_owner *o)
                 o->binds[all.list[k]] = 1;
 }
 
-/* "self.x" in a class that has nothing to do with the owner is another's. */
+/* "self.x" in a class unrelated to the owner belongs to another. */
 static bool may_be_the_owners(const struct seep_name_owner *o, const struct seep_in_statement *in,
                               uint32_t scope, size_t i)
 {
@@ -187,7 +187,7 @@ bool seep_name_is_theirs(const struct seep_name_owner *o, const struct seep_in_s
                       : o->is_imported && !in_class && !binder_of(o, scope);
     case SEEP_KEPT_IN_ATTRIBUTE:
         return dotted ? may_be_the_owners(o, in, scope, i) : in_class && o->binds[scope];
-    case SEEP_KEPT_IN_CACHE: /* of a method its class */
+    case SEEP_KEPT_IN_CACHE: /* a method's class */
         return !in_class || o->binds[scope];
     case SEEP_KEPT_IN_HOOKS:
         break;

@@ -32,7 +32,7 @@ static bool is_empty_call(const struct seep_in_statement *in, size_t i)
            (seep_in_reads(in, i + 2, ")") || seep_in_reads(in, i + 3, "="));
 }
 
-/* None, 0, [], {"a": []}, deque(maxlen=n), [[] for _ in range(n)]: nothing is kept by that. */
+/* None, 0, [], {"a": []}, deque(maxlen=n), [[] for _ in range(n)]: these keep nothing. */
 static bool is_empty(const struct seep_in_statement *in, size_t from)
 {
     static const char *const plain[] = {"None",  "True", "False", "collections", "queue", "range",
@@ -68,7 +68,7 @@ bool seep_in_names(const struct seep_in_statement *in, size_t i, const char *nam
            seep_in_dotted(in, i) == dotted;
 }
 
-/* Behind the bracket that closes the one at `i`. */
+/* The token after the bracket that closes the one at `i`. */
 static size_t behind_bracket(const struct seep_in_statement *in, size_t i)
 {
     const uint16_t depth = token_of(in, i)->depth;
@@ -95,8 +95,7 @@ static bool is_put_method(const struct seep_in_statement *in, size_t i)
            seep_in_reads(in, i + 2, "(");
 }
 
-/* put(None) ends a queue, count.update(1): behind the bracket at `i` is nothing that takes memory.
- */
+/* put(None) ends a queue, count.update(1): nothing in the bracket at `i` takes memory. */
 static bool puts_constants(const struct seep_in_statement *in, size_t i)
 {
     static const char *const plain[] = {"None", "True", "False", ",", "-"};
@@ -125,7 +124,7 @@ static bool is_put_function(const struct seep_in_statement *in, size_t i, size_t
            seep_in_reads(in, end, ",") && reads_one_of(in, from - 2, functions, n);
 }
 
-/* Whether what ends before `end` is one of those that "=" assigns to. */
+/* Whether the name that ends before `end` is a target of "=". */
 static bool is_target(const struct seep_in_statement *in, size_t i, size_t end)
 {
     return end <= in->equals && !token_of(in, i)->depth &&
@@ -149,7 +148,7 @@ bool seep_in_binds(const struct seep_in_statement *in, size_t i)
            (i > in->first && seep_in_reads(in, i - 1, "as"));
 }
 
-/* What stands to the right puts its parts together: a + b, torch.cat([a, b]). */
+/* Whether the right side joins its parts: a + b, torch.cat([a, b]). */
 static bool is_joined(const struct seep_in_statement *in)
 {
     static const char *const words[] = {"+",      "cat",    "concat", "concatenate", "stack",
@@ -221,7 +220,7 @@ static bool is_whole_chain(const struct seep_in_statement *in, size_t first, siz
     return i >= first;
 }
 
-/* Behind the name at `i`, and behind what takes something out of what it holds. */
+/* The token after the name at `i`, and after what takes something out of its content. */
 static size_t behind_entries(const struct seep_in_statement *in, size_t i)
 {
     static const char *const words[] = {"get", "setdefault", "items", "values"};

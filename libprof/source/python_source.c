@@ -12,7 +12,7 @@ struct reader {
     struct seep_python_source *out;
     uint32_t open[MAX_NESTED]; /* scopes, the module first */
     size_t n_open;
-    size_t decorators; /* statements right before this one that are decorators */
+    size_t decorators; /* decorator statements right before this one */
     int rc;
 };
 
@@ -180,7 +180,7 @@ uint32_t seep_python_function_at(const struct seep_python_source *source, uint64
 {
     uint32_t best = 0;
 
-    /* Of those around a line the last that begins is the innermost. */
+    /* Of the scopes around a line, the one that begins last is the innermost. */
     for (uint32_t i = 1; i < source->n_scopes; i++) {
         const struct seep_scope *s = &source->scopes[i];
         if (s->kind == SEEP_SCOPE_FUNCTION && s->line <= line && line <= s->last)
@@ -196,7 +196,7 @@ uint32_t seep_python_class_of(const struct seep_python_source *source, uint32_t 
     return scope;
 }
 
-/* The last part of a dotted name, its length to *n; *rest is how long it is without. */
+/* The last part of a dotted name, its length in *n; *rest is the length without it. */
 static const char *last_part(const char *name, size_t length, size_t *n, size_t *rest)
 {
     size_t from = length;
@@ -235,7 +235,7 @@ const char *seep_python_scope_name(const struct seep_python_source *source, uint
 
     if (!scope)
         return snprintf(text, capacity, "<module>") > 0 ? text : "";
-    /* From the end of the room backwards. */
+    /* Fills the room from its end backwards. */
     text[free_bytes] = '\0';
     for (bool first = true; scope; scope = source->scopes[scope].parent, first = false) {
         const struct seep_token *name = &source->tokens.list[source->scopes[scope].name];

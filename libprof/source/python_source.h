@@ -1,4 +1,4 @@
-/* A Python file as statements, and the functions and classes that they stand in. */
+/* A Python file as statements, and the functions and classes that contain them. */
 #ifndef SEEP_LIBPROF_SOURCE_PYTHON_SOURCE_H
 #define SEEP_LIBPROF_SOURCE_PYTHON_SOURCE_H
 
@@ -8,19 +8,19 @@ enum seep_scope_kind { SEEP_SCOPE_MODULE, SEEP_SCOPE_CLASS, SEEP_SCOPE_FUNCTION 
 
 struct seep_scope {
     enum seep_scope_kind kind;
-    uint32_t parent;     /* scope; the module's is itself, number 0 */
-    uint32_t name;       /* token; of the module none */
-    uint32_t header, to; /* tokens of "def f(a, b):", up to and with its colon */
+    uint32_t parent;     /* scope; for the module itself, number 0 */
+    uint32_t name;       /* token; none for the module */
+    uint32_t header, to; /* tokens of "def f(a, b):", including its colon */
     uint32_t line, last; /* from its first decorator to its last statement */
     uint16_t indent;
 };
 
 /* A simple statement, or the header of a compound one. */
 struct seep_statement {
-    uint32_t first, n;   /* tokens, without what ends it; n > 0 */
+    uint32_t first, n;   /* tokens, without the one that ends it; n > 0 */
     uint32_t line, last; /* lines */
     uint32_t scope;
-    uint32_t made; /* the scope that this header, or decorator, is of; 0: none */
+    uint32_t made; /* the scope that this header, or decorator, defines; 0: none */
 };
 
 struct seep_python_source {
@@ -37,7 +37,7 @@ SEEP_MUST_CHECK int seep_python_source_read(struct seep_python_source *source, c
                                             size_t n);
 void seep_python_source_fini(struct seep_python_source *source);
 
-/* The innermost function that a line is in, or the module (0). */
+/* The innermost function that contains a line, or the module (0). */
 uint32_t seep_python_function_at(const struct seep_python_source *source, uint64_t line);
 
 /* The innermost class around a scope, itself included; 0: none. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    MAX_USES = 64,    /* of a name in one statement, that are looked at */
+    MAX_USES = 64,    /* of a name in one statement, examined */
     MAX_ALIASES = 16, /* of a name in a file */
     MAX_NAME = 256,   /* of an alias */
 };
@@ -44,7 +44,7 @@ static bool decorates_with_cache(const struct seep_name_owner *owner,
     return false;
 }
 
-/* The most that the statement does with the name. */
+/* The strongest use that the statement makes of the name. */
 static enum seep_store_how use_in(const struct seep_name_owner *owner,
                                   const struct seep_statement *st,
                                   const struct seep_in_statement *in)
@@ -102,7 +102,7 @@ static int add_store(struct seep_stores *stores, uint32_t statement,
 
 /* ---- by other names -------------------------------------------------------------------------- */
 
-/* What a function adds to by a name of its own for what is asked for: the token `alias`. */
+/* Finds where a function adds to the object through its own name for it: the token `alias`. */
 static int find_by_alias(const struct seep_python_source *source, uint32_t function, size_t alias,
                          struct seep_stores *stores)
 {
@@ -129,7 +129,8 @@ static int find_by_alias(const struct seep_python_source *source, uint32_t funct
     return rc;
 }
 
-/* Of `self.outs` where a function says `outs = self.outs`, and then appends to that. */
+/* Finds additions to `self.outs` in a function that says `outs = self.outs`, and then appends to
+ * that. */
 static int find_by_aliases(const struct seep_name_owner *owner, struct seep_stores *stores)
 {
     const struct seep_python_source *source = owner->source;
@@ -169,7 +170,7 @@ static int by_statement(const void *a, const void *b)
     return (p->statement > q->statement) - (p->statement < q->statement);
 }
 
-/* Two names for one thing may stand in one statement. */
+/* One statement may contain two names for the same object. */
 static void put_in_order(struct seep_stores *stores)
 {
     size_t n = 0;

@@ -1,5 +1,5 @@
-/* The statements of a Python file that put something into a variable or an attribute: what is
- * assigned, appended, stored under a key, or joined to it. */
+/* The statements of a Python file that put something into a variable or an attribute: by assigning,
+ * appending, storing under a key, or joining. */
 #ifndef SEEP_LIBPROF_SOURCE_PYTHON_STORES_H
 #define SEEP_LIBPROF_SOURCE_PYTHON_STORES_H
 
@@ -9,7 +9,7 @@
 struct seep_store {
     uint32_t statement;
     enum seep_store_how how; /* never SEEP_STORES_NOTHING */
-    bool copies;             /* what it keeps is made in it: x.clone() */
+    bool copies;             /* it makes what it keeps: x.clone() */
 };
 
 struct seep_stores {
@@ -17,7 +17,7 @@ struct seep_stores {
     size_t n, capacity;
 };
 
-/* Adds what `source` has. What is assigned empty, or constant, puts nothing in. Returns 0 or
+/* Adds the stores in `source`. Assigning something empty or constant is not a store. Returns 0 or
  * -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_python_stores_find(const struct seep_python_source *source,
                                             const struct seep_stores_asked *asked,

@@ -99,7 +99,7 @@ static void take_name(struct reader *r)
         add(r, SEEP_TOKEN_NAME, from, r->line);
 }
 
-/* 1_000, 0xff, 1.5e-3, 2j: what is no number of Python's is one here, too. */
+/* 1_000, 0xff, 1.5e-3, 2j: accepts also what Python would reject as a number. */
 static void take_number(struct reader *r)
 {
     const uint32_t from = r->at;

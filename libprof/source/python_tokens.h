@@ -1,6 +1,6 @@
-/* A Python file as tokens: names, numbers, strings, operators, and where each statement's line
- * ends. It is as much of Python's lexer as is needed to find names in code and not in texts or
- * comments; no interpreter is asked, and the file may hold anything. */
+/* A Python file as tokens: names, numbers, strings, operators, and the end of each statement's
+ * line. Implements as much of Python's lexer as is needed to find names in code but not in strings
+ * or comments; uses no interpreter, and the file may contain anything. */
 #ifndef SEEP_LIBPROF_SOURCE_PYTHON_TOKENS_H
 #define SEEP_LIBPROF_SOURCE_PYTHON_TOKENS_H
 
@@ -23,7 +23,7 @@ enum seep_token_kind {
 struct seep_token {
     uint32_t at, n;      /* bytes of the text */
     uint32_t line, last; /* the lines where it begins and ends, from 1 on */
-    uint16_t depth;      /* of brackets around it; a bracket's own is that of what is outside */
+    uint16_t depth;      /* of brackets around it; for a bracket, of those outside it */
     uint16_t indent;     /* columns before its logical line */
     uint8_t kind;        /* enum seep_token_kind */
 };
@@ -34,14 +34,14 @@ struct seep_tokens {
     size_t n, capacity;
 };
 
-/* Reads text[0, n), which outlives *tokens. The last token is an END. Returns 0; -SEEP_EFORMAT
- * where no Python would take it: larger than SEEP_SOURCE_MAX_BYTES, a NUL, a string or bracket that
- * does not end, or too many brackets; -SEEP_ENOMEM. Allocates: *tokens; free with
- * seep_tokens_fini(), also after an error. */
+/* Reads text[0, n), which outlives *tokens. The last token is an END. Returns 0; -SEEP_EFORMAT if
+ * no Python would accept it: larger than SEEP_SOURCE_MAX_BYTES, a NUL, an unterminated string or
+ * bracket, or too many brackets; -SEEP_ENOMEM. Allocates: *tokens; free with seep_tokens_fini(),
+ * also after an error. */
 SEEP_MUST_CHECK int seep_tokens_read(struct seep_tokens *tokens, const char *text, size_t n);
 void seep_tokens_fini(struct seep_tokens *tokens);
 
-/* Whether token `i` is there and reads so. */
+/* Whether token `i` exists and reads so. */
 bool seep_token_is(const struct seep_tokens *tokens, size_t i, const char *word);
 
 #endif

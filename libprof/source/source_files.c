@@ -26,7 +26,7 @@ static uint64_t changed_ns(const struct stat *st)
                : (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
 }
 
-/* All of a file of `size` bytes, or NULL. */
+/* The whole file of `size` bytes, or NULL. */
 static char *read_all(int fd, size_t size)
 {
     char *bytes = malloc(size + 1);
@@ -44,7 +44,7 @@ static char *read_all(int fd, size_t size)
     return bytes;
 }
 
-/* What the file holds, its length to *n; NULL where it may not be what ran. */
+/* The file's content, its length in *n; NULL if it may not be what ran. */
 static char *read_file(const char *path, uint64_t before_unix_ns, size_t *n)
 {
     struct stat st;

@@ -1,4 +1,4 @@
-/* The Python files that a job ran, read where they are still what they were. */
+/* The Python files that a job ran, read only if they have not changed since. */
 #ifndef SEEP_LIBPROF_SOURCE_SOURCE_FILES_H
 #define SEEP_LIBPROF_SOURCE_SOURCE_FILES_H
 
@@ -7,7 +7,7 @@
 enum { SEEP_SOURCE_MAX_FILES = 256 };
 
 struct seep_source_file {
-    uint32_t name; /* the caller's number of it */
+    uint32_t name; /* the caller's number for it */
     char *bytes;
     struct seep_python_source source;
 };
@@ -19,17 +19,17 @@ struct seep_source_files {
 };
 
 /* Adds a regular file whose name ends in ".py" and that was last changed before `before_unix_ns`;
- * another is silently left out, and so is what is no Python or has no room. `cwd`: what a relative
- * name is below. Returns 0 or -SEEP_ENOMEM. Allocates: free with seep_source_files_fini(). */
+ * silently leaves out others, files that are not Python, and files without room. `cwd`: base of
+ * relative names. Returns 0 or -SEEP_ENOMEM. Allocates: free with seep_source_files_fini(). */
 SEEP_MUST_CHECK int seep_source_files_add(struct seep_source_files *files, uint32_t name,
                                           const char *path, const char *cwd,
                                           uint64_t before_unix_ns);
 void seep_source_files_fini(struct seep_source_files *files);
 
-/* Leaves out the last one that was added, after all. */
+/* Removes the file added last. */
 void seep_source_files_drop(struct seep_source_files *files);
 
-/* The file of that number; NULL where it is not there. */
+/* The file with that number; NULL if there is none. */
 const struct seep_source_file *seep_source_files_find(const struct seep_source_files *files,
                                                       uint32_t name);
 

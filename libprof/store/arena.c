@@ -7,17 +7,18 @@ struct seep_arena seep_arena;
 
 enum {
     GROW_BYTES = 512 * 1024,
-    FIRST_CHUNKS = 8,      /* at once: a job may change its root or its rights later */
+    FIRST_CHUNKS = 8,      /* allocated at once: a job may change its root or its rights later */
     CHILD_CHUNKS = 16,     /* for a forked child whose parent's file was full */
-    CHILD_ROOM = 16 << 20, /* address space for that, over the generations */
+    CHILD_ROOM = 16 << 20, /* address space for them, over several generations */
     FIRST_RETRY_NS = 10 * 1000 * 1000,
     LAST_RETRY_NS = 1000 * 1000 * 1000,
     MAX_INTERRUPTS = 16,
-    MOST_RELEASES = 16,   /* then what is still held back is no chunk in a gibibyte */
-    SMALL_ROOM = 8 << 20, /* of which nothing is held back */
+    MOST_RELEASES = 16,   /* then nothing is held back: of 1 GiB it would be less than a chunk */
+    SMALL_ROOM = 8 << 20, /* files up to this size hold nothing back */
 };
 
-/* Disk behind [from, to) of the file, so that a store into the mapping cannot raise SIGBUS. */
+/* Allocates disk for [from, to) of the file, so that a store into the mapping cannot raise
+ * SIGBUS. */
 static int reserve_disk(int fd, uint64_t from, uint64_t to)
 {
     long r = -EINTR;
@@ -43,7 +44,7 @@ static bool allowed_by_rlimit(uint64_t bytes)
     return limit.rlim_cur == RLIM64_INFINITY || bytes <= limit.rlim_cur;
 }
 
-/* Address space for the file of this process and of those forked from it. */
+/* Reserves address space for the file of this process and of those forked from it. */
 static char *reserve_space(uint64_t max_bytes, uint64_t *reserved)
 {
     uint64_t most = SEEP_HEADER_BYTES + (uint64_t)SEEP_MAX_CHUNKS * SEEP_CHUNK_BYTES;
@@ -65,7 +66,7 @@ static uint64_t bound_of(uint64_t max_bytes, uint64_t end, uint64_t reserved)
     return max_bytes;
 }
 
-/* What all files of the folder take together. False: that would be more than they may. */
+/* Adds to the sum of all files of the folder. False: that would exceed their limit. */
 static bool take_folder(uint64_t bytes)
 {
     uint64_t *sum = seep_arena.folder_bytes;
@@ -139,12 +140,13 @@ static void complete_header(struct seep_header *header, uint64_t max_bytes)
     __atomic_store_n(&header->magic, SEEP_PROFILE_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* A profile begins: nothing has been taken from it. */
+/* Begins a profile: nothing has been taken from it yet. */
 static void begin(struct seep_header *header, const struct seep_header *constants,
                   uint64_t max_bytes, uint64_t allocated)
 {
     uint64_t end = end_of(constants);
-    /* Its pages are fresh: zeros. What is only counted needs no texts, and has them in the end. */
+    /* Its pages are fresh, thus zero. A process that is only counted needs no texts; they follow
+     * when it gets a file. */
     memcpy(header, constants,
            seep_arena.counting ? offsetof(struct seep_header, host)
                                : offsetof(struct seep_header, n_chunks));
@@ -169,7 +171,7 @@ static void know_file(const char *path, const struct stat *st)
     seep_arena.inode = st->st_ino;
 }
 
-/* Address space for the records. True: it is there, or was. */
+/* Reserves address space for the records. True: it exists. */
 static bool have_base(uint64_t max_bytes)
 {
     if (!seep_arena.base)
@@ -228,7 +230,7 @@ int seep_arena_count(const struct seep_header *constants)
     return 0;
 }
 
-/* What has been counted: from the private pages into the file, which then takes their place. */
+/* Moves what was counted from the private pages into the file, which then replaces them. */
 static int move_in(int fd, uint64_t end, uint64_t used, uint64_t max_bytes)
 {
     int r = reserve_disk(fd, end, end + FIRST_CHUNKS * SEEP_CHUNK_BYTES);
@@ -270,7 +272,7 @@ int seep_arena_persist(const char *path, const struct seep_header *constants)
     memcpy(&header->n_chunks, &counted->n_chunks,
            sizeof(*header) - offsetof(struct seep_header, n_chunks));
     complete_header(header, max_bytes);
-    /* The old one stays, for threads that hold its address still. */
+    /* The old one stays, for threads that still hold its address. */
     __atomic_store_n(&seep_arena.header, header, __ATOMIC_RELEASE);
     __atomic_store_n(&seep_arena.counting, false, __ATOMIC_RELEASE);
     return 0;
@@ -286,8 +288,8 @@ void seep_arena_leave(void)
         seep_os_unmap(header, SEEP_HEADER_BYTES);
 }
 
-/* The file is opened anew each time: a descriptor kept open might be closed by the job and become a
- * file of its own. */
+/* Opens the file anew each time: if a descriptor were kept open, the job might close it and reuse
+ * the number. */
 static int grow(uint64_t end)
 {
     if (!allowed_by_rlimit(end))
@@ -312,7 +314,7 @@ static bool fail_full(enum seep_drop reason)
     return false;
 }
 
-/* It may be otherwise soon: the job has all its descriptors open, a signal came in between. */
+/* The failure may pass: the job has all its descriptors open, or a signal interrupted the call. */
 static bool fail_now(void)
 {
     uint64_t gap = seep_arena.retry_ns ? seep_arena.retry_gap_ns * 2 : FIRST_RETRY_NS;
@@ -370,7 +372,8 @@ void seep_arena_release(void)
         __atomic_fetch_add(&seep_arena.releases, 1, __ATOMIC_RELAXED);
 }
 
-/* Whether a chunk that ends there is kept for later. Levels of memory, a few chunks, are not. */
+/* Whether a chunk that ends there is held back for later. Levels of memory, a few chunks, are
+ * not. */
 static bool is_held_back(enum seep_chunk_type type, uint64_t end, uint64_t max_bytes)
 {
     const uint64_t room = max_bytes - seep_arena.begin;

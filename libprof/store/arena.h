@@ -1,7 +1,7 @@
 /* The profile file of this process: creation, growth, records. Runtime part: no malloc, no stdio.
  *
- * One file a process, see profile_format.h. seep_arena_take() wants the caller to hold
- * `seep_arena.lock`, seep_arena_create() and seep_arena_leave() that no other thread uses the
+ * One file for each process, see profile_format.h. For seep_arena_take() the caller must hold
+ * `seep_arena.lock`; for seep_arena_create() and seep_arena_leave() no other thread may use the
  * arena; the rest may be called at any time. */
 #ifndef SEEP_LIBPROF_STORE_ARENA_H
 #define SEEP_LIBPROF_STORE_ARENA_H
@@ -12,22 +12,24 @@
 struct seep_arena {
     struct seep_lock lock;
     struct seep_header *header;          /* NULL: no profile */
-    char *base;                          /* address of file offset 0 of the chunk area's mapping */
-    uint64_t end_allocated;              /* file bytes that surely have disk behind them */
-    uint64_t cursor[SEEP_CHUNK_N_TYPES]; /* next free file offset, a type */
-    uint64_t limit[SEEP_CHUNK_N_TYPES];  /* end of the chunk it lies in; 0: none yet */
+    char *base;                          /* address of file offset 0 in the mapping of the chunks */
+    uint64_t end_allocated;              /* file bytes known to have disk behind them */
+    uint64_t cursor[SEEP_CHUNK_N_TYPES]; /* next free file offset of each type */
+    uint64_t limit[SEEP_CHUNK_N_TYPES];  /* end of the chunk that contains it; 0: none yet */
     uint64_t device, inode;
     uint64_t reserved_bytes; /* of address space, from `base` on */
-    bool counting;           /* no file yet: in private memory, and without stacks */
-    uint64_t *folder_bytes;  /* of all files of the folder, shared by its processes; NULL: none */
+    bool counting;           /* no file yet: counts in private memory, without stacks */
+    uint64_t *folder_bytes;  /* sum of all files of the folder, shared by its processes; NULL:
+                              * none */
     uint64_t max_folder_bytes;
-    bool full; /* disk full or bound reached: no more chunks, ever */
+    bool full; /* disk full or limit reached: no more chunks, ever */
     enum seep_drop full_reason;
-    uint64_t begin;        /* of this process's own records in the file */
-    uint32_t releases;     /* of what is held back: see seep_arena_release() */
-    bool held_back;        /* the last chunk that was asked for is kept for later */
-    uint64_t retry_ns;     /* CLOCK_MONOTONIC_COARSE; not 0: growing failed, and may not then */
-    uint64_t retry_gap_ns; /* doubles as it goes on failing */
+    uint64_t begin;        /* where this process's own records begin in the file */
+    uint32_t releases;     /* see seep_arena_release() */
+    bool held_back;        /* the last chunk requested is held back for later */
+    uint64_t retry_ns;     /* CLOCK_MONOTONIC_COARSE; not 0: growing failed, and is not tried again
+                            * before */
+    uint64_t retry_gap_ns; /* doubles with each failure */
     uint32_t overflow[SEEP_MAX_SPACES]; /* site indices: see site_table.c */
     char path[SEEP_PATH_BYTES];
 };
@@ -35,35 +37,36 @@ struct seep_arena {
 extern struct seep_arena seep_arena;
 
 /* Creates and maps the profile `path` with a header whose constant fields come from `constants`
- * (magic and check are set here). -EXFULL: below --max-folder there
- * is no room for it. `max_bytes` bounds the file; one that inherits has room for some
- * records of its own even so. Returns 0 or a negative errno. */
+ * (magic and check are set here). -EXFULL: --max-folder leaves no room for it. `max_bytes` bounds
+ * the file, but one that inherits always has room for some records of its own. Returns 0 or a
+ * negative errno. */
 int seep_arena_create(const char *path, const struct seep_header *constants);
 
-/* The same without a file, in private memory, with room for the sites that count what has no stack
- * (seep_arena.counting). */
+/* The same without a file, in private memory, with room for the sites that count allocations
+ * without stacks (seep_arena.counting). */
 int seep_arena_count(const struct seep_header *constants);
 
-/* Makes the file after all: what was counted goes into it, and all refs stay valid. `constants` as
- * above, with the same start and inherited_end. What other threads count just then may be lost. */
+/* Creates the file after all: it receives what was counted, and all refs stay valid. `constants` as
+ * above, with the same start and inherited_end. What other threads count at that moment may be
+ * lost. */
 int seep_arena_persist(const char *path, const struct seep_header *constants);
 
-/* Gets room for some megabytes more at once, where that is possible: later it may not be. The
- * caller holds the lock. */
+/* Gets room for some more megabytes at once, if possible: later it may not be. The caller holds the
+ * lock. */
 void seep_arena_stock_up(void);
 
 /* In a forked child, at once: drops the parent's header mapping so that nothing more is written
- * there. Refs stay readable. Until seep_arena_create() nothing can be taken. */
+ * there. Refs stay readable. Nothing can be taken until seep_arena_create(). */
 void seep_arena_leave(void);
 
 /* Room for one record of `bytes` (≤ chunk size, 8-aligned), zeroed, aligned to `align` (8 or 64).
- * Returns its ref, 0 when the file cannot grow, now or for ever. */
+ * Returns its ref, or 0 if the file cannot grow, now or ever. */
 uint32_t seep_arena_take(enum seep_chunk_type type, uint32_t bytes, uint32_t align);
 
-/* A step of the training has ended, or a minute: half of what is held back may be used now. Before
- * the first one only half of a file's room may be: what a job does once, before it trains or as it
- * begins to (a compiler's thousands of stacks), leaves room for what it does in every step. Without
- * the lock. */
+/* A training step has ended, or a minute has passed: half of what is held back may be used from now
+ * on. Before the first call only half of a file's room may be used: so what a job does only once,
+ * before it trains or as it begins (a compiler's thousands of stacks), leaves room for what every
+ * step does. Without the lock. */
 void seep_arena_release(void);
 
 /* Why nothing could be recorded just now. Without the lock: a good guess. */

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { VERSION_HIDDEN = 0x8000 }; /* in .gnu.version: not the default one of that name */
+enum { VERSION_HIDDEN = 0x8000 }; /* in .gnu.version: not the default version of that name */
 
 static bool matches(const struct seep_elf_exports *e, uint32_t index, const char *name)
 {

@@ -1,5 +1,5 @@
-/* Symbols that a loaded object exports, found in its own tables where the loader has mapped them:
- * no call into the loader, no lock, no allocation. */
+/* Symbols that a loaded object exports, found in its own mapped tables: no call into the loader, no
+ * lock, no allocation. */
 #ifndef SEEP_LIBPROF_STORE_ELF_FIND_H
 #define SEEP_LIBPROF_STORE_ELF_FIND_H
 
@@ -16,13 +16,13 @@ struct seep_elf_exports {
     const uint16_t *versions; /* NULL: none */
 };
 
-/* `dynamic` as in link_map.l_ld. False where the object has no table that can be searched. */
+/* `dynamic` as in link_map.l_ld. False if the object has no table that can be searched. */
 bool seep_elf_open(struct seep_elf_exports *e, uintptr_t bias, const ElfW(Dyn) * dynamic);
 
 /* The default version of a symbol, or NULL. */
 const ElfW(Sym) * seep_elf_symbol(const struct seep_elf_exports *e, const char *name);
 
-/* Its address, 0: it is not exported. */
+/* A symbol's address; 0 if it is not exported. */
 uintptr_t seep_elf_address(const struct seep_elf_exports *e, const char *name);
 
 #endif

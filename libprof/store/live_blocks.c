@@ -10,8 +10,8 @@ uint32_t seep_live_spilled;
 
 static struct seep_lock slab_lock;
 
-/* Zeroed memory that is never given back: what a page of the heap has once needed, it needs again.
- * Slabs grow with what has been taken, so that there are few of them. */
+/* Zeroed memory that is never given back: what a page of the heap needed once, it needs again.
+ * Slabs grow with what was taken before, so there are few of them. */
 static void *slab_take(size_t bytes)
 {
     enum { SLAB_BYTES = 256 * 1024, SHARE = 16 };
@@ -35,7 +35,8 @@ static void *slab_take(size_t bytes)
     return taken;
 }
 
-/* Puts zeroed pages of `bytes` at `slot`, unless another thread has been first. */
+/* Stores the address of zeroed pages of `bytes` at `slot`, unless another thread has already done
+ * so. */
 static void *create_once(void **slot, size_t bytes)
 {
     void *expected = NULL, *fresh = seep_os_pages(bytes);
@@ -102,7 +103,7 @@ struct spilled {
 };
 
 static struct spilled *table;
-static size_t table_mask, table_used; /* used: with the deleted ones */
+static size_t table_mask, table_used; /* used: including deleted ones */
 static struct seep_lock table_lock;
 
 static size_t place(uintptr_t address, size_t mask)
@@ -128,7 +129,7 @@ static bool rebuild(void)
     }
     struct spilled *old = table;
     size_t old_mask = table_mask;
-    /* A child may begin between any two of these: what it then has must be within bounds. */
+    /* A fork may occur between any two of these: the child's values must be within bounds. */
     if (capacity - 1 < table_mask)
         __atomic_store_n(&table_mask, capacity - 1, __ATOMIC_RELEASE);
     __atomic_store_n(&table, fresh, __ATOMIC_RELEASE);

@@ -2,10 +2,10 @@
  *
  * A directory by address leads from a page of the heap to what is known of the blocks that begin in
  * it: a cell of four slots, and, for pages with more, a shadow of one 32-bit word for each 16
- * bytes. So there is no lock and no rehash, and the cost in memory follows the blocks: 64 bytes for
- * a page with up to four, a quarter of the page for one full of small ones.
+ * bytes. So there is no lock and no rehash, and memory is proportional to the blocks: 64 bytes for
+ * a page with up to four, a quarter of the page if it is full of small ones.
  *
- * In the shadow a block takes the words of its own first granules: allocators place blocks at least
+ * In the shadow a block uses the words of its own first granules: allocators place blocks at least
  * 32 bytes apart (glibc, also mimalloc and jemalloc above 16 bytes), and a block of more than 32
  * bytes covers a third word.
  *
@@ -20,38 +20,8 @@
 #ifndef SEEP_LIBPROF_STORE_LIVE_BLOCKS_H
 #define SEEP_LIBPROF_STORE_LIVE_BLOCKS_H
 
+#include "libprof/format/live_format.h"
 #include "libprof/store/os.h"
-
-struct seep_block {
-    uint32_t site;  /* site index: file offset / 64; 0: none */
-    uint32_t birth; /* period */
-    uint64_t bytes;
-};
-
-enum {
-    SEEP_PAGE_BITS = 12,
-    SEEP_REGION_BITS = 26, /* 64 MiB: 16,384 pages, 256 KiB */
-    SEEP_ROOT_BITS = 36,   /* 64 GiB: 1,024 regions */
-    SEEP_REGION_PAGES = 1 << (SEEP_REGION_BITS - SEEP_PAGE_BITS),
-    SEEP_ROOT_REGIONS = 1 << (SEEP_ROOT_BITS - SEEP_REGION_BITS),
-    SEEP_N_ROOTS = 1 << (47 - SEEP_ROOT_BITS),
-    SEEP_CELL_SLOTS = 4,
-    SEEP_SHADOW_WORDS =
-        (1 << (SEEP_PAGE_BITS - 4)) + 2, /* the last granules' blocks reach beyond */
-};
-
-/* key: site << 40 | granule in the page << 32 | birth; 0: empty */
-struct seep_cell {
-    struct {
-        uint64_t key;
-        uint64_t bytes;
-    } slots[SEEP_CELL_SLOTS];
-};
-
-struct seep_live_page {
-    struct seep_cell *cell;
-    uint32_t *shadow;
-};
 
 /* The directory has three levels, so that little address space is taken from a job that has little.
  */
@@ -68,18 +38,19 @@ bool seep_live_spill_put(uintptr_t address, const struct seep_block *block);
 bool seep_live_spill_take(uintptr_t address, struct seep_block *block);
 extern uint32_t seep_live_spilled; /* blocks in the hash beside the array */
 
-/* Blocks in that hash, by place: the next one from *at on, which is moved beyond it; 0 at first.
- * Without its lock: for a process that has no other thread. False: there is none. */
+/* Blocks in that hash, in order of their places: the next one from *at on (0 at first), which
+ * advances past it. Without the hash's lock: for a process that has no other thread. False: there
+ * is none. */
 bool seep_live_spill_next(size_t *at, uintptr_t *address, struct seep_block *block);
 
-/* Removes the next block from *at on, which is moved beyond it, whose address is one of
- * [first, last] and of which `wanted` says so, given `what`. False: there is none. */
+/* Removes the next block from *at on, which advances past it, whose address is in [first, last] and
+ * for which `wanted` returns true, given `what`. False: there is none. */
 bool seep_live_spill_take_next(size_t *at, uintptr_t first, uintptr_t last,
                                bool (*wanted)(const struct seep_block *, unsigned what),
                                unsigned what, struct seep_block *block);
 
-/* Blocks in that hash whose address is one of [first, last], under its lock: the visitor touches no
- * live set. False: nobody could be visited. */
+/* Visits blocks in that hash with addresses in [first, last], under its lock: the visitor must not
+ * touch the live set. False: nothing could be visited. */
 typedef void seep_live_visitor(uintptr_t address, const struct seep_block *block, void *arg);
 bool seep_live_spill_visit(uintptr_t first, uintptr_t last, seep_live_visitor *visit, void *arg);
 
@@ -113,7 +84,8 @@ static inline uint32_t seep_live_granule(uintptr_t address)
     return (address >> 4) & ((1u << (SEEP_PAGE_BITS - 4)) - 1);
 }
 
-/* Long before a block is put or taken: its lines are on their way while other work is done. */
+/* Call it long before a block is put or taken, so the cache lines are loaded while other work is
+ * done. */
 static inline void seep_live_prefetch(uintptr_t address)
 {
     const struct seep_live_page *page = address >> 47 ? NULL : seep_live_page(address);
@@ -132,7 +104,7 @@ static inline void seep_shadow_put(uint32_t *word, const struct seep_block *bloc
     word[0] = block->site << 8 | (uint32_t)(block->bytes & 255);
 }
 
-/* Enters a block that is in no page's shadow or cell yet; `page` may be NULL. */
+/* Adds a block that is in no page's shadow or cell yet; `page` may be NULL. */
 static inline bool seep_live_put_in(struct seep_live_page *page, uintptr_t address,
                                     const struct seep_block *block)
 {
@@ -176,7 +148,7 @@ static inline bool seep_shadow_take(uint32_t *word, struct seep_block *block)
         block->bytes |= (uint64_t)word[2] << 8;
         word[2] = 0;
     }
-    word[1] = 0; /* it may be another block's first word next */
+    word[1] = 0; /* it may become another block's first word */
     word[0] = 0;
     return true;
 }
@@ -202,7 +174,7 @@ static inline bool seep_live_take_from(struct seep_live_page *page, uintptr_t ad
     return false;
 }
 
-/* Removes the block at `address` and tells what it was. False: there is none. */
+/* Removes the block at `address` and stores what it was. False: there is none. */
 static inline bool seep_live_take(uintptr_t address, struct seep_block *block)
 {
     if (__builtin_expect((address & 15) != 0 || address >> 47 != 0, 0))
@@ -210,14 +182,14 @@ static inline bool seep_live_take(uintptr_t address, struct seep_block *block)
     struct seep_live_page *page = seep_live_page(address);
     if (__builtin_expect(page != NULL, 1) && seep_live_take_from(page, address, block))
         return true;
-    /* What an ordinary malloc asks must not meet the lock of blocks that are merely announced. */
+    /* An ordinary malloc's query must not take the lock of blocks that are merely announced. */
     return __builtin_expect(seep_live_packed, 0) && seep_live_spilled &&
            seep_live_spill_take(address, block);
 }
 
-/* Enters a block in place of what may be there: a block that is believed live where another one
- * begins was freed where no hook could see it. `stale` tells of it; its site is 0 where there was
- * none. False: no memory for the new one. */
+/* Adds a block, replacing any block there: a block believed live where another begins was freed
+ * where no hook could see it. `stale` describes it; its site is 0 if there was none. False: no
+ * memory for the new block. */
 static inline bool seep_live_replace(uintptr_t address, const struct seep_block *block,
                                      struct seep_block *stale)
 {
@@ -233,7 +205,7 @@ static inline bool seep_live_replace(uintptr_t address, const struct seep_block 
     return seep_live_put_in(page, address, block);
 }
 
-/* Enters a block where none is. False: no memory for it. */
+/* Adds a block where there is none. False: no memory for it. */
 static inline bool seep_live_put(uintptr_t address, const struct seep_block *block)
 {
     if (__builtin_expect(seep_live_spills(address, block->bytes), 0))

@@ -1,34 +1,22 @@
 #include "libprof/store/live_walk.h"
 
-enum { GRANULES = 1 << (SEEP_PAGE_BITS - 4) };
-
-/* A block's further words are passed over with it: they say nothing by themselves. */
 static void each_of_shadow(const uint32_t *shadow, uintptr_t page, seep_live_visitor *visit,
                            void *arg)
 {
-    for (uintptr_t granule = 0; granule < GRANULES; granule++) {
-        const uint32_t *word = shadow + granule;
-        if (!word[0])
-            continue;
-        const uint32_t large = word[1] & 1;
-        struct seep_block block = {.site = word[0] >> 8,
-                                   .birth = word[1] >> 1,
-                                   .bytes = (word[0] & 255) | (large ? (uint64_t)word[2] << 8 : 0)};
-        visit(page + granule * 16, &block, arg);
-        granule += 1 + large;
-    }
+    struct seep_block block;
+    uint32_t granule = 0, begins;
+    while (seep_shadow_next(shadow, &granule, &begins, &block))
+        visit(page + begins * (uintptr_t)16, &block, arg);
 }
 
 static void each_of_cell(const struct seep_cell *cell, uintptr_t page, seep_live_visitor *visit,
                          void *arg)
 {
-    for (unsigned i = 0; i < SEEP_CELL_SLOTS; i++) {
-        const uint64_t key = cell->slots[i].key;
-        struct seep_block block = {
-            .site = (uint32_t)(key >> 40), .birth = (uint32_t)key, .bytes = cell->slots[i].bytes};
-        if (key)
-            visit(page + ((key >> 32) & 255) * 16, &block, arg);
-    }
+    struct seep_block block;
+    uint32_t begins;
+    for (unsigned i = 0; i < SEEP_CELL_SLOTS; i++)
+        if (seep_cell_block(cell, i, &begins, &block))
+            visit(page + begins * (uintptr_t)16, &block, arg);
 }
 
 static void each_of_region(const struct seep_live_page *pages, uintptr_t start,
@@ -58,11 +46,11 @@ void seep_live_each(seep_live_visitor *visit, void *arg)
 
 /* ---- beside other threads -------------------------------------------------------------------- */
 
-/* The shadow is read from the page's first word on: only so a block's further words are known. */
+/* Reads the shadow from the page's first word: only then are a block's further words recognised. */
 static uintptr_t next_in_shadow(const uint32_t *shadow, uintptr_t page, uintptr_t start,
                                 uint64_t *bytes)
 {
-    for (uintptr_t granule = 0; granule < GRANULES; granule++) {
+    for (uintptr_t granule = 0; granule < SEEP_PAGE_GRANULES; granule++) {
         const uint32_t *word = shadow + granule;
         const uint32_t first = __atomic_load_n(&word[0], __ATOMIC_RELAXED);
         if (!first)

@@ -16,14 +16,15 @@ static bool permits(long number)
         return permitted & SEEP_OS_MUNMAP;
     case SYS_futex:
         return permitted & SEEP_OS_FUTEX;
-    case SYS_exit_group: /* only as the job's own */
+    case SYS_exit_group: /* only as the job's own call */
         return true;
     default:
         return false;
     }
 }
 
-/* Whoever changes the generation finds the count, or is found here: then it counts for the next. */
+/* A thread that changes the generation either finds this count, or is noticed here, and then the
+ * call counts for the next generation. */
 uint32_t seep_os_begin(void)
 {
     for (;;) {
@@ -48,7 +49,7 @@ static bool is_settled(uint32_t generation)
 
 bool seep_os_settle(uint64_t patience_ns, bool sleeps)
 {
-    enum { SPINS = 1 << 26 }; /* where there is no clock */
+    enum { SPINS = 1 << 26 }; /* if there is no clock */
     const uint32_t old = __atomic_fetch_add(&seep_os_inside->generation, 1, __ATOMIC_SEQ_CST);
     const uint64_t start_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
     for (uint64_t n = 0; !is_settled(old); n++) {
@@ -75,7 +76,7 @@ long seep_os_call6(long number, long a, long b, long c, long d, long e, long f)
     return result;
 }
 
-/* The kernel reads a set of signals before it finds that there is no such way to change it. */
+/* The kernel reads a set of signals before it notices that `how` is invalid. */
 bool seep_os_readable(const void *at)
 {
     const long set = (long)((uintptr_t)at & ~(uintptr_t)7);

@@ -1,6 +1,6 @@
-/* System calls for the runtime part: no errno, no libc entry that a preload may have replaced.
- * System calls return a value ≥ 0, or a negative errno; what gives memory returns NULL without it.
- * x86-64 Linux. */
+/* System calls for the runtime part: no errno, no libc function that a preload may have replaced.
+ * System calls return a value ≥ 0, or a negative errno; functions that give memory return NULL if
+ * there is none. x86-64 Linux. */
 #ifndef SEEP_LIBPROF_STORE_OS_H
 #define SEEP_LIBPROF_STORE_OS_H
 
@@ -23,8 +23,8 @@
 #define MADV_WIPEONFORK 18
 #endif
 
-/* Once set, the process has a seccomp filter of its own, which may kill for a call that it does not
- * know: seep makes no call but those in seep_os_permitted, which every filter was seen to allow. */
+/* Once set, the process has a seccomp filter of its own, which may kill it for an unknown call:
+ * seep makes only calls in seep_os_permitted, which every filter was seen to allow. */
 extern bool seep_os_sandboxed;
 enum {
     SEEP_OS_MMAP = 1, /* private pages, as seep asks for them */
@@ -32,13 +32,13 @@ enum {
     SEEP_OS_FUTEX = 4,
     SEEP_OS_PROBE = 8, /* as seep_os_readable() asks */
 };
-enum { SEEP_OS_NO_WAY = 99 }; /* no way to change a mask of signals */
+enum { SEEP_OS_NO_WAY = 99 }; /* an invalid `how` to change a signal mask */
 extern uint32_t seep_os_permitted;
 
-/* What threads are in that a filter for all of them has to wait for: calls of seep's own, by
- * whether the generation is odd in which they began, and signals held back. It lies in a page that
- * the kernel clears in a forked child, where there are no other threads; what the one that forks is
- * in there may end below 0. */
+/* What a filter for all threads has to wait for: seep's own calls in progress, by whether the
+ * generation in which they began is odd, and signals held back. It is in a page that the kernel
+ * clears in a forked child, which has no other threads; the forking thread's own count may fall
+ * below 0 there. */
 struct seep_os_inside {
     uint32_t generation;
     int32_t calls[2];
@@ -46,12 +46,12 @@ struct seep_os_inside {
 };
 extern struct seep_os_inside *seep_os_inside;
 
-/* Around a look at the flag and the permissions, and the call that follows. */
+/* Enclose a look at the flag and the permissions, and the call that follows. */
 uint32_t seep_os_begin(void);
 void seep_os_end(uint32_t generation);
 
-/* After the flag or the permissions have been changed: waits until nobody is in what began before,
- * for `patience_ns` at most. `sleeps`: by a call. False: somebody still was. */
+/* Call it after changing the flag or the permissions: waits at most `patience_ns` until no call
+ * that began before is in progress. `sleeps`: waits by a system call. False: some call still is. */
 bool seep_os_settle(uint64_t patience_ns, bool sleeps);
 
 /* The job's own call, which a hook passes on. */
@@ -150,15 +150,15 @@ static inline int seep_os_ppid(void)
     return (int)seep_os_call3(SYS_getppid, 0, 0, 0);
 }
 
-/* The kernel's clock, whatever clock_gettime() says in this process: a preload may have faked that.
- * No system call where there is a vDSO; in a sandbox the coarse clocks, which never need one. */
+/* The kernel's clock, whatever clock_gettime() says in this process: a preload may fake it. No
+ * system call if there is a vDSO; in a sandbox the coarse clocks, which never need one. */
 uint64_t seep_os_clock_ns(clockid_t clock);
 
-/* Whether the page that `at` lies in can be read there, in 8 bytes. In a sandbox that does not
- * allow the question, the answer is yes. */
+/* Whether 8 bytes can be read from the page that contains `at`. In a sandbox that does not allow
+ * the check, the answer is yes. */
 bool seep_os_readable(const void *at);
 
-/* Reads a small file whole into `text` (always closed by NUL). Returns bytes read or negative
+/* Reads a whole small file into `text` (always NUL-terminated). Returns bytes read or negative
  * errno. */
 static inline long seep_os_read_file(const char *path, char *text, size_t capacity)
 {
@@ -181,7 +181,8 @@ static inline long seep_os_read_file(const char *path, char *text, size_t capaci
 
 enum { SEEP_OS_DESCRIPTOR_PATH = sizeof("/proc/self/fd/") + 10 };
 
-/* The name that leads to what `fd` is, also to what the descriptor itself cannot read (O_PATH). */
+/* A name for the file behind `fd`, which also works if the descriptor itself cannot be read
+ * (O_PATH). */
 static inline void seep_os_descriptor_path(int fd, char path[SEEP_OS_DESCRIPTOR_PATH])
 {
     char digits[12];
@@ -197,9 +198,10 @@ static inline void seep_os_descriptor_path(int fd, char path[SEEP_OS_DESCRIPTOR_
     *end = '\0';
 }
 
-/* A lock that survives its holder: who waits longer than about two seconds gives up, and nobody
- * waits for it again until it has been given back. The word is 0 free, 1 held, 2 held and waited
- * for. After a fork the child sets it to 0: what the lock guards is consistent at every instant. */
+/* A lock that survives its holder: a thread that has waited for more than about two seconds gives
+ * up, and no thread waits for it again until it has been released. The word is 0 free, 1 held, 2
+ * held and waited for. After a fork the child sets it to 0: what the lock guards is consistent at
+ * every instant. */
 struct seep_lock {
     uint32_t word;
     uint32_t given_up;
@@ -228,7 +230,7 @@ static inline bool seep_os_lock(struct seep_lock *lock)
     uint64_t deadline = seep_os_clock_ns(CLOCK_MONOTONIC) + UINT64_C(2000000000);
     while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE) != 0) {
         struct timespec wait = {.tv_sec = 0, .tv_nsec = 100 * 1000 * 1000};
-        __builtin_ia32_pause(); /* in a sandbox without the call there is no other wait */
+        __builtin_ia32_pause(); /* in a sandbox without the call there is no other way to wait */
         (void)seep_os_call6(SYS_futex, (long)&lock->word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2,
                             (long)&wait, 0, 0);
         if (seep_os_clock_ns(CLOCK_MONOTONIC) > deadline) {

@@ -1,5 +1,5 @@
-/* The kernel's clocks, from its own code in every process (the vDSO): clock_gettime() is a name
- * that libraries replace to show a job another time, and steps are counted by this. */
+/* The kernel's clocks, from its own code in every process (the vDSO): libraries replace
+ * clock_gettime() to show a job another time, and seep counts steps by this clock. */
 #include <link.h>
 #include <sys/auxv.h>
 
@@ -12,7 +12,7 @@ static clock_fn *in_vdso;
 static uint32_t looked;
 static uint64_t last_known_ns;
 
-/* Addresses in it are as linked, from 0. */
+/* Its addresses are as linked, from 0. */
 static clock_fn *find(uintptr_t base)
 {
     const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)base;
@@ -35,8 +35,8 @@ static clock_fn *vdso(void)
     return __atomic_load_n(&in_vdso, __ATOMIC_RELAXED);
 }
 
-/* Of these the vDSO knows the time whatever the machine's clock is. Of a thread's CPU time only the
- * kernel does: then the time that passes stands for it. */
+/* The vDSO can read these clocks whatever the machine's clock source is. Only the kernel knows a
+ * thread's CPU time: elapsed time stands in for it. */
 static clockid_t coarse(clockid_t clock)
 {
     return clock == CLOCK_REALTIME ? CLOCK_REALTIME_COARSE : CLOCK_MONOTONIC_COARSE;
@@ -47,7 +47,7 @@ static bool is_in_vdso(clockid_t clock)
     return clock != CLOCK_THREAD_CPUTIME_ID && clock != CLOCK_PROCESS_CPUTIME_ID;
 }
 
-/* By a call, which counts as others do. False: the sandbox does not allow it. */
+/* Uses a call of seep's own. False: the sandbox does not allow it. */
 static bool ask_kernel(clockid_t clock, struct timespec *t)
 {
     const uint32_t generation = seep_os_begin();

@@ -47,7 +47,8 @@ void seep_own_add(const void *pages, size_t bytes)
     add((uintptr_t)pages, page_up((uintptr_t)pages + bytes));
 }
 
-/* Takes [start, end) out of entry i. False: it is not in it, or another thread was faster. */
+/* Takes [start, end) out of entry i. False: it is not in the entry, or another thread was
+ * faster. */
 static bool cut(uint32_t i, uintptr_t start, uintptr_t end)
 {
     uintptr_t from = __atomic_load_n(&ranges[i].start, __ATOMIC_ACQUIRE);
@@ -86,4 +87,10 @@ bool seep_own_next(uint32_t *at, uintptr_t start, uintptr_t end, struct seep_own
         return true;
     }
     return false;
+}
+
+const struct seep_own_range *seep_own_table(const uint32_t **n_used_at)
+{
+    *n_used_at = &n_used;
+    return ranges;
 }

@@ -1,9 +1,10 @@
-/* Which of a process's memory is seep's own: what seep_os_pages() gave and was not given back. Who
- * looks at resident memory must tell it from the job's, with which the kernel may have joined it.
+/* Which of a process's memory is seep's own: memory that seep_os_pages() gave and that was not
+ * given back. The kernel may have joined it with the job's, so code that looks at resident memory
+ * must distinguish them.
  *
- * A fixed table without a lock. Ranges that lie below one another, as the kernel mostly gives them,
- * are one entry; when the table is full, further ones are not known. A forked child inherits it.
- * Runtime part. Threads: any. Allocates: nothing. */
+ * A fixed table without a lock. Adjacent ranges, each below the last as the kernel usually gives
+ * them, share one entry; when the table is full, further ranges stay unknown. A forked child
+ * inherits it. Runtime part. Threads: any. Allocates: nothing. */
 #ifndef SEEP_LIBPROF_STORE_OWN_PAGES_H
 #define SEEP_LIBPROF_STORE_OWN_PAGES_H
 
@@ -20,8 +21,12 @@ struct seep_own_range {
 void seep_own_add(const void *pages, size_t bytes);
 void seep_own_drop(const void *pages, size_t bytes);
 
-/* The next piece of [start, end) that is seep's own, in no order; *at is 0 at first. False: there
- * are no more. */
+/* The table itself, for code that reads this process from outside: entries with `start` 0 or 1 are
+ * not in use, and those from *n_used on never were. */
+const struct seep_own_range *seep_own_table(const uint32_t **n_used);
+
+/* The next piece of [start, end) that is seep's own, in no particular order; *at is 0 at first.
+ * False: there are no more. */
 bool seep_own_next(uint32_t *at, uintptr_t start, uintptr_t end, struct seep_own_range *piece);
 
 #endif

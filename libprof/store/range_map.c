@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-/* A child may begin while another thread is anywhere in here: what it then has may lack a range or
- * have one twice, but leads nowhere outside. So a count is raised after what it counts is there,
- * and lowered before. */
+/* A fork may occur while another thread is anywhere in here: the child may then lack a range or
+ * have one twice, but nothing leads outside. So a count is raised after its element is stored, and
+ * lowered before. */
 
 enum { CHUNK_RANGES = 203, CHUNK_BYTES = 8192, SLAB_BYTES = 128 * 1024 };
 
@@ -26,7 +26,7 @@ static struct chunk *free_chunks;
 static uint32_t n_in_state[SEEP_RANGE_STATES];
 static struct seep_lock lock;
 
-/* How many pieces there are of each origin; of free ones the next free one. */
+/* The number of pieces of each origin; for free origins, the next free one. */
 enum { ORIGIN_FREE = 1u << 31 };
 static uint32_t *pieces_of;
 static uint32_t n_origins = 1, capacity_origins, free_origin; /* 0 is no origin */
@@ -54,11 +54,11 @@ static inline struct place next(struct place place)
     return place;
 }
 
-/* The first range that ends beyond `address`. */
+/* The first range that ends after `address`. */
 static struct place find(uintptr_t address)
 {
     size_t low = 0, high = n_chunks;
-    while (low < high) { /* the first chunk that begins beyond it */
+    while (low < high) { /* the first chunk that begins after it */
         size_t middle = (low + high) / 2;
         if (directory[middle].first <= address)
             low = middle + 1;
@@ -80,7 +80,7 @@ static struct place find(uintptr_t address)
                            : (struct place){.entry = low};
 }
 
-/* Twice as large as `bytes`, or a first piece; the old one is in it. */
+/* A copy of `old` that is twice as large as `bytes`, or a first piece. */
 static void *doubled(const void *old, size_t bytes, size_t first)
 {
     void *fresh = seep_os_pages(bytes ? bytes * 2 : first);
@@ -106,7 +106,7 @@ static bool room_in_directory(size_t more)
     return true;
 }
 
-/* Two: what one cut may need. */
+/* Makes sure of two free chunks, as many as one cut may need. */
 static bool have_free_chunks(void)
 {
     if (free_chunks && free_chunks->next_free)
@@ -140,8 +140,8 @@ static bool make_chunk(size_t entry, struct chunk *before, uint32_t from)
     return true;
 }
 
-/* Room for one more range at `place`, which may move for it. Neighbours that come one after the
- * other, upwards or downwards, fill whole chunks. */
+/* Makes room for one more range at `place`, which may move. Neighbours added one after the other,
+ * upwards or downwards, fill whole chunks. */
 static bool make_room(struct place *place)
 {
     if (place->at == 0 && place->entry > 0 && directory[place->entry - 1].chunk->n < CHUNK_RANGES) {
@@ -173,7 +173,7 @@ static void insert(struct place place, const struct seep_range *range)
     n_in_state[range->state]++;
 }
 
-/* The range that has come to its place, or is the next. */
+/* Returns the range that has moved to its place, or the next one. */
 static struct place erase(struct place place)
 {
     struct chunk *chunk = directory[place.entry].chunk;
@@ -260,8 +260,8 @@ static void put_rest(const struct seep_range *rest)
         insert(place, rest);
 }
 
-/* Takes [from, to) out of the range at `place`, which goes on to what comes behind. False: there is
- * no memory for the two parts that would be left. */
+/* Takes [from, to) out of the range at `place`, which advances to what follows. False: no memory
+ * for the two parts that would remain. */
 static bool take(struct place *place, uintptr_t from, uintptr_t to, struct seep_range *piece)
 {
     struct seep_range whole = *range_at(*place);

@@ -2,7 +2,7 @@
 
 #include "libprof/store/os.h"
 
-/* By the time the larger table is full, a seventh of this would do. */
+/* A seventh of this would suffice to finish before the larger table is full. */
 enum { TAKEN_AT_A_TIME = 8, FIRST_CAPACITY = 1024 };
 
 static size_t bytes_of(uint32_t mask)
@@ -27,7 +27,7 @@ static void drop_old(struct seep_ref_index *index)
         seep_os_unmap(old, bytes_of(index->old_mask));
 }
 
-/* What was taken stays in the old table too: a look into both finds it. */
+/* Refs taken over stay in the old table too: looking into both finds them. */
 static void take_over(struct seep_ref_index *index, uint32_t n_slots, seep_ref_hash *hash)
 {
     for (uint32_t i = 0; i < n_slots && index->n_taken <= index->old_mask; i++) {
@@ -35,7 +35,7 @@ static void take_over(struct seep_ref_index *index, uint32_t n_slots, seep_ref_h
         if (!ref)
             continue;
         seep_ref_index_add(index, hash(ref), ref);
-        index->n--; /* it has been counted */
+        index->n--; /* it is already counted */
     }
     if (index->n_taken > index->old_mask)
         drop_old(index);
@@ -47,7 +47,7 @@ static bool grow(struct seep_ref_index *index)
     uint32_t *refs = seep_os_pages(bytes_of(capacity - 1));
     if (!refs)
         return false;
-    /* A child may begin between any two of these: what it then has must be within bounds. */
+    /* A fork may occur between any two of these: the child's values must be within bounds. */
     index->old_mask = index->mask;
     index->n_taken = 0;
     __atomic_store_n(&index->old, index->refs, __ATOMIC_RELEASE);

@@ -1,7 +1,7 @@
 /* A set of refs, open-addressed, in private pages; the caller keeps the records, hashes and
- * compares them. A larger table takes the smaller one's refs over a few at a time, with each that
- * is new: in a job with a million stacks a rehash at once would hold up every thread. Runtime part.
- * Locks: the caller's. Zero-initialised is empty. */
+ * compares them. A larger table takes over the smaller one's refs a few at a time, with each new
+ * ref: in a job with a million stacks, rehashing all at once would delay every thread. Runtime
+ * part. Locks: the caller's. Zero-initialised is empty. */
 #ifndef SEEP_LIBPROF_STORE_REF_INDEX_H
 #define SEEP_LIBPROF_STORE_REF_INDEX_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct seep_ref_index {
-    uint32_t *refs, *old;    /* old: NULL, or what `refs` has not taken over as a whole */
+    uint32_t *refs, *old;    /* old: NULL, or a table that `refs` has not completely taken over */
     uint32_t mask, old_mask; /* capacity − 1, or 0 */
     uint32_t n;
     uint32_t n_taken; /* slots of `old` */
@@ -18,10 +18,10 @@ struct seep_ref_index {
 typedef uint32_t seep_ref_hash(uint32_t ref);
 typedef bool seep_ref_same(uint32_t ref, const void *key);
 
-/* Makes room for one more; false when there is no memory. Load stays below two thirds. */
+/* Makes room for one more; false without memory. The load stays below two thirds. */
 bool seep_ref_index_reserve(struct seep_ref_index *index, seep_ref_hash *hash);
 
-/* Adds a ref that is not there, after a reserve. */
+/* Adds a ref that is not in the set, after a reserve. */
 void seep_ref_index_add(struct seep_ref_index *index, uint32_t hash, uint32_t ref);
 
 /* Empties it; its pages stay. */
@@ -37,7 +37,7 @@ static inline uint32_t seep_ref_find_in(const uint32_t *refs, uint32_t mask, uin
     return ref;
 }
 
-/* The ref of what is the same as `key`, of this hash; 0 if there is none. */
+/* The ref of the record that equals `key` and has this hash; 0 if there is none. */
 static inline uint32_t seep_ref_index_find(const struct seep_ref_index *index, uint32_t hash,
                                            seep_ref_same *same, const void *key)
 {

@@ -25,8 +25,8 @@ static struct seep_series *make_room(struct seep_detail *detail, const struct se
     return series;
 }
 
-/* Doubles the window; of each window the latest point stays. Compacts in place, front to back, so
- * that at every instant the points whose period rises are true ones. */
+/* Doubles the window and keeps the latest point of each. Compacts in place, front to back, so at
+ * every instant the points with rising periods are true ones. */
 static void coarsen(struct seep_series *series)
 {
     uint32_t shift = series->shift + 1;

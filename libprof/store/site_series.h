@@ -5,9 +5,9 @@
 
 #include "libprof/store/arena.h"
 
-/* Notes what is live of `site` as its state at the end of `period`, unless it is what the newest
- * point says. Threads: any; when two meet, one point is left out. Takes seep_arena.lock when it
- * must make room, so the caller does not hold it. */
+/* Notes what is live of `site` as its state at the end of `period`, unless the newest point already
+ * says so. Threads: any; when two meet, one point is left out. Takes seep_arena.lock to make room,
+ * so the caller must not hold it. */
 void seep_series_note(struct seep_detail *detail, const struct seep_site *site, uint32_t period);
 
 #endif

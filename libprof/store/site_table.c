@@ -5,11 +5,12 @@
 uint32_t seep_sites_first_own;
 bool seep_sites_threaded;
 
-/* A detail with its series is ten times a site, and compilers that run in the job (XLA, LLVM, MLIR)
- * come through hundreds of thousands of stacks that each hold next to nothing. So a site gets one
- * when it has been active in some periods, since most sites of a job belong to its start, and held
- * what the detail itself takes, or much for a moment. One that holds much gets it in its second
- * period: what comes once an epoch has few. Until then `detail` counts the periods. */
+/* A detail with its series takes ten times as much as a site, and compilers that run in the job
+ * (XLA, LLVM, MLIR) use hundreds of thousands of stacks that each hold next to nothing. So a site
+ * gets a detail once it has been active in some periods, since most sites of a job belong to its
+ * start, and has held as much as the detail itself takes, or much for a moment. A site that holds
+ * much gets it in its second period: a site active once an epoch has few. Until then `detail`
+ * counts the periods. */
 enum { MUCH = 16 * 1024 };
 
 static bool deserves_detail(const struct seep_site *site, uint32_t periods)
@@ -61,8 +62,8 @@ static uint32_t create(struct seep_sites *sites, uint32_t stack, unsigned space)
     return index;
 }
 
-/* One site a space takes what cannot have one of its own, in any thread. The file's first sites are
- * those of the spaces that every job has, so that they are there when it is full. */
+/* One site of each space takes what cannot have a site of its own, in any thread. The file's first
+ * sites are those of the spaces that every job has, so they exist even when it is full. */
 static uint32_t overflow(unsigned space)
 {
     uint32_t *index = &seep_arena.overflow[space];
@@ -157,8 +158,8 @@ void seep_site_free_remote(struct seep_site *site, uint64_t n, uint64_t bytes, u
                            uint32_t period)
 {
     struct seep_detail *detail = detail_create(site);
-    if (!detail) { /* no room: an atomic add may race with the owner's store, and lose one of the
-                      two */
+    if (!detail) { /* no room: an atomic add may race with the owner's store, and one of the two may
+                    * be lost */
         __atomic_fetch_add(&site->frees, n, __ATOMIC_RELAXED);
         __atomic_fetch_add(&site->freed_bytes, bytes, __ATOMIC_RELAXED);
         return;
@@ -182,8 +183,8 @@ static void raise_peak(uint64_t *peak, uint32_t *peak_period, uint64_t live, uin
         }
 }
 
-/* Of a site that no thread owns: sizes are not noted. Each such event is one without its stack, but
- * where stacks are not wanted (yet). */
+/* For a site that no thread owns: sizes are not noted. Each such event is one without its stack,
+ * unless stacks are not wanted (yet). */
 void seep_site_allocated_shared(struct seep_site *site, uint64_t n, uint64_t bytes, uint32_t period)
 {
     if (!seep_arena.counting)

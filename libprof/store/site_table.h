@@ -1,4 +1,5 @@
-/* Counters of sites: who allocated how much, what of it was freed, how it went over the periods.
+/* Counters of sites: how much each allocated, how much of it was freed, and how that changed over
+ * the periods.
  *
  * A site record belongs to one thread slot, whose thread writes it with plain stores: no atomic
  * operation and no shared cache line on the common path. Blocks freed by another thread are counted
@@ -28,12 +29,12 @@ extern uint32_t seep_sites_first_own;
 /* True once two thread slots have been in use at the same time. */
 extern bool seep_sites_threaded;
 
-/* The site of (stack, space) in this slot, made when it is new; for `stack` 0, and where no more
- * can be made, the one that all threads share. Returns its index, 0 when nothing can be recorded.
- * Takes seep_arena.lock when it must create, so the caller does not hold it. */
+/* The site of (stack, space) in this slot, created if new; for `stack` 0, or if no more can be
+ * created, the one that all threads share. Returns its index, 0 if nothing can be recorded. Takes
+ * seep_arena.lock to create one, so the caller must not hold it. */
 uint32_t seep_site_find(struct seep_sites *sites, uint32_t stack, unsigned space);
 
-/* True: of all threads, for what has no site of its own. */
+/* True: shared by all threads, for what has no site of its own. */
 static inline bool seep_site_is_shared(const struct seep_site *site)
 {
     return site->slot_plus_1 == SEEP_SLOT_SHARED;
@@ -56,7 +57,7 @@ static inline struct seep_detail *seep_site_detail(const struct seep_site *site)
     return ref >= SEEP_HEADER_BYTES / 8 ? seep_arena_at(ref) : NULL;
 }
 
-/* Threads that free a site's blocks, or share it, write its periods too. */
+/* Threads that free a site's blocks, or share the site, write its periods too. */
 static inline uint32_t seep_period_of(const uint32_t *period)
 {
     return __atomic_load_n(period, __ATOMIC_RELAXED);
@@ -87,7 +88,7 @@ static inline void seep_space_add(struct seep_sites *sites, unsigned space, int6
 static inline void seep_size_note(struct seep_detail *detail, uint64_t bytes)
 {
     if (bytes == detail->min_bytes && bytes == detail->max_bytes && bytes)
-        return; /* all alike so far: min_bytes says it, and most sites stay so */
+        return; /* all the same size so far: min_bytes has it, and most sites stay so */
     unsigned log2 = bytes ? 63u - (unsigned)__builtin_clzll(bytes) : 0;
     detail->sizes[log2 < SEEP_SIZE_BUCKETS ? log2 : SEEP_SIZE_BUCKETS - 1]++;
     detail->size_marks |= UINT64_C(1) << (seep_hash_mix(bytes) >> 26);
@@ -97,8 +98,8 @@ static inline void seep_size_note(struct seep_detail *detail, uint64_t bytes)
         detail->min_bytes = bytes;
 }
 
-/* Counts an allocation of `n` objects (1, or more for a sampled one) of `bytes` in all; n is 0 when
- * more of a map is in use than before. */
+/* Counts an allocation of `n` objects (1, or more for a sampled one) of `bytes` in all; n is 0 if
+ * only more of a map is in use than before. */
 static inline void seep_site_allocated(struct seep_sites *sites, struct seep_site *site, uint64_t n,
                                        uint64_t bytes, uint64_t object_bytes, uint32_t period)
 {
@@ -125,13 +126,13 @@ static inline void seep_site_allocated(struct seep_sites *sites, struct seep_sit
     seep_space_add(sites, site->space, (int64_t)bytes, period);
 }
 
-/* Counts the free of a block that the live set had: `n` objects of `bytes` in all; n is 0 when only
- * a part of a map has gone. */
+/* Counts the free of a block from the live set: `n` objects of `bytes` in all; n is 0 if only a
+ * part of a map has gone. */
 static inline void seep_site_freed(struct seep_sites *sites, const struct seep_block *block,
                                    uint64_t n, uint64_t bytes, uint32_t period)
 {
     if (__builtin_expect(block->site < SEEP_HEADER_BYTES / 64, 0))
-        return; /* no site: the entry was damaged by a block that overlapped */
+        return; /* no site: a block that overlapped damaged the entry */
     struct seep_site *site = seep_site_at(block->site);
     if (__builtin_expect(block->site < seep_sites_first_own, 0)) {
         seep_site_free_inherited(sites, block, n, bytes, period);

@@ -1,9 +1,9 @@
-/* The numbers that verdicts hang on, by name: thresholds.def. */
+/* The numbers that verdicts depend on, by name: thresholds.def. */
 #ifndef SEEP_LIBPROF_THRESHOLDS_THRESHOLDS_H
 #define SEEP_LIBPROF_THRESHOLDS_THRESHOLDS_H
 
 #ifdef SEEP_MOVED_THRESHOLDS
-/* Variables, which tests/mutate moves one at a time to see who notices. */
+/* Variables, so that tests/mutate can change them one at a time and see which tests fail. */
 #define SEEP_COUNT(name, value, unit, why, held_by) extern int SEEP_T_##name;
 #define SEEP_RATIO(name, value, unit, why, held_by) extern double SEEP_T_##name;
 #include "libprof/thresholds/thresholds.def"

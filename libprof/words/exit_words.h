@@ -1,5 +1,4 @@
-/* How a process or a job ended, in words: what reports, pages and gates say of it is said here.
- * Formats of printf(). */
+/* How a process or a job ended, in the words of reports, pages and gates. Formats of printf(). */
 #ifndef SEEP_LIBPROF_WORDS_EXIT_WORDS_H
 #define SEEP_LIBPROF_WORDS_EXIT_WORDS_H
 
@@ -13,7 +12,7 @@
 #define SEEP_ENDED_RUNNING_TEXT    "still running"
 #define SEEP_ENDED_UNSEEN_TEXT     "nobody saw how it ended"
 
-/* Of a job: which of its ranks. */
+/* Of a job: which rank ended it. */
 #define SEEP_ENDED_RANK_TEXT "rank %d %s"
 
 #endif

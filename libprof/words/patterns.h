@@ -1,6 +1,5 @@
-/* The names of patterns, severities and confidences, which reports, gates and printers share:
- * patterns.def and confidence.def as enums and as texts. Pure. Includes nothing of the project's.
- */
+/* The names of patterns, severities and confidences for reports, gates and printers: patterns.def
+ * and confidence.def as enums and as texts. Pure. Includes nothing of the project's. */
 #ifndef SEEP_LIBPROF_WORDS_PATTERNS_H
 #define SEEP_LIBPROF_WORDS_PATTERNS_H
 
@@ -30,14 +29,14 @@ struct seep_pattern_row {
     enum seep_pattern_spaces spaces;
     const char *title; /* a template: see patterns.def */
     const char *advice;
-    const char *signs; /* by what it is told */
+    const char *signs; /* how it is recognised */
 };
 
 /* The row of a pattern. */
 const struct seep_pattern_row *seep_pattern_row(enum seep_pattern pattern);
 const char *seep_pattern_name(enum seep_pattern pattern);
 
-/* The pattern of that name; false where there is none. */
+/* The pattern of that name; false if there is none. */
 bool seep_pattern_find(const char *name, enum seep_pattern *pattern);
 
 enum seep_severity {
@@ -49,7 +48,7 @@ enum seep_severity {
 
 const char *seep_severity_name(enum seep_severity severity);
 
-/* How sure a finding is of its pattern, most sure first: confidence.def. */
+/* How sure a finding is of its pattern, surest first: confidence.def. */
 enum seep_confidence {
 #define SEEP_CONFIDENCE(id, ...) SEEP_##id,
 #include "libprof/words/confidence.def"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* …/lib/pythonX.Y/ and what replaces it: lib64, zipped. */
+/* …/lib/pythonX.Y/ and its variants: lib64, zipped. */
 static bool in_python_library(const char *path)
 {
     for (const char *at = path; (at = strstr(at, "/python")); at += 7) {

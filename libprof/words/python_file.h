@@ -6,14 +6,14 @@
 #include <stddef.h>
 
 /* Whether a file belongs to an installed package, to the standard library or to the interpreter
- * itself. preload/steps/code_marks.c tells the same while recording. */
+ * itself. preload/steps/code_marks.c decides the same while recording. */
 bool seep_python_file_is_library(const char *path);
 
-/* Whether it is Python's own code that stands between a call and the C library it is of. */
+/* Whether it is Python's own code between a call and the C library that the call is for. */
 bool seep_python_file_calls_c(const char *path);
 
-/* The package that a file of Python or a module of C lies in: "numpy" of …/site-packages/numpy/x.so
- * and of numpy.libs/, "Python" of what comes with it. false: of none that is known. */
+/* The package of a Python file or C module: "numpy" for …/site-packages/numpy/x.so and for
+ * numpy.libs/, "Python" for what comes with Python. False if no package is known. */
 bool seep_python_file_package(const char *path, char *package, size_t n);
 
 #endif

@@ -37,7 +37,7 @@ static enum seep_space_class class_of(const char *text)
     return SEEP_CLASS_OTHER;
 }
 
-/* What comes after "device:". */
+/* The text after "device:". */
 static const char *rest_of(const struct seep_space_name *name)
 {
     return strchr(name->text, ':') + 1;
@@ -57,7 +57,7 @@ struct seep_space_name seep_space_parse(const char *text)
     for (size_t i = 0; text[i] && i + 1 < sizeof name.text; i++)
         name.text[i] = is_plain(text[i]) ? text[i] : '?';
     if (!name.text[0])
-        name.text[0] = '?'; /* a damaged header */
+        name.text[0] = '?'; /* the header is damaged */
     name.class = class_of(name.text);
     name.host_like = name.class == SEEP_CLASS_HOST || name.class == SEEP_CLASS_MMAP;
     if (is_numbered(name.class))

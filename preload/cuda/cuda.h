@@ -1,5 +1,5 @@
-/* What of CUDA's binary interface the hooks need: numbers and records as the runtime's and the
- * driver's callers lay them out, the same from CUDA 11 to 13. */
+/* The part of CUDA's binary interface that the hooks need: numbers and records as callers of the
+ * runtime and the driver lay them out, the same from CUDA 11 to 13. */
 #ifndef SEEP_PRELOAD_CUDA_CUDA_H
 #define SEEP_PRELOAD_CUDA_CUDA_H
 
@@ -8,8 +8,8 @@
 enum seep_cuda_result {
     SEEP_CUDA_SUCCESS = 0,
     SEEP_CUDA_OUT_OF_MEMORY = 2, /* of both, the runtime and the driver */
-    SEEP_CUDA_UNLOADING = 4,     /* the process ends, and the runtime is gone before */
-    SEEP_CUDA_NOT_FOUND = 500,   /* no such function: nobody exports what was called */
+    SEEP_CUDA_UNLOADING = 4,     /* the process ends, and the runtime is gone already */
+    SEEP_CUDA_NOT_FOUND = 500,   /* no such function: no library exports the one that was called */
 };
 
 struct seep_cuda_pitched {
@@ -27,7 +27,7 @@ struct seep_cuda_channels {
     int kind;
 };
 
-enum { SEEP_CUDA_LAYERED = 1 }; /* a flag of arrays: the depth is one of layers */
+enum { SEEP_CUDA_LAYERED = 1 }; /* a flag of arrays: the depth counts layers */
 
 struct seep_cuda_ipc {
     char handle[64];

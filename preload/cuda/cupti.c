@@ -73,7 +73,7 @@ struct told {
     void *context;
 };
 
-/* All of these calls begin so; for one that frees `block` is the address itself. */
+/* All of these calls begin like this; if the call frees, `block` is the address itself. */
 struct parameters {
     void **block;
     size_t bytes;
@@ -96,7 +96,7 @@ static struct {
 
 /* ---- what is told ---------------------------------------------------------------------------- */
 
-static __thread bool in_runtime;                     /* a call of it that is wanted */
+static __thread bool in_runtime;                     /* a call that is wanted */
 static __thread struct seep_runtime_free on_its_way; /* of this thread's call */
 
 static uint64_t bytes_of(enum what what, const void *parameters, bool is_made)
@@ -167,7 +167,7 @@ static void *library(void)
                                         "libcupti.so"};
     enum { N = sizeof names / sizeof *names };
     void *found = NULL;
-    for (unsigned i = 0; i < N && !found; i++) /* the one that the job has anyway */
+    for (unsigned i = 0; i < N && !found; i++) /* the library that the job has loaded anyway */
         found = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
     for (unsigned i = 0; i < N && !found; i++)
         found = dlopen(names[i], RTLD_LAZY);
@@ -220,7 +220,7 @@ static void note(enum seep_cupti_state state, int error)
     seep_leave();
 }
 
-/* What the loader and CUPTI take for themselves is not the job's. */
+/* What the loader and CUPTI allocate for themselves is not the job's. */
 SEEP_EXPORT int InitializeInjection(void)
 {
     static bool is_begun;

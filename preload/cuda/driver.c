@@ -1,5 +1,5 @@
-/* Memory of a device comes as a handle, and is counted from where it is mapped until it is
- * unmapped: a handle that was not made here is another's memory. One that is mapped twice counts
+/* Memory of a device comes as a handle. It counts from cuMemMap() until cuMemUnmap(). A handle
+ * that was not made in this process is another process's memory. One that is mapped twice counts
  * twice. */
 #include "preload/cuda/driver.h"
 
@@ -11,11 +11,11 @@
 #include "preload/device/layout.h"
 #include "preload/record/capture.h"
 
-enum { GRANULE_BYTES = 2 << 20 }; /* what is mapped begins and ends at such */
+enum { GRANULE_BYTES = 2 << 20 }; /* mappings begin and end at multiples of this */
 
 enum function { CREATE, MAP, UNMAP, RELEASE, N_FUNCTIONS };
 
-/* As the driver handed them out; it is one in a process. */
+/* As the driver handed them out; a process has one driver. */
 static void *real_of[N_FUNCTIONS];
 
 static bool is_on_device(const struct seep_cu_wanted *wanted)
@@ -24,7 +24,7 @@ static bool is_on_device(const struct seep_cu_wanted *wanted)
            wanted->location < SEEP_MAX_DEVICES;
 }
 
-/* The handle keeps the site that made it; nothing is counted yet. */
+/* The handle keeps the site that made it; nothing is counted before it is mapped. */
 static void created(const struct seep_regs *regs, uint64_t handle, size_t bytes, unsigned device)
 {
     const unsigned space = seep_runtime_space(device);
@@ -77,7 +77,8 @@ static int map(uint64_t at, size_t bytes, size_t offset, uint64_t handle, uint64
     return result;
 }
 
-/* Several maps may go at once. Each is put by before, for its address may be another's at once. */
+/* One call may unmap several mappings. Each is taken off the books before the call, because another
+ * thread may get its address at once. */
 static void move(enum seep_shelf from, enum seep_shelf to, uint64_t at, size_t bytes)
 {
     struct seep_block block;
@@ -145,7 +146,7 @@ static const struct {
     [RELEASE] = {"cuMemRelease", (void *)release},
 };
 
-/* One that another driver handed out is left alone: ours calls the first. */
+/* A function that another driver handed out is left alone: ours calls the first driver. */
 static bool is_real(unsigned i, void *function)
 {
     void *none = NULL;

@@ -1,6 +1,6 @@
-/* How programs come by the driver's functions: they ask the runtime for each (PyTorch from 2.8 on),
- * or keep a table of what they have found in the driver's library (2.4 to 2.7). What is handed out
- * is replaced in the one, entries of the table in the other. */
+/* How programs get the driver's functions: they ask the runtime for each (PyTorch from 2.8 on), or
+ * keep a table of functions found in the driver's library (2.4 to 2.7). seep replaces the runtime's
+ * answers, or the entries of the table. */
 #include <errno.h>
 #include <sys/uio.h>
 
@@ -21,7 +21,7 @@ static int handed_out(const struct seep_runtime_call *call, int result, const ch
     return result;
 }
 
-/* The runtime of CUDA 11 takes no `found`, and does not look. */
+/* The runtime of CUDA 11 has no parameter `found`, and ignores it. */
 #define ENTRY_POINT(function_name)                                                                 \
     SEEP_EXPORT int function_name(const char *name, void **function, unsigned long long flags,     \
                                   int *found)                                                      \
@@ -48,12 +48,13 @@ ENTRY_POINT_BY_VERSION(cudaGetDriverEntryPointByVersion_ptsz)
 
 #define TABLE _ZN3c104cuda9DriverAPI3getEv
 
-/* It has had 13 entries or a few more; what lies behind is the library's, and no such address. */
+/* It has had 13 entries or a few more; what follows belongs to the library and is no such
+ * address. */
 enum { MOST_ENTRIES = 32 };
 
 static void *table_done;
 
-/* The kernel writes: where the page may not be written, nothing comes of it. */
+/* The kernel writes: if the page is not writable, nothing happens. */
 static void replace(void **entry, void *ours)
 {
     const struct iovec from = {&ours, sizeof(ours)}, to = {entry, sizeof(*entry)};

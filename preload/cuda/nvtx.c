@@ -30,7 +30,7 @@ enum domains {
     DOMAIN_CREATE_WIDE,
 };
 
-enum { NOT_TRACKED = -2 }; /* is what no tool would return of a push or pop */
+enum { NOT_TRACKED = -2 }; /* no tool returns this from a push or pop */
 
 struct callbacks {
     size_t bytes;
@@ -77,8 +77,8 @@ static bool are_wanted(const struct attributes *a)
     return a->message_type == ASCII && is_wanted(a->message);
 }
 
-/* Ranges that lie in each other, of a thread and domain: which of them are wanted. Of domains and
- * of depths that have no place, none is. */
+/* Nested ranges of a thread and domain: which of them are wanted. Domains and depths without a
+ * place here are not. */
 enum { PLACES = 16, DEEPEST = 64 };
 
 static __thread struct {
@@ -180,7 +180,7 @@ static uintptr_t domain_register(uintptr_t domain, const char *message)
     return is_wanted(message) ? MATCH : NO_MATCH;
 }
 
-/* 0 is the domain of those who name none. */
+/* 0 is the default domain. */
 static uintptr_t domain_create(const void *name)
 {
     static uintptr_t n;
@@ -223,7 +223,7 @@ static bool fill(const struct callbacks *callbacks, int module, const struct slo
     return true;
 }
 
-/* Called once by each library that has a copy of NVTX in it. Returns whether it was of use. */
+/* Each library that contains a copy of NVTX calls this once. Returns whether it could be used. */
 SEEP_EXPORT int InitializeInjectionNvtx2(const void *(*table)(uint32_t))
 {
     const struct callbacks *callbacks = table ? table(CALLBACKS) : NULL;

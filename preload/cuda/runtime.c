@@ -8,7 +8,7 @@
 #include "preload/record/capture.h"
 #include "preload/record/tick.h"
 
-/* Two runtimes in one process share what is current, for it is the driver's. */
+/* Two runtimes in one process share the current device, because the driver keeps it. */
 static __thread int current_device;
 
 unsigned seep_runtime_device(void)
@@ -23,7 +23,7 @@ unsigned seep_runtime_space(unsigned device)
                                         : 0;
 }
 
-/* From then on addresses are nobody's. */
+/* From then on addresses belong to nobody. */
 bool seep_runtime_is_there(int result)
 {
     if (result == SEEP_CUDA_UNLOADING)
@@ -56,7 +56,8 @@ void seep_runtime_refused(const struct seep_regs *regs, enum seep_shortage_sourc
     seep_device_shortage_note(&what, regs, seep_runtime_space(device));
 }
 
-/* The guard is left for good where the hook returns: its frame is that of the hook. */
+/* The hook returns while the guard is up, so the guard is left for good: its frame is the
+ * hook's. */
 int seep_runtime_made(const struct seep_runtime_call *call, int result,
                       const struct seep_runtime_block *block)
 {
@@ -110,8 +111,8 @@ SEEP_EXPORT int cudaSetDevice(int device)
     return result;
 }
 
-/* All that the process had of the device is gone with its context; pinned memory is believed to
- * stay, for nothing tells of which device's context it was. */
+/* Everything that the process had on the device is gone with its context. Pinned memory is assumed
+ * to stay, because nothing says to which context it belonged. */
 SEEP_EXPORT int cudaDeviceReset(void)
 {
     SEEP_RUNTIME_CALL(cudaDeviceReset, (void));

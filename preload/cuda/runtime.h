@@ -23,7 +23,7 @@ struct seep_runtime_call {
     bool is_recorded; /* the guard is up */
 };
 
-/* Declares `call` and `real`; returns from the hook where nobody exports the function. */
+/* Declares `call` and `real`; returns from the hook if no library exports the function. */
 #define SEEP_RUNTIME_CALL(name, parameters)                                                        \
     struct seep_runtime_call call = {.regs = SEEP_REGS(), .hook = SEEP_HOOK_##name};               \
     int(*real) parameters;                                                                         \
@@ -36,30 +36,30 @@ struct seep_runtime_call {
     SEEP_RUNTIME_CALL(name, parameters);                                                           \
     call.is_recorded = seep_device_enter()
 
-/* The device of what this thread makes. */
+/* The device on which this thread allocates. */
 unsigned seep_runtime_device(void);
 
 /* The space of a device's memory; 0: none. */
 unsigned seep_runtime_space(unsigned device);
 
-/* A block that was asked for: what of, where it is, how large. */
+/* A block that was requested: kind of memory, address, size. */
 struct seep_runtime_block {
     enum seep_shelf shelf;
     unsigned device; /* SEEP_DEVICE_PINNED: of the host */
     const void *at;
-    uint64_t bytes; /* got, or where it failed, asked for */
+    uint64_t bytes; /* the size that it got, or requested if that failed */
 };
 
-/* Records what came of the call, and ends it. Returns `result`. */
+/* Records the result of the call, and ends it. Returns `result`. */
 int seep_runtime_made(const struct seep_runtime_call *call, int result,
                       const struct seep_runtime_block *block);
 
-/* Notes a request that the runtime or the driver had no room for: source is
+/* Notes a request that failed for lack of memory in the runtime or the driver: source is
  * SEEP_SHORTAGE_BY_RUNTIME or SEEP_SHORTAGE_BY_REGISTER. Inside the guard. */
 void seep_runtime_refused(const struct seep_regs *regs, enum seep_shortage_source source,
                           unsigned device, uint64_t bytes);
 
-/* A free on its way. */
+/* A free in progress. */
 struct seep_runtime_free {
     enum seep_shelf shelf;
     const void *at;
@@ -67,13 +67,13 @@ struct seep_runtime_free {
     bool is_known;
 };
 
-/* Takes the block off the books before it is freed, and after the call puts it back or settles it.
+/* Takes the block off the books before it is freed; after the call, puts it back or settles it.
  * Returns `result`. */
 struct seep_runtime_free seep_runtime_free_begins(enum seep_hook hook, enum seep_shelf shelf,
                                                   const void *at);
 int seep_runtime_freed(const struct seep_runtime_free *its, int result);
 
-/* What every call may tell: that the runtime is gone. True: it is there. Inside the guard. */
+/* Every result may show that the runtime is gone. True: it is there. Inside the guard. */
 bool seep_runtime_is_there(int result);
 
 #endif

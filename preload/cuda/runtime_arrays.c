@@ -1,5 +1,5 @@
-/* Arrays of the CUDA runtime, which the job knows by a handle: their size is that of their
- * elements, however the device lays them out. */
+/* Arrays of the CUDA runtime, which the job knows by a handle: they count by their elements,
+ * however the device lays them out. */
 #include "preload/cuda/runtime.h"
 
 static uint64_t at_least_1(size_t n)
@@ -16,7 +16,7 @@ static uint64_t bytes_of(const struct seep_cuda_channels *each, struct seep_cuda
            at_least_1(extent.depth);
 }
 
-/* Each level has half of the one before in each direction, but for layers. */
+/* Each level has half of the previous one in each direction, except for layers. */
 static uint64_t bytes_of_levels(const struct seep_cuda_channels *each,
                                 struct seep_cuda_extent extent, unsigned levels, unsigned flags)
 {

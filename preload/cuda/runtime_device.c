@@ -1,4 +1,4 @@
-/* Memory of a device by the CUDA runtime: plain, pitched, managed, ordered by a stream. */
+/* Device memory from the CUDA runtime: plain, pitched, managed, stream-ordered. */
 #include "preload/cuda/runtime.h"
 
 static inline int made(const struct seep_runtime_call *call, int result, const void *at,
@@ -20,7 +20,7 @@ SEEP_EXPORT int cudaMalloc(void **block, size_t bytes)
     return made(&call, result, block_at(result, block), bytes);
 }
 
-/* Managed memory moves; it is counted where it was asked for. */
+/* Managed memory moves; it counts where it was requested. */
 SEEP_EXPORT int cudaMallocManaged(void **block, size_t bytes, unsigned flags)
 {
     SEEP_RUNTIME_MAKES(cudaMallocManaged, (void **, size_t, unsigned));

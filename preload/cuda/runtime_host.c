@@ -1,5 +1,6 @@
-/* Memory of the host that the CUDA runtime has pinned: what it makes itself is in space pinned.
- * What it is given to pin has been counted where it was made, and stays there; its sum is noted. */
+/* Host memory pinned by the CUDA runtime. Memory that it allocates itself is in space pinned.
+ * Memory that it is given to pin was counted when it was allocated, and stays in its space; only
+ * its sum is noted. */
 #include <errno.h>
 
 #include "preload/cuda/runtime.h"
@@ -37,7 +38,7 @@ SEEP_EXPORT int cudaFreeHost(void *block)
 
 /* ---- what others have made ------------------------------------------------------------------- */
 
-/* Kept on a shelf for its size alone: it has no site. */
+/* Kept on a shelf only for its size: it has no site. */
 static void put_registered(const void *at, uint64_t bytes)
 {
     struct seep_device_aliases *aliases = &seep_arena.header->devices.aliases;

@@ -1,5 +1,5 @@
-/* Blocks of another process that are mapped here (CUDA IPC): they are that one's memory, and their
- * size is not told, so they are only numbered. */
+/* Blocks of another process that are mapped here (CUDA IPC): they are that process's memory, and
+ * CUDA does not tell their size, so they are only counted by number. */
 
 #include "preload/cuda/runtime.h"
 

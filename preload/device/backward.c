@@ -2,7 +2,7 @@
 
 #include "preload/record/capture.h"
 
-static unsigned watched_space; /* of some device's tensors; 0: there are none */
+static unsigned watched_space; /* of some device's tensors; 0: none yet */
 static uint32_t caller_stack;  /* ref; 0: nobody called yet */
 
 void seep_backward_watch(unsigned space)
@@ -24,7 +24,7 @@ uint32_t seep_backward_site(struct seep_thread *thread, uint32_t site, unsigned 
     return theirs ? theirs : site;
 }
 
-/* The stack is kept as that of a site of the device's: any will do. */
+/* The stack is kept as that of a site in the device's space: any site will do. */
 void seep_backward_called(const struct seep_regs *regs, unsigned space)
 {
     const uint32_t site = seep_capture(seep_tls.thread, regs, space);

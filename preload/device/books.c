@@ -4,7 +4,7 @@
 
 #include "preload/job/job.h"
 
-/* Shelf and address make one key of the live map, above every address that the heap can have. */
+/* Shelf and address form one key of the live map, above every address that the heap can have. */
 enum { FIRST_ANNOUNCED = SEEP_SPACE_SHM + 1, SHELF_SHIFT = 56 };
 
 static bool is_name(const char *name)
@@ -20,7 +20,7 @@ static bool is_name(const char *name)
     return n > 0;
 }
 
-/* The spaces of the hooks are not to be announced: what is in them has been counted. */
+/* The hooks' own spaces cannot be announced: their blocks have been counted. */
 unsigned seep_books_find(const char *name)
 {
     const struct seep_space *spaces = seep_arena.header->spaces;
@@ -148,7 +148,7 @@ void seep_books_made(unsigned shelf, const void *address, uint64_t bytes, uint32
         seep_arena_drop(seep_arena_reason());
         return;
     }
-    (void)seep_books_gone(shelf, address); /* that it went was not told */
+    (void)seep_books_gone(shelf, address); /* its free was missed */
     if (!seep_live_put(key_of(shelf, (uintptr_t)address), &block)) {
         seep_arena_drop(SEEP_DROP_MEMORY);
         return;

@@ -14,39 +14,39 @@ enum seep_shelf {
     SEEP_SHELF_FIRST_OF_DEVICE = 0xf0,
     SEEP_SHELF_DEVICE = SEEP_SHELF_FIRST_OF_DEVICE, /* by address */
     SEEP_SHELF_ARRAY,                               /* by handle */
-    SEEP_SHELF_MAPPED,                              /* by the driver, at an address of the job's */
+    SEEP_SHELF_MAPPED, /* from the driver, at an address of the process */
     SEEP_SHELF_LAST_OF_DEVICE = SEEP_SHELF_MAPPED,
     SEEP_SHELF_PINNED,
-    SEEP_SHELF_REGISTERED, /* pinned, and somebody else's */
+    SEEP_SHELF_REGISTERED, /* pinned, but allocated by somebody else */
     SEEP_SHELF_PHYSICAL,   /* by handle: memory that may be mapped */
-    SEEP_SHELF_UNMAPPING,  /* maps that are on their way out */
+    SEEP_SHELF_UNMAPPING,  /* mappings that are being unmapped */
 };
 
-/* The space of that name, entered if it is new. 0: it is one of the hooks' own, it is no name, or,
- * which is counted, there is no room for one more. */
+/* The space of that name, entered if it is new. 0: it is one of the hooks' own, it is not a name,
+ * or there is no room for one more, which is counted. */
 unsigned seep_books_enter(const char *name);
 
-/* The same of one that is there; 0: none. */
+/* The same for an existing one; 0: none. */
 unsigned seep_books_find(const char *name);
 
 /* The space "PREFIX:N" of a device, entered if it is new; `prefix` has 6 characters. 0: none. */
 unsigned seep_books_of_device(const char *prefix, unsigned device);
 
-/* The same of one that is there; 0: none. */
+/* The same for an existing one; 0: none. */
 unsigned seep_books_find_of_device(const char *prefix, unsigned device);
 
-/* The device of a space "device:N"; SEEP_MAX_DEVICES of another. */
+/* The device of a space "device:N"; SEEP_MAX_DEVICES for any other space. */
 unsigned seep_books_device(unsigned space);
 
-/* A block was made, which belongs to `site` (0: it could not be recorded, which is counted). One
- * that lay there before is gone. */
+/* A block was made, which belongs to `site` (0: it could not be recorded, which is counted). A
+ * block that was at its address before is gone. */
 void seep_books_made(unsigned shelf, const void *address, uint64_t bytes, uint32_t site);
 
-/* Returns the bytes of the block that is gone; 0: none was known. */
+/* Returns the bytes of the block that is gone; 0: no block was known. */
 uint64_t seep_books_gone(unsigned shelf, const void *address);
 
-/* The same in two parts, around a free that may fail: the block is taken off its shelf, then it is
- * settled or put back. False: none was known. */
+/* The same in two parts, around a free that may fail: the block is taken off its shelf, then
+ * settled or put back. False: no block was known. */
 bool seep_books_take(unsigned shelf, const void *address, struct seep_block *block);
 void seep_books_settle(const struct seep_block *block);
 void seep_books_put_back(unsigned shelf, const void *address, const struct seep_block *block);

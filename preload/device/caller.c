@@ -18,7 +18,7 @@ static const char *const names[] = {
 #undef SEEP_HOOK
 };
 
-static __thread uintptr_t passed_on_to; /* what was found last */
+static __thread uintptr_t passed_on_to; /* the result of the last search */
 
 static bool is_ours(uintptr_t start, uintptr_t end)
 {
@@ -29,7 +29,7 @@ static bool is_ours(uintptr_t start, uintptr_t end)
 
 static struct seep_lock lock; /* of who searches */
 
-/* By object and hook, each entered once: an object that was loaded anew has another id. */
+/* By object and hook, each entered once: an object that was loaded again has another id. */
 static struct {
     uint64_t key; /* stored last; 0: free */
     void *real;
@@ -85,7 +85,7 @@ static const char *base_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The loader knows an object by the name that it was needed by, which its path ends with. */
+/* The loader knows an object by the name under which it was needed, and its path ends with that. */
 static void add_named(struct scope *scope, const char *name)
 {
     char path[SEEP_PATH_BYTES];
@@ -107,8 +107,8 @@ static void add_needed(struct scope *scope, const struct seep_elf_exports *e,
             add_named(scope, e->names + dynamic->d_un.d_val);
 }
 
-/* The first of the loader's list that has it, but us; of those behind us only, where that is asked.
- */
+/* The first object of the loader's list that exports it, except us; or only those after us, if
+ * asked for. */
 static void *search_list(const char *name, bool behind_us)
 {
     struct seep_object object;
@@ -126,16 +126,16 @@ static void *search_list(const char *name, bool behind_us)
     return real;
 }
 
-/* Who loads a library with RTLD_GLOBAL gives it to objects that do not name it: first come, first
- * served, as the loader does it. It needs nothing but the loader's list, so it is also what is left
- * where there was no room to know the caller. */
+/* A library loaded with RTLD_GLOBAL also serves objects that do not name it: first come, first
+ * served, as the loader does it. This search needs only the loader's list, so it also serves when
+ * there was no room to look up the caller. */
 static void *search_everywhere(const char *name)
 {
     return search_list(name, false);
 }
 
-/* Another preload between the program and us, which has the function itself, passes a call on to
- * what lies behind it. */
+/* Another preload between the program and us that exports the function passes calls on to what
+ * comes after it. */
 static bool stands_in_front(const struct seep_loaded *caller)
 {
     struct seep_object object;
@@ -171,8 +171,8 @@ static void *search(const struct seep_loaded *caller, const char *name)
     return real ? real : search_everywhere(name);
 }
 
-/* A function that we passed a call on to, and that ends with a jump to another one that is hooked,
- * leaves us as who called that. */
+/* If we passed a call on to a function that ends with a jump to another hooked function, we appear
+ * as that one's caller. */
 static bool find_caller(uintptr_t ra, struct seep_loaded *caller)
 {
     return seep_modules_find(ra, caller) &&
@@ -198,7 +198,7 @@ static void *find(uintptr_t ra, enum seep_hook hook)
     return real;
 }
 
-/* Behind the guard: a handler that forks in between is to leave the lock alone. */
+/* Inside the guard: a handler that forks in between must not touch the lock. */
 void *seep_caller_real(uintptr_t ra, enum seep_hook hook)
 {
     seep_guard_raise();

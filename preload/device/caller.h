@@ -7,16 +7,15 @@
 
 #include "preload/objects/real.h"
 
-/* The hook of a function whose name is a macro. */
+/* The hook of a function whose name is also a macro. */
 #define SEEP_HOOK_OF(name)  SEEP_HOOK_OF_(name)
 #define SEEP_HOOK_OF_(name) SEEP_HOOK_##name
 
-/* `ra`: where the call returns to, in the caller's code. NULL: nobody exports the
- * function of that hook. Asks the tables of what is loaded: no call into the loader. Threads: any.
- */
+/* `ra`: the return address, in the caller's code. NULL: no library exports the function of that
+ * hook. Reads the tables of loaded objects: no call into the loader. Threads: any. */
 void *seep_caller_real(uintptr_t ra, enum seep_hook hook);
 
-/* The first that is exported under a name at all, by whatever is loaded. NULL: none is. */
+/* The first function of that name that any loaded object exports. NULL: none does. */
 void *seep_caller_anyone(const char *name);
 
 struct seep_lock *seep_caller_lock(void);

@@ -1,15 +1,16 @@
-/* What the runtime refuses, PyTorch may ask for again, with success, many times a step: only half
- * of the places are for that. */
+/* PyTorch may repeat a request that the runtime refused, with success, many times a step: only half
+ * of the places are for such requests. */
 #include "preload/device/device_shortage.h"
 
 #include "preload/device/backward.h"
 #include "preload/device/layout.h"
 #include "preload/job/job.h"
 #include "preload/record/capture.h"
+#include "preload/record/upcalls.h"
 
 enum { MOST_OF_RUNTIME = SEEP_MAX_SHORTAGES / 2 };
 
-/* A place of the table; NULL: none is left for it. */
+/* A place in the table; NULL: none is left for it. */
 static struct seep_device_shortage *take_place(struct seep_device_notes *notes, uint32_t source)
 {
     const bool is_runtime = source != SEEP_SHORTAGE_BY_ALLOCATOR;
@@ -39,4 +40,6 @@ void seep_device_shortage_note(const struct seep_device_shortage *what,
                                                                        : SEEP_LAYOUT_REFUSED,
                             what->asked_bytes);
     __atomic_store_n(&entry->t_ns, seep_os_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
+    if (what->source == SEEP_SHORTAGE_BY_ALLOCATOR)
+        seep_upcalls.snapshot_at_shortage(thread);
 }

@@ -5,9 +5,9 @@
 
 static bool any; /* in this process, or before it was forked */
 
-/* The live set has the block itself, where everybody looks for it, and above all addresses a mark
- * that it was told of, which is on no shelf of the books: so what becomes of blocks that hooks have
- * seen is left to the hooks. */
+/* The live set has the block itself, where everybody looks for it. A mark above all addresses, on
+ * no shelf of the books, says that it was reported. So blocks that hooks have seen are left to the
+ * hooks. */
 static uintptr_t mark_of(const void *block)
 {
     return (uintptr_t)block | UINT64_C(1) << 63;
@@ -34,7 +34,7 @@ void seep_hidden_gone(void *block)
 void seep_hidden_made(void *block, uint64_t bytes, const struct seep_regs *regs)
 {
     const struct seep_block mark = {.site = 1, .bytes = bytes};
-    seep_hidden_gone(block); /* that it went was not told */
+    seep_hidden_gone(block); /* its free was missed */
     if (is_seen(block) || !seep_map_handed_out((uintptr_t)block))
         return;
     __atomic_store_n(&any, true, __ATOMIC_RELAXED);

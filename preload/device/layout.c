@@ -3,7 +3,7 @@
 #include "preload/device/books.h"
 #include "preload/job/job.h"
 
-/* A new peak is written when it is larger by a sixteenth, or, if less, after a while. */
+/* A new peak is written if it is larger by a sixteenth, or, if by less, after a while. */
 enum { NOTABLE_SHARE = 16 };
 static const uint64_t A_WHILE_NS = UINT64_C(10000000000);
 
@@ -14,10 +14,10 @@ static struct seep_lock lock;
 
 static struct {
     struct {
-        uint32_t first[2]; /* pieces: of the chains that are written in turn */
+        uint32_t first[2]; /* pieces of the chains, which are written in turn */
         unsigned turn;
     } of[SEEP_N_LAYOUT_REASONS];
-    uint64_t peak_bytes, peak_t_ns; /* that are, or are to be, written */
+    uint64_t peak_bytes, peak_t_ns; /* that are written, or about to be */
 } layouts[SEEP_MAX_DEVICES];
 
 uint32_t seep_layout_due;
@@ -32,7 +32,7 @@ struct wanted {
     uint64_t left_out_bytes;
 };
 
-/* 0: it is not one of the device's. */
+/* 0: the block is not in the device's memory. */
 static uint32_t kind_of(const struct wanted *w, unsigned shelf, const struct seep_block *block)
 {
     if (shelf == w->tensor_space)
@@ -74,7 +74,7 @@ static struct seep_layout_piece *piece_at(uint32_t ref)
     return ref ? seep_arena_at(ref) : NULL;
 }
 
-/* Sites need the profile's room more: layouts take some only while half of it is free. */
+/* Sites need the profile's room more: layouts use it only while half of it is free. */
 static uint32_t take_piece(void)
 {
     uint32_t ref = 0;
@@ -88,7 +88,7 @@ static uint32_t take_piece(void)
     return ref;
 }
 
-/* Pieces for `n` blocks, those of last time first, all withdrawn. */
+/* Pieces for `n` blocks, the ones used last time first, all withdrawn. */
 static void prepare(uint32_t *link, uint32_t n)
 {
     const uint32_t wanted = (n + SEEP_LAYOUT_PIECE_BLOCKS - 1) / SEEP_LAYOUT_PIECE_BLOCKS;
@@ -103,7 +103,7 @@ static void prepare(uint32_t *link, uint32_t n)
     }
 }
 
-/* The first piece is there even if nothing is in it. */
+/* The first piece exists even if it is empty. */
 static uint32_t count_pieces(const struct seep_layout_piece *first)
 {
     uint32_t n = 0;
@@ -185,7 +185,7 @@ static void write_peak(unsigned device)
     seep_os_unlock(&lock);
 }
 
-/* Where nothing has reported of tensors, none may be to be waited for. */
+/* If nothing has reported tensors, there may be none to wait for. */
 void seep_layout_grew(unsigned space)
 {
     const unsigned device = seep_books_device(space);

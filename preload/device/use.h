@@ -1,5 +1,5 @@
-/* Whether what a process does with devices is recorded. Nothing is where the user does not want it,
- * and in a child that was forked from one that has used a device: what it knows of them is its
+/* Whether a process's use of devices is recorded. It is not if the user does not want it, nor in a
+ * child forked from a process that has used a device: whatever the child knows of devices is its
  * parent's. */
 #ifndef SEEP_PRELOAD_DEVICE_USE_H
 #define SEEP_PRELOAD_DEVICE_USE_H
@@ -9,11 +9,11 @@
 extern bool seep_device_is_used; /* in this process, or before it was forked */
 extern bool seep_device_is_left; /* nothing is recorded */
 
-/* What is noted as a device is first used. Inside the guard. */
+/* Notes the first use of a device. Inside the guard. */
 void seep_device_first_use(void);
 
-/* seep_enter() of a hook that is about devices: in its own frame, which the guard remembers. True:
- * ends with seep_leave(). That a process was forked shows as the guard is raised. */
+/* seep_enter() for hooks of device functions: in the hook's own frame, which the guard remembers.
+ * True: ends with seep_leave(). Raising the guard shows whether the process was forked. */
 static inline __attribute__((always_inline)) bool seep_device_enter(void)
 {
     if (seep_device_is_left || !seep_enter())

@@ -1,4 +1,4 @@
-/* Blocks that an allocator of the job's own announces: functions of seep.h. */
+/* Blocks that the job's own allocator announces: functions of seep.h. */
 #include <errno.h>
 
 #include "preload/device/books.h"

@@ -1,6 +1,5 @@
-/* Autograd's engine is entered by one function of PyTorch's, which the interpreter's side calls by
- * its dynamic entry. What it takes differs in no version from 1.7 on, but none of it is looked at.
- */
+/* PyTorch enters autograd's engine through one function, which the Python side calls by its dynamic
+ * entry. Its parameters have been the same since 1.7, but none of them is read. */
 #include <errno.h>
 
 #include "preload/device/backward.h"

@@ -1,6 +1,6 @@
-/* PyTorch's allocators of host memory tell their profiler of each block. Most take it from malloc,
- * where it is seen anyway; but a PyTorch that was built with an allocator of its own inside hides
- * it there. What else is reported of the CPU (tensors.c) is of the same blocks. */
+/* PyTorch's allocators of host memory report each block to their profiler. Most get it from malloc,
+ * where it is seen anyway; but a PyTorch that was built with an allocator of its own hides it
+ * there. Other reports for the CPU (tensors.c) are about the same blocks. */
 #include <errno.h>
 
 #include "preload/device/caller.h"

@@ -1,9 +1,10 @@
-/* Hooks of exec and posix_spawn. What can be entered finds this library in its environment, also
- * where the job has scrubbed that; what cannot (libprof/program/program_entry.h) finds it as
- * without seep, and is listed in the job's table.
+/* Hooks of exec and posix_spawn. A program that this library can enter finds it in its
+ * environment, even if the job has cleaned that. Any other program
+ * (libprof/program/program_entry.h) finds its environment as without seep, and is listed in the
+ * job's table.
  *
  * A child of vfork calls these with its parent's memory: everything is on the stack, and nothing
- * here looks names up. */
+ * here looks up names. */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -19,14 +20,15 @@
 
 /* ---- judgement ------------------------------------------------------------------------------ */
 
-/* The loader drops LD_PRELOAD in whatever a process starts whose real ids are not its effective. */
+/* The loader drops LD_PRELOAD if the real ids of the starting process differ from its effective
+ * ones. */
 static bool drops_preload(void)
 {
     return seep_os_call3(SYS_getuid, 0, 0, 0) != seep_os_call3(SYS_geteuid, 0, 0, 0) ||
            seep_os_call3(SYS_getgid, 0, 0, 0) != seep_os_call3(SYS_getegid, 0, 0, 0);
 }
 
-/* Tells what this library can do in the program that execve of `path` would run. */
+/* Says what this library can do in the program that execve of `path` would run. */
 static __attribute__((noinline)) enum seep_entry judge(int at, const char *path,
                                                        char *const environment[])
 {
@@ -37,12 +39,12 @@ static __attribute__((noinline)) enum seep_entry judge(int at, const char *path,
     if (!seep_environment_reaches())
         return SEEP_ENTRY_UNREACHABLE;
     if (seep_os_sandboxed)
-        return SEEP_ENTRY_OK; /* a filter may kill for a look at the file */
+        return SEEP_ENTRY_OK; /* a filter may kill the process for opening the file */
     seep_entry_of_exec(at, path, &program);
     if (program.entry == SEEP_ENTRY_RIGHTS && !program.gains)
         program.entry = SEEP_ENTRY_OK;
     if (program.entry == SEEP_ENTRY_DAMAGED)
-        return SEEP_ENTRY_OK; /* the kernel, or a shell, says what is wrong with it */
+        return SEEP_ENTRY_OK; /* the kernel, or a shell, reports what is wrong with it */
     if (program.entry == SEEP_ENTRY_OK && drops_preload())
         return SEEP_ENTRY_RIGHTS;
     if (program.entry == SEEP_ENTRY_OK && seep_environment_has_sanitizer(environment))
@@ -50,8 +52,8 @@ static __attribute__((noinline)) enum seep_entry judge(int at, const char *path,
     return program.entry;
 }
 
-/* True where a loader would trip over this library. Static and privileged programs do not notice
- * it, and hand the environment on to what they start: that can be entered again. */
+/* True if a loader would trip over this library. Static and privileged programs do not notice it;
+ * they pass the environment on to programs that can be entered again. */
 static bool must_not_see(enum seep_entry entry)
 {
     return entry == SEEP_ENTRY_MACHINE || entry == SEEP_ENTRY_LIBC ||
@@ -66,10 +68,10 @@ static const char *search_path(void)
     return NULL;
 }
 
-/* Too large for a small stack, or for the kernel: it goes on as it is. */
+/* Too large for a small stack, or for the kernel: it stays unchanged. */
 enum { MOST_ROOM = 4096, MOST_TEXT = 32 * 1024 };
 
-/* NULL: nothing is to be changed in it. What cannot be read the kernel shall say. */
+/* NULL: nothing needs to change. If it cannot be read, the kernel reports that. */
 static char *const *usable(char *const *environment)
 {
     return seep_environment_readable(environment) &&
@@ -89,7 +91,7 @@ static char *const *usable(char *const *environment)
                                     ? seep_environment_without(usable_, room_, text_)              \
                                     : seep_environment_complete(usable_, room_, text_)
 
-/* Finds what execvp will; where that is not known, it is the name itself, which is judged OK. */
+/* Finds the file that execvp will find; if that is unknown, the name itself, which is judged OK. */
 #define FIND(name)                                                                                 \
     char found_[SEEP_ENTRY_PATH_BYTES];                                                            \
     const char *path_ = seep_environment_known() && seep_environment_text_readable(name) &&        \
@@ -99,8 +101,8 @@ static char *const *usable(char *const *environment)
 
 /* ---- exec ----------------------------------------------------------------------------------- */
 
-/* The profile says "exec" from now on; when the call fails, it takes it back. A child that has
- * recorded nothing yet gets no profile for this alone. */
+/* The profile says "exec" from now on; if the call fails, that is taken back. A child that has
+ * recorded nothing yet gets no profile just for this. */
 static struct seep_process *before_exec(enum seep_hook hook, const char *path,
                                         enum seep_entry entry)
 {
@@ -210,7 +212,7 @@ SEEP_EXPORT int execveat(int folder, const char *path, char *const argv[],
     return exec_failed(call_execveat(folder, path, argv, environment_, flags), listed);
 }
 
-/* Arguments up to the closing NULL, gathered twice: to count, and to copy. */
+/* Arguments up to the closing NULL, collected twice: to count, and to copy. */
 #define GATHER(first)                                                                              \
     va_list list_;                                                                                 \
     size_t n_ = 1;                                                                                 \
@@ -248,7 +250,7 @@ SEEP_EXPORT int execle(const char *path, const char *first, ...)
 
 /* ---- posix_spawn ---------------------------------------------------------------------------- */
 
-/* The child has an entry of its own, taken here: it may not have lived long enough to. */
+/* The child has an entry of its own, made here: it may not live long enough to make it. */
 static int spawned(enum seep_hook hook, int result, pid_t pid, const char *path,
                    enum seep_entry entry)
 {

@@ -15,7 +15,7 @@
 #include "preload/objects/real.h"
 #include "preload/record/thread.h"
 
-enum { FOLDER = 1, JOB = 2, PROFILE = 4 }; /* what a grant was new for */
+enum { FOLDER = 1, JOB = 2, PROFILE = 4 }; /* the files whose list gained an entry */
 enum { CLOSED = 8 };                       /* there was none */
 
 static uint32_t effective_uid(void)
@@ -23,7 +23,7 @@ static uint32_t effective_uid(void)
     return (uint32_t)seep_os_call3(SYS_geteuid, 0, 0, 0);
 }
 
-/* Goes by modes alone: where a list or another group would let the user in, the folder stays
+/* Judges by modes alone: if an access list or another group would let the user in, the folder stays
  * closed. */
 static bool may_search(const char *path, uint32_t uid)
 {
@@ -37,7 +37,7 @@ static bool may_search(const char *path, uint32_t uid)
     return st.st_mode & S_IXOTH;
 }
 
-/* Every folder above the one of the profiles. */
+/* Every folder above the folder of profiles. */
 static bool may_reach(uint32_t uid)
 {
     char path[SEEP_PATH_BYTES];
@@ -57,8 +57,7 @@ static bool may_reach(uint32_t uid)
     return true;
 }
 
-/* Names do not become the user's: who may make files in the folder shall not remove those of
- * others. */
+/* Who may create files in the folder must not remove those of others: hence the sticky bit. */
 static int grant_folder(uint32_t uid, unsigned permissions)
 {
     struct stat st;
@@ -101,7 +100,8 @@ static int grant_job(uint32_t uid, unsigned permissions)
     return grant_file(path, 0, uid, permissions);
 }
 
-/* PID-START.seep: in a child of vfork, or one that has no file yet, it is another's. */
+/* PID-START.seep: in a child of vfork, or one that has no file yet, it belongs to another
+ * process. */
 static bool is_own_profile(const char *path)
 {
     const char *name = strrchr(path, '/');
@@ -118,8 +118,8 @@ static int grant_profile(uint32_t uid, unsigned permissions)
                : 0;
 }
 
-/* Lets `uid` in, of which `files` says where; permissions as they are for files, 0 takes them back.
- * Returns what was not open to it before. */
+/* Gives `uid` access to `files`; permissions as for files, 0 takes them back. Returns what it had
+ * no access to before. */
 static int grant(uint32_t uid, int files, unsigned permissions)
 {
     int changed = 0;
@@ -135,7 +135,7 @@ static int grant(uint32_t uid, int files, unsigned permissions)
     return changed;
 }
 
-/* The last chance to get disk. */
+/* The last chance to reserve disk space. */
 static void stock_up(void)
 {
     if (!is_own_profile(seep_arena.path) || !seep_os_lock(&seep_arena.lock))
@@ -144,8 +144,8 @@ static void stock_up(void)
     seep_os_unlock(&seep_arena.lock);
 }
 
-/* Called before the effective uid becomes `uid`. Returns what is to be taken back if it does not. A
- * forked child that has not noticed its birth does so here, while it may write. */
+/* Called before the effective uid becomes `uid`. Returns what to take back if it does not. A forked
+ * child that has not yet noticed its fork does so here, while it may still write. */
 static int before_change(enum seep_hook hook, uint32_t uid)
 {
     int changed = 0;
@@ -161,7 +161,7 @@ static int before_change(enum seep_hook hook, uint32_t uid)
     return changed;
 }
 
-/* Enters in the job's table this process's uid, and whether it can still write. */
+/* Enters this process's uid in the job's table, and whether it can still write. */
 static void note_change(void)
 {
     if (seep_process->pid != (uint32_t)seep_os_pid())
@@ -198,7 +198,7 @@ static int result_of(long r)
     return r < 0 ? -1 : 0;
 }
 
-/* The raw call is enough where the real function is not known yet: then there is one thread. */
+/* The raw call is enough while the real function is unknown: then there is only one thread. */
 #define CHANGE(name, effective, arguments, number, a, b, c)                                        \
     int changed_ = before_change(SEEP_HOOK_##name, effective);                                     \
     return after_change(seep_real.name ? seep_real.name arguments                                  \

@@ -1,5 +1,5 @@
-/* mlockall() under a limit. The kernel holds all of the address space against RLIMIT_MEMLOCK, and
- * so what seep has mapped; where the job's alone would do, it is locked map by map. */
+/* mlockall() under a limit. The kernel compares the whole address space with RLIMIT_MEMLOCK,
+ * including seep's mappings; if the job's alone would fit, they are locked one by one. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,7 +31,7 @@ static void take_first(struct seep_own_range *first, uintptr_t start, uintptr_t 
         *first = (struct seep_own_range){start, end};
 }
 
-/* Finds the first piece in [at, end) that is seep's; an empty one at `end` if there is none. */
+/* Finds the first piece of [at, end) that is seep's; an empty one at `end` if there is none. */
 static struct seep_own_range first_own(uintptr_t at, uintptr_t end)
 {
     struct seep_own_range first = {end, end}, piece;
@@ -45,7 +45,7 @@ static struct seep_own_range first_own(uintptr_t at, uintptr_t end)
     return first;
 }
 
-/* Passes over what cannot be locked, as mlockall() does. */
+/* Skips what cannot be locked, as mlockall() does. */
 static void each_map(const struct seep_vma *vma, void *argument)
 {
     struct locking *locking = argument;

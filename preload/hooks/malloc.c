@@ -8,9 +8,26 @@
 #include "preload/objects/real.h"
 #include "preload/record/record.h"
 
+/* `error`: of the real call, which returned no block. */
+static __attribute__((noinline, cold)) void refused(enum seep_hook hook, int error, size_t bytes,
+                                                    const struct seep_regs *regs)
+{
+    int saved_errno = errno;
+    if (error != ENOMEM || !bytes || !seep_enter())
+        return;
+    seep_note_hook(hook);
+    seep_host_shortage_note(bytes, regs, SEEP_SPACE_HOST);
+    errno = saved_errno;
+    seep_leave();
+}
+
 static inline void allocated(enum seep_hook hook, void *block, size_t bytes, struct seep_regs regs)
 {
-    if (__builtin_expect(!block, 0) || !seep_enter())
+    if (__builtin_expect(!block, 0)) {
+        refused(hook, errno, bytes, &regs);
+        return;
+    }
+    if (!seep_enter())
         return;
     seep_note_hook(hook);
     seep_record_allocation(block, bytes, &regs);
@@ -27,7 +44,10 @@ SEEP_EXPORT void *malloc(size_t bytes)
 SEEP_EXPORT void *calloc(size_t n, size_t each)
 {
     void *block = SEEP_REAL(calloc)(n, each);
-    allocated(SEEP_HOOK_calloc, block, n * each, SEEP_REGS());
+    size_t bytes = n * each;
+    if (__builtin_expect(!block, 0) && __builtin_mul_overflow(n, each, &bytes))
+        bytes = SIZE_MAX;
+    allocated(SEEP_HOOK_calloc, block, bytes, SEEP_REGS());
     return block;
 }
 
@@ -48,7 +68,7 @@ SEEP_EXPORT void cfree(void *block)
     free(block);
 }
 
-/* C23's, which older C libraries lack: there free() is as good, by the standard's own words. */
+/* From C23; older C libraries lack it. There free() is as good, as the standard says. */
 #define FREE(name, parameters, arguments)                                                          \
     SEEP_EXPORT void name parameters;                                                              \
     SEEP_EXPORT void name parameters                                                               \
@@ -86,6 +106,8 @@ static void *reallocate(enum seep_hook hook, void *block, size_t bytes, struct s
         seep_record_put_back(block, &held);
     if (fresh)
         seep_record_allocation(fresh, bytes, &regs);
+    else if (bytes && saved_errno == ENOMEM)
+        seep_host_shortage_note(bytes, &regs, SEEP_SPACE_HOST);
     errno = saved_errno;
     seep_leave();
     return fresh;
@@ -100,6 +122,8 @@ SEEP_EXPORT void *reallocarray(void *block, size_t n, size_t each)
 {
     size_t bytes;
     if (__builtin_mul_overflow(n, each, &bytes)) {
+        struct seep_regs regs = SEEP_REGS();
+        refused(SEEP_HOOK_reallocarray, ENOMEM, SIZE_MAX, &regs);
         errno = ENOMEM;
         return NULL;
     }
@@ -109,8 +133,11 @@ SEEP_EXPORT void *reallocarray(void *block, size_t n, size_t each)
 SEEP_EXPORT int posix_memalign(void **block, size_t align, size_t bytes)
 {
     int result = SEEP_REAL(posix_memalign)(block, align, bytes);
-    if (result == 0)
-        allocated(SEEP_HOOK_posix_memalign, *block, bytes, SEEP_REGS());
+    struct seep_regs regs = SEEP_REGS();
+    if (__builtin_expect(result == 0, 1))
+        allocated(SEEP_HOOK_posix_memalign, *block, bytes, regs);
+    else
+        refused(SEEP_HOOK_posix_memalign, result, bytes, &regs);
     return result;
 }
 

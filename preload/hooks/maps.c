@@ -1,9 +1,9 @@
-/* Hooks of mmap and its kin. Only maps that the job itself asks for come here: libc's own (for
- * large blocks, thread stacks, libraries) are made inside libc. A shared map belongs to space shm,
- * any other to mmap.
+/* Hooks of mmap and its kin. Only mappings that the job itself requests come here: libc makes
+ * its own (for large blocks, thread stacks, libraries) internally. A shared mapping belongs to
+ * space shm, any other to mmap.
  *
- * An allocator of the job's own may stand behind these, with its lock held: none of them looks a
- * name up. Where a function is known that stands behind ours, it is called, else the kernel. */
+ * The job's own allocator may call these with its lock held, so none of them looks up a name. If
+ * the function after ours is known, it is called, else the kernel. */
 #include "preload/hooks/maps.h"
 
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include "preload/hooks/signals.h"
 #include "preload/life/start.h"
 #include "preload/record/map_set.h"
+#include "preload/record/record.h"
 #include "preload/record/shm_segments.h"
 
 #ifndef MADV_DONTNEED_LOCKED
@@ -27,8 +28,8 @@ static uintptr_t page_up(uintptr_t n)
     return (n + 4095) & ~(uintptr_t)4095;
 }
 
-/* The call that is passed on where no function of its name is known to stand behind ours: by number
- * if it came so, for a function that stands behind may itself call by number. */
+/* Passes the call on if no function of its name is known after ours: by number if it came by
+ * number, because a function after ours may itself call by number. */
 static long passed_on(enum seep_hook hook, long number, long a, long b, long c, long d, long e,
                       long f)
 {
@@ -41,7 +42,7 @@ static long passed_on(enum seep_hook hook, long number, long a, long b, long c, 
     return -1;
 }
 
-/* The function that stands behind ours, NULL if it is not known or not to be called. */
+/* The function after ours, NULL if it is unknown or must not be called. */
 #define BEHIND(hook, name) (hook != SEEP_HOOK_syscall ? seep_real.name : NULL)
 
 static bool is_shared(int flags)
@@ -58,7 +59,7 @@ static enum seep_range_state state_of(int protection, int flags)
     return by_touch ? SEEP_RANGE_BY_TOUCH : SEEP_RANGE_COMMITTED;
 }
 
-/* [start, end) has been mapped anew, over whatever was there. */
+/* [start, end) was mapped again, over whatever was there. */
 static void replaced(uintptr_t start, uintptr_t end)
 {
     seep_map_gone(start, end);
@@ -75,7 +76,14 @@ static void *real_mmap(enum seep_hook hook, void *at, size_t bytes, int protecti
     return (void *)passed_on(hook, SYS_mmap, (long)at, (long)bytes, protection, flags, fd, offset);
 }
 
-/* The guard is up around the real call in these: what it calls in its turn is not the job's. */
+/* A reservation asks for addresses, and huge pages have another reserve: a program that gets
+ * neither goes on without. */
+static bool asks_for_memory(int protection, int flags)
+{
+    return state_of(protection, flags) == SEEP_RANGE_COMMITTED && !(flags & MAP_HUGETLB);
+}
+
+/* The guard is up around the real call in these: further calls that it makes are not the job's. */
 void *seep_maps_mmap(enum seep_hook hook, void *at, size_t bytes, int protection, int flags, int fd,
                      off64_t offset, struct seep_regs regs)
 {
@@ -91,8 +99,12 @@ void *seep_maps_mmap(enum seep_hook hook, void *at, size_t bytes, int protection
             replaced(start, start + n);
         seep_map_made(is_shared(flags) ? SEEP_SPACE_SHM : SEEP_SPACE_MMAP,
                       state_of(protection, flags), start, n, &regs);
+        if (__builtin_expect(seep_tls.thread->watches & SEEP_WATCH_RETRIES, 0))
+            seep_host_shortage_watch(seep_tls.thread, n, 0);
         if (is_shared(flags) && !(flags & MAP_ANONYMOUS) && !offset)
             seep_segment_mapped(start, fd);
+    } else if (saved_errno == ENOMEM && n && asks_for_memory(protection, flags)) {
+        seep_host_shortage_note(n, &regs, SEEP_SPACE_MMAP);
     }
     errno = saved_errno;
     seep_leave_call(&mask);
@@ -116,7 +128,7 @@ static int real_munmap(enum seep_hook hook, void *at, size_t bytes)
                : (int)passed_on(hook, SYS_munmap, (long)at, (long)bytes, 0, 0, 0, 0);
 }
 
-/* Counts what was taken before a call as gone, or puts it back where the call has failed. */
+/* Counts what was taken out before a call as freed, or puts it back if the call failed. */
 static void conclude(struct seep_map_taken *taken, bool gone)
 {
     if (gone)
@@ -126,7 +138,7 @@ static void conclude(struct seep_map_taken *taken, bool gone)
     seep_map_drop(taken);
 }
 
-/* Taken out before the real call, so that another thread may have the address at once. */
+/* Taken out before the real call, because another thread may get the address at once. */
 int seep_maps_munmap(enum seep_hook hook, void *at, size_t bytes)
 {
     uint64_t mask;
@@ -185,6 +197,9 @@ void *seep_maps_mremap(enum seep_hook hook, void *at, size_t old_bytes, size_t n
     seep_map_take(&taken, old, old + n);
     void *fresh = real_mremap(hook, at, old_bytes, new_bytes, flags, wanted);
     int saved_errno = errno;
+    const bool may_move = flags & MREMAP_MAYMOVE; /* else ENOMEM says: not at this place */
+    if (fresh == MAP_FAILED && saved_errno == ENOMEM && may_move && taken.n)
+        seep_host_shortage_note(new_n, &regs, SEEP_SPACE_MMAP);
     if (fresh == MAP_FAILED)
         seep_map_put_back(&taken);
     else
@@ -207,8 +222,8 @@ SEEP_EXPORT void *mremap(void *at, size_t old_bytes, size_t new_bytes, int flags
     return seep_maps_mremap(SEEP_HOOK_mremap, at, old_bytes, new_bytes, flags, wanted, SEEP_REGS());
 }
 
-/* Compilers change the protection of their code all the time: where nothing is reserved, nothing is
- * done. */
+/* Compilers change the protection of their code all the time: if nothing is reserved, there is
+ * nothing to do. */
 int seep_maps_mprotect(enum seep_hook hook, void *at, size_t bytes, int protection,
                        struct seep_regs regs)
 {
@@ -245,7 +260,7 @@ static bool gives_back(int advice)
            advice == MADV_DONTNEED_LOCKED;
 }
 
-/* A shared map's pages are its file's: only MADV_REMOVE takes them from there. */
+/* A shared mapping's pages are its file's: only MADV_REMOVE frees them. */
 int seep_maps_madvise(enum seep_hook hook, void *at, size_t bytes, int advice)
 {
     uint64_t mask;
@@ -266,7 +281,7 @@ SEEP_EXPORT int madvise(void *at, size_t bytes, int advice)
     return seep_maps_madvise(SEEP_HOOK_madvise, at, bytes, advice);
 }
 
-/* The size of a System V segment, in whole pages; 0 where the kernel does not say. */
+/* The size of a System V segment, in whole pages; 0 if the kernel does not say. */
 static uintptr_t segment_bytes(int id)
 {
     struct shmid_ds status = {0};
@@ -334,7 +349,7 @@ SEEP_EXPORT int shmdt(const void *at)
     return seep_maps_shmdt(SEEP_HOOK_shmdt, at);
 }
 
-/* Names for memory that mmap then maps: seen, so that coverage can tell. */
+/* Names for memory that mmap then maps: hooked so that coverage can tell. */
 static void seen(enum seep_hook hook)
 {
     uint64_t mask;
@@ -344,7 +359,7 @@ static void seen(enum seep_hook hook)
     seep_leave_call(&mask);
 }
 
-/* Does as libc does: shared memory is files in a folder. */
+/* As libc does: shared memory is files in a folder. */
 static int raw_shm_open(const char *name, int flags, mode_t mode)
 {
     char path[sizeof("/dev/shm/") + NAME_MAX] = "/dev/shm/";

@@ -1,4 +1,4 @@
-/* The hooks of maps, for who calls by number. */
+/* The hooks of mappings, for calls by number. */
 #ifndef SEEP_PRELOAD_HOOKS_MAPS_H
 #define SEEP_PRELOAD_HOOKS_MAPS_H
 
@@ -7,8 +7,8 @@
 #include "preload/objects/real.h"
 #include "preload/stack/walk.h"
 
-/* What the functions of these names do, for a caller with these registers that called `hook`: the
- * function of that name, or SEEP_HOOK_syscall. */
+/* Does what the function of that name does, for a caller with these registers that called `hook`:
+ * the function of that name, or SEEP_HOOK_syscall. */
 void *seep_maps_mmap(enum seep_hook hook, void *at, size_t bytes, int protection, int flags, int fd,
                      off64_t offset, struct seep_regs regs);
 int seep_maps_munmap(enum seep_hook hook, void *at, size_t bytes);

@@ -1,7 +1,7 @@
-/* Hooks of C++'s operator new and delete. Those of libstdc++ and libc++ come to malloc, where they
- * are recorded: here they are only passed on. Allocators that bring their own (jemalloc, tcmalloc)
- * never come to malloc, and are recorded here. Nothing is held over the real call, which may throw.
- */
+/* Hooks of C++'s operator new and delete. Those of libstdc++ and libc++ call malloc, where blocks
+ * are recorded: here they are only passed on. Allocators with operators of their own (jemalloc,
+ * tcmalloc) never call malloc, so blocks are recorded here. Nothing is held over the real call,
+ * which may throw. */
 #include <string.h>
 
 #include "libprof/store/elf_find.h"
@@ -18,8 +18,8 @@ struct provider {
 
 static struct provider providers[SEEP_N_HOOKS];
 
-/* True once a block of a provider that is not the standard one came from malloc; once one did not.
- */
+/* One is true once a block of a non-standard provider came from malloc; the other once one did
+ * not. */
 static bool any_passed_on, any_kept;
 
 static const struct {
@@ -36,9 +36,9 @@ static bool is_standard(const char *path)
     return strstr(path, "libstdc++.so") || strstr(path, "libc++");
 }
 
-/* Where the runtime of C++ came with a library that was loaded for itself (as Python does), it is
- * not among the objects that RTLD_NEXT searches. Nor may the loader be asked for it when an
- * operator is called: it may be busy with a constructor that waits for the caller. */
+/* If a library brought the C++ runtime along with dlopen (as in Python), RTLD_NEXT does not
+ * search it. Nor may the loader be asked when an operator is called: it may be running a
+ * constructor that waits for the caller. */
 void seep_new_find(const struct seep_object *object)
 {
     struct seep_elf_exports e;
@@ -102,8 +102,8 @@ static bool recorded(void *block)
     return held.site != 0;
 }
 
-/* `before`: ticks() before the call. A runtime that was linked statically into a library is not one
- * of the standard ones, but gets its blocks from malloc all the same, which has recorded them. */
+/* `before`: ticks() before the call. A runtime that was linked statically into a library is not a
+ * standard one, but gets its blocks from malloc all the same, and malloc has recorded them. */
 static void made(enum seep_hook hook, void *block, size_t bytes, uint32_t before,
                  struct seep_regs regs)
 {
@@ -128,7 +128,7 @@ static void gone(enum seep_hook hook, void *block)
     seep_leave();
 }
 
-/* Without a runtime of C++ nobody can call these; if somebody does, malloc is as good. */
+/* Without a C++ runtime nobody can call these; if somebody does, malloc is as good. */
 #define NEW(name, parameters, arguments)                                                           \
     SEEP_EXPORT void *name parameters;                                                             \
     SEEP_EXPORT void *name parameters                                                              \

@@ -1,6 +1,6 @@
 /* Hooks of what begins and ends processes; those of exec are in exec.c. A forked child needs none:
- * it notices by a page that the kernel has cleared (start.c). vfork is left alone for the same
- * reason. */
+ * it notices the fork by a page that the kernel has cleared (start.c). vfork is left alone for the
+ * same reason. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -26,14 +26,14 @@ SEEP_EXPORT pid_t fork(void)
     }
     pid_t pid = seep_real.fork();
     if (pid > 0 && seep_os_sandboxed && seep_enter_call(&mask)) {
-        /* It may not ask who it is. */
+        /* It may not ask for its pid. */
         seep_job_note_sandboxed((uint32_t)pid, seep_process->pid, seep_process->name);
         seep_leave_call(&mask);
     }
     return pid;
 }
 
-/* How a child ended is known to who waits for it, and to nobody else. */
+/* Only the process that waits for a child learns how it ended. */
 static void reaped(pid_t pid, int status)
 {
     int saved_errno = errno;
@@ -82,7 +82,7 @@ static void note_end(idtype_t type, id_t id)
     errno = saved_errno;
 }
 
-/* Only the plain ways to wait: not for groups, stopped children or clones. */
+/* Only plain waits: not for groups, stopped children or clones. */
 static void note_end_of_pid(pid_t pid, int options)
 {
     if (!(options & ~WNOHANG) && (pid == -1 || pid > 0))
@@ -139,8 +139,9 @@ SEEP_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
     return result;
 }
 
-/* An interpreter that ends gives all signals back before it takes its modules apart, and nothing of
- * it that comes earlier can be hooked. A look costs a child of vfork nothing: it runs Python. */
+/* An interpreter that ends restores all signals before it tears down its modules, and nothing
+ * earlier in it can be hooked. A child of vfork restores signals, too, but makes no copy: its
+ * thread, the parent's, still has Python frames. */
 SEEP_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     uint64_t mask;
@@ -200,7 +201,7 @@ SEEP_EXPORT void abort(void)
         __builtin_trap();
 }
 
-/* What is loaded next may lie where this did. */
+/* What is loaded next may get the same addresses. */
 SEEP_EXPORT int dlclose(void *library)
 {
     if (!seep_real.dlclose)

@@ -1,6 +1,6 @@
-/* A hook of a system call may be called by a signal handler, or interrupted by one that leaves by
- * siglongjmp: while the guard is up there, signals wait. Those that an instruction raises do not,
- * nor SIGSYS, by which a sandbox does a system call's work. */
+/* A signal handler may call a hook of a system call, or interrupt it and leave by siglongjmp. So
+ * signals wait while the guard is up, except those that an instruction raises, and SIGSYS, by which
+ * a sandbox does a system call's work. */
 #ifndef SEEP_PRELOAD_HOOKS_SIGNALS_H
 #define SEEP_PRELOAD_HOOKS_SIGNALS_H
 
@@ -10,12 +10,12 @@
 
 #define SEEP_SIGNAL(number) (UINT64_C(1) << ((number)-1))
 
-/* `*old` is the kernel's mask as it was; all ones, which no mask is: a sandbox has left it alone.
- */
+/* `*old` is the kernel's previous mask. All ones, which is no valid mask, means that a sandbox kept
+ * it unchanged. */
 #define SEEP_SIGNALS_LEFT UINT64_MAX
 
-/* Counted before the flag is read, so that a filter waits for the call by which the mask comes
- * back. What begins in a sandbox makes none. */
+/* Counted before the flag is read, so that a filter waits for the call that restores the mask. A
+ * hook that begins in a sandbox makes no such call. */
 static inline void seep_signals_block(uint64_t *old)
 {
     const uint64_t all = ~(SEEP_SIGNAL(SIGSEGV) | SEEP_SIGNAL(SIGBUS) | SEEP_SIGNAL(SIGFPE) |
@@ -35,13 +35,14 @@ static inline void seep_signals_restore(const uint64_t *old)
 {
     if (__builtin_expect(*old == SEEP_SIGNALS_LEFT, 0))
         return;
-    /* Not held up by a filter that came meanwhile: one for all threads waits for this one. */
+    /* Not stopped by a filter that was installed meanwhile: a filter for all threads waits for this
+     * one. */
     (void)seep_os_raw6(SYS_rt_sigprocmask, SIG_SETMASK, (long)old, 0, sizeof(*old), 0, 0);
     __atomic_fetch_sub(&seep_os_inside->masks, 1, __ATOMIC_SEQ_CST);
 }
 
-/* seep_enter() for hooks of system calls; where nothing will be recorded, it costs nothing. True:
- * ends with seep_leave_call(). */
+/* seep_enter() for hooks of system calls; costs nothing if nothing will be recorded. True: ends
+ * with seep_leave_call(). */
 static inline bool seep_enter_call(uint64_t *old)
 {
     if (*seep_activity == SEEP_OFF || (seep_tls.depth && !seep_enter()))

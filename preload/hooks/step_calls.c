@@ -1,5 +1,4 @@
-/* Calls that tell of steps and epochs: a hook that a DataLoader comes by, and the functions of
- * seep.h. */
+/* Calls that mark steps and epochs: a hook that DataLoaders call, and the functions of seep.h. */
 #include <errno.h>
 
 #include "preload/objects/modules.h"
@@ -8,8 +7,8 @@
 #include "preload/record/steps.h"
 #include "preload/snapshot/snapshot.h"
 
-/* A DataLoader that keeps its workers begins an epoch without an allocation; but it passes each of
- * them a message, by way of a semaphore. */
+/* A DataLoader with persistent workers begins an epoch without an allocation, but it sends each
+ * worker a message by way of a semaphore. */
 SEEP_EXPORT int sem_trywait(sem_t *semaphore)
 {
     int saved_errno = errno;

@@ -1,5 +1,5 @@
-/* Hooks of what leads to the kernel by other names: the end of the heap, calls by number, and the
- * call by which a job gives up calls. */
+/* Hooks of other ways into the kernel: the end of the heap, calls by number, and the call by which
+ * a job restricts its own calls. */
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "preload/life/start.h"
 #include "preload/record/map_set.h"
 
-/* libc's, which its malloc goes by: whoever moves the end of the heap says so there. */
+/* libc's variable, which its malloc reads: whoever moves the end of the heap updates it. */
 extern void *__curbrk __attribute__((weak));
 
 static uintptr_t raw_break(uintptr_t end)
@@ -50,8 +50,8 @@ static void *real_sbrk(intptr_t more)
     return more && real_brk((void *)wanted) != 0 ? (void *)-1 : (void *)before;
 }
 
-/* Counts what the job itself has moved: what libc's malloc takes from there does not come here.
- * Inside the guard. */
+/* Counts only what the job itself has moved: libc's malloc moves the end of the heap without coming
+ * here. Inside the guard. */
 static void moved(enum seep_hook hook, uintptr_t before, uintptr_t now,
                   const struct seep_regs *regs)
 {
@@ -109,7 +109,7 @@ const unsigned char seep_syscall_table[] = {
     [SYS_prctl] = 1,  [SYS_seccomp] = 1,  [SYS_memfd_create] = 1,
 };
 
-/* Six arguments, however many there are: as libc's own takes them. */
+/* Always six arguments, as libc's own function takes them. */
 typedef long call_fn(long number, long a, long b, long c, long d, long e, long f);
 
 call_fn seep_syscall_unwatched, seep_syscall_watched;

@@ -18,10 +18,10 @@
 
 enum { TYPE_CUDA = 1 };
 
-/* One report; `totals`: the allocator's own come with it. */
+/* One report; `totals`: it includes the allocator's own totals. */
 struct report {
     void *block;
-    int64_t bytes; /* negative: it is taken back */
+    int64_t bytes; /* negative: a free */
     uint64_t allocated_bytes, reserved_bytes;
     bool totals;
     uint16_t device;
@@ -42,7 +42,7 @@ static bool is_recorded(uint16_t device)
     return (device & 0xff) == TYPE_CUDA && number_of(device) < SEEP_MAX_DEVICES;
 }
 
-/* Its totals are those after the report. All of a device's come one after the other, for its
+/* The totals are those after the report. A device's reports come one after the other, because its
  * allocator holds its lock. */
 static void compare(struct seep_tensor_books *books, const struct report *r)
 {
@@ -108,7 +108,7 @@ SEEP_EXPORT void REPORT(void *block, int64_t bytes, uint16_t device)
         real(block, bytes, device);
 }
 
-/* The two differ in the sign of what has none. */
+/* The two differ in the sign of a missing value. */
 static inline void with_totals(enum seep_hook hook, const struct report *r,
                                const struct seep_regs *regs)
 {

@@ -7,7 +7,7 @@
 #include "libprof/store/site_table.h"
 #include "preload/job/job_table.h"
 
-enum { ENOUGH_TASKS = 16 };     /* fewer are better told by time */
+enum { ENOUGH_TASKS = 16 };     /* a run with fewer steps is better divided by time */
 enum { MOST_SLICES = 1 << 24 }; /* 19 days: in another time namespace a clock may be years off */
 
 static struct seep_process private_process = {.period = 1};
@@ -22,8 +22,8 @@ static struct seep_job *map(int fd)
     return seep_os_failed(p) ? NULL : p;
 }
 
-/* Where the file system cannot promise room, zeros are written: a hole might raise SIGBUS. Returns
- * how many entries may be used, 0: there is no room. */
+/* If the file system cannot promise space, zeros are written: a hole might raise SIGBUS. Returns
+ * how many entries can be used, 0: there is no space. */
 static uint32_t reserve_disk(int fd)
 {
     static const char zeros[4096];
@@ -59,7 +59,7 @@ static struct seep_job *make(int fd)
 static struct seep_job *join(int fd)
 {
     struct stat st;
-    for (int tries = 0; tries < 50; tries++) { /* whoever makes it may not be through */
+    for (int tries = 0; tries < 50; tries++) { /* its maker may not be done */
         if (seep_os_call3(SYS_fstat, fd, (long)&st, 0) < 0)
             return NULL;
         if ((uint64_t)st.st_size >= sizeof(struct seep_job)) {
@@ -109,7 +109,7 @@ void seep_job_open(const char *dir, uint64_t max_folder_bytes, bool may_make)
     seep_arena.max_folder_bytes = seep_job_map->max_folder_bytes;
 }
 
-/* Keeps what was counted before an exec; what was live then is gone. */
+/* Keeps the counts from before an exec; what was live then is gone. */
 static struct seep_count counted_before[SEEP_COUNTED_SPACES];
 
 static void fill_entry(struct seep_process *entry, uint32_t pid, uint32_t ppid, uint64_t start_ns,
@@ -233,7 +233,7 @@ uint64_t seep_job_allocated_bytes(void)
     return sum;
 }
 
-/* Own steps come first, then those of the nearest ancestor that has any. */
+/* A process follows its own steps first, then those of its nearest ancestor that has any. */
 static struct seep_process *leader(void)
 {
     struct seep_process *p = seep_process, *oldest = p;
@@ -245,12 +245,13 @@ static struct seep_process *leader(void)
         const struct seep_process *child = p;
         p = &seep_job_map->processes[p->parent_plus_1 - 1];
         if (p->start_ns > child->start_ns)
-            break; /* the parent's entry has gone to another process */
+            break; /* another process now has the parent's entry */
         if (p->steps)
             return p;
         oldest = p;
     }
-    return oldest; /* none yet: all follow one clock, so that it is theirs when steps begin */
+    return oldest; /* no steps yet: all follow one clock, which belongs to this process once steps
+                      begin */
 }
 
 void seep_job_tick(uint64_t now_ns)
@@ -270,7 +271,7 @@ void seep_job_tick(uint64_t now_ns)
                                             __ATOMIC_RELAXED))
             ;
     }
-    /* Periods only rise for a process, also when it changes whom it follows. */
+    /* A process's periods only rise, even if it changes whom it follows. */
     if (&p->period != seep_period && p->period >= *seep_period)
         __atomic_store_n(&seep_period, &p->period, __ATOMIC_RELEASE);
 }
@@ -288,7 +289,7 @@ void seep_job_step(enum seep_step_source source, enum seep_step_why why, uint32_
     if (after != (p->trained_steps != 0))
         p->trained_steps = after ? p->steps : 0;
     if (!p->steps || anew || source != p->step_source) {
-        /* Never 0 in between: who follows would let time slices pass. */
+        /* Never 0 in between: followers would let time slices pass. */
         p->step_source = source;
         p->step_frame = frame;
         p->first_step_period = p->back_period = p->period;
@@ -327,7 +328,7 @@ bool seep_job_follows_steps(void)
     return p && p->steps;
 }
 
-/* Who has the pool that this process works for, NULL: its tasks are no steps. */
+/* Which process has the pool that this process works for. NULL: its tasks are not steps. */
 static struct seep_process *pool_owner(void)
 {
     uint32_t parent = seep_process->parent_plus_1;
@@ -341,7 +342,7 @@ static struct seep_process *pool_owner(void)
     return seep_job_follows_steps() ? NULL : owner;
 }
 
-/* Several workers may come to the first one together: what they write then is the same. */
+/* Several workers may reach the first task together: they then write the same. */
 bool seep_job_task(void)
 {
     struct seep_process *owner = pool_owner();
@@ -372,7 +373,7 @@ void seep_job_reaped(int pid, int wait_status)
     __atomic_store_n(&p->has_status, 1, __ATOMIC_RELEASE);
 }
 
-/* Counted, so that its line makes room for others once it has ended. Not published yet. */
+/* Counted, so its line can serve others once it has ended. Not published yet. */
 static struct seep_process *fresh_entry(int ppid, const char *name)
 {
     uint32_t index_plus_1 = seep_job_map ? seep_table_take(0) : 0;

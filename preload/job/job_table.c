@@ -13,7 +13,7 @@ uint32_t seep_table_count(void)
     return n < SEEP_MAX_PROCESSES ? n : SEEP_MAX_PROCESSES;
 }
 
-/* The youngest entry of a pid: after an exec it has two, and pids are used again. */
+/* The youngest entry of a pid: after an exec a pid has two, and pids are used again. */
 uint32_t seep_table_find(uint32_t pid)
 {
     uint32_t hint = __atomic_load_n(&seep_job_map->by_pid[pid % SEEP_PID_HINTS], __ATOMIC_ACQUIRE);
@@ -27,7 +27,7 @@ uint32_t seep_table_find(uint32_t pid)
     return 0;
 }
 
-/* The same of a process that is there. */
+/* The same for a process that exists. */
 uint32_t seep_table_find_alive(uint32_t pid)
 {
     uint32_t index = seep_table_find(pid);
@@ -44,8 +44,8 @@ static bool same_name(const char *a, const char *b)
     return strncmp(a, b, sizeof(((struct seep_folded *)0)->name)) == 0;
 }
 
-/* The line for a name, with this process counted; the last one where there are too many. Two that
- * are first at the same time may make two lines of one name. */
+/* The line for a name, counting this process; the last line if there are too many. Two processes
+ * that come first at the same time may make two lines of one name. */
 static struct seep_folded *count_in(const char *name)
 {
     struct seep_folded *line = job_line(0);
@@ -84,7 +84,7 @@ static void fold(const struct seep_process *p)
     __atomic_fetch_add(&seep_job_map->n_folded, 1, __ATOMIC_RELAXED);
 }
 
-/* The table is full: an entry of a process that was only counted and has ended makes room. */
+/* The table is full: the entry of a process that was only counted and has ended is reused. */
 static uint32_t take_over(void)
 {
     enum { LOOKS = 256, FREED = 2 };
@@ -102,7 +102,7 @@ static uint32_t take_over(void)
     return 0;
 }
 
-/* Whether an entry has disk behind it: it is got piece by piece. */
+/* Whether an entry has disk space: that is reserved piece by piece. */
 static bool has_disk(uint32_t index)
 {
     uint32_t n = __atomic_load_n(&seep_job_map->n_reserved, __ATOMIC_ACQUIRE);
@@ -125,7 +125,7 @@ static bool has_disk(uint32_t index)
 /* Index + 1 of an entry for this process, 0: there is none. */
 uint32_t seep_table_take(uint32_t own)
 {
-    /* What was only counted until it became another program goes on. */
+    /* A process that was only counted goes on with its entry after an exec. */
     if (own && (seep_job_map->processes[own - 1].flags & SEEP_PROCESS_COUNTED))
         return own;
     if (__atomic_load_n(&seep_job_map->n_processes, __ATOMIC_RELAXED) < SEEP_MAX_PROCESSES) {

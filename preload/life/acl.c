@@ -17,7 +17,7 @@ static struct seep_acl_entry *find(struct seep_acl *acl, size_t n, unsigned tag,
     return NULL;
 }
 
-/* Entries stand in the order of their tags. */
+/* Entries are ordered by their tags. */
 static struct seep_acl_entry *insert(struct seep_acl *acl, size_t *n, unsigned tag, uint32_t id)
 {
     size_t at = 0;
@@ -37,7 +37,7 @@ static bool is_masked(const struct seep_acl_entry *e)
     return e->tag == USER || e->tag == GROUP_OWNER || e->tag == GROUP;
 }
 
-/* What the mask hides is hidden for good before it becomes wider. */
+/* Permissions that the mask hides are removed before it becomes wider. */
 static void apply_mask(struct seep_acl *acl, size_t n)
 {
     const struct seep_acl_entry *mask = find(acl, n, MASK, 0);
@@ -83,7 +83,7 @@ int seep_acl_edit(struct seep_acl *acl, size_t *n, uint32_t uid, unsigned permis
     return widen_mask(acl, n);
 }
 
-/* The list that a plain mode stands for. */
+/* The access list equivalent to a plain mode. */
 static size_t from_mode(struct seep_acl *acl, unsigned mode)
 {
     acl->version = VERSION;

@@ -1,5 +1,5 @@
-/* One user's rights to a file beside its owner's, by a POSIX access control list: what a child that
- * changes its uid needs to go on writing its profile. Raw system calls; the stack only. */
+/* Gives one more user rights to a file, by a POSIX access control list: a child that changes its
+ * uid needs them to go on writing its profile. Raw system calls; the stack only. */
 #ifndef SEEP_PRELOAD_LIFE_ACL_H
 #define SEEP_PRELOAD_LIFE_ACL_H
 
@@ -13,7 +13,8 @@ enum {
     SEEP_ACL_ENTRIES = 64,
 };
 
-/* As the kernel takes it from user space: struct posix_acl_xattr_header and its entries. */
+/* The form in which the kernel takes it from user space: struct posix_acl_xattr_header and its
+ * entries. */
 struct seep_acl {
     uint32_t version;
     struct seep_acl_entry {

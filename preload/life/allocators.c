@@ -12,7 +12,7 @@ static bool exports_malloc(const struct link_map *map)
     return seep_elf_open(&e, map->l_addr, map->l_ld) && seep_elf_symbol(&e, "malloc");
 }
 
-/* Objects come in the order in which symbols are looked for, the program first. */
+/* Objects come in the order of symbol lookup, the program first. */
 void seep_allocators_first(char *path, size_t capacity)
 {
     const struct link_map *program = seep_loader_first(), *self = seep_loader_self();

@@ -16,8 +16,8 @@ static char *kept[MAX_KEPT]; /* "SEEP_X=…" lines */
 static size_t n_kept;
 static SEEP_LARGE char library[LIBRARY_BYTES]; /* path of this library, as LD_PRELOAD had it */
 
-/* What is started under a seccomp filter of the job's must know: it may kill for what seep's start
- * does. */
+/* Programs started under a seccomp filter of the job's must know of it: it may kill them for what
+ * seep's start does. */
 static char in_a_sandbox[] = "SEEP_SANDBOX=1";
 
 static bool starts_with(const char *text, const char *start)
@@ -121,7 +121,7 @@ bool seep_environment_text_readable(const char *text)
     }
 }
 
-/* Texts lie side by side, so most pages have been asked for already. */
+/* Texts are adjacent, so most pages have been checked already. */
 bool seep_environment_readable(char *const *environment)
 {
     uintptr_t list_page = UINTPTR_MAX, text_page = UINTPTR_MAX;
@@ -184,7 +184,7 @@ bool seep_environment_has_sanitizer(char *const *environment)
     return preload && seep_entry_sanitizer_in(strchr(preload, '=') + 1, &n);
 }
 
-/* Copies a list of libraries without ours; the separators between the others stay. */
+/* Copies a list of libraries without ours; keeps the separators between the others. */
 static void copy_others(char *to, const char *list)
 {
     size_t own = strlen(library), used = 0;
@@ -206,7 +206,7 @@ static void copy_others(char *to, const char *list)
     to[used] = '\0';
 }
 
-/* Of our variables, or one that names this library as a tool of NVTX or CUDA. */
+/* One of our variables, or one that names this library as a tool of NVTX or CUDA. */
 static bool is_ours(const char *line)
 {
     static const char *const tools[] = {"NVTX_INJECTION64_PATH=", "CUDA_INJECTION64_PATH="};

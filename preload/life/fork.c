@@ -1,6 +1,6 @@
-/* No thread is in the middle of a change to what a child inherits: all locks of the shim are held
- * around the fork. So are forks of forkpty() and daemon(). Children of clone() and _Fork() come
- * without; they find the activity page cleared as all do, and take what they find. */
+/* All locks of the shim are held around a fork, so no thread is in the middle of a change to what a
+ * child inherits. Forks by forkpty() and daemon() are the same. Children of clone() and _Fork()
+ * come without; they find the activity page cleared, as all do, and take what they find. */
 #include "preload/life/fork.h"
 
 #include <pthread.h>
@@ -9,12 +9,12 @@
 #include "preload/record/thread.h"
 #include "preload/record/upcalls.h"
 
-/* What this thread has taken for the fork that it is in. */
+/* The locks that this thread holds for its fork. */
 static __thread bool forks;
 static __thread uint32_t held;
 
-/* Written before a fork, read in the child: the header's pages would have to be mapped there anew.
- */
+/* Written before a fork, read in the child: to read the header there, its pages would have to be
+ * mapped again. */
 static struct seep_inherited inherited;
 static bool noted;
 
@@ -43,7 +43,7 @@ const struct seep_inherited *seep_fork_inherited(void)
 
 static void prepare(void)
 {
-    /* In a signal handler that has interrupted the shim, a lock may be this thread's own. */
+    /* In a signal handler that interrupted the shim, this thread may already hold a lock. */
     if (seep_tls.depth || *seep_activity == SEEP_OFF)
         return;
     seep_guard_raise();

@@ -2,9 +2,10 @@
 
 #include <string.h>
 
+#include "libprof/store/address_space.h"
 #include "libprof/store/arena.h"
 
-enum { PAGE = 4096, TEXT_BYTES = 4096, PATH_BYTES = 1024 };
+enum { TEXT_BYTES = 4096, PATH_BYTES = 1024 };
 
 #define NO_LIMIT (UINT64_C(1) << 60)
 
@@ -17,7 +18,7 @@ static uint64_t parse_number(const char *text)
     return n;
 }
 
-/* The number behind `key`, which stands at a line's beginning; 0: there is none. */
+/* The number after `key` at the beginning of a line; 0: there is none. */
 static uint64_t number_after(const char *text, const char *key)
 {
     const size_t n = strlen(key);
@@ -29,13 +30,13 @@ static uint64_t number_after(const char *text, const char *key)
     return 0;
 }
 
-/* A cgroup's folder, and where the name of a file in it goes. */
+/* A cgroup's folder, and where to append the name of a file in it. */
 struct group {
     char path[PATH_BYTES];
     size_t n_root, n;
 };
 
-/* All that is read lies here: the stack of a signal handler may be small. */
+/* All reads go here: the stack of a signal handler may be small. */
 static SEEP_LARGE char text[TEXT_BYTES], own_groups[TEXT_BYTES];
 static SEEP_LARGE struct group group;
 
@@ -51,7 +52,7 @@ static const char *read_in_group(const char *file)
     return text;
 }
 
-/* Pages of files can be had back: they are no use of it. */
+/* Pages of files can be reclaimed: they do not count as used. */
 static uint64_t left_in_group(bool v2)
 {
     uint64_t most = parse_number(read_in_group(v2 ? "memory.max" : "memory.limit_in_bytes"));
@@ -116,17 +117,12 @@ static uint64_t left_of_ram(void)
 
 void seep_headroom_read(struct seep_headroom *room)
 {
-    (void)seep_os_read_file("/proc/self/statm", text, sizeof(text));
-    const char *at = text;
-    uint64_t pages[3] = {0}; /* of the address space, resident, of files or shared */
-    for (int i = 0; i < 3; i++) {
-        pages[i] = parse_number(at);
-        at += strcspn(at, " ");
-        at += *at == ' ';
-    }
-    uint64_t most = seep_arena.header->limit_address_bytes, all = pages[0] * PAGE;
+    struct seep_address_space space;
+    seep_address_space_read(&space);
+    uint64_t most = seep_arena.header->limit_address_bytes, all = space.bytes;
     uint64_t groups = left_in_groups(), ram = left_of_ram();
-    room->anonymous_bytes = pages[1] > pages[2] ? (pages[1] - pages[2]) * PAGE : 0;
+    room->anonymous_bytes =
+        space.resident_bytes > space.shared_bytes ? space.resident_bytes - space.shared_bytes : 0;
     room->left_bytes = groups < ram ? groups : ram;
     if (most && (all >= most || most - all < room->left_bytes))
         room->left_bytes = all < most ? most - all : 0;

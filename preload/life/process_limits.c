@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "libprof/store/address_space.h"
 #include "libprof/store/os.h"
 
 static uint64_t parse_number(const char *text)
@@ -11,15 +12,6 @@ static uint64_t parse_number(const char *text)
     while (*text >= '0' && *text <= '9' && n < UINT64_MAX / 10)
         n = n * 10 + (uint64_t)(*text++ - '0');
     return n;
-}
-
-static uint64_t rlimit_of(int resource)
-{
-    struct rlimit64 limit = {.rlim_cur = RLIM64_INFINITY};
-    if (seep_os_call6(SYS_prlimit64, 0, resource, 0, (long)&limit, 0, 0) < 0 ||
-        limit.rlim_cur == RLIM64_INFINITY)
-        return 0;
-    return limit.rlim_cur;
 }
 
 /* The smallest number in `file` of `root`/`group` and of each folder above it; "max" and v1's huge
@@ -77,8 +69,8 @@ static void read_cgroup(struct seep_header *header)
 void seep_process_limits_read(struct seep_header *header)
 {
     char text[256];
-    header->limit_address_bytes = rlimit_of(RLIMIT_AS);
-    header->limit_data_bytes = rlimit_of(RLIMIT_DATA);
+    header->limit_address_bytes = seep_address_space_limit(RLIMIT_AS);
+    header->limit_data_bytes = seep_address_space_limit(RLIMIT_DATA);
     read_cgroup(header);
     if (seep_os_read_file("/proc/meminfo", text, sizeof(text)) > 0) {
         const char *at = strstr(text, "MemTotal:");

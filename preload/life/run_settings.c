@@ -37,8 +37,8 @@ static uint64_t parse_size(const char *text)
     return value > 0 && value * unit < 1e18 ? (uint64_t)(value * unit) : 0;
 }
 
-/* The environment that the program began with: libc has not set its own when the constructor runs.
- */
+/* The environment with which the program began: libc has not set its own when the constructor
+ * runs. */
 static char *const *environment;
 
 const char *seep_run_settings_variable(const char *name)
@@ -57,7 +57,7 @@ static void read_size(const char *name, uint64_t *bytes)
         *bytes = parse_size(text);
 }
 
-/* What does not fit is cut. */
+/* Cuts what does not fit. */
 static void read_text(const char *name, char *text, size_t capacity)
 {
     const char *given = seep_run_settings_variable(name);
@@ -65,7 +65,7 @@ static void read_text(const char *name, char *text, size_t capacity)
         strncpy(text, given, capacity - 1);
 }
 
-/* Of a folder outside of the process's root the kernel's answer begins otherwise. */
+/* For a folder outside the process's root the kernel's answer begins differently. */
 static void begin_with_cwd(void)
 {
     if (seep_os_call3(SYS_getcwd, (long)seep_run_settings.dir, sizeof(seep_run_settings.dir) - 1,
@@ -76,10 +76,10 @@ static void begin_with_cwd(void)
         seep_run_settings.dir[0] = '\0';
 }
 
-void seep_run_settings_read(char *const *given)
+void seep_run_settings_read(char *const *given, const char *folder)
 {
     environment = given;
-    const char *dir = seep_run_settings_variable(SEEP_VARIABLE_OUT),
+    const char *dir = folder ? folder : seep_run_settings_variable(SEEP_VARIABLE_OUT),
                *helpers = seep_run_settings_variable(SEEP_VARIABLE_HELPERS),
                *gpu = seep_run_settings_variable(SEEP_VARIABLE_GPU);
     if (!dir || !*dir)
@@ -101,7 +101,7 @@ void seep_run_settings_read(char *const *given)
     seep_run_settings.record_bystanders = helpers && strcmp(helpers, "full") == 0;
     seep_run_settings.no_devices = gpu && strcmp(gpu, "off") == 0;
     seep_run_settings.with_cupti = gpu && strcmp(gpu, "cupti") == 0;
-    /* The bound is also reserved as address space. */
+    /* That many bytes are also reserved as address space. */
     struct rlimit limit;
     if (seep_os_call6(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0) == 0 &&
         limit.rlim_cur != RLIM_INFINITY && seep_run_settings.max_bytes > limit.rlim_cur / 8)

@@ -1,4 +1,4 @@
-/* What the environment asked for (seep help run). */
+/* The settings from the environment (seep help run). */
 #ifndef SEEP_PRELOAD_LIFE_RUN_SETTINGS_H
 #define SEEP_PRELOAD_LIFE_RUN_SETTINGS_H
 
@@ -21,11 +21,11 @@ struct seep_run_settings {
 
 extern struct seep_run_settings seep_run_settings;
 
-/* Reads them; `given` is the environment that the program began with: libc has not set its own when
- * the first constructor runs. */
-void seep_run_settings_read(char *const *given);
+/* Reads them; `given` is the environment with which the program began: libc has not set its own
+ * when the first constructor runs. `folder`: where to record, NULL: as SEEP_OUT says. */
+void seep_run_settings_read(char *const *given, const char *folder);
 
-/* A variable's value in the environment as it is now; NULL: it is not set. */
+/* A variable's value in the current environment; NULL: it is not set. */
 const char *seep_run_settings_variable(const char *name);
 
 /* Reads the rank of this process from the launcher's variables; −1: none. */

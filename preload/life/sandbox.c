@@ -10,7 +10,7 @@
 #include "preload/life/seccomp_filter.h"
 #include "preload/record/thread.h"
 
-/* A line of /proc/self/status: what stands behind `key`, up to the line's end. */
+/* A line of /proc/self/status: what follows `key`, up to the line's end. */
 static const char *find(const char *status, const char *key)
 {
     const char *at = strstr(status, key);
@@ -28,8 +28,9 @@ static uint32_t number(const char *text)
     return n;
 }
 
-/* What runs under a filter was started by a process that has installed it, or by one of those: the
- * environment tells (environment.c). /proc is asked only then, for it takes a while. */
+/* A program runs under a filter if the process that installed it, or a descendant of that, started
+ * it: the environment says so (environment.c). Only then /proc is read, because that takes a
+ * while. */
 bool seep_sandbox_permits(bool told)
 {
     static SEEP_LARGE char status[2048];
@@ -53,7 +54,7 @@ static uint32_t n_filters; /* installed, or about to be */
 #define PRIVATE (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 #define NO_FILE UINT64_MAX
 
-/* What is permitted only if each of its calls is. */
+/* Permitted only if each of these calls is. */
 static const struct {
     uint32_t permission;
     int number;
@@ -78,13 +79,13 @@ static bool is_readable(const void *at, size_t bytes)
     return true;
 }
 
-/* Whether the question can be asked: under a filter that does not allow it, nothing is read. */
+/* Whether the check is possible: if the filter does not allow it, nothing is read. */
 static bool may_probe(void)
 {
     return !seep_os_sandboxed || (seep_os_permitted & SEEP_OS_PROBE);
 }
 
-/* What seep may go on to do under this filter. */
+/* What seep may still do under this filter. */
 static uint32_t permitted_by(const struct sock_fprog *given)
 {
     struct sock_fprog program;
@@ -104,8 +105,8 @@ static uint32_t permitted_by(const struct sock_fprog *given)
     return permitted;
 }
 
-/* One that stalls, or that a signal took out of its call for good, is not waited for. Others only
- * have to get a CPU: to go on too early may end the job. */
+/* Does not wait for a thread that stalls, or that a signal took out of its call for good. Others
+ * only need a CPU: going on too early may end the job. */
 static void wait_for_others(void)
 {
     enum { PATIENCE_MS = 200 };
@@ -152,7 +153,7 @@ void seep_sandbox_after(const struct seep_lock_in *call, const struct seep_sandb
     if (has_worked(call, result))
         return;
     if (__atomic_sub_fetch(&n_filters, 1, __ATOMIC_SEQ_CST))
-        return; /* another one is there: what it found permitted stays */
+        return; /* there is an earlier one: what it was found to permit stays */
     __atomic_store_n(&seep_os_sandboxed, false, __ATOMIC_SEQ_CST);
     seep_os_permitted = before->permitted;
     if (call->strict)

@@ -1,10 +1,10 @@
-/* Seccomp filters of the job's own: they may kill for a call that they do not know. */
+/* The job's own seccomp filters: they may kill the process for a call that they do not know. */
 #ifndef SEEP_PRELOAD_LIFE_SANDBOX_H
 #define SEEP_PRELOAD_LIFE_SANDBOX_H
 
 #include <stdbool.h>
 
-/* What a call by which a job locks itself in has to say. */
+/* The arguments of a call by which a job installs a filter. */
 struct seep_lock_in {
     bool strict;        /* SECCOMP_MODE_STRICT */
     bool all_threads;   /* SECCOMP_FILTER_FLAG_TSYNC */
@@ -12,7 +12,7 @@ struct seep_lock_in {
     const void *filter; /* struct sock_fprog, the job's: it may be unreadable */
 };
 
-/* What was so before; for seep_sandbox_after(). */
+/* The state before the call; for seep_sandbox_after(). */
 struct seep_sandbox_before {
     bool entered; /* false: nothing is recorded here */
     unsigned permitted;
@@ -21,14 +21,14 @@ struct seep_sandbox_before {
     int trouble_errno;
 };
 
-/* A filter is about to be installed in this process: what will be needed is got now. From then on
- * seep makes no call but those that the filter is seen to allow, and none where it is `strict`.
- * With a filter for all threads it waits, for a moment, until the others are through with calls of
- * seep's own. errno stays. */
+/* A filter is about to be installed in this process: what will be needed later is prepared now.
+ * From then on seep makes only calls that the filter is seen to allow, and none if it is `strict`.
+ * Before a filter for all threads it waits, for a moment, until the others have finished calls of
+ * seep's own. Keeps errno. */
 void seep_sandbox_before(const struct seep_lock_in *call, struct seep_sandbox_before *before);
 
-/* The call gave `result`. One that has failed (programs ask so what the kernel can do) has
- * installed nothing: all is as it was. errno stays. */
+/* The call returned `result`. A failed call (programs test so what the kernel can do) has installed
+ * nothing: everything is as before. Keeps errno. */
 void seep_sandbox_after(const struct seep_lock_in *call, const struct seep_sandbox_before *before,
                         long result);
 

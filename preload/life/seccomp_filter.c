@@ -78,7 +78,7 @@ static bool compute(struct machine *m, const struct sock_filter *i)
     }
 }
 
-/* How many instructions are passed over. */
+/* How many instructions to skip. */
 static uint32_t jump(const struct machine *m, const struct sock_filter *i)
 {
     const uint32_t with = BPF_SRC(i->code) == BPF_X ? m->x : i->k;
@@ -98,7 +98,7 @@ static uint32_t jump(const struct machine *m, const struct sock_filter *i)
     }
 }
 
-/* One that neither jumps nor returns. */
+/* An instruction that neither jumps nor returns. */
 static bool step(struct machine *m, const struct sock_filter *i)
 {
     switch (BPF_CLASS(i->code)) {
@@ -125,7 +125,7 @@ bool seep_filter_allows(const struct sock_filter *program, size_t n,
                         const struct seccomp_data *call)
 {
     struct machine m = {.call = call};
-    for (size_t at = 0; at < n; at++) { /* every jump leads on: it ends */
+    for (size_t at = 0; at < n; at++) { /* every jump leads forward, so it ends */
         const struct sock_filter *i = &program[at];
         if (BPF_CLASS(i->code) == BPF_RET)
             return ((BPF_RVAL(i->code) == BPF_A ? m.a : i->k) & SECCOMP_RET_ACTION_FULL) ==

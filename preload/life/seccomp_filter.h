@@ -1,4 +1,4 @@
-/* What a seccomp filter does with a call: its program, run as the kernel runs it. Pure. */
+/* How a seccomp filter answers a call: its program, run as the kernel runs it. Pure. */
 #ifndef SEEP_PRELOAD_LIFE_SECCOMP_FILTER_H
 #define SEEP_PRELOAD_LIFE_SECCOMP_FILTER_H
 
@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True where the program of `n` instructions answers SECCOMP_RET_ALLOW. One that the kernel would
- * not take allows nothing; it need not be checked before. */
+/* True if the program of `n` instructions answers SECCOMP_RET_ALLOW. A program that the kernel
+ * would refuse allows nothing; it need not be checked before. */
 bool seep_filter_allows(const struct sock_filter *program, size_t n,
                         const struct seccomp_data *call);
 

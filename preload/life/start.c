@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "libprof/store/live_place.h"
 #include "preload/device/use.h"
 #include "preload/job/job.h"
 #include "preload/life/environment.h"
@@ -15,6 +16,7 @@
 #include "preload/life/program_kind.h"
 #include "preload/life/sandbox.h"
 #include "preload/life/start_parts.h"
+#include "preload/life/waiting.h"
 #include "preload/objects/modules.h"
 #include "preload/objects/real.h"
 #include "preload/python/pyframe.h"
@@ -27,14 +29,16 @@
 #define SEEP_VERSION "0"
 #endif
 
-/* A bystander and its forks are only counted until they have lived for a while or grown. Most never
- * do, and a profile costs more than their work. */
+/* A bystander and its forks are only counted until they have lived for a while or have grown. Most
+ * never do, and a profile costs more than their work. */
 enum { GROWN_UP_NS = 500 * 1000 * 1000, GROWN_UP_BYTES = 16 << 20 };
 
 static struct seep_lock lock;
 static bool started;
 static uint32_t *wiped; /* the page behind seep_activity once started */
 static bool wipe_on_fork;
+static const char *woken_into; /* the folder, once the process was woken */
+static uint64_t waiting_since_ns;
 
 void seep_start_resolve_rank(void)
 {
@@ -75,10 +79,10 @@ static void add_decimal(char *text, uint64_t value)
     text[end] = '\0';
 }
 
-/* What is known of this program; static, since it is large and a signal stack may be small. */
+/* What is known of this program; static, because it is large and a signal stack may be small. */
 static SEEP_LARGE struct seep_header constants;
 
-/* Describes what takes a while to find out, for a profile. */
+/* Fills in the parts of a profile's description that take time to find out. */
 static void describe_process(void)
 {
     struct utsname names = {0};
@@ -97,7 +101,7 @@ static void describe_process(void)
     seep_process_limits_read(&constants);
 }
 
-/* Describes what a profile cannot begin without. */
+/* Fills in the parts of the description that a profile needs at once. */
 static void describe_start(void)
 {
     constants.pid = (uint32_t)seep_os_pid();
@@ -108,8 +112,8 @@ static void describe_start(void)
     constants.sample_bytes = seep_run_settings.sample_bytes;
 }
 
-/* A compiler comes through as many stacks as a large training, and of a tool nobody reads them one
- * by one: what a job compiles would be the most of all that is written. */
+/* A compiler has as many stacks as a large training, and nobody reads a tool's one by one: with
+ * them, most of the recorded data would be of what a job compiles. */
 static void bound_bystander(void)
 {
     enum { SHARE = 128, LEAST_BYTES = 1 << 20 };
@@ -143,8 +147,8 @@ static void note_trouble(int error)
                      error);
 }
 
-/* The profile of this process, as `constants` describe it: a file, or, for a bystander, and where
- * there can be no file, counters in memory. */
+/* The profile of this process, as `constants` describe it: a file, or counters in memory for a
+ * bystander, and if there can be no file. */
 static bool create_profile(bool count)
 {
     static SEEP_LARGE char
@@ -157,13 +161,14 @@ static bool create_profile(bool count)
     static const char *const names[] = {"host", "mmap", "shm"};
     for (unsigned i = 0; i < 3; i++)
         strcpy(seep_arena.header->spaces[i].name, names[i]);
+    seep_arena.header->live = seep_live_place();
     seep_job_flag(seep_arena.counting ? SEEP_PROCESS_COUNTED : SEEP_PROCESS_PROFILE);
     return true;
 }
 
 uintptr_t seep_allocator_start, seep_allocator_end;
 
-/* Only of glibc's malloc it is known that no two blocks begin within 32 bytes. */
+/* Only for glibc's malloc it is known that no two blocks begin within 32 bytes. */
 static void note_allocator(void)
 {
     struct seep_loaded allocator;
@@ -201,7 +206,7 @@ static bool in_sandbox(char *const *variables)
 
 static bool start_program(void)
 {
-    seep_run_settings_read(environment);
+    seep_run_settings_read(environment, woken_into);
     if (!seep_run_settings.dir[0])
         return false;
     const bool sandboxed = in_sandbox(environment);
@@ -227,6 +232,8 @@ static bool start_program(void)
         describe_process();
     if (!create_profile(seep_program_is_bystander && !root))
         return false;
+    if (woken_into)
+        seep_arena.header->waited_ns = seep_os_clock_ns(CLOCK_MONOTONIC) - waiting_since_ns;
     seep_threads_start();
     note_allocator();
     if (!seep_arena.counting)
@@ -262,7 +269,7 @@ struct seep_lock *seep_start_lock(void)
     return &lock;
 }
 
-/* Begins in the child. What the parent has written stays readable, its header goes at once. */
+/* Begins in the child. What the parent has written stays readable; its header goes at once. */
 static bool start_child(void)
 {
     if (seep_os_sandboxed)
@@ -273,7 +280,7 @@ static bool start_child(void)
     }
     const struct seep_inherited *inherited = seep_fork_inherited();
     constants.inherited_end = inherited->end;
-    /* A parent that was only counted has given no stacks on. */
+    /* A parent that was only counted has no stacks to pass on. */
     if (!seep_arena.counting)
         profile_name(constants.parent_file);
     if (!seep_program_is_bystander)
@@ -297,8 +304,8 @@ static bool start_child(void)
     return true;
 }
 
-/* The page that reads 0 in every child has, beside its activity, how many events were let pass,
- * and, away from what all hooks read, what threads are in. */
+/* The page that reads 0 in every child has the activity, the number of skipped events, and, away
+ * from what all hooks read, what threads are in. */
 enum { WAITED = 1, INSIDE = 64, FIRST_EVENTS = 256 };
 
 /* A page that reads 0 in every child, however it was made. */
@@ -306,7 +313,7 @@ static void make_activity_page(void)
 {
     wiped = seep_os_pages(4096);
     if (!wiped || in_sandbox(environment))
-        return; /* what begins in one records nothing, nor do its children */
+        return; /* what begins in a sandbox records nothing, nor do its children */
     seep_os_inside = (struct seep_os_inside *)(wiped + INSIDE);
     wipe_on_fork = seep_os_call3(SYS_madvise, (long)wiped, 4096, MADV_WIPEONFORK) == 0;
 }
@@ -333,6 +340,30 @@ static bool start(void)
     return ok;
 }
 
+/* Hooks pass by as they do where nothing can be recorded. */
+static void begin_to_wait(void)
+{
+    *wiped = SEEP_OFF;
+    __atomic_store_n(&seep_activity, wiped, __ATOMIC_RELEASE);
+    waiting_since_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+    seep_waiting = true;
+}
+
+bool seep_start_wakes(void)
+{
+    if (*wiped == SEEP_IDLE)
+        *wiped = SEEP_OFF; /* a child that was forked while its parent waited, and waits as well */
+    const char *folder = seep_waiting_look();
+    char *const *whole = folder ? seep_waiting_environment(environment) : NULL;
+    if (!whole)
+        return false;
+    environment = whole;
+    woken_into = folder;
+    *wiped = SEEP_IDLE;
+    __atomic_store_n(&seep_waiting, false, __ATOMIC_RELEASE);
+    return true;
+}
+
 bool seep_start_waits(void)
 {
     return seep_program_is_bystander && started && wiped && wiped[WAITED]++ < FIRST_EVENTS;
@@ -348,7 +379,7 @@ void seep_start_list(void)
 
 bool seep_start(void)
 {
-    return started && wiped && *wiped != SEEP_OFF && start();
+    return (started || woken_into) && wiped && *wiped != SEEP_OFF && start();
 }
 
 void seep_end(uint32_t kind, int value)
@@ -392,9 +423,11 @@ __attribute__((constructor)) static void construct(int argc, char **argv, char *
     seep_real_resolve();
     seep_fork_watch();
     make_activity_page();
-    if (wiped)
+    if (wiped && seep_waiting_is_asked(environment))
+        begin_to_wait();
+    else if (wiped)
         (void)start();
-    if (*seep_activity == SEEP_RECORDING) {
+    if (*seep_activity == SEEP_RECORDING || seep_waiting) {
         on_exit(at_exit, NULL);
         if (!wipe_on_fork) /* a kernel before 4.14, or a sandbox */
             pthread_atfork(NULL, NULL, wipe);

@@ -4,17 +4,18 @@
 
 #include "preload/life/run_settings.h"
 
-/* What lower rooms call by way of preload/record/upcalls.h, which says what they do. */
+/* What lower rooms call through preload/record/upcalls.h, which says what these do. */
 bool seep_start(void);
+bool seep_start_wakes(void);
 bool seep_start_waits(void);
 void seep_start_grown_up(uint64_t now_ns);
 void seep_start_resolve_rank(void);
 void seep_start_resolve_allocator(void);
 
-/* A forked child of a bystander ends before it has begun: it is listed. */
+/* A forked child of a bystander ends before it has begun recording: it is listed. */
 void seep_start_list(void);
 
-/* The code of an allocator other than libc's: what it maps, it maps to hand it out. */
+/* The code of an allocator other than libc's: it hands out what it maps. */
 extern uintptr_t seep_allocator_start, seep_allocator_end;
 
 static inline bool seep_start_is_allocator(uintptr_t ra)

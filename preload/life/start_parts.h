@@ -1,4 +1,4 @@
-/* What a profile says of the process from its start on, a file each. */
+/* What a profile says of the process at its start, a file each. */
 #ifndef SEEP_PRELOAD_LIFE_START_PARTS_H
 #define SEEP_PRELOAD_LIFE_START_PARTS_H
 
@@ -10,12 +10,12 @@
  * constructor). */
 void seep_allocators_first(char *path, size_t capacity);
 
-/* Fills the limit_ fields: RLIMIT_AS, RLIMIT_DATA, the tightest cgroup (v2, else v1) on the way up
- * from the process's own, RAM. 0 where there is none or it cannot be read. */
+/* Fills the limit_ fields: RLIMIT_AS, RLIMIT_DATA, the tightest cgroup (v2, else v1) from the
+ * process's own up, RAM. 0: there is none, or it cannot be read. */
 void seep_process_limits_read(struct seep_header *header);
 
-/* How PyTorch's allocator of devices is told to work: bits of enum seep_allocator_settings, by the
- * environment as it is now. */
+/* The settings of PyTorch's GPU allocator: bits of enum seep_allocator_settings, from the current
+ * environment. */
 uint32_t seep_torch_settings(void);
 
 /* Those of one list of settings, "key:value,key:value". */

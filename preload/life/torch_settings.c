@@ -6,7 +6,7 @@
 #include "libprof/format/device_format.h"
 #include "preload/life/run_settings.h"
 
-/* A key alone stands for every value of it. */
+/* A key alone matches every value of it. */
 static const struct {
     const char *key, *value;
     uint32_t bit;

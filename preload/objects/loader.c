@@ -85,8 +85,8 @@ static void read_build_id(uintptr_t note, size_t bytes, struct seep_object *o)
     }
 }
 
-/* Where the program headers lie: behind the ELF header, with which the first segment begins; those
- * of the program are known from the kernel. */
+/* Where the program headers are: after the ELF header at the beginning of the first segment; the
+ * kernel tells those of the program itself. */
 static unsigned read_headers(bool is_program, uintptr_t bias,
                              ElfW(Phdr) headers[SEEP_OBJECT_HEADERS])
 {

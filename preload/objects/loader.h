@@ -17,38 +17,38 @@
 enum {
     SEEP_OBJECT_HEADERS = 24,
     SEEP_BUILD_ID_BYTES = 32,
-    SEEP_LOADER_MOST = 4096, /* a list that is longer is not one */
+    SEEP_LOADER_MOST = 4096, /* a longer list is not believed */
 };
 
-/* Copied whole: the object may be gone when it is looked at. */
+/* Copied whole: the object may be gone when this is read. */
 struct seep_object {
     const struct link_map *map;
     uintptr_t bias;
     uintptr_t start, end;           /* of its segments */
-    uintptr_t text_start, text_end; /* of the one with its code */
+    uintptr_t text_start, text_end; /* of the segment with its code */
     const ElfW(Dyn) * dynamic;
     const uint8_t *eh_frame_hdr; /* NULL: none */
     uint32_t build_id_bytes;     /* 0: none */
     unsigned char build_id[SEEP_BUILD_ID_BYTES];
-    char path[SEEP_PATH_BYTES]; /* as the loader was given it; "" for the program */
+    char path[SEEP_PATH_BYTES]; /* as it was given to the loader; "" for the program */
 };
 
-/* The first of the list, and the one behind `map`; NULL at its end, and where it cannot be read. */
+/* The first of the list, and the one after `map`; NULL at its end, and if it cannot be read. */
 const struct link_map *seep_loader_first(void);
 const struct link_map *seep_loader_next(const struct link_map *map);
 
-/* What the list says of an object. False: it is not there any more, or no object that can be read.
- */
+/* What the list says of an object. False: it is gone, or it is not an object that can be read. */
 bool seep_loader_describe(const struct link_map *map, struct seep_object *object);
 
-/* This library's own entry; NULL: it is not in the list. Only while no object can go: at start. */
+/* This library's own entry; NULL: it is not in the list. Only at start, while no object can be
+ * unloaded. */
 const struct link_map *seep_loader_self(void);
 
-/* Up to `bytes` at `from`, which need not be mapped. Returns how many were there. */
+/* Up to `bytes` at `from`, which need not be mapped. Returns how many could be read. */
 size_t seep_loader_read(uintptr_t from, void *to, size_t bytes);
 
-/* While a program starts, nothing can go: it is read as any memory is, which is ten times cheaper.
- */
+/* While a program starts, nothing can be unloaded: memory is read directly, which is ten times
+ * cheaper. */
 extern bool seep_loader_starting;
 
 #endif

@@ -16,21 +16,21 @@ struct entry {
     unsigned char build_id[SEEP_BUILD_ID_BYTES];
 };
 
-/* Two tables in the order of addresses, each with its texts: the one that `version` tells is in
- * use, the other is filled for the next version. Who reads looks at `version` before and after. */
+/* Two tables ordered by address, each with its texts: `version` says which is in use; the other is
+ * filled for the next version. Readers check `version` before and after. */
 static struct table {
     struct entry *entries;
     char *texts;
     size_t text_used, text_bytes;
     unsigned n, capacity;
 } tables[2];
-static unsigned wanted = FIRST_CAPACITY; /* entries that a table has room for, at least */
+static unsigned wanted = FIRST_CAPACITY; /* the least number of entries that a table has room for */
 static bool overflowed;                  /* one had not */
 static uint32_t version;
 static struct seep_lock lock; /* of who writes */
 static uint32_t last_id;
 
-/* The last of the loader's list as it was read: what is new hangs behind it. */
+/* The last object of the loader's list when it was read: new ones follow it. */
 static const struct link_map *list_end;
 
 bool seep_modules_torch;
@@ -85,7 +85,7 @@ static struct entry *search(const struct table *t, uintptr_t address)
     return low && address < t->entries[low - 1].loaded.end ? &t->entries[low - 1] : NULL;
 }
 
-/* Copies the entry, and its path where there is room for one. */
+/* Copies the entry, and its path if there is room for one. */
 static bool copy_entry(const struct entry *from, struct entry *entry, char *path, size_t capacity)
 {
     if (!from)
@@ -151,7 +151,7 @@ static const char *keep_text(struct table *t, const char *text)
     return kept;
 }
 
-/* What was there before stays: a thread may be reading it still. */
+/* What was there before stays: a thread may still be reading it. */
 static bool make_room(struct table *t)
 {
     if (t->capacity >= wanted)
@@ -167,7 +167,7 @@ static bool make_room(struct table *t)
     return true;
 }
 
-/* The other table, with what of this one is still there; NULL without memory. */
+/* The other table, with the entries of this one that still exist; NULL without memory. */
 static struct table *begin(bool *gone)
 {
     const struct table *now = &tables[version & 1];
@@ -201,8 +201,8 @@ static void commit(bool gone)
     __atomic_fetch_add(&seep_modules_generation, 1, __ATOMIC_RELEASE);
 }
 
-/* The loader keeps a path as it was given to it: a relative one belongs to the folder of that time.
- */
+/* The loader keeps a path as it was given: a relative one refers to the working directory of that
+ * time. */
 static void make_absolute(char path[SEEP_PATH_BYTES])
 {
     static SEEP_LARGE char cwd[SEEP_PATH_BYTES]; /* the lock's */
@@ -220,7 +220,7 @@ static void make_absolute(char path[SEEP_PATH_BYTES])
     path[n] = '/';
 }
 
-/* Takes the place of whatever it overlaps. */
+/* Replaces whatever it overlaps. */
 static void insert(struct table *t, const struct seep_object *o)
 {
     unsigned at = 0, kept = 0;
@@ -256,7 +256,7 @@ static void insert(struct table *t, const struct seep_object *o)
         seep_modules_on_object(o);
 }
 
-static SEEP_LARGE struct seep_object object; /* the lock's: too large for a small stack */
+static SEEP_LARGE struct seep_object object; /* under the lock: too large for a small stack */
 
 static bool has_map(const struct table *t, const struct link_map *map)
 {
@@ -299,7 +299,7 @@ static bool read_list(void)
     return changed;
 }
 
-/* Whether the loader has appended to its list, or the end that is known is no longer in it. */
+/* Whether the loader has appended to its list, or the known end is no longer in it. */
 static bool list_changed(void)
 {
     struct link_map copy;
@@ -329,7 +329,8 @@ void seep_modules_closed(void)
     seep_os_unlock(&lock);
 }
 
-/* An object whose code is on the stack cannot go; what cannot be read of it is known otherwise. */
+/* An object whose code is on the stack cannot be unloaded; what cannot be read of it is known from
+ * elsewhere. */
 static void enter(const struct found_object *found)
 {
     bool gone;
@@ -351,7 +352,7 @@ static void enter(const struct found_object *found)
     commit(gone);
 }
 
-/* What is known may belong to an object that has gone and made place for another. */
+/* A known entry may belong to an object that was unloaded and replaced by another. */
 static bool is_current(const struct entry *entry, const struct found_object *found)
 {
     return entry->map == found->map && entry->loaded.start <= (uintptr_t)found->start &&

@@ -1,6 +1,6 @@
-/* The objects loaded into this process: where their code and their unwind tables lie, and their
- * records in the profile. Nobody waits for the loader here (see loader.h), and who asks waits for
- * nobody. Threads: any. */
+/* The objects loaded into this process: where their code and unwind tables are, and their records
+ * in the profile. Nobody waits for the loader here (see loader.h), and a lookup waits for nobody.
+ * Threads: any. */
 #ifndef SEEP_PRELOAD_OBJECTS_MODULES_H
 #define SEEP_PRELOAD_OBJECTS_MODULES_H
 
@@ -21,30 +21,30 @@ struct seep_loaded {
     uint32_t id;     /* changes whenever the object does */
 };
 
-/* The module that covers `address`, where the caller keeps it from going: its code is on the stack.
- * One that is new is entered. False: none. Never called with seep_arena.lock held. */
+/* The module that contains `address`, if the caller keeps it from being unloaded: its code is on
+ * the stack. A new one is entered. False: none. Never called with seep_arena.lock held. */
 bool seep_modules_find(uintptr_t address, struct seep_loaded *found);
 
-/* The same of what has been entered. */
+/* The same, only among entered modules. */
 bool seep_modules_known(uintptr_t address, struct seep_loaded *found);
 
-/* Path of the module that covers `address`, "" for the program. False: none, or no room. */
+/* Path of the module that contains `address`, "" for the program. False: none, or no room. */
 bool seep_modules_path(uintptr_t address, char *path, size_t capacity);
 
-/* Ref of the struct seep_module that covers `address`, 0: none. Takes seep_arena.lock. */
+/* Ref of the struct seep_module that contains `address`, 0: none. Takes seep_arena.lock. */
 uint32_t seep_modules_ref(uintptr_t address, uintptr_t *bias);
 
-/* The module whose place in the order of addresses is `index`. False: there are not so many. */
+/* The module at `index` in the order of addresses. False: there are not that many. */
 bool seep_modules_at(unsigned index, struct seep_loaded *found, char *path, size_t capacity);
 
-/* PyTorch's Python side has been loaded; the driver's library of NVIDIA's GPUs has. */
+/* Whether PyTorch's Python side has been loaded; whether NVIDIA's driver library has. */
 extern bool seep_modules_torch;
 extern bool seep_modules_cuda;
 
-/* Enters all of the loader's list that is new. Cheap where nothing is. True when anything was. */
+/* Enters all new objects of the loader's list. Cheap if there are none. True if there were any. */
 bool seep_modules_refresh(void);
 
-/* After a dlclose() of this process: drops what has gone. */
+/* After a dlclose() in this process: drops what was unloaded. */
 void seep_modules_closed(void);
 
 /* Counts the changes. */

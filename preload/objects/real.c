@@ -30,15 +30,15 @@ static void take_from(const struct link_map *map)
     }
 }
 
-/* The loader's list begins with what a program starts with, in the order of its search. Nothing of
- * that can go, and at the first call there is nothing else. */
+/* The loader's list begins with the objects with which a program starts, in search order. None of
+ * them can be unloaded, and at the first call there are no others. */
 void seep_real_resolve(void)
 {
     const struct link_map *self = seep_loader_self();
     for (const struct link_map *map = self ? self->l_next : _r_debug.r_map; map; map = map->l_next)
         if (map->l_ld)
             take_from(map);
-    /* Missing only where libc has dropped it. */
+    /* Missing only if libc has dropped it. */
     if (!seep_real.cfree)
         seep_real.cfree = seep_real.free;
 }

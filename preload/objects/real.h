@@ -1,5 +1,5 @@
-/* The functions that the shim stands in front of: those of the next object in the loader's order,
- * so that jemalloc, tcmalloc and their kin are found when they are under the job. */
+/* The functions that the shim's hooks replace: those of the next object in the loader's order, so
+ * that jemalloc, tcmalloc and their kin are found if the job uses them. */
 #ifndef SEEP_PRELOAD_OBJECTS_REAL_H
 #define SEEP_PRELOAD_OBJECTS_REAL_H
 
@@ -18,7 +18,7 @@
 
 #define SEEP_EXPORT __attribute__((visibility("default")))
 
-/* Records of CUDA, in types of functions only (preload/cuda/cuda.h). */
+/* CUDA's records, only in types of functions (preload/cuda/cuda.h). */
 struct seep_cuda_pitched;
 struct seep_cuda_extent;
 struct seep_cuda_channels;
@@ -41,16 +41,16 @@ _Static_assert((int)SEEP_N_HOOKS <= (int)SEEP_MAX_COVERAGE, "a place for each in
 
 extern struct seep_real seep_real;
 
-/* Finds all of them, by the tables of what is loaded: no call into the loader, which would allocate
+/* Finds all of them, by the tables of loaded objects: no call into the loader, which would allocate
  * and wait. Called by the first call of the malloc family, and by the constructor. */
 void seep_real_resolve(void);
 
-/* Path of the object that malloc comes from, as the loader was given it. */
+/* Path of the object that provides malloc, as it was given to the loader. */
 extern const char *seep_real_allocator;
 
-/* The real function, for the malloc family, which always has one. The other hooks are system calls:
- * who makes them may hold what an allocation waits for, so they take `seep_real.name` where it is
- * known, and the raw call where it is not (yet). */
+/* The real function, for the malloc family, which always has one. The other hooks are of system
+ * calls: their callers may hold a lock that an allocation waits for, so they use `seep_real.name`
+ * if it is known, and the raw call if it is not (yet). */
 #define SEEP_REAL(name)                                                                            \
     (__builtin_expect(!seep_real.name, 0) ? (seep_real_resolve(), seep_real.name) : seep_real.name)
 

@@ -1,8 +1,8 @@
-/* Python stacks: attaching to an interpreter and walking its frames.
+/* Python stacks: attaches to an interpreter and walks its frames.
  *
- * A walk begins at the thread's own state (PyGILState_GetThisThreadState()) and follows links that
+ * A walk starts at the thread's own state (PyGILState_GetThisThreadState()) and follows links that
  * only this thread changes, so it needs neither the GIL nor a lock. The loops are written once and
- * compiled once a version, with that version's offsets as constants. */
+ * compiled for each version, with that version's offsets as constants. */
 #include "preload/python/pyframe.h"
 
 #include <errno.h>
@@ -27,8 +27,9 @@ uint32_t seep_python_version;
 
 enum { MAX_COLD = 64 };
 
-/* All that is known of the interpreter. Written by the one thread that attaches, before the
- * pointers that make others read it; what walk_begin() adds later is the same whoever adds it. */
+/* All that is known of the interpreter. The attaching thread writes it before it publishes the
+ * pointers that let others read it; walk_begin() adds the same values later, whichever thread runs
+ * it. */
 static struct {
     struct seep_pyimage image;
     const struct seep_python_layout *layout; /* NULL until it is known */
@@ -42,7 +43,7 @@ static follow_fn *follower = follow_nothing;
 
 /* ---- the calling thread's state ------------------------------------------------------------- */
 
-/* Whether autoTSSkey lies where the layout says: asked for at the first thread that has a state. */
+/* Whether autoTSSkey is where the layout says: checked at the first thread that has a state. */
 enum { KEY_UNKNOWN, KEY_KNOWN, KEY_ELSEWHERE };
 static int key_place;
 
@@ -66,8 +67,8 @@ static __attribute__((noinline)) uintptr_t thread_state_ask(const struct seep_py
     return state;
 }
 
-/* 0 where this thread runs no Python, and while another one ends the interpreter: it frees the
- * states of threads that are still there. */
+/* 0 if this thread runs no Python, or while another thread shuts the interpreter down: that frees
+ * the states of threads that still exist. */
 static ALWAYS_INLINE uintptr_t thread_state(const struct seep_python_layout *layout)
 {
     uintptr_t state;
@@ -95,8 +96,7 @@ static ALWAYS_INLINE bool is_shim(const struct seep_python_layout *layout, uintp
            *(const uint8_t *)(frame + layout->frame_owner) >= SEEP_PY_OWNER_SHIM;
 }
 
-/* Word by word: a vector of two that the interpreter has just stored one by one must wait for both.
- */
+/* Loads one word at a time: a load of two words just stored one by one would stall. */
 static ALWAYS_INLINE uintptr_t frame_code(const struct seep_python_layout *layout, uintptr_t frame)
 {
     const uintptr_t code = seep_py_word(frame + layout->frame_code);
@@ -117,8 +117,8 @@ static ALWAYS_INLINE struct seep_pyframe frame_read(const struct seep_python_lay
     return (struct seep_pyframe){frame_code(layout, frame), frame_position(layout, frame)};
 }
 
-/* The interpreter's own idea of which frames are there (_PyFrame_IsIncomplete): not those that make
- * their cells or their generator. */
+/* The interpreter's own test of which frames count (_PyFrame_IsIncomplete): not those that are
+ * still creating their cells or their generator. */
 static ALWAYS_INLINE bool is_incomplete(const struct seep_python_layout *layout, uintptr_t frame)
 {
     const struct seep_pyframe read = frame_read(layout, frame);
@@ -130,9 +130,9 @@ static ALWAYS_INLINE bool is_incomplete(const struct seep_python_layout *layout,
            read.code + layout->code_instructions + 2 * (uintptr_t)(unsigned)traceable;
 }
 
-/* Whether a frame does not count although it is not the innermost; `inner` is the one that it has
- * called. In an incomplete frame nothing calls Python, but up to 3.11 its allocations may collect
- * garbage and so run finalizers, each in an evaluation loop of its own. */
+/* Whether a frame that is not the innermost does not count; `inner` is the frame it called. An
+ * incomplete frame calls no Python, but up to 3.11 its allocations may collect garbage and so run
+ * finalizers, each in an evaluation loop of its own. */
 static ALWAYS_INLINE bool is_hidden(const struct seep_python_layout *layout, uintptr_t frame,
                                     uintptr_t inner)
 {
@@ -141,7 +141,7 @@ static ALWAYS_INLINE bool is_hidden(const struct seep_python_layout *layout, uin
     return is_shim(layout, frame);
 }
 
-/* Innermost frame that counts, 0: none. */
+/* The innermost frame that counts; 0 if there is none. */
 static ALWAYS_INLINE uintptr_t frame_first(const struct seep_python_layout *layout)
 {
     const uintptr_t state = thread_state(layout);
@@ -214,7 +214,8 @@ static follow_fn *follower_for(uint32_t minor)
     return minor >= 8 && minor <= 13 ? followers[minor - 8] : follow_nothing;
 }
 
-/* Decides how this interpreter is read. Only once it runs: its data is relocated then. */
+/* Decides how to read this interpreter. Call it only once the interpreter runs: by then its data is
+ * relocated. */
 static void choose_layout(void)
 {
     if (!seep_python_version)
@@ -236,7 +237,7 @@ static void choose_layout(void)
     __atomic_store_n(&follower, follower_for(minor), __ATOMIC_RELEASE);
 }
 
-/* Follows an interpreter that had not begun to run when it was found. */
+/* Completes attaching to an interpreter that was not running yet when it was found. */
 static void follow_begin(struct seep_pystack *stack)
 {
     stack->n = stack->n_kept = 0;
@@ -317,7 +318,7 @@ int seep_python_describe(uintptr_t code, struct seep_pycode_info *info)
 
     if (!layout || !is_code(code))
         return -1;
-    /* A long file name leaves room for the names of what is in it. */
+    /* A long file name must leave room for the names of functions. */
     struct seep_pyscratch scratch = {info->scratch, 0, SEEP_PYCODE_SCRATCH / 2};
     const struct seep_pytext file =
         seep_pytext_read(layout, word(code + layout->code_file), &scratch);
@@ -364,7 +365,7 @@ uint64_t seep_python_fingerprint(uintptr_t code)
     return hash | 1;
 }
 
-/* The frame that a walk would store at `depth`, 0: none. */
+/* The frame that a walk would store at `depth`; 0 if there is none. */
 static uintptr_t frame_at(const struct seep_python_layout *layout, unsigned depth)
 {
     uintptr_t frame = frame_first(layout), inner;
@@ -377,8 +378,7 @@ static uintptr_t frame_at(const struct seep_python_layout *layout, unsigned dept
     return frame;
 }
 
-/* Up to 3.10 an argument that an inner function uses lies in a cell of its own, behind the locals.
- */
+/* Up to 3.10, an argument that an inner function uses has its own cell after the locals. */
 static uintptr_t moved_to_cell(const struct seep_python_layout *layout, uintptr_t code,
                                uintptr_t locals, unsigned n_locals)
 {

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Longer texts and tables than any compiler makes: not an object that we understand. */
+/* No compiler makes longer texts or tables: this is not an object that we understand. */
 enum { MAX_LENGTH = 1 << 24 };
 
 static bool type_has(uintptr_t object, uintptr_t flag)
@@ -14,7 +14,7 @@ static bool type_has(uintptr_t object, uintptr_t flag)
     return type && seep_py_word(type + SEEP_PY_TYPE_FLAGS) & flag;
 }
 
-/* Bytes that a character takes, written to `out` where it fits into `room`; 0 where it does not. */
+/* The bytes of a character's UTF-8, written to `out` if they fit into `room`; 0 if they do not. */
 static size_t put_utf8(char *out, size_t room, uint32_t c)
 {
     if (c >= 0xd800 && c < 0xe000)
@@ -66,7 +66,7 @@ struct seep_pytext seep_pytext_read(const struct seep_python_layout *layout, uin
     return (struct seep_pytext){out, (uint32_t)len};
 }
 
-/* ≤ 3.9: pairs of (bytes of code, lines); a line holds until the code offset goes beyond it. */
+/* ≤ 3.9: pairs of (bytes of code, lines); a line holds until the code offset passes it. */
 static int64_t line_lnotab(const uint8_t *table, size_t n, int64_t offset, int64_t line)
 {
     int64_t at = 0;
@@ -109,8 +109,8 @@ static int64_t take_signed(const uint8_t *table, size_t n, size_t *at)
     return value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
 }
 
-/* ≥ 3.11: entries that begin with a byte with the top bit set: kind in four bits, code units − 1 in
- * three; what follows has it clear, so that whatever a kind carries can be skipped. */
+/* ≥ 3.11: each entry begins with a byte whose top bit is set: four bits of kind, three of code
+ * units − 1. The bytes that follow have it clear, so whatever a kind carries can be skipped. */
 static int64_t line_locations(const uint8_t *table, size_t n, int64_t unit, int64_t line,
                               struct seep_pyline_memo *memo)
 {

@@ -1,4 +1,4 @@
-/* What a code object says: its texts and its lines. Reads only; threads: any; allocates: never. */
+/* The texts and lines of a code object. Reads only; threads: any; allocates: never. */
 #ifndef SEEP_PRELOAD_PYTHON_PYFRAME_CODE_H
 #define SEEP_PRELOAD_PYTHON_PYFRAME_CODE_H
 
@@ -20,15 +20,16 @@ struct seep_pyscratch {
     size_t used, size;
 };
 
-/* The text of a str object (or of a subclass). Empty when `object` is none. What does not fit is
- * cut after a whole character; lone surrogates (undecodable bytes of a file name) become U+FFFD. */
+/* The text of a str object (or of a subclass). Empty when `object` is not one. Text that does not
+ * fit is cut after a whole character; lone surrogates (undecodable bytes of a file name) become
+ * U+FFFD. */
 struct seep_pytext seep_pytext_read(const struct seep_python_layout *layout, uintptr_t object,
                                     struct seep_pyscratch *scratch);
 
-/* The line of an instruction, as frame.f_lineno has it; 0 where it has none.
+/* The line of an instruction, as in frame.f_lineno; 0 if it has none.
  *   code      a code object of this layout
  *   position  as a walk stores it
- *   memo      of this code object, or all but its key zero */
+ *   memo      this code object's, or zero but for its key */
 uint32_t seep_pycode_line(const struct seep_python_layout *layout, uintptr_t code,
                           uintptr_t position, struct seep_pyline_memo *memo);
 

@@ -1,10 +1,10 @@
-/* Parts of the evaluation loop that do not lie inside it.
+/* Parts of the evaluation loop that the compiler has placed outside it.
  *
- * Compilers move what is seldom run out of a function (`_PyEval_EvalFrameDefault.cold`, a fifth of
- * the loop in Debian's 3.11), and calls are made from there. The names of such parts are in .symtab
- * only, which distributions strip, and reading the file takes milliseconds; but the loop's
- * conditional jumps lead to them, and .eh_frame_hdr says how far they go. Names are asked for where
- * jumps cannot tell: on other processors, and for 3.14, whose loop may be a set of functions. */
+ * Compilers move code that seldom runs out of a function (`_PyEval_EvalFrameDefault.cold`, a fifth
+ * of the loop in Debian's 3.11), and calls are made from there. Only .symtab names such parts;
+ * distributions strip it, and reading the file takes milliseconds. But the loop's conditional jumps
+ * lead to them, and .eh_frame_hdr gives their extent. Names are used where jumps cannot help: on
+ * other processors, and for 3.14, whose loop may be a set of functions. */
 #include "preload/python/pyframe_elf.h"
 
 #include <elf.h>
@@ -19,7 +19,7 @@ struct ranges {
     unsigned n, capacity;
 };
 
-/* Inserts in order; ranges that touch, or have only padding between them, become one. */
+/* Inserts in order; merges ranges that touch or have only padding between them. */
 static void ranges_add(struct ranges *r, uintptr_t start, uintptr_t end)
 {
     enum { PADDING = 64 };
@@ -45,7 +45,7 @@ struct file {
     size_t size;
 };
 
-/* `size` bytes at `offset`, or NULL where the file ends before. */
+/* `size` bytes at `offset`, or NULL if the file ends before that. */
 static const void *file_part(const struct file *f, uint64_t offset, uint64_t size)
 {
     return offset <= f->size && size <= f->size - offset ? f->bytes + offset : NULL;
@@ -80,7 +80,7 @@ static bool is_part_name(const char *name, size_t room)
     return false;
 }
 
-/* False where the file has no .symtab, or is not the one that was loaded. */
+/* False if the file has no .symtab, or is not the one that was loaded. */
 static bool add_named(const struct seep_pyimage *image, const struct file *f, struct ranges *r)
 {
     const ElfW(Ehdr) *header = file_part(f, 0, sizeof(*header));
@@ -125,7 +125,7 @@ static int32_t read_s32(const uint8_t *at)
     return value;
 }
 
-/* The function part around `pc` by .eh_frame_hdr, in the one encoding that linkers use. */
+/* The part of a function around `pc`, by .eh_frame_hdr in the one encoding that linkers use. */
 static bool find_part(const struct seep_pyimage *image, uintptr_t pc, struct seep_pyrange *part)
 {
     const uint8_t *hdr = (const uint8_t *)image->eh_frame_hdr;
@@ -152,8 +152,8 @@ static bool find_part(const struct seep_pyimage *image, uintptr_t pc, struct see
     return part->start == (uintptr_t)hdr + (uintptr_t)(intptr_t)start && pc < part->end;
 }
 
-/* The target of a conditional near jump at `at`, 0 where there is none. Decoding starts at every
- * byte: what is no instruction does not lead to one place again and again. */
+/* The target of a conditional near jump at `at`; 0 if there is none. Decoding starts at every byte:
+ * bytes that are no instruction do not point at the same place repeatedly. */
 static uintptr_t jump_target(const uint8_t *at)
 {
     if (at[0] != 0x0f || (at[1] & 0xf0) != 0x80)

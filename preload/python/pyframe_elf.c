@@ -7,8 +7,8 @@
 #include "libprof/store/os.h"
 #include "preload/objects/loader.h"
 
-/* Whether an object's tables may be looked into: they could go while they are, but for the
- * program's, and those of an interpreter, which nobody unloads as it comes. */
+/* Whether an object's tables may be read: other objects could be unloaded meanwhile, but never the
+ * program, and nobody unloads an interpreter while it loads. */
 static bool is_candidate(const struct seep_object *o)
 {
     return seep_loader_starting || !o->path[0] || strstr(o->path, "python");
@@ -44,7 +44,7 @@ static bool describe(const struct seep_object *o, bool is_program, struct seep_p
 bool seep_pyimage_find(struct seep_pyimage *image)
 {
     static SEEP_LARGE struct seep_object
-        object; /* one thread attaches at a time, on a stack that may be small */
+        object; /* one thread attaches at a time; its stack may be small */
     const struct link_map *map = seep_loader_first();
     bool found = false;
 

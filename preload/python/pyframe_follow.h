@@ -1,21 +1,20 @@
-/* Following a thread's Python stack from one event to the next. Part of pyframe.c, compiled once a
+/* Follows a thread's Python stack from one event to the next. Part of pyframe.c, compiled for each
  * version.
  *
- * Most events have the stack of the event before, or one whose inner end differs. Each frame that
- * is remembered is held against what lies there now; but where the next one lies is taken from
- * memory and only then confirmed by the link, so that the processor need not wait for link after
- * link. A remembered address is never read before the link that leads to it has been read.
+ * Most events have the same stack as the event before, or differ only at its inner end. Each
+ * remembered frame is compared with memory as it is now. The address of the next frame is taken
+ * from the remembered stack and confirmed by the link afterwards, so the processor need not wait
+ * for one link after another. A remembered address is read only after the link that leads to it.
  *
- * At a sealed frame the look ends: it is there as long as the same code is at the same place, and
- * outside of it nothing has changed. (Of other frames that is not known: they may have gone and
- * come again between two events.) An import of many modules has more than a hundred frames, and a
- * million events. */
+ * The comparison ends at a sealed frame: if the same code is still at the same place, nothing
+ * outside it has changed. (Other frames may have returned and been entered again between two
+ * events.) An import of many modules has more than a hundred frames and a million events. */
 #ifndef SEEP_PRELOAD_PYTHON_PYFRAME_FOLLOW_H
 #define SEEP_PRELOAD_PYTHON_PYFRAME_FOLLOW_H
 
 enum { FRAMES = SEEP_MAX_PYTHON_FRAMES, NEAR = 8, MANY_HIDDEN = 1, BROKEN = FRAMES + 1 };
 
-/* The next frame that counts, 0: none; `*via` is the hidden one on the way. */
+/* The next frame that counts; 0 if there is none. `*via` is the hidden frame skipped on the way. */
 static ALWAYS_INLINE uintptr_t frame_next(const struct seep_python_layout *layout, uintptr_t frame,
                                           uintptr_t *via)
 {
@@ -30,14 +29,14 @@ static ALWAYS_INLINE uintptr_t frame_next(const struct seep_python_layout *layou
     return frame;
 }
 
-/* Tells a code object from another that has come to lie at its address. */
+/* Distinguishes a code object from another that now has its address. */
 static ALWAYS_INLINE uint64_t glance(const struct seep_python_layout *layout, uintptr_t code)
 {
     enum { CO_OPTIMIZED_FUNCTION = 1 };
     const uint64_t file = word(code + layout->code_file);
     uint64_t sum = (word(code + layout->code_name) ^ (file << 21 | file >> 43)) +
                    *(const uint32_t *)(code + layout->code_firstline);
-    /* Modules, and what exec() runs, may share all that: their line tables tell. */
+    /* Modules and code run by exec() may have all that in common: their line tables differ. */
     if (!LIKELY(*(const uint32_t *)(code + layout->code_flags) & CO_OPTIMIZED_FUNCTION)) {
         const uintptr_t lines = word(code + layout->code_lines);
         sum += word(lines + SEEP_PY_SIZE) * 31 + word(lines + SEEP_PY_BYTES_DATA) * 17;
@@ -53,7 +52,7 @@ static ALWAYS_INLINE void note_frame(const struct seep_python_layout *layout, ui
     link->glance = glance(layout, read->code);
 }
 
-/* Hashes from the frame at `from` on inwards; the stack is whole again. */
+/* Computes hashes from the frame at `from` inwards; the stack is complete again. */
 static inline void hash_inwards(struct seep_pystack *stack, unsigned from, unsigned first)
 {
     uint64_t hash = from + 1 < FRAMES ? stack->links[from + 1].hash : 0;
@@ -68,7 +67,7 @@ static inline void hash_inwards(struct seep_pystack *stack, unsigned from, unsig
     stack->n = FRAMES - first;
 }
 
-/* The whole stack, with nothing remembered. */
+/* Reads the whole stack and reuses nothing remembered. */
 static ALWAYS_INLINE void follow_anew(const struct seep_python_layout *layout,
                                       struct seep_pystack *stack, uintptr_t frame)
 {
@@ -86,7 +85,7 @@ static ALWAYS_INLINE void follow_anew(const struct seep_python_layout *layout,
     hash_inwards(stack, FRAMES - 1, FRAMES - n);
 }
 
-/* Where `frame` lies in the stack before, FRAMES: not between `from` and `to`. */
+/* The index of `frame` in the previous stack; FRAMES if it is not between `from` and `to`. */
 static ALWAYS_INLINE unsigned find_frame(const struct seep_pystack *stack, unsigned from,
                                          unsigned to, uintptr_t frame)
 {
@@ -96,8 +95,9 @@ static ALWAYS_INLINE unsigned find_frame(const struct seep_pystack *stack, unsig
     return FRAMES;
 }
 
-/* Holds the frames from `from` on outwards against what is there now, and notes what differs.
- * Returns 1 + the outermost that did, 0 where none did; BROKEN: other frames are linked. */
+/* Compares the frames from `from` outwards with memory as it is now, and stores what changed.
+ * Returns 1 + the outermost that changed, 0 if none did, or BROKEN if the links lead to other
+ * frames. */
 static ALWAYS_INLINE unsigned confirm(const struct seep_python_layout *layout,
                                       struct seep_pystack *stack, unsigned from)
 {
@@ -113,7 +113,7 @@ static ALWAYS_INLINE unsigned confirm(const struct seep_python_layout *layout,
         if (!LIKELY(!((code ^ read->code) | (position ^ read->position) | (now ^ link->glance)))) {
             if (inner && is_hidden(layout, frame, inner))
                 return BROKEN;
-            stack->n = 0; /* until the hashes are right again: a signal may end this */
+            stack->n = 0; /* until the hashes are right again: a signal may interrupt this */
             __asm__ volatile("" ::: "memory");
             if (code != read->code || now != link->glance)
                 link->via &= ~SEEP_PYLINK_SEAL;
@@ -136,14 +136,14 @@ static ALWAYS_INLINE unsigned confirm(const struct seep_python_layout *layout,
         if (read + 1 == end)
             return back ? BROKEN : changed;
         frame = link[1].frame;
-        __asm__("" : "+r"(frame)); /* or the compiler goes on with `back`, and waits for it */
+        __asm__("" : "+r"(frame)); /* otherwise the compiler uses `back` here, and waits for it */
         if (!LIKELY(back == link[1].frame))
             return BROKEN;
     }
 }
 
-/* Frames that the stack before did not have, innermost first. Returns where it goes on as before,
- * FRAMES: nowhere near. */
+/* Collects frames that the previous stack lacked, innermost first. Returns where the previous stack
+ * continues; FRAMES if that is not near. */
 static ALWAYS_INLINE unsigned take_fresh(const struct seep_python_layout *layout,
                                          struct seep_pystack *stack, uintptr_t frame, unsigned *n)
 {

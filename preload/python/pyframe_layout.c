@@ -1,4 +1,4 @@
-/* Which layout an interpreter has, and whether it looks like it. */
+/* Selects an interpreter's layout, and checks that the interpreter fits it. */
 #include "preload/python/pyframe_layout.h"
 
 #include <stddef.h>
@@ -24,7 +24,7 @@ const struct seep_python_layout *seep_pylayout_find(uint32_t minor)
     }
 }
 
-/* Word `index` of the debug offsets, or UINT32_MAX where it is no offset inside a structure. */
+/* Word `index` of the debug offsets, or UINT32_MAX if it cannot be an offset inside a structure. */
 static uint32_t debug_offset(uintptr_t runtime, unsigned index)
 {
     uintptr_t value = seep_py_word(runtime + 8u * index);
@@ -60,13 +60,13 @@ bool seep_pylayout_from_debug(struct seep_python_layout *layout, uintptr_t runti
         .code_qualname = debug_offset(runtime, code + 3),
         .code_lines = debug_offset(runtime, code + 4),
         .code_firstline = debug_offset(runtime, code + 5),
-        .code_flags = 48, /* not in the table; where it has been since 3.11 */
+        .code_flags = 48, /* not in the table; its offset since 3.11 */
         .code_instructions = debug_offset(runtime, code + 9),
         .text_ascii = debug_offset(runtime, SEEP_PYDEBUG_314_TEXT + 3),
         .tuple_items = debug_offset(runtime, SEEP_PYDEBUG_314_TUPLE + 1),
         .runtime_finalizing = debug_offset(runtime, SEEP_PYDEBUG_RUNTIME + 1),
     };
-    /* Not among the debug offsets; in these places relative to their neighbours since 3.11. */
+    /* Not among the debug offsets; these positions relative to their neighbours hold since 3.11. */
     layout->code_size = layout->code_instructions;
     layout->code_n_locals = layout->code_firstline + 4;
     layout->code_traceable = layout->code_instructions - 16;
@@ -84,7 +84,7 @@ bool seep_pylayout_from_debug(struct seep_python_layout *layout, uintptr_t runti
     return plausible;
 }
 
-/* 3.13 carries its offsets too: a vendor's build that differs is seen before it is read wrongly. */
+/* 3.13 carries its offsets too, so a vendor's different build is noticed before it is misread. */
 static bool fits_debug_313(const struct seep_python_layout *layout, uintptr_t runtime)
 {
     const unsigned frame = SEEP_PYDEBUG_313_FRAME, code = SEEP_PYDEBUG_313_CODE;

@@ -7,13 +7,13 @@
 
 enum { MAX_SLOTS = 6, MAX_TYPES = 64 };
 
-/* What an object on a frame's stack is, by its type's name. */
+/* The kind of an object on a frame's stack, by its type's name. */
 enum kind {
     KIND_UNREAD = 0,
     KIND_OTHER,
-    KIND_WAY_OUT,   /* of a with statement: __exit__, bound */
+    KIND_WAY_OUT,   /* a with statement's bound __exit__ */
     KIND_COUNTS,    /* an iterator whose first field rises with each item */
-    KIND_GENERATOR, /* as far as the loop in it has come */
+    KIND_GENERATOR, /* has come as far as the loop inside it */
     KIND_ITERATOR,
 };
 
@@ -53,8 +53,8 @@ static uintptr_t read_word(uintptr_t from)
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-/* Types that have been met. Entries are stored kind last and compared type first: threads may meet
- * one at the same time, and store the same. */
+/* Types seen so far. The kind is stored last and the type compared first: threads may add the same
+ * type at the same time, and store the same values. */
 static struct {
     uintptr_t type;
     enum kind kind;
@@ -65,7 +65,7 @@ static enum kind kind_by_name(uintptr_t type)
     const uintptr_t at = read_word(type + SEEP_PY_TYPE_NAME);
     char name[32] = {0};
 
-    /* A name may end where the memory does. */
+    /* Readable memory may end right after a name. */
     if (!at || !seep_loader_read(at, name, sizeof(name) - 1))
         return KIND_OTHER;
     for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -92,7 +92,7 @@ static enum kind kind_of(uintptr_t type)
 
 /* ---- iterators ------------------------------------------------------------------------------- */
 
-/* Where the values on a frame's stack begin; 0 where that cannot be read. */
+/* The start of the values on a frame's stack; 0 if it cannot be read. */
 static uintptr_t stack_of(const struct seep_python_layout *layout, uintptr_t frame, uintptr_t code)
 {
     if (layout->chain == SEEP_PYTHON_CHAIN_OBJECTS) /* f_valuestack is behind f_locals */
@@ -102,7 +102,7 @@ static uintptr_t stack_of(const struct seep_python_layout *layout, uintptr_t fra
     return frame + layout->frame_locals + 8 * n_locals;
 }
 
-/* The same of a frame that the calling thread is in: it and its code are there. */
+/* The same for a frame that the calling thread is in: the frame and its code exist. */
 static uintptr_t own_stack_of(const struct seep_python_layout *layout, uintptr_t frame,
                               uintptr_t code)
 {
@@ -119,7 +119,7 @@ static uintptr_t untagged(const struct seep_python_layout *layout, uintptr_t obj
 }
 
 struct object {
-    uintptr_t references, type, first; /* … field of its own */
+    uintptr_t references, type, first; /* … the first field of its own */
 };
 
 static bool read_object(uintptr_t at, struct object *object)
@@ -132,7 +132,7 @@ static const struct seep_python_layout *generator_layout(const struct seep_pytho
     return layout->minor >= 14 ? &seep_python_layout_314 : layout;
 }
 
-/* A generator that is a loop around another (tqdm) is as far as that one. */
+/* A generator that loops over another iterator (tqdm) has come as far as that one. */
 static intptr_t place_in_generator(const struct seep_python_layout *layout, uintptr_t generator)
 {
     const uintptr_t at = generator + generator_layout(layout)->generator_frame;
@@ -150,14 +150,14 @@ static intptr_t place_in_generator(const struct seep_python_layout *layout, uint
 
 static unsigned depth_of_stack(const struct seep_python_layout *layout, uintptr_t code)
 {
-    /* From 3.11 on it is before the first line; 3.14's own table does not have it. */
+    /* From 3.11 on it precedes the first line; 3.14's own table lacks it. */
     const uint32_t at = layout->minor >= 11 ? layout->code_firstline - 4 : layout->code_stack;
     const uint32_t deepest = seep_py_u32(code + at);
 
     return deepest < MAX_SLOTS ? deepest : MAX_SLOTS;
 }
 
-/* Those of one frame; the first value that is no iterator is that of the call under way. */
+/* The loops of one frame; the first value that is no iterator belongs to the call in progress. */
 static unsigned loops_of(const struct seep_python_layout *layout, uintptr_t frame,
                          const struct seep_pyloop *seen, struct seep_pyloop_memo *memo,
                          struct seep_pyloop *loops, unsigned room)

@@ -7,9 +7,9 @@
 #include "preload/record/frames.h"
 #include "preload/record/steps.h"
 
-static uint32_t n_forks; /* of this process and those that it comes from */
+static uint32_t n_forks; /* forks between the program's start and this process */
 
-/* The marks of a stack, from those of all but its innermost frame and of that one's code. */
+/* The marks of a stack, from the marks of its outer frames and of the innermost frame's code. */
 static uint32_t marks_of_stack(uint32_t outer, uint32_t code)
 {
     uint32_t marks = outer | (code & SEEP_MARKS_OF_TRAINING);
@@ -18,8 +18,8 @@ static uint32_t marks_of_stack(uint32_t outer, uint32_t code)
     return code & SEEP_MARK_LIBRARY ? marks : marks & ~(uint32_t)SEEP_MARK_IMPORT;
 }
 
-/* Between two runs of the frame there is an event outside of it: the import system makes a lock for
- * each module (which takes no memory from 3.14 on), and reads a module's file. */
+/* Whether an event outside the frame separates two runs of it: the import system creates a lock for
+ * each module (which takes no memory from 3.14 on), and reads the module's file. */
 static bool runs_once(uint32_t code_marks, uint32_t outer_marks)
 {
     if (code_marks & SEEP_MARK_MODULE)
@@ -28,7 +28,7 @@ static bool runs_once(uint32_t code_marks, uint32_t outer_marks)
            seep_python_version < 0x030e0000;
 }
 
-/* Outermost in, beginning with the nodes of the stack before that are in this one too. 0: it does
+/* Outermost first, starting with the nodes that this stack shares with the previous one. 0: it does
  * not fit, but the marks are those of the whole stack. */
 static uint32_t intern_python(struct seep_thread *thread, uint32_t *marks)
 {
@@ -66,7 +66,7 @@ static uint32_t intern_python(struct seep_thread *thread, uint32_t *marks)
     return fits ? stack : 0;
 }
 
-/* How many of the outermost native frames stand on the nodes that they stood on last. */
+/* How many of the outermost native frames are the same nodes as last time. */
 static unsigned same_native(const struct seep_thread *thread, unsigned n, uint32_t base)
 {
     unsigned same = 0;
@@ -78,8 +78,8 @@ static unsigned same_native(const struct seep_thread *thread, unsigned n, uint32
     return same;
 }
 
-/* False: frame `*n_refs`, counted from the outermost, was not met before. The caller has it made,
- * without the lock, and tries again. Else `*stack` becomes that of all frames, or 0: no room. */
+/* False: frame `*n_refs`, counted from the outermost, is new. The caller has it made, without the
+ * lock, and tries again. Otherwise `*stack` becomes the node of all frames, or 0: no room. */
 static bool intern_native(struct seep_thread *thread, unsigned n, unsigned *n_refs, uint32_t *stack)
 {
     unsigned depth = same_native(thread, n, *stack);
@@ -104,8 +104,8 @@ static bool intern_native(struct seep_thread *thread, unsigned n, unsigned *n_re
     return true;
 }
 
-/* What libraries do while they are imported, operator by operator, is of no interest beyond its
- * Python line; with native frames it would be most of all stacks. */
+/* What libraries do operator by operator during import does not matter beyond the Python line; with
+ * native frames it would make up most of all stacks. */
 static bool intern_locked(struct seep_thread *thread, unsigned n_native, uint32_t *marks,
                           unsigned *n_refs, uint32_t *stack)
 {
@@ -115,7 +115,7 @@ static bool intern_locked(struct seep_thread *thread, unsigned n_native, uint32_
     return *marks & SEEP_MARK_IMPORT || intern_native(thread, n_native, n_refs, stack);
 }
 
-/* The node of the calling stack, 0: no room. */
+/* The node of the calling stack; 0: no room. */
 static uint32_t intern(struct seep_thread *thread, unsigned n_native, uint32_t *marks)
 {
     uint32_t stack = 0;
@@ -138,8 +138,8 @@ static uint32_t intern(struct seep_thread *thread, unsigned n_native, uint32_t *
     }
 }
 
-/* Nobody trains while a library is imported: what looks like a step there is a decorator at work.
- */
+/* Nobody trains while a library is imported: a step seen there is only a decorator being
+ * applied. */
 static uint32_t marks_of_training(uint32_t marks)
 {
     return marks & SEEP_MARK_IMPORT ? 0 : marks & SEEP_MARKS_OF_TRAINING;
@@ -181,9 +181,9 @@ static void grow_traces(struct seep_thread *thread)
     seep_os_unmap(old, old_sets * sizeof(*old));
 }
 
-/* `met`: it was there once, and has been pushed out. A small table stays in the processor's cache,
- * and a start-up meets each stack once; but where one event in sixteen finds its stack gone, there
- * are more stacks in use than it holds. */
+/* `met`: the trace was there before and has been evicted. A small table stays in the processor's
+ * cache, and at start-up each stack occurs once. But if one event in sixteen finds its stack
+ * evicted, more stacks are in use than the table holds, so it grows. */
 static void remember_trace(struct seep_thread *thread, const struct seep_trace *trace, bool met)
 {
     if (met && ++thread->trace_misses > thread->trace_mask) {
@@ -210,18 +210,18 @@ static inline uint64_t join(uint64_t python, uint64_t native, unsigned space)
     return (seep_hash_finish(python * 3 + native * 5) + space) | (uint64_t)1 << 63;
 }
 
-/* The marks of the stack that was just seen are these. */
+/* Sets the marks of the stack just seen. */
 static inline void mark(struct seep_thread *thread, uint32_t marks)
 {
     if (__builtin_expect((marks ^ thread->marks) | (marks & SEEP_MARK_SAMPLER), 0))
         seep_steps_transition(thread, marks);
 }
 
-/* A stack that is not among the traces. `python` is its Python part's hash. */
+/* Captures a stack that is not among the traces. `python` is the hash of its Python part. */
 static uint32_t capture_new(struct seep_thread *thread, unsigned n_native, uint64_t python,
                             uint64_t native, unsigned space)
 {
-    uint32_t marks = thread->marks; /* if there is no telling, it stays as it was */
+    uint32_t marks = thread->marks; /* if they cannot be told, the marks stay as they were */
     uint32_t stack = intern(thread, n_native, &marks);
     thread->importing = marks & SEEP_MARK_IMPORT;
     if (thread->importing)
@@ -230,7 +230,7 @@ static uint32_t capture_new(struct seep_thread *thread, unsigned n_native, uint6
     uint32_t n_sites = thread->sites.index.n;
     uint32_t site = seep_site_find(&thread->sites, stack, space);
     struct seep_trace trace = {join(python, native, space), site, marks};
-    /* Without a site of its own because of what may pass: it is tried again. */
+    /* If it has no site of its own for a reason that may pass, tries again next time. */
     if (site && (!seep_site_is_shared(seep_site_at(site)) || seep_arena.full))
         remember_trace(thread, &trace, thread->sites.index.n == n_sites);
     mark(thread, marks);
@@ -307,7 +307,7 @@ enum { GLANCE = 255 };
 
 void seep_capture_glance(struct seep_thread *thread)
 {
-    if (!seep_python_ready || (!seep_modules_torch && !thread->watches_loops))
+    if (!seep_python_ready || (!seep_modules_torch && !thread->watches))
         return;
     follow_python(thread);
     if (!seep_modules_torch)

@@ -1,11 +1,10 @@
-/* Capture leads from "here" to a site: the stack of the calling thread, native and Python, is
- * merged into one. */
+/* From "here" to a site: merges the calling thread's native and Python stacks into one. */
 #ifndef SEEP_PRELOAD_RECORD_CAPTURE_H
 #define SEEP_PRELOAD_RECORD_CAPTURE_H
 
 #include "preload/record/thread.h"
 
-/* Site index of the calling stack in `space`; 0 when nothing can be recorded. */
+/* Site index of the calling stack in `space`; 0 if nothing can be recorded. */
 uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, unsigned space);
 
 /* For an allocation that --sample passes over: only looks whether a training step begins or ends.

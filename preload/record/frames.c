@@ -6,9 +6,9 @@
 #include "preload/objects/modules.h"
 #include "preload/steps/code_marks.h"
 
-/* From what is met on a stack to the ref of its frame; one table for both kinds, in private memory,
+/* From what a stack contains to the ref of its frame; one table for both kinds, in private memory,
  * guarded by seep_arena.lock. Python entries are checked against the code object, whose address may
- * have been used again. */
+ * have been reused. */
 struct met {
     uintptr_t where;    /* return address, or code object; 0: empty */
     uintptr_t position; /* 0: native */
@@ -25,8 +25,8 @@ static inline uint32_t place(uintptr_t where, uintptr_t position)
     return seep_hash_mix(where ^ (position << 17 | position >> 47));
 }
 
-/* A larger one; but what a job makes anew without end (code that is compiled as it runs) is
- * forgotten in the end, and what is still there is met again: threads wait for this. */
+/* Doubles the table. A job that keeps compiling new code would fill it without end, so eventually
+ * it is emptied, and what is still in use is added again while threads wait. */
 static bool grow(void)
 {
     enum { MOST = 1 << 19 };
@@ -56,7 +56,7 @@ static bool grow(void)
     return true;
 }
 
-/* The entry of a pair, or the empty one where it belongs; NULL without memory. */
+/* The entry of a pair, or the empty entry where it belongs; NULL without memory. */
 static struct met *entry_of(uintptr_t where, uintptr_t position)
 {
     if ((!table_mask || (n_met + 1) * 3 >= table_mask * 2) && !grow())
@@ -78,7 +78,7 @@ static void enter(struct met *met, uintptr_t where, uintptr_t position)
 
 enum { MAX_MARKED = 64 };
 
-/* Readers need no lock: entries are whole before they are counted, and stay. */
+/* Readers need no lock: entries are complete before they are counted, and stay. */
 static struct {
     uintptr_t code;
     uint32_t marks;
@@ -119,13 +119,13 @@ bool seep_frames_is_marked(uintptr_t code, uint32_t marks)
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-/* What is known of a code object lies under this position. */
+/* A code object's own entry has this position. */
 static const uintptr_t of_code = UINTPTR_MAX - 1;
 
-/* A code object's ref, 0: no room, and its marks. False: it cannot be described. */
+/* A code object's ref (0: no room) and its marks. False: it cannot be described. */
 static bool python_code(uintptr_t code, uint64_t fingerprint, uint32_t *ref, uint32_t *marks)
 {
-    static struct seep_pycode_info info; /* guarded as all this is; too large for a small stack */
+    static struct seep_pycode_info info; /* guarded by the same lock; too large for a small stack */
     struct met *met = entry_of(code, of_code);
     if (met && met->where && met->fingerprint == fingerprint) {
         *marks = met->marks;
@@ -212,7 +212,8 @@ uint32_t seep_frames_native_make(uintptr_t address)
 
 void seep_frames_after_fork(void)
 {
-    /* A rebuild of the table may have been cut by the fork: start again where it might be torn. */
+    /* The fork may have interrupted a rebuild of the table: start again in case it is
+     * inconsistent. */
     table = NULL;
     table_mask = 0;
     n_met = 0;

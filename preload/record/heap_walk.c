@@ -9,10 +9,10 @@ enum {
     PIECE = 1 << 20, /* at least … */
     PIECES = 4096,   /* … and about so many at most */
     WORD = 8,
-    HEADER = 16, /* from where a chunk begins to its block */
+    HEADER = 16, /* from the start of a chunk to its block */
     LEAST_CHUNK = 32,
-    FASTBIN = 128, /* freed ones up to here look as if they were in use */
-    SLACK = 64,    /* that libc leaves with a block at most, beside the header */
+    FASTBIN = 128, /* freed chunks up to this size look as if they were in use */
+    SLACK = 64,    /* the most that libc adds to a block, beside the header */
     IN_USE_BEFORE = 1,
     FLAGS = 7,
     READS = 256, /* in a look, of 1 to 2 us each, shared by all pieces … */
@@ -24,22 +24,22 @@ enum {
 enum {
     MOST_STEPS = 8 << 20,
     READ_STEPS = 128,
-    PAGE_OF_BLOCKS_STEPS = 1024, /* one by one, for the last of them */
+    PAGE_OF_BLOCKS_STEPS = 1024, /* when the last blocks are searched one by one */
     STEP = 4096,
 };
 
 struct chunk {
     uintptr_t start, end;      /* end: 0 for none */
-    bool recorded, unrecorded; /* neither: free, or nobody knows */
+    bool recorded, unrecorded; /* neither: free, or unknown */
 };
 
-/* Of the last walk, where the next one may go on. */
+/* From the last walk: where the next one may continue. */
 static struct chunk last;
-static uintptr_t range_start, range_end; /* of ranges so far that follow upon each other */
+static uintptr_t range_start, range_end; /* the consecutive ranges seen so far */
 static uint32_t reads_each, n_reads;
 static uint64_t piece, steps;
 
-/* Of the ranges, up to `end`: the last recorded block, 0 for none. Searched once. */
+/* The last recorded block of these ranges before `end`, 0 for none. Searched once. */
 static struct {
     uintptr_t end, block;
     uint64_t bytes;
@@ -67,7 +67,7 @@ uint64_t seep_heap_walk_steps(void)
     return steps;
 }
 
-/* The word of a chunk: its size and flags. 0: none is there to be read. */
+/* The word of a chunk: its size and flags. 0: it cannot be read. */
 static uint64_t word_of(uintptr_t chunk)
 {
     const uintptr_t at = chunk + WORD;
@@ -91,7 +91,7 @@ static bool is_size(uint64_t size)
     return size >= LEAST_CHUNK && size % 16 == 0 && size >> 40 == 0;
 }
 
-/* The chunk that begins at `start`, where that can be one, and another follows it. */
+/* The chunk that begins at `start`, if there can be one and another chunk follows it. */
 static bool chunk_at(uintptr_t start, struct chunk *chunk)
 {
     const uint64_t size = word_of(start) & ~(uint64_t)FLAGS;
@@ -113,7 +113,7 @@ static bool first_recorded(uintptr_t start, uintptr_t end, uintptr_t *block, uin
     return found;
 }
 
-/* The last one, not before `lowest`, where none is in [start, end). */
+/* The last recorded block at or after `lowest`, given that none is in [start, end). */
 static bool last_recorded(uintptr_t lowest, uintptr_t start, uintptr_t end, uintptr_t *block,
                           uint64_t *bytes)
 {
@@ -132,7 +132,7 @@ static bool last_recorded(uintptr_t lowest, uintptr_t start, uintptr_t end, uint
 }
 
 /* Where a chunk begins: before the first recorded block in [start, end), or else before the last
- * one in front of it, if its size fits. 0: none. */
+ * one ahead of it, if its size fits. 0: unknown. */
 static uintptr_t known_chunk(uintptr_t start, uintptr_t end)
 {
     uintptr_t block;
@@ -149,6 +149,14 @@ struct tally {
     uint64_t all, unrecorded;
 };
 
+static struct tally nearest; /* of the last piece of these ranges in which chunks were seen */
+
+static uint64_t share_of(uint64_t bytes, const struct tally *tally)
+{
+    return tally->all ? (uint64_t)((double)bytes * (double)tally->unrecorded / (double)tally->all)
+                      : 0;
+}
+
 static void add(struct tally *tally, const struct chunk *chunk, uintptr_t end)
 {
     const uint64_t bytes = (chunk->end < end ? chunk->end : end) - chunk->start;
@@ -156,8 +164,8 @@ static void add(struct tally *tally, const struct chunk *chunk, uintptr_t end)
     tally->unrecorded += chunk->unrecorded ? bytes : 0;
 }
 
-/* From recorded block to recorded block: what a walk breaks off in the middle of would count less
- * of what lies between. All that was walked, where no second one was met. */
+/* If the walk breaks off, counts only up to the last recorded block: of the stretch after that it
+ * saw only a part. Counts everything if it met no second recorded block. */
 static struct tally walk_from(uintptr_t at, uintptr_t end)
 {
     struct tally whole = {0, 0}, now = {0, 0};
@@ -175,19 +183,21 @@ static struct tally walk_from(uintptr_t at, uintptr_t end)
 
 static uint64_t walk_piece(uintptr_t start, uintptr_t end)
 {
-    uintptr_t at;
     if (steps >= MOST_STEPS)
-        return end - start; /* not looked at: nobody can say that it is free */
+        return end - start; /* not read: it may be in use */
     if (last.end >= end)
         return last.start <= start && last.unrecorded ? end - start : 0;
-    if (last.end > start)
-        at = last.end;
-    else if (!(at = known_chunk(start, end)))
+    const uint64_t begun = last.end > start ? last.end - start : 0; /* by the chunk before */
+    uint64_t unrecorded = last.unrecorded ? begun : 0;
+    uintptr_t at = begun ? last.end : known_chunk(start, end);
+    if (!at)
         at = last.end; /* nothing is recorded from there on */
+    /* Nothing is recorded ahead of the first recorded block: it is like what was seen last. */
+    const uint64_t ahead = at > start + begun && at < end ? at - start - begun : 0;
     const struct tally tally = walk_from(at, end);
-    return tally.all
-               ? (uint64_t)((double)(end - start) * (double)tally.unrecorded / (double)tally.all)
-               : 0;
+    unrecorded += share_of(ahead, &nearest) + share_of(end - start - begun - ahead, &tally);
+    nearest = tally.all ? tally : nearest;
+    return unrecorded;
 }
 
 uint64_t seep_heap_walk(uintptr_t start, uintptr_t end)
@@ -195,6 +205,7 @@ uint64_t seep_heap_walk(uintptr_t start, uintptr_t end)
     uint64_t unrecorded = 0;
     if (start != range_end) {
         last = (struct chunk){0};
+        nearest = (struct tally){0};
         range_start = recorded.end = start;
         recorded.block = 0;
     }

@@ -1,28 +1,27 @@
-/* Blocks in libc's heaps that nobody recorded: of code that calls libc's malloc past the hooks, by
- * a handle of libc's own or bound to it at link time.
+/* Blocks in libc's heaps that seep did not record: of code that calls libc's malloc past the hooks,
+ * through a handle of its own or by static binding.
  *
- * libc marks in the word before each chunk how long it is, and whether the chunk before is in use.
+ * libc stores in the word before each chunk its length, and whether the chunk before it is in use.
  * A walk begins at a recorded block, which shows where a chunk begins, and goes from chunk to
- * chunk. A heap is too large to be walked whole: it is sampled piece by piece. Nothing is locked:
- * the words are read as they are, by the kernel, and what cannot be right ends the walk. */
+ * chunk. Heaps are too large to walk whole, so they are sampled piece by piece. Nothing is locked:
+ * the kernel reads the words as they are, and an impossible one ends the walk. */
 #ifndef SEEP_PRELOAD_RECORD_HEAP_WALK_H
 #define SEEP_PRELOAD_RECORD_HEAP_WALK_H
 
 #include <stdint.h>
 
-/* Begins a look at all heaps of a process that has about `resident_bytes`: the more, the fewer
- * chunks of each piece are looked at. One thread at a time: static buffers. */
+/* Begins a look at all heaps of a process with about `resident_bytes`: the larger it is, the fewer
+ * chunks of each piece are read. One thread at a time: static buffers. */
 void seep_heap_walk_begin(uint64_t resident_bytes);
 
-/* About how many bytes of [start, end), which lies in one of libc's heaps, are of blocks that are
- * in use and not recorded, resident or not; all of what is left when a look has cost too much, for
- * nobody can say that it is free. Ranges come in the order of their addresses. 0 also
- * where nothing can be known: no recorded block is near, it is no heap of libc's, or a seccomp
- * filter is there. Blocks below 128 bytes are not counted: freed ones look like live ones. */
+/* Estimates how many bytes of [start, end), a part of one of libc's heaps, belong to blocks that
+ * are in use and not recorded, resident or not. Once a look has cost too much, all of the rest
+ * counts, for nobody can say that it is free. Ranges come in the order of their addresses. 0 also
+ * if nothing can be known: no recorded block is near, it is not a heap of libc, or a seccomp filter
+ * is active. Blocks below 128 bytes do not count: freed ones look like live ones. */
 uint64_t seep_heap_walk(uintptr_t start, uintptr_t end);
 
-/* What this look has cost so far: pages that were searched for recorded blocks, and all else in
- * terms of these. */
+/* The cost of this look so far, in pages that were searched for recorded blocks. */
 uint64_t seep_heap_walk_steps(void);
 
 #endif

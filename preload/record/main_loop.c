@@ -10,9 +10,9 @@
 #include "preload/record/steps.h"
 #include "preload/steps/loops.h"
 
-/* How long a loop is watched before it is believed: in any program, in one that may begin to train
- * with PyTorch, and in a child, whose parent may yet make steps for both. A parent that only waits
- * has made its children to do the work. */
+/* How long a loop is watched before it counts: in any program, in one that may begin to train with
+ * PyTorch, and in a child whose parent may yet make steps for both. A parent that only waits has
+ * started its children to do the work. */
 static const uint64_t watch_ns = 100 * 1000 * 1000;
 static const uint64_t watch_torch_ns = 250 * 1000 * 1000;
 static const uint64_t watch_awaited_ns = UINT64_C(1000000000);
@@ -22,13 +22,13 @@ static const uint64_t parent_silent_ns = UINT64_C(3000000000);
 static const double share_alone = 0.5, share_beside_rounds = 0.6;
 enum { ITERATIONS_A_ROUND = 8, LEAST_BUSY_PERCENT = 20, SILENT_STEPS = 20 };
 
-/* The first thread's alone. */
+/* Used by the first thread only. */
 static struct seep_loops loops;
 static uint32_t main_frame;
 static bool searches;      /* a main loop is looked for */
-static bool beside_rounds; /* an optimizer steps, too */
+static bool beside_rounds; /* an optimizer also makes steps */
 static uint32_t rounds_before;
-static bool in_pool; /* a worker of a pool: what repeats in it may be what each task repeats */
+static bool in_pool; /* a worker of a pool: a loop in it may just be part of each task */
 static uint64_t search_ns, search_cpu_ns, search_parent_ns;
 
 /* Of a process, 0: not known. */
@@ -65,9 +65,9 @@ static void begin_search(uint64_t now)
     rounds_before = seep_steps_rounds();
 }
 
-/* Whom this process follows has made no step for long, by its own pace too, and has computed hardly
- * anything since: it only waits by now. A loop that it made steps by may as well have ended. Who
- * uses a GPU may wait for that. */
+/* The process whose steps this one follows has made none for long, compared with its own pace, and
+ * has used hardly any CPU since: it only waits. If its steps came from a loop, that loop may have
+ * ended. A process that uses a GPU may be waiting for the GPU. */
 static bool is_left_alone(uint64_t now)
 {
     static uint32_t period;
@@ -94,12 +94,13 @@ void seep_main_loop_review(struct seep_thread *thread)
 {
     if (!thread->first || !seep_python_ready || seep_arena.counting)
         return;
-    bool beside = false, watched = thread->watches_loops;
+    bool beside = false;
+    const bool watched = thread->watches & SEEP_WATCH_LOOPS;
     const uint64_t then = seep_os_clock_ns(CLOCK_MONOTONIC);
-    thread->watches_loops =
-        seep_steps_want_loop(then, &beside) && (!seep_job_follows_steps() || is_left_alone(then));
-    if (!thread->watches_loops)
+    thread->watches &= (uint8_t)~SEEP_WATCH_LOOPS;
+    if (!seep_steps_want_loop(then, &beside) || (seep_job_follows_steps() && !is_left_alone(then)))
         return;
+    thread->watches |= SEEP_WATCH_LOOPS;
     const uint64_t now = seep_own_time_ns();
     bool known = loops.main.code && seep_steps_by_loop();
     bool search = !known || seep_loops_silent(&loops, now) || seep_loops_unsettled(&loops, now);
@@ -150,7 +151,7 @@ static uint32_t frame_ref(const struct seep_pystack *stack, unsigned depth)
 
 /* ---- iterations ------------------------------------------------------------------------------ */
 
-/* A child's parent may be about to make steps that it would follow. */
+/* A child's parent may yet make steps that the child would follow. */
 static bool is_child(void)
 {
     static const char python[] = "python";
@@ -161,8 +162,8 @@ static bool is_child(void)
            memcmp(seep_job_map->processes[parent - 1].name, python, sizeof(python) - 1) == 0;
 }
 
-/* The parent has hardly computed since the search began, and does not wait for a GPU: it may have
- * ended, too. */
+/* The parent has hardly used CPU since the search began, and does not wait for a GPU. It may also
+ * have ended. */
 static bool parent_waits(uint64_t now)
 {
     const uint32_t parent = seep_process->parent_plus_1;
@@ -197,8 +198,8 @@ static struct seep_loop_rule rule_now(uint64_t now)
 
 /* ---- by items -------------------------------------------------------------------------------- */
 
-/* The iterators of for loops are read so seldom that it costs little, and so often that no
- * round is missed that lasts. */
+/* Iterators of for loops are read seldom enough to cost little, and often enough that no lasting
+ * iteration is missed. */
 static const uint64_t soon_ns = 200 * 1000, late_ns = 1000 * 1000;
 enum { MOST_EVENTS = 64 };
 static struct {
@@ -222,8 +223,8 @@ static bool is_due(void)
     return true;
 }
 
-/* Whether a for loop has begun an iteration; `rounds`: how many the main loop has, if it is one
- * that only this shows. */
+/* Whether a for loop has begun an iteration; `rounds`: how many the main loop has made, if only
+ * iterators show it. */
 static bool read_items(struct seep_thread *thread, const struct seep_pyframe *outermost,
                        uint32_t *rounds, uint64_t *now)
 {

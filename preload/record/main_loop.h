@@ -1,23 +1,23 @@
-/* Iterations of the job's main loop as steps, where it has no better ones: a process that trains
- * without an optimizer of PyTorch's, evaluates, or simulates.
+/* Counts iterations of the job's main loop as steps if there are no better ones: for a process that
+ * trains without a PyTorch optimizer, evaluates, or simulates.
  *
- * Only the first thread of a process is watched, and only while its loop would be counted, so
- * that a training pays nothing for it. */
+ * Only the first thread of a process is watched, and only while its loop would count, so training
+ * pays nothing for it. */
 #ifndef SEEP_PRELOAD_RECORD_MAIN_LOOP_H
 #define SEEP_PRELOAD_RECORD_MAIN_LOOP_H
 
 #include "preload/record/thread.h"
 
-/* Decides whether the thread's loops are watched: thread->watches_loops. Once in some events. */
+/* Decides whether the thread's loops are watched: SEEP_WATCH_LOOPS. Called every few events. */
 void seep_main_loop_review(struct seep_thread *thread);
 
-/* The stack of an event has been captured, thread->stack; only where thread->watches_loops. */
+/* The stack of an event has been captured, thread->stack; only if its loops are watched. */
 void seep_main_loop_event(struct seep_thread *thread);
 
 /* In a forked child: its loops are its own. */
 void seep_main_loop_after_fork(void);
 
-/* Code was unloaded: addresses may come to mean something else. */
+/* Code was unloaded: other code may come to lie at its addresses. */
 void seep_main_loop_forget(void);
 
 #endif

@@ -21,8 +21,8 @@ bool seep_map_any_by_touch(void)
     return seep_range_n(SEEP_RANGE_BY_TOUCH) != 0;
 }
 
-/* A site is written by one thread: where another one corrects, the map becomes one of that thread's
- * site of the same stack. What was inherited was counted by the parent. */
+/* Only one thread writes a site. If another thread corrects it, the map moves to that thread's site
+ * with the same stack. Inherited maps were counted by the parent. */
 static void correct(const struct seep_range *range, uint64_t resident)
 {
     struct seep_sites *sites = &seep_tls.thread->sites;
@@ -45,7 +45,7 @@ static void correct(const struct seep_range *range, uint64_t resident)
                             range->end - range->start, period);
 }
 
-/* Pages of [start, end) that are there, in bytes; negative where the kernel does not say. */
+/* Resident pages of [start, end), in bytes; negative if the kernel does not say. */
 static int64_t count_pages(uintptr_t start, uintptr_t end)
 {
     enum { AT_ONCE = 1024 };
@@ -62,14 +62,15 @@ static int64_t count_pages(uintptr_t start, uintptr_t end)
     return bytes;
 }
 
-/* A mapping, as the kernel has joined what lies side by side. */
+/* A mapping in the kernel's sense, which joins neighbours. */
 struct mapping {
     uintptr_t start, end;
     uint64_t resident, by_touch, committed; /* bytes of it */
 };
 
-/* Computes what of [from, to) is resident. Where the mapping holds other things too, the pages are
- * counted; of very many, the part takes a share of what is resident and not committed. */
+/* Computes how much of [from, to) is resident. If the mapping also contains other things, the pages
+ * are counted; if there are very many, the part gets its share of what is resident and not
+ * committed. */
 static uint64_t resident_of(const struct mapping *mapping, uintptr_t from, uintptr_t to)
 {
     enum { MOST_MIB = 256 };
@@ -88,8 +89,8 @@ static uint64_t resident_of(const struct mapping *mapping, uintptr_t from, uintp
     return share < to - from ? share : to - from;
 }
 
-/* A map may be several mappings: where a part of it has another protection. It is corrected once
- * the last one has come. */
+/* One map may be several mappings, if parts differ in protection. It is corrected after the last
+ * one. */
 void seep_map_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes)
 {
     static uint32_t origin;

@@ -1,5 +1,5 @@
-/* How much of the maps in the live set is there: what is mapped of an address range, and what is
- * counted of maps that count by what is touched. All of it inside the guard only. */
+/* Resident bytes of the maps in the live set: what of an address range is mapped, and what maps
+ * count that count only touched pages. All of it inside the guard only. */
 #ifndef SEEP_PRELOAD_RECORD_MAP_RESIDENT_H
 #define SEEP_PRELOAD_RECORD_MAP_RESIDENT_H
 
@@ -8,16 +8,16 @@
 /* Counts `piece` of a map as gone; `n` is 0 when only a part of a map, or of its bytes, has. */
 void seep_map_count_gone(const struct seep_range *piece, unsigned n);
 
-/* How many bytes of [start, end) the job has mapped itself, as memory (not as mere address space).
- */
+/* How many bytes of [start, end) the job itself has mapped as memory (not as mere address
+ * space). */
 uint64_t seep_map_overlap(uintptr_t start, uintptr_t end);
 
-/* `resident_bytes` of [start, end), one line of /proc/self/smaps, are resident: corrects what is
- * counted of maps that count by what is touched. Lines come by address, as the file has them, all
- * of them each time, and from one thread at a time. */
+/* `resident_bytes` of [start, end), one line of /proc/self/smaps, are resident: corrects maps that
+ * count only touched pages. Lines come by address, as in the file, all of them each time, from one
+ * thread at a time. */
 void seep_map_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes);
 
-/* True while there are maps that count by what is touched. */
+/* True while there are maps that count only touched pages. */
 bool seep_map_any_by_touch(void);
 
 #endif

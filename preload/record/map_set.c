@@ -62,7 +62,7 @@ void seep_map_gone(uintptr_t start, uintptr_t end)
     } while (n == FEW);
 }
 
-/* Of `range` the address, space, state and, where it counts by touch, the bytes are given. */
+/* The caller sets the address, space, state and, if it counts by touch, the bytes of `range`. */
 static void made(struct seep_range range, const struct seep_regs *regs)
 {
     struct seep_thread *thread = seep_tls.thread;
@@ -159,7 +159,7 @@ void seep_map_released(uintptr_t start, uintptr_t end, bool shared)
     } while (n == FEW);
 }
 
-/* The map stays in place and becomes no larger: what lies before `end` stays as it is. */
+/* The map stays in place and does not grow: what is before `end` stays as it is. */
 static void shrunk(const struct seep_map_taken *taken, uintptr_t end)
 {
     for (unsigned i = 0; i < taken->n; i++) {

@@ -1,4 +1,4 @@
-/* What calls that map and unmap mean for the live set of maps and for the counters of their sites.
+/* What calls that map and unmap change in the live set of maps and in the counters of their sites.
  * All of it inside the guard only. */
 #ifndef SEEP_PRELOAD_RECORD_MAP_SET_H
 #define SEEP_PRELOAD_RECORD_MAP_SET_H
@@ -11,26 +11,26 @@
 void seep_map_made(unsigned space, enum seep_range_state state, uintptr_t start, uintptr_t bytes,
                    const struct seep_regs *regs);
 
-/* A block of `site` is about to be freed: if the calling thread has just made a shared map of that
- * size to move a tensor to, then the map is what the block was, and is counted at the stack that
- * made the block from now on. */
+/* A block of `site` is about to be freed. If the calling thread has just made a shared map of that
+ * size to move a tensor to, then the map replaces the block, and counts from now on at the stack
+ * that allocated the block. */
 void seep_map_inherit(struct seep_thread *thread, uint64_t block_bytes, uint32_t site);
 
-/* Counts what was mapped of [start, end) as gone, and forgets it. */
+/* Counts mapped memory in [start, end) as gone, and forgets it. */
 void seep_map_gone(uintptr_t start, uintptr_t end);
 
-/* [start, end) may be used from now on: what of it was only reserved is counted. */
+/* [start, end) becomes usable: counts what was only reserved. */
 void seep_map_committed(uintptr_t start, uintptr_t end, const struct seep_regs *regs);
 
-/* Whether memory at `address`, which an allocator hands out, is to be counted as what it is handed
- * out as: not if it is shared. A map that it lies in is no longer counted. */
+/* Whether memory at `address`, which an allocator returns, counts as that allocator's block: not if
+ * it is shared. A map that contains it no longer counts. */
 bool seep_map_handed_out(uintptr_t address);
 
 /* The pages of [start, end) were given back, of shared maps or of all others. */
 void seep_map_released(uintptr_t start, uintptr_t end, bool shared);
 
-/* What was taken out of the live set before a call, to be counted or put back after it: all of it,
- * for once the address is free another thread may map it. */
+/* Maps taken out of the live set before a call, to be counted or put back after it: all of them,
+ * because once an address is free another thread may map it. */
 struct seep_map_taken {
     struct seep_range few[8];
     struct seep_range *pieces;

@@ -123,6 +123,16 @@ void seep_record_release(void *address, const struct seep_block *held)
     freed((uintptr_t)address, held);
 }
 
+/* The stack has been captured. */
+static __attribute__((noinline)) void watch(struct seep_thread *thread, uint64_t bytes,
+                                            uint32_t site)
+{
+    if (thread->watches & SEEP_WATCH_LOOPS)
+        seep_main_loop_event(thread);
+    if (thread->watches & SEEP_WATCH_RETRIES)
+        seep_host_shortage_watch(thread, bytes, site);
+}
+
 void seep_record_allocation(void *address, uint64_t bytes, const struct seep_regs *regs)
 {
     struct seep_thread *thread = seep_tls.thread;
@@ -132,13 +142,13 @@ void seep_record_allocation(void *address, uint64_t bytes, const struct seep_reg
     if (__builtin_expect(seep_sample_bytes != 0, 0) && !sampled(thread, bytes)) {
         thread->passed_over = address;
         seep_capture_glance(thread);
-        if (__builtin_expect(thread->watches_loops, 0))
-            seep_main_loop_event(thread);
+        if (__builtin_expect(thread->watches, 0))
+            watch(thread, bytes, 0);
         return;
     }
     block.site = seep_capture(thread, regs, SEEP_SPACE_HOST);
-    if (__builtin_expect(thread->watches_loops, 0))
-        seep_main_loop_event(thread);
+    if (__builtin_expect(thread->watches, 0))
+        watch(thread, bytes, block.site);
     if (__builtin_expect(!block.site, 0)) {
         seep_arena_drop(seep_arena_reason());
         return;

@@ -1,4 +1,5 @@
-/* Events of the heap: what the hooks of the malloc family tell. All are called inside the guard. */
+/* Events of the heap, reported by the hooks of the malloc family. All are called inside the
+ * guard. */
 #ifndef SEEP_PRELOAD_RECORD_RECORD_H
 #define SEEP_PRELOAD_RECORD_RECORD_H
 
@@ -10,13 +11,22 @@ void seep_record_allocation(void *block, uint64_t bytes, const struct seep_regs 
 /* A block is about to be freed (before the real call). */
 void seep_record_free(void *block);
 
-/* realloc, in three: what the old block was is taken out before the real call; afterwards it is
- * either counted as freed, or put back. `held->site` is 0 where nothing was known of it. */
+/* realloc takes three calls: the old block is taken out before the real call; afterwards it is
+ * either counted as freed or put back. `held->site` is 0 if the block was unknown. */
 void seep_record_hold(void *block, struct seep_block *held);
 void seep_record_release(void *block, const struct seep_block *held);
 void seep_record_put_back(void *block, const struct seep_block *held);
 
 /* Mean gap in bytes of --sample; 0: every allocation. Set once. */
 extern uint64_t seep_sample_bytes;
+
+/* The caller with these registers asked for that many bytes (not 0) in host or mmap, and got
+ * ENOMEM: notes it in the profile (libprof/format/host_shortage_format.h), and watches the thread
+ * from now on (SEEP_WATCH_RETRIES). Changes errno. host_shortage.c. */
+void seep_host_shortage_note(uint64_t bytes, const struct seep_regs *regs, unsigned space);
+
+/* A thread watched for that has got a block. `site` is that of its stack, which has just been
+ * captured; 0: unknown. */
+void seep_host_shortage_watch(struct seep_thread *thread, uint64_t bytes, uint32_t site);
 
 #endif

@@ -1,10 +1,11 @@
-/* Maps are told apart by their lines in /proc/self/smaps where those say it. Private anonymous ones
- * say nothing, and the kernel joins neighbours whoever asked for them, so these are looked at page
- * by page: what seep, the job's own maps and the live set know of each, and which are resident.
+/* The kind of most maps is told by their lines in /proc/self/smaps. Those of private anonymous maps
+ * do not tell it, and the kernel joins neighbouring maps of different owners. So these are examined
+ * page by page: what seep, the job's own maps and the live set know of each page, and which pages
+ * are resident.
  *
- * Of the pages of libc's heaps, those of large live blocks are known one by one. Small blocks are
- * taken as resident: what is left of the recorded live bytes, up to what is left of the heaps. What
- * else is in use there was taken past the hooks (heap_walk.h), and nobody explains it. */
+ * In libc's heaps, pages of large live blocks are known one by one. Small blocks are taken as
+ * resident: the rest of the recorded live bytes, up to the rest of the heaps. Anything else in use
+ * there was allocated past the hooks (heap_walk.h) and stays unexplained. */
 #include "preload/record/rss_look.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@
 
 enum kind {
     UNEXPLAINED,
-    HEAP, /* in maps that blocks lie in */
+    HEAP, /* in maps that contain blocks */
     LIVE, /* of a large live block */
     MAPS,
     SHM,
@@ -33,12 +34,13 @@ enum kind {
 enum {
     PAGE_BITS = 12,
     PAGE = 1 << PAGE_BITS,
-    CHUNK_BITS = 24, /* no chunk reaches beyond one region of the live map, or one heap of libc's */
+    CHUNK_BITS = 24, /* no chunk extends beyond one region of the live map, or one of libc's
+                      * heaps */
     CHUNK_PAGES = 1 << (CHUNK_BITS - PAGE_BITS),
     LARGE_BLOCK = 256 * 1024,
     LARGEST_GUARD = 64 * 1024,
     LEAST_STACK = 8 << 20,
-    DENSE = 8, /* blocks in one of so many pages: the others are libc's as well */
+    DENSE = 8, /* if 1/n of the pages have blocks, the other pages are libc's as well */
 };
 
 #define HEAP_SPAN                                                                                  \
@@ -50,11 +52,11 @@ struct look {
     uint64_t bytes[N_KINDS];
     uint64_t large_bytes;           /* of the large live blocks seen */
     uint64_t heap_unrecorded_bytes; /* of bytes[HEAP] */
-    uintptr_t large_end;            /* of the one that reaches furthest */
+    uintptr_t large_end;            /* of the one that extends furthest */
     uintptr_t file_end;             /* of the last map of a file … */
     enum kind file_kind;            /* … and what that was */
     uintptr_t guard_end;            /* of the last map that may be the guard of a stack */
-    uint64_t largest_stack;         /* by the limit that new threads' stacks are made by */
+    uint64_t largest_stack;         /* by the limit that sets the stack size of new threads */
 };
 
 /* One chunk of a map at a time. */
@@ -81,7 +83,7 @@ static uintptr_t nearest_page(uintptr_t at)
     return (at + PAGE / 2) & ~(uintptr_t)(PAGE - 1);
 }
 
-/* Large blocks lie in pages with few blocks: those that have cells only. */
+/* Large blocks are in pages with few blocks: those that have only a cell. */
 static void paint_large(struct look *look, const struct chunk *c, const struct seep_cell *cell,
                         uintptr_t page)
 {
@@ -118,14 +120,14 @@ static uint32_t paint_blocks(struct look *look, const struct chunk *c)
     return n_known;
 }
 
-/* One of libc's further arenas: blocks in more than its first page. */
+/* Whether it is in one of libc's further arenas: blocks in more than its first page. */
 static bool in_arena(uintptr_t map_start, uintptr_t at)
 {
     uintptr_t start = at & ~(HEAP_SPAN - 1);
     return start >= map_start && seep_live_any(start + PAGE, start + HEAP_SPAN / 64);
 }
 
-/* Returns whether the chunk is one of libc's heap's. */
+/* Returns whether the chunk belongs to one of libc's heaps. */
 static bool paint_heap(struct look *look, const struct chunk *c, uintptr_t map_start,
                        enum kind base)
 {
@@ -140,7 +142,8 @@ static bool paint_heap(struct look *look, const struct chunk *c, uintptr_t map_s
     return libcs && !seep_live_packed;
 }
 
-/* What is resident of the chunk's pages of the heap: not more than that can be of anybody. */
+/* How much of the chunk's heap pages is in use but not recorded: at most what is resident of
+ * them. */
 static void walk_heap(struct look *look, const struct chunk *c, uint64_t heap_pages)
 {
     uint64_t unrecorded = heap_pages ? seep_heap_walk(c->start, c->end) : 0;
@@ -176,8 +179,8 @@ static void count(const struct chunk *c, uint64_t pages[N_KINDS])
         pages[kinds[i]] += resident[i] & 1;
 }
 
-/* The kernel's own count of resident pages holds: pages of zeros that were only read are not in it.
- */
+/* The kernel's own count of resident pages decides: it leaves out pages of zeros that were only
+ * read. */
 static void share_out(struct look *look, uint64_t rss_bytes, const uint64_t pages[N_KINDS],
                       enum kind base)
 {
@@ -192,7 +195,7 @@ static void share_out(struct look *look, uint64_t rss_bytes, const uint64_t page
     look->bytes[base] += rss_bytes > given ? rss_bytes - given : 0;
 }
 
-/* A private anonymous map; `base` is what its pages are that nobody knows, up to `base_end`. */
+/* A private anonymous map; `base` is the kind of its unknown pages, up to `base_end`. */
 static void look_inside(struct look *look, const struct seep_vma *vma, enum kind base,
                         uintptr_t base_end)
 {
@@ -209,7 +212,7 @@ static void look_inside(struct look *look, const struct seep_vma *vma, enum kind
         c.n = (uint32_t)((c.end - c.start) >> PAGE_BITS);
         memset(kinds, UNEXPLAINED, c.n);
         paint(&c, c.start, base_end, base);
-        /* without pages, too: of untouched large blocks */
+        /* also without pages: for untouched large blocks */
         bool libcs = paint_heap(look, &c, vma->start, base);
         if (vma->rss_bytes) {
             const uint64_t before = pages[HEAP];
@@ -251,8 +254,8 @@ static bool is_own(const struct seep_vma *vma)
            (vma->shared && ends(vma->name, SEEP_PROFILE_SUFFIX));
 }
 
-/* A program or library has memory beyond its file: .bss. But the kernel likes to place any map of a
- * file next below an anonymous one. */
+/* A program or library has memory beyond its file: .bss. But the kernel also tends to place any
+ * file's map right below an anonymous one. */
 static uintptr_t end_of_object(uintptr_t file_end)
 {
     struct seep_loaded loaded;
@@ -261,7 +264,7 @@ static uintptr_t end_of_object(uintptr_t file_end)
     return (loaded.end + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
 }
 
-/* A thread's stack lies upon a guard. The kernel may have joined it with what lies above. */
+/* A thread's stack is above a guard page. The kernel may have joined it with what is above it. */
 static bool is_stack(const struct look *look, const struct seep_vma *vma)
 {
     return look->guard_end == vma->start;

@@ -10,15 +10,15 @@
 #define TOO_LONG    (500 * MILLISECOND)
 
 enum {
-    COST = 1000, /* one nanosecond of so many goes into samples, of CPU time: on a busy machine a
-                  * look may wait for long, … */
-    COST_SOON = 200, /* … but more while the process grows by … */
-    RISE_SHARE = 20, /* … one part of so many from one to the next */
+    COST = 1000, /* looks may take 1/n of the CPU time; on a busy machine a look may wait for long,
+                  * … */
+    COST_SOON = 200, /* … and more while the process grows by … */
+    RISE_SHARE = 20, /* … 1/n of its size from one to the next */
     LARGE_GIB = 8,
     SMALL_BYTES = 8 << 20,
 };
 
-static uint64_t due_ns, soonest_ns; /* 0: not known yet */
+static uint64_t due_ns, soonest_ns; /* 0: unknown yet */
 static uint64_t least_gap_ns = LEAST_GAP;
 static uint64_t last_cost_ns, last_rss_bytes;
 
@@ -27,7 +27,7 @@ static uint64_t rss_now(const struct seep_header *header)
     return header->n_timeline ? header->timeline[header->n_timeline - 1].rss_bytes : 0;
 }
 
-/* Every second one goes; a reader skips those whose time does not rise. */
+/* Drops every second sample; a reader skips samples whose time does not rise. */
 static void halve(struct seep_header *header)
 {
     for (uint32_t i = 1; 2 * i < SEEP_RSS_SAMPLES; i++)
@@ -77,7 +77,7 @@ static void take(struct seep_header *header, const struct seep_thread *thread)
 void seep_rss_tick(const struct seep_thread *thread, uint64_t now_ns)
 {
     struct seep_header *header = seep_arena.header;
-    if (!soonest_ns) { /* what has just begun shows nothing yet */
+    if (!soonest_ns) { /* a process that has just begun shows nothing yet */
         soonest_ns = now_ns + SOON;
         due_ns = now_ns + LEAST_GAP;
         return;
@@ -96,7 +96,7 @@ static bool is_small_and_short(const struct seep_header *header)
            seep_os_clock_ns(CLOCK_MONOTONIC) - header->start_ns < SOON;
 }
 
-/* The last one was taken so shortly before that none would be due, and RSS is what it was then. */
+/* The last sample is so recent that none would be due, and RSS has not changed since. */
 static bool is_known(const struct seep_header *header)
 {
     uint64_t rss = rss_now(header), last = last_rss_bytes;

@@ -11,11 +11,11 @@
 #define FOLDER "/dev/shm/"
 
 enum {
-    MOST = 4096,    /* segments at a time; of further ones only the maps are counted */
-    AT_A_TIME = 32, /* names that one check asks for */
+    MOST = 4096,    /* segments at a time; further ones count only while mapped */
+    AT_A_TIME = 32, /* names looked up by one check */
 };
 
-/* Of a free entry the path is empty. While it is mapped the piece has no site. */
+/* A free entry has an empty path. While the segment is mapped, its piece has no site. */
 struct segment {
     struct seep_range piece;
     uint64_t device, inode;
@@ -30,8 +30,8 @@ static uint32_t next_checked;
 /* ---- files ------------------------------------------------------------------------------------
  */
 
-/* The name that leads to the file is stored in s->path. False: none does, or not into the folder.
- */
+/* Stores the name that leads to the file in s->path. False: there is none, or it is not in the
+ * folder. */
 static bool read_path(struct segment *s, int fd)
 {
     char link[SEEP_OS_DESCRIPTOR_PATH];
@@ -88,8 +88,8 @@ static void forget(struct segment *s)
     s->piece = (struct seep_range){0};
 }
 
-/* Who finds the file empty has made it. One that was made here, and is mapped once more, is counted
- * with its new map. */
+/* A process that finds the file empty has created it. A segment created here and mapped again
+ * counts with its new map. */
 static struct segment *entry_of(int fd, const struct stat *st)
 {
     struct segment *s = of_file(st);
@@ -155,7 +155,7 @@ void seep_segments_check(bool all)
     seep_os_unlock(&lock);
 }
 
-/* What was made before a fork is counted by the parent. */
+/* Segments made before a fork count in the parent. */
 void seep_segments_after_fork(void)
 {
     lock.word = 0;

@@ -1,6 +1,6 @@
-/* Named segments of shared memory outlive their maps: the pages are the file's under /dev/shm. What
- * this process made under a name and then unmapped is counted until the name is gone. Memory that
- * another process made is counted there. Inside the guard only. */
+/* Named segments of shared memory outlive their maps: the pages belong to the file under /dev/shm.
+ * A segment that this process made under a name and then unmapped counts until the name is gone.
+ * Memory that another process made counts there. Inside the guard only. */
 #ifndef SEEP_PRELOAD_RECORD_SEGMENTS_H
 #define SEEP_PRELOAD_RECORD_SEGMENTS_H
 
@@ -9,11 +9,11 @@
 /* A call has mapped the file `fd` at `start`, shared. */
 void seep_segment_mapped(uintptr_t start, int fd);
 
-/* The job has unmapped `piece`. True: its pages stay, and it is counted until
- * seep_segments_check() finds that they do not. */
+/* The job has unmapped `piece`. True: its pages stay, and it counts until seep_segments_check()
+ * finds that they are gone. */
 bool seep_segment_stays(const struct seep_range *piece);
 
-/* Counts as gone what no name leads to any more: of some of the segments, or of all. */
+/* Counts segments as gone if no name leads to them any more: checks some of them, or all. */
 void seep_segments_check(bool all);
 
 void seep_segments_after_fork(void);

@@ -85,8 +85,8 @@ static void take_line(const char *line, void (*each)(const struct seep_vma *, vo
     }
 }
 
-/* The kernel gives whole lines, as many as it has made; one that is longer than the buffer is
- * passed over. Returns what of `text` is the beginning of a line. */
+/* The kernel gives as many whole lines as it has ready; a line longer than the buffer is skipped.
+ * Returns how much of `text` is the beginning of a line. */
 static size_t take_lines(char *text, size_t n, void (*each)(const struct seep_vma *, void *),
                          void *arg)
 {

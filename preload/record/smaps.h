@@ -11,12 +11,12 @@ struct seep_vma {
     uintptr_t start, end;
     bool none;   /* PROT_NONE */
     bool shared; /* MAP_SHARED */
-    bool file;   /* it has an inode, and is not memory all the same */
+    bool file;   /* it has an inode, and is not memory despite that */
     uint64_t rss_bytes;
-    char name[SEEP_VMA_NAME]; /* of a longer one the beginning and the end */
+    char name[SEEP_VMA_NAME]; /* of a longer name the beginning and the end */
 };
 
-/* Calls `each` for every map, by rising address. False: it cannot be read (to the end). Not
+/* Calls `each` for every map, in order of address. False: it cannot be read (completely). Not
  * reentrant: one static buffer. No libc call that may lock or allocate. */
 bool seep_smaps_read(void (*each)(const struct seep_vma *vma, void *arg), void *arg);
 

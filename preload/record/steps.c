@@ -19,9 +19,9 @@ static struct seep_rounds rounds;
 static struct seep_passes passes;
 static struct seep_laps laps;
 static bool epochs_told;
-static struct seep_lap_loops stepping; /* the loops around the optimizer's step that began last */
+static struct seep_lap_loops stepping; /* the loops around the optimizer's last step to begin */
 
-/* How many frames are outside of the outermost one with that mark; all where there is none. */
+/* How many frames are outside the outermost one with that mark; all if there is none. */
 static unsigned outside(const struct seep_thread *thread, uint32_t mark)
 {
     unsigned n = 0;
@@ -31,8 +31,8 @@ static unsigned outside(const struct seep_thread *thread, uint32_t mark)
     return n;
 }
 
-/* Whose step, iteration or batch it is: the first local of the calling thread's outermost frame
- * with that mark. */
+/* The object whose step, iteration or batch it is: the first local of the calling thread's
+ * outermost frame with that mark. */
 static uintptr_t owner(const struct seep_thread *thread, uint32_t mark)
 {
     const unsigned n_outside = outside(thread, mark);
@@ -66,7 +66,7 @@ static void count_epoch(enum seep_epoch_source source, uint64_t t_ns, uint32_t p
     __atomic_store_n(&header->n_epochs, header->n_epochs + 1, __ATOMIC_RELEASE);
 }
 
-/* A step of the training has ended, whether or not it is what is counted. */
+/* A step of the training has ended, whether or not such steps are counted. */
 static void feed(void)
 {
     static const uintptr_t told = 1;
@@ -80,15 +80,15 @@ static void feed(void)
                     epoch->period);
 }
 
-/* What was batches alone turns out to be a training: passes before its first step were others. */
+/* What looked like mere batches is a training: passes before its first step were something else. */
 static void forget_passes(void)
 {
     forget_epochs();
     seep_passes_restart(&passes);
 }
 
-/* The loops of the `n_frames` outermost frames; none where better is known of epochs. Without the
- * lock. */
+/* The loops of the `n_frames` outermost frames; none if epochs are known from something better.
+ * Without the lock. */
 static void read_loops(struct seep_thread *thread, unsigned n_frames, struct seep_lap_loops *loops)
 {
     const bool known = epochs_told || __atomic_load_n(&passes.newest, __ATOMIC_RELAXED);
@@ -96,7 +96,7 @@ static void read_loops(struct seep_thread *thread, unsigned n_frames, struct see
         known ? 0 : seep_python_loops(&thread->stack, n_frames, thread->loop_memo, loops->loops);
 }
 
-/* The ref of the frame that the loop lies in; 0 where it is not there any more. */
+/* The ref of the frame that contains the loop; 0 if it is gone. */
 static uint32_t frame_of(const struct seep_pystack *stack, const struct seep_pyloop *loop)
 {
     const unsigned at = SEEP_MAX_PYTHON_FRAMES - 1 - loop->depth;
@@ -110,7 +110,7 @@ static uint32_t frame_of(const struct seep_pystack *stack, const struct seep_pyl
     return ref;
 }
 
-/* A counted step that is made in `period` was seen within these loops. */
+/* A counted step made in `period` was seen inside these loops. */
 static void lap(const struct seep_thread *thread, const struct seep_lap_loops *loops,
                 uint32_t period)
 {
@@ -126,7 +126,7 @@ static void lap(const struct seep_thread *thread, const struct seep_lap_loops *l
         seep_process->epoch_frame = frame_of(&thread->stack, &laps.around);
 }
 
-/* Steps are others from here on: a loop around those before says nothing of them. */
+/* The kind of step changes here: loops around earlier steps say nothing of the new ones. */
 static void forget_laps(void)
 {
     memset(&laps, 0, sizeof(laps));
@@ -214,7 +214,7 @@ static void iteration_began(uintptr_t loader)
     seep_os_unlock(&lock);
 }
 
-/* Samplers whose places tell where they begin anew: others run in a loop of their own. */
+/* Samplers whose position shows where they begin again: others run in a loop of their own. */
 static bool is_known_sampler(uintptr_t sampler)
 {
     return seep_python_is_a(sampler, "RandomSampler") ||
@@ -222,8 +222,8 @@ static bool is_known_sampler(uintptr_t sampler)
            seep_python_is_a(sampler, "DistributedSampler");
 }
 
-/* The innermost, for samplers of batches are around it. It is asked as a batch is, or as workers
- * are given their first, within the loader's __iter__. */
+/* The innermost sampler, since samplers of batches are around it. It runs when a batch is
+ * requested, or when workers get their first ones, in the loader's __iter__. */
 static void sampler_seen(struct seep_thread *thread)
 {
     unsigned depth = 0;
@@ -253,9 +253,7 @@ static void step_began(struct seep_thread *thread)
     seep_os_unlock(&lock);
 }
 
-/* A tick may come too soon after the last one; a copy that is due after this very step may not
- * wait.
- */
+/* A tick may be too soon after the last one; but a copy that is due after this step cannot wait. */
 static void tick_and_look(struct seep_thread *thread)
 {
     seep_tick(thread);
@@ -280,7 +278,7 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks)
     if (marks & SEEP_MARK_SAMPLER)
         sampler_seen(thread);
     if (over & SEEP_MARK_SHARE)
-        thread->shared.bytes = 0; /* what is freed now is another block */
+        thread->shared.bytes = 0; /* a later free is of another block */
     if ((begun & SEEP_MARK_RESULT) && (marks & SEEP_MARK_POOL))
         counts = seep_job_task() || counts;
     if (counts)
@@ -316,8 +314,7 @@ uint32_t seep_steps_rounds(void)
     return __atomic_load_n(&choice.n_rounds, __ATOMIC_RELAXED);
 }
 
-/* Those that are counted back have had no tick of their own, nor were the loops around them read.
- */
+/* Iterations counted in arrears had no tick of their own, nor were the loops around them read. */
 static bool count_rounds(const struct seep_thread *thread, const struct seep_looped *looped,
                          const struct seep_lap_loops *loops)
 {
@@ -332,7 +329,7 @@ static bool count_rounds(const struct seep_thread *thread, const struct seep_loo
     }
     if (counts && looped->found && !seep_why_is_after(choice.why))
         seep_job_count_back(looped->rounds, looped->since_period);
-    if (counts) /* the iteration that has begun is in the period after that of the one before */
+    if (counts) /* the new iteration is in the period after that of the previous one */
         lap(thread, loops, *seep_period);
     return counts;
 }
@@ -351,8 +348,8 @@ void seep_steps_looped(struct seep_thread *thread, const struct seep_looped *loo
 
 /* ---- epochs that are told of ----------------------------------------------------------------- */
 
-/* A job that tells of an epoch's end for the first time has had a first epoch, from its first step
- * on; one that tells of beginnings does so before it. */
+/* If a job reports the end of an epoch for the first time, its first epoch began with its first
+ * step; if it reports beginnings, it does so before the epoch. */
 void seep_steps_epoch_told(void)
 {
     if (!seep_os_lock(&lock))
@@ -366,7 +363,7 @@ void seep_steps_epoch_told(void)
     seep_os_unlock(&lock);
 }
 
-/* What it repeats is its own. */
+/* Loops of a forked child are its own. */
 void seep_steps_after_fork(void)
 {
     lock.word = 0;

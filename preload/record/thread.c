@@ -13,21 +13,23 @@ __thread struct seep_tls seep_tls;
 static uint32_t idle = SEEP_IDLE;
 uint32_t *seep_activity = &idle;
 
+bool seep_waiting;
+
 uint32_t seep_threads_generation;
 
 static SEEP_LARGE struct seep_thread *threads[SEEP_MAX_SLOTS];
 static uint32_t n_threads;
+static SEEP_LARGE bool in_use[SEEP_MAX_SLOTS]; /* a separate array: a forked child clears it, and
+                                                * would copy each page */
 static SEEP_LARGE bool
-    in_use[SEEP_MAX_SLOTS]; /* apart: a forked child clears it, and would copy each page */
-static SEEP_LARGE bool
-    late[SEEP_MAX_SLOTS]; /* taken again after the thread had given its own back */
+    late[SEEP_MAX_SLOTS]; /* slots taken again after the thread had given back its own */
 static uint32_t n_late;
 static uint32_t n_forks;
 static struct seep_lock registry_lock;
 static pthread_key_t key;
 static bool key_made;
 
-/* No slot was free: not looked for again before one is given back, or so long. */
+/* No slot was free: tries again once one is given back, or after this time. */
 enum { RETRY_NS = 1000 * 1000 * 1000 };
 static uint64_t retry_ns;
 static uint32_t n_released, n_released_then;
@@ -79,8 +81,8 @@ static struct seep_thread *make_slot(void)
     return fresh;
 }
 
-/* Libc frees what it keeps for a thread (strerror's text, resolvers, …) when all destructors are
- * through: the slot that the thread takes for that has nobody to give it back. */
+/* Libc frees what it keeps for a thread (strerror's text, resolvers, …) after all destructors have
+ * run: nobody gives back a slot that the thread takes for that. */
 static struct seep_thread *take_late_slot(void)
 {
     for (uint32_t i = 0; n_late && i < n_threads; i++) {
@@ -117,7 +119,7 @@ static bool another_in_use(uint32_t slot)
     return false;
 }
 
-/* All that leads into the profile of the process that this one was forked from. */
+/* Forgets everything that refers to the profile of the parent process. */
 static void forget_parent(struct seep_thread *thread)
 {
     struct seep_sites *sites = &thread->sites;
@@ -140,7 +142,7 @@ static struct seep_thread *register_thread(void)
         long tid = seep_os_tid();
         in_use[thread->sites.slot] = true;
         thread->first = tid == seep_os_pid();
-        thread->watches_loops = false;
+        thread->watches = 0;
         thread->shared.bytes = 0;
         late[thread->sites.slot] = seep_tls.ended;
         n_late += seep_tls.ended;
@@ -171,8 +173,8 @@ struct seep_thread *seep_thread_acquire(void)
         seep_arena_drop(SEEP_DROP_NO_SLOT);
         return NULL;
     }
-    /* What the slot's last thread has learned stays: the sites are the slot's, and shapes are held
-     * against the stack of whoever uses them. */
+    /* Keeps what the slot's last thread learned: the sites belong to the slot, and shapes are
+     * checked against the stack of the thread that uses them. */
     if (thread->n_forks != n_forks)
         forget_parent(thread);
     memset(&thread->walk.stacks, 0, sizeof(thread->walk.stacks));
@@ -190,8 +192,8 @@ struct seep_thread *seep_thread_acquire(void)
     return thread;
 }
 
-/* A signal handler has left the hook that it interrupted, by siglongjmp(): a hook that is called
- * from further out on the same stack shows it. A handler on a stack of its own does not. */
+/* A signal handler has left the hook that it interrupted, by siglongjmp(). A hook called from
+ * further out on the same stack shows it; a handler on a stack of its own does not. */
 static bool was_left(uintptr_t frame)
 {
     stack_t stack = {0};
@@ -203,7 +205,7 @@ static bool was_left(uintptr_t frame)
            !(stack.ss_flags & SS_ONSTACK);
 }
 
-/* The thread's own stack becomes known as it is used. */
+/* Learns the extent of the thread's own stack as it is used. */
 static void know_stack(uintptr_t frame)
 {
     struct seep_stacks *stacks = &seep_tls.thread->walk.stacks;
@@ -214,6 +216,10 @@ static void know_stack(uintptr_t frame)
 
 bool seep_enter_slow(uintptr_t frame)
 {
+    enum { EVENTS_PER_LOOK = 64 };
+    if (__builtin_expect(seep_waiting, 0) &&
+        (seep_tls.depth || ++seep_tls.waited % EVENTS_PER_LOOK || !seep_upcalls.wakes()))
+        return false;
     if (*seep_activity == SEEP_OFF || (seep_tls.depth && !was_left(frame)))
         return false;
     if (*seep_activity == SEEP_IDLE && seep_upcalls.start_waits())
@@ -239,8 +245,8 @@ bool seep_enter_slow(uintptr_t frame)
     return ok;
 }
 
-/* What the parent's threads had learned is forgotten when their slots are taken: clearing it now
- * would copy all of it. */
+/* What the parent's threads learned is forgotten when their slots are taken: clearing it now would
+ * copy all of it. */
 void seep_threads_after_fork(void)
 {
     registry_lock.word = 0;

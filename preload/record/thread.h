@@ -14,48 +14,65 @@ enum {
 };
 
 struct seep_trace {
-    uint64_t hash; /* of the stack as met and its space; 0: empty */
+    uint64_t hash; /* of the whole stack and its space; 0: empty */
     uint32_t site;
     uint32_t marks; /* SEEP_MARK_… */
 };
 
-/* The map that a thread is moving a tensor to; 0 bytes: it is not. */
+/* The map to which a thread is moving a tensor; 0 bytes: none. */
 struct seep_map_of_move {
     uintptr_t start, bytes;
+};
+
+/* Why a thread is examined at each of its allocations. */
+enum seep_watch {
+    SEEP_WATCH_LOOPS = 1 << 0,   /* its stacks tell which loop is the job's main one */
+    SEEP_WATCH_RETRIES = 1 << 1, /* it was refused memory, and may try again */
+};
+
+/* The thread's last refused request. */
+struct seep_refused {
+    uint64_t t_ns;
+    uint64_t python; /* hash of the Python stack */
+    uint32_t site;
+    uint32_t period;
+    uint32_t place; /* in the profile's table */
 };
 
 /* What every event needs comes first, on few pages. */
 struct seep_thread {
     struct seep_sites sites;
     uint32_t ticks;
-    uint32_t marks;        /* of the last stack seen */
+    uint32_t marks;        /* of the stack seen last */
     uintptr_t mark_object; /* the optimizer that is in its step */
     uint64_t random;
     int64_t until_sample;    /* bytes to go, --sample */
-    const void *passed_over; /* the block that was not taken last, --sample */
-    uint32_t n_forks;        /* between the program's start and the process that filled this in */
+    const void *passed_over; /* --sample: the last block that was not taken */
+    uint32_t n_forks;        /* forks between the program's start and the process that filled this
+                              * in */
     uint32_t generation;
     /* Stacks that this thread finds again without interning them: sets of one cache line, latest
-     * first. Grows while it misses what it has had. */
+     * first. Grows while stacks are missed that it held before. */
     struct seep_trace (*traces)[SEEP_TRACE_WAYS];
     uint32_t trace_mask;   /* sets − 1 */
-    uint32_t trace_misses; /* of stacks that had been met, since trace_ticks */
+    uint32_t trace_misses; /* misses of stacks seen before, since trace_ticks */
     uint32_t trace_ticks;
-    bool importing;                    /* so said the stack interned last */
+    bool importing;                    /* by the last interned stack */
     bool first;                        /* it is the process's first thread */
-    bool watches_loops;                /* its stacks tell which loop is the job's main one */
+    uint8_t watches;                   /* bits of enum seep_watch */
     const struct seep_pyframe *python; /* innermost first: the frames of `stack` */
     struct seep_map_of_move shared;
+    struct seep_refused refused; /* while it is watched for that */
     struct seep_walk walk;
     struct seep_pystack stack;
     uintptr_t native[SEEP_MAX_NATIVE_FRAMES];
-    /* Of the stack interned last, outermost first: nodes of frames that are still there are used
-     * again. */
+    /* For the last interned stack, outermost first: nodes of frames that are still there are
+     * reused. */
     uint32_t n_last_python, n_last_native;
     uint32_t last_forks;
-    uint32_t last_native_base; /* the node that its native part stands on */
+    uint32_t last_native_base; /* the node below its native part */
     uint32_t last_nodes[SEEP_MAX_PYTHON_FRAMES];
-    uint32_t last_marks[SEEP_MAX_PYTHON_FRAMES]; /* of the frame and all outside of it */
+    uint32_t last_marks[SEEP_MAX_PYTHON_FRAMES]; /* of the frame and all frames outside it */
     uintptr_t last_native[SEEP_MAX_NATIVE_FRAMES];
     uint32_t last_native_nodes[SEEP_MAX_NATIVE_FRAMES];
     uint32_t native_frames[SEEP_MAX_NATIVE_FRAMES]; /* refs, while a stack is interned */
@@ -66,22 +83,26 @@ struct seep_thread {
 struct seep_tls {
     struct seep_thread *thread;
     uint32_t depth;  /* > 0: inside the shim; hooks pass through */
-    uint32_t ended;  /* the thread's state was given back: what comes now is libc's tidying up */
-    uintptr_t frame; /* of the hook that is inside; 0: not to be taken for one that was left */
+    uint32_t ended;  /* the thread's state was given back: later calls are libc's cleanup */
+    uintptr_t frame; /* of the running hook; 0: it must not be taken for a hook that was left */
     uintptr_t stack_low,
         stack_bytes; /* of the thread's own stack, as far as known; 0 without state */
+    uint32_t waited; /* events that passed while the process waits to be woken */
 } __attribute__((aligned(64)));
 
 extern __thread struct seep_tls seep_tls;
 
 enum seep_activity {
-    SEEP_IDLE = 0, /* not started, or a child that does not know of its birth yet */
+    SEEP_IDLE = 0, /* not started, or a forked child that has not noticed it yet */
     SEEP_RECORDING = 1,
     SEEP_OFF = 2, /* cannot go on */
 };
 
 /* Lies in a page that the kernel clears in a forked child, however the child was made. */
 extern uint32_t *seep_activity;
+
+/* This process records nothing until it is woken, nor do children that it forks before that. */
+extern bool seep_waiting;
 
 /* Slow path of seep_enter(); `frame` is the hook's. */
 bool seep_enter_slow(uintptr_t frame);
@@ -97,7 +118,7 @@ struct seep_lock *seep_threads_lock(void);
 void seep_threads_start(void);
 
 /* Makes every thread forget its traces (code has been unloaded): each notices that the generation
- * is another one. */
+ * has changed. */
 void seep_threads_forget(void);
 extern uint32_t seep_threads_generation;
 
@@ -127,7 +148,7 @@ static inline void seep_guard_lower(void)
     seep_tls.depth--;
 }
 
-/* For coverage in the report. Stores once: the line is shared by all threads. */
+/* For coverage in the report. Stores once, because all threads share the line. */
 static inline void seep_note_hook(unsigned hook)
 {
     uint32_t *seen = &seep_arena.header->coverage_seen[hook];

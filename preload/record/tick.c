@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "libprof/store/address_space.h"
 #include "preload/job/job.h"
 #include "preload/objects/modules.h"
 #include "preload/python/pyframe.h"
@@ -10,7 +11,7 @@
 #include "preload/record/shm_segments.h"
 #include "preload/record/upcalls.h"
 
-enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000, PAGE = 4096 };
+enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000 };
 
 static struct seep_lock lock;
 #define RELEASE_NS (UINT64_C(60) * 1000 * 1000 * 1000)
@@ -27,22 +28,19 @@ static uint64_t take_number(const char **at)
     return n;
 }
 
-/* Size of the address space, what of it is resident, and what of that is no file's and not shared;
- * zeros where /proc does not say. */
+/* The address space's size, how much of it is resident, and how much of that is neither shared nor
+ * of a file; zeros if /proc does not say. */
 static void measure(struct seep_timeline_row *row, uint64_t *address_bytes)
 {
-    char text[128];
-    const char *at = text;
-    row->rss_bytes = row->anonymous_bytes = *address_bytes = 0;
-    if (seep_os_read_file("/proc/self/statm", text, sizeof(text)) <= 0)
-        return;
-    *address_bytes = take_number(&at) * PAGE;
-    row->rss_bytes = take_number(&at) * PAGE;
-    uint64_t shared = take_number(&at) * PAGE;
-    row->anonymous_bytes = row->rss_bytes > shared ? row->rss_bytes - shared : 0;
+    struct seep_address_space space;
+    seep_address_space_read(&space);
+    *address_bytes = space.bytes;
+    row->rss_bytes = space.resident_bytes;
+    row->anonymous_bytes =
+        space.resident_bytes > space.shared_bytes ? space.resident_bytes - space.shared_bytes : 0;
 }
 
-/* Every second row goes; a reader skips rows whose time does not rise. */
+/* Drops every second row; a reader skips rows whose time does not rise. */
 static void halve(struct seep_header *header)
 {
     for (uint32_t i = 1; 2 * i < SEEP_TIMELINE_ROWS; i++) {
@@ -158,8 +156,8 @@ void seep_tick_of_free(struct seep_thread *thread)
     (void)tick(thread);
 }
 
-/* Pages that a forked child has written to, and so owns, as it ends: the launcher looks rarely. The
- * kernel walks all its pages for the answer, so very large ones are left alone. */
+/* Pages that a forked child has written to, and so owns, as it ends: the launcher looks only
+ * rarely. The kernel walks all pages to answer, so very large processes are left out. */
 static void note_private(const struct seep_header *header)
 {
     enum { LARGE_GIB = 8 };
@@ -190,7 +188,8 @@ void seep_tick_final(void)
         seep_os_unlock(&lock);
         return;
     }
-    note_python(seep_arena.header); /* not sought: another thread may hold the loader for ever */
+    note_python(seep_arena.header); /* does not search for it: another thread may hold the loader's
+                                     * lock for ever */
     if (seep_tls.thread)
         seep_segments_check(true);
     add_row(seep_arena.header, seep_tls.thread, seep_os_clock_ns(CLOCK_MONOTONIC_COARSE));

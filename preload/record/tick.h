@@ -6,18 +6,19 @@
 
 enum {
     SEEP_EVENTS_PER_TICK = 64,
-    SEEP_EVENTS_AFTER_FREE = 15, /* odd: a job's own beat is not to meet every tick with a free */
+    SEEP_EVENTS_AFTER_FREE = 15, /* odd, so that a job with a rhythm of its own does not have a free
+                                  * at every tick */
 };
 
 /* Looks at the (coarse) clock and does what is due. Called every so many events, inside the guard.
  */
 void seep_tick(struct seep_thread *thread);
 
-/* The same where a block is being freed: then no copy of the process is made, for what is taken
- * apart as a function returns would be found without what held it. */
+/* The same while a block is being freed. Then no copy of the process is made: memory that is being
+ * released as a function returns would be found without its holder. */
 void seep_tick_of_free(struct seep_thread *thread);
 
-/* The last one, as the process ends. */
+/* The last tick, as the process ends. */
 void seep_tick_final(void);
 
 void seep_tick_after_fork(void);

@@ -16,22 +16,23 @@
 #include "preload/snapshot/snapshot_way.h"
 
 enum {
-    FAULT_NS = 700, /* a page that is written anew while there is a copy: measured */
-    SHED_MS = 2,    /* that the caller waits for its copy to shed, where that has a CPU at once */
-    BIRTH_MS = 250, /* or at the most: it takes one, where the caller has a CPU itself */
-    GONE_MS = 50,   /* for the end of one that was killed, which may want a CPU first */
-    FOR_COPY_MS = 400, /* for what is being read, before it ends itself; and then for its end */
+    FAULT_NS = 700, /* copying a page that is written to while there is a copy: measured */
+    SHED_MS = 2,    /* the caller's wait for its copy to shed, if that gets a CPU at once */
+    BIRTH_MS = 250, /* the most it waits: shedding takes 1 ms while the caller has a CPU itself */
+    GONE_MS = 50,   /* for a killed copy to end, which may need a CPU first */
+    FOR_COPY_MS = 400, /* for a copy that is being read to end by itself; then for its end */
 };
 
 static struct seep_lock lock;
 static SEEP_LARGE struct seep_snapshot_policy policy;
 static bool policy_read;
 static bool asked;
-static long copy;              /* pid of one that has not been reaped, 0: none */
-static bool ended;             /* that one was killed, and why has been said */
-static bool making;            /* a thread makes one, which is not in `copy` yet */
-static uint32_t ending;        /* threads in which the process ends or execs */
-static uint64_t faults_before; /* of this process, as it was made */
+static bool short_of_memory;   /* a device was, and that was looked at */
+static long copy;              /* pid of the copy not reaped yet, 0: none */
+static bool ended;             /* it was killed, and the reason has been reported */
+static bool making;            /* a thread is making a copy, which is not in `copy` yet */
+static uint32_t ending;        /* threads in which the process is about to end or exec */
+static uint64_t faults_before; /* the process's page faults when the copy was made */
 
 static void note_refusal(enum seep_snapshot_refusal why)
 {
@@ -43,7 +44,7 @@ static uint32_t own_index_plus_1(void)
     return seep_arena.header->process_plus_1;
 }
 
-/* One that was killed has left the slot as it was, which may be another's by now. */
+/* A killed copy leaves the slot as it was; another copy may own the slot by now. */
 static void has_ended(long pid)
 {
     struct seep_snapshot_slot *slot = &seep_job_map->snapshot;
@@ -53,7 +54,7 @@ static void has_ended(long pid)
     __atomic_store_n(&slot->state, SEEP_SNAPSHOT_FREE, __ATOMIC_RELEASE);
 }
 
-/* A child of vfork has its parent's memory, but not its children. */
+/* A vfork child has its parent's memory, but not its children. */
 static bool is_own_memory(void)
 {
     return seep_arena.header->pid == (uint32_t)seep_os_pid();
@@ -66,7 +67,8 @@ static uint64_t minor_faults(void)
     return (uint64_t)usage.ru_minflt;
 }
 
-/* What was written while the copy was there had to be copied first: the job has felt that, too. */
+/* The first write to a page while the copy existed had to copy the page, which also slowed the
+ * job. */
 static void note_faults(void)
 {
     const uint64_t now = minor_faults();
@@ -97,8 +99,8 @@ static void reap(void)
     has_gone();
 }
 
-/* One that the kernel keeps, as it waits for a file server, is left to reap(). The slot is free all
- * the same: nothing of its own runs any more. */
+/* If the kernel keeps a copy, because it waits for a file server, reap() collects it later. The
+ * slot is free all the same: none of the copy's code runs any more. */
 static void end_copy(unsigned most_ms)
 {
     const long pid = copy_there();
@@ -116,7 +118,7 @@ static uint64_t age(uint64_t now_ns, uint64_t start_ns)
     return now_ns > start_ns ? now_ns - start_ns : 0;
 }
 
-/* Steps are those of the process whose periods this one follows. */
+/* Counts the steps of the process whose periods this one follows. */
 static void describe(const struct seep_thread *thread, struct seep_snapshot_moment *now)
 {
     const struct seep_header *header = seep_arena.header;
@@ -168,7 +170,7 @@ static void take_in_place(struct seep_snapshot_slot *slot, const struct seep_sna
                           const struct seep_snapshot_way *way)
 {
     slot->faults = 0;
-    int refusal = seep_snapshot_in_place(slot, now->step, *seep_period, way->most_ns, way->admit);
+    int refusal = seep_snapshot_in_place(slot, now->step, *seep_period, way->most_ns);
     if (refusal != SEEP_N_SNAPSHOT_REFUSALS)
         note_refusal((enum seep_snapshot_refusal)refusal);
     else
@@ -176,9 +178,9 @@ static void take_in_place(struct seep_snapshot_slot *slot, const struct seep_sna
     free_slot(slot);
 }
 
-/* No thread may end the process between the birth of a copy and the moment from which its pid is
- * known: whoever is about to waits while `making`, and from then on finds it. 0: it ends already.
- */
+/* No thread may end the process between the birth of a copy and the moment its pid is known: a
+ * thread about to do so waits while `making` is set, and then finds the copy. 0: the process is
+ * already ending. */
 static long make_known(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now)
 {
     long pid = 0;
@@ -191,7 +193,7 @@ static long make_known(struct seep_snapshot_slot *slot, const struct seep_snapsh
     return pid;
 }
 
-/* One that has no CPU meanwhile, or is stopped, would keep what the job lets go of. */
+/* A copy that gets no CPU meanwhile, or is stopped, would keep what the job releases. */
 static bool await_birth(const struct seep_snapshot_slot *slot)
 {
     const struct timespec moment = {.tv_nsec = SEEP_MILLISECOND};
@@ -206,7 +208,7 @@ static bool await_birth(const struct seep_snapshot_slot *slot)
     return copy_there() && __atomic_load_n(&slot->copy, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* False: there is none, or it had to be ended at once. */
+/* False: there is no copy, or it had to be ended at once. */
 static bool take_copy(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now)
 {
     struct seep_header *header = seep_arena.header;
@@ -232,9 +234,9 @@ static bool take_copy(struct seep_snapshot_slot *slot, const struct seep_snapsho
     return born;
 }
 
-/* The time that the caller was stopped, as it counts against what stops may take: of a copy without
- * the waits for a CPU, unless it waited in vain. A busy machine makes the job slower in all it
- * does, and looks no dearer. */
+/* The time that the caller was stopped, as it counts against the limit. For a copy, waits for a CPU
+ * are left out, unless they were in vain: a busy machine slows all of the job, and must not make
+ * copies look more expensive. */
 static uint64_t take(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now,
                      enum seep_snapshot_source source, const struct seep_snapshot_way *way,
                      bool in_reserve)
@@ -271,8 +273,8 @@ static bool is_subject(void)
            own_index_plus_1() <= SEEP_MAX_PROCESSES && policy.mode != SEEP_SNAPSHOT_OFF;
 }
 
-/* Of a forked child there is neither one in reserve nor a last one: while a copy lives, pages that
- * the child has made its own do not look it. */
+/* A forked child gets neither a copy in reserve nor a last one: while a copy lives, pages that the
+ * child has written to do not look like its own. */
 static bool is_forked(void)
 {
     return seep_arena.header->parent_file[0] != '\0';
@@ -326,7 +328,7 @@ static void consider(const struct seep_thread *thread)
              answer == SEEP_SNAPSHOT_RESERVE);
 }
 
-/* One that is in reserve has what is gone by now, too. */
+/* A copy in reserve still has what is gone by now. */
 static void consider_last(const struct seep_thread *thread)
 {
     struct seep_snapshot_moment now;
@@ -338,6 +340,19 @@ static void consider_last(const struct seep_thread *thread)
         note_refusal(SEEP_REFUSED_COST);
     if (answer == SEEP_SNAPSHOT_DUE)
         make(&now, SEEP_SNAPSHOT_AT_END, false);
+}
+
+/* Once: a job may try again and again. */
+static void consider_shortage(const struct seep_thread *thread)
+{
+    struct seep_snapshot_moment now;
+    if (short_of_memory || policy.mode != SEEP_SNAPSHOT_AUTO ||
+        !can_be_had(&seep_job_map->snapshot))
+        return;
+    short_of_memory = true;
+    describe(thread, &now);
+    now.asked = true;
+    make(&now, SEEP_SNAPSHOT_BY_STEP, false);
 }
 
 static void look(const struct seep_thread *thread,
@@ -359,6 +374,11 @@ static void look(const struct seep_thread *thread,
 void seep_snapshot_look(const struct seep_thread *thread)
 {
     look(thread, consider);
+}
+
+void seep_snapshot_at_shortage(const struct seep_thread *thread)
+{
+    look(thread, consider_shortage);
 }
 
 void seep_snapshot_last(const struct seep_thread *thread)
@@ -386,9 +406,9 @@ static bool is_coming_or_there(void)
     return __atomic_load_n(&making, __ATOMIC_SEQ_CST) || copy_there();
 }
 
-/* A copy that is there as its maker ends would become the child of somebody who does not know it,
- * as it would of the program that this one becomes. What is being read is worth a moment. Another
- * thread may be making one just now, and has the lock. */
+/* A copy that outlives its maker would become the child of a process that does not know it, or of
+ * the program that this process execs. So it is ended, after a moment to finish if it is being
+ * read. Another thread may be making a copy right now, and hold the lock. */
 void seep_snapshot_before_end(void)
 {
     const struct timespec moment = {.tv_nsec = 2 * SEEP_MILLISECOND};
@@ -417,7 +437,7 @@ void seep_snapshot_goes_on(void)
 void seep_snapshot_after_fork(void)
 {
     lock.word = 0;
-    asked = false;
+    asked = short_of_memory = false;
     copy = 0;
     ended = making = false;
     ending = 0;

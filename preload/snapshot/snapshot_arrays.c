@@ -24,7 +24,7 @@ static void list_add(struct list *list, uintptr_t start, uint64_t bytes, uint32_
         list->at[list->n++] = (struct seep_snapshot_block){start, bytes, site, 0};
 }
 
-/* Above are blocks that were announced, of devices for the most part. */
+/* Addresses above belong to announced blocks, mostly of devices. */
 static bool is_memory(uintptr_t address)
 {
     return address >> ADDRESS_BITS == 0;
@@ -77,7 +77,7 @@ static int fill_maps(struct seep_snapshot *s)
 extern const char __bss_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-/* Last, so that the other lists are in it. */
+/* Call it last: it includes the other lists. */
 static int fill_own(struct seep_snapshot *s)
 {
     struct seep_snapshot_range *list = seep_os_pages((SEEP_OWN_RANGES + 1) * sizeof(*list));

@@ -1,12 +1,11 @@
-/* Two ways: a copy of the process, or the process itself, which waits.
+/* Reads the process in a copy, or in place while the process waits.
  *
- * The copy is made by clone() without a signal for its end, so that neither a handler of SIGCHLD
- * nor a wait of the job's meets it. All signals are blocked in it, before it begins: no handler of
- * the job's ever runs there. It begins with the job's table of descriptors, the very same one, and
- * leaves it at once for an empty one: a table of its own would hold files open that the job closes
- * meanwhile. As it leaves, the kernel holds the first 64 of them for some microseconds. Then it
- * sheds what else of the job's somebody might miss; the caller is let go when that is over. It
- * calls nothing but the kernel, and has only the one thread. */
+ * clone() makes the copy without a signal for its end, so neither the job's SIGCHLD handlers nor
+ * its waits see it. All signals are blocked before it begins: no handler of the job's runs in it.
+ * It begins by sharing the job's descriptor table, and immediately leaves that for an empty one: a
+ * copied table would keep files open that the job closes meanwhile. While it leaves, the kernel
+ * holds the first 64 of them for some microseconds. Then it sheds whatever else of the job's
+ * somebody might miss, and the caller goes on. It calls only the kernel, and has one thread. */
 #include "preload/snapshot/snapshot_copy.h"
 
 #include <sched.h>
@@ -26,10 +25,10 @@
 #endif
 
 enum {
-    PATIENCE_S = 5,  /* then nobody has begun to read it, */
-    READING_S = 10,  /* and then nobody goes on to: it takes a fifth of a second */
-    LOOK_MS = 100,   /* how often it looks whether there still is a reader */
-    MOST_CPU_S = 20, /* for its lists, which take a tenth of one */
+    PATIENCE_S = 5,  /* wait this long for a reader to begin, … */
+    READING_S = 10,  /* … and this long for it to go on: reading takes a fifth of a second */
+    LOOK_MS = 100,   /* how often it checks whether there still is a reader */
+    MOST_CPU_S = 20, /* to build its lists, which takes a tenth of a second */
 };
 
 static _Noreturn void end(int status)
@@ -61,10 +60,10 @@ static _Noreturn void refuse(struct seep_snapshot_slot *slot, enum seep_snapshot
     leave(slot, SEEP_COPY_REFUSED + (int)why);
 }
 
-/* Where a container forbids to leave a shared table, the next copy has one of its own. */
+/* If a container forbids leaving a shared table, the next copy gets a table of its own. */
 static bool own_table;
 
-/* Of a table that is shared nothing may be closed. */
+/* Nothing may be closed in a shared table. */
 static bool leave_files(void)
 {
     if (seep_os_call3(SYS_close_range, 0, (long)UINT32_MAX, CLOSE_RANGE_UNSHARE) == 0)
@@ -73,7 +72,7 @@ static bool leave_files(void)
         return false;
     struct rlimit64 most = {.rlim_cur = 1024};
     (void)seep_os_call6(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&most, 0, 0);
-    for (long fd = 0; fd < (long)most.rlim_cur; fd++) /* a kernel before 5.9 */
+    for (long fd = 0; fd < (long)most.rlim_cur; fd++) /* the kernel is older than 5.9 */
         (void)seep_os_call3(SYS_close, fd, 0, 0);
     return true;
 }
@@ -84,8 +83,8 @@ static void limit(int resource, uint64_t most)
     (void)seep_os_call6(SYS_prlimit64, 0, resource, (long)&both, 0, 0, 0);
 }
 
-/* It is the first to go where memory is short, has no priority over others, and leaves no core: 1
- * byte is what programs that take cores by a pipe respect, too. */
+/* The copy is the first to be killed if memory is short, has no priority over others, and leaves no
+ * core dump: programs that receive cores through a pipe respect a limit of 1 byte, too. */
 static void step_back(void)
 {
     const struct sched_param plain = {0};
@@ -105,14 +104,14 @@ static bool is_awaited(const struct seep_snapshot_slot *slot)
     return reader && seep_os_call3(SYS_kill, reader, 0, 0) != -ESRCH;
 }
 
-/* The launcher sleeps until a child of its ends, or something is to be looked at: it takes SIGCHLD
- * for a bell. */
+/* The launcher sleeps until a child ends or there is something to look at: SIGCHLD wakes it. */
 static void ring(const struct seep_snapshot_slot *slot)
 {
     (void)seep_os_call3(SYS_kill, slot->reader, SIGCHLD, 0);
 }
 
-/* Yama lets only ancestors read, and those that a process names, with their children. */
+/* Yama lets a process be read only by its ancestors, and by the processes that it names and their
+ * descendants. */
 static void admit_reader(const struct seep_snapshot_slot *slot)
 {
     (void)seep_os_call3(SYS_prctl, PR_SET_PTRACER, slot->reader, 0);
@@ -145,13 +144,13 @@ static _Noreturn void wait_to_be_read(struct seep_snapshot_slot *slot, const str
                             (long)&moment, 0, 0);
     }
     if (slot->copy != (uint32_t)seep_os_pid() || slot->state != SEEP_SNAPSHOT_DONE)
-        end(0); /* its maker has ended it, and the slot is another's */
+        end(0); /* its maker has ended it, and the slot belongs to another */
     leave(slot, 0);
 }
 
-/* The job that is killed takes it along: nobody is handed a child that he does not know. The kernel
- * tells the end of the thread that made it, which is that of the process for its first one alone;
- * of others' copies it is their process that they look for as they wait. */
+/* If the job is killed, the copy ends too: nobody inherits a child that they do not know. The
+ * kernel reports the end of the thread that made the copy, which is the end of the process for its
+ * first thread only; copies made by other threads check the process while they wait. */
 static void follow_maker(const struct maker *maker)
 {
     if (maker->tid == maker->pid)
@@ -159,7 +158,7 @@ static void follow_maker(const struct maker *maker)
     end_with(maker);
 }
 
-/* Ready to be read. */
+/* Publishes the copy as ready to be read. */
 static int describe(struct seep_snapshot_slot *slot, struct seep_snapshot *s,
                     const uintptr_t *registers)
 {
@@ -174,8 +173,9 @@ static int describe(struct seep_snapshot_slot *slot, struct seep_snapshot *s,
     return 0;
 }
 
-/* What registers still hold of the caller's lies in `registers`, above the stack pointer. Until it
- * has let go of all that is the job's it is not born: its maker waits, and hears why it ended. */
+/* `registers`, above the stack pointer, has what registers still hold of the caller's. The copy is
+ * not born until it has released everything of the job's: until then its maker waits, and learns
+ * why if it ended. */
 static _Noreturn void be_copy(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period,
                               const uintptr_t *registers, const struct maker *maker)
 {
@@ -235,7 +235,7 @@ long seep_snapshot_clone(struct seep_snapshot_slot *slot, uint32_t step, uint32_
     return pid;
 }
 
-/* Until the reader is done, or has not come in time: then it finds the slot taken from it. */
+/* Waits until the reader is done; if none has come in time, the slot is taken away from it. */
 static bool wait_in_place(struct seep_snapshot_slot *slot, uint64_t most_ns)
 {
     const uint64_t end_ns = seep_os_clock_ns(CLOCK_MONOTONIC) + most_ns;
@@ -254,7 +254,7 @@ static bool wait_in_place(struct seep_snapshot_slot *slot, uint64_t most_ns)
 }
 
 int seep_snapshot_in_place(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period,
-                           uint64_t most_ns, bool admit)
+                           uint64_t most_ns)
 {
     struct seep_snapshot *s = seep_os_pages(sizeof(*s));
     uintptr_t registers[6];
@@ -265,8 +265,6 @@ int seep_snapshot_in_place(struct seep_snapshot_slot *slot, uint32_t step, uint3
     s->step = step;
     s->period = period;
     slot->copy = (uint32_t)seep_os_pid();
-    if (admit)
-        admit_reader(slot);
     refusal = describe(slot, s, registers);
     if (!refusal && !wait_in_place(slot, most_ns))
         refusal = SEEP_REFUSED_UNREAD;
@@ -275,8 +273,8 @@ int seep_snapshot_in_place(struct seep_snapshot_slot *slot, uint32_t step, uint3
     return refusal ? refusal : SEEP_N_SNAPSHOT_REFUSALS;
 }
 
-/* Of children whose end raises no signal, as a copy's: should somebody else have taken its end, no
- * other that has its pid by now is met. 0: it has not ended. */
+/* For children whose end raises no signal, like a copy's: if somebody else has reaped it, this
+ * cannot reap another child that now has its pid. 0: it has not ended. */
 static long take_end(long pid, int *status)
 {
     return seep_os_call6(SYS_wait4, pid, (long)status, WNOHANG | __WCLONE, 0, 0, 0);

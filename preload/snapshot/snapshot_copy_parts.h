@@ -1,5 +1,5 @@
-/* What a frozen copy of the process does with itself, a file each: before anything else it lets go
- * of what the job would meet, and then it has lists of what is live ready for its reader. */
+/* What a frozen copy of the process does, a file for each part: first it releases what the job
+ * could notice, then it prepares lists of what is live for its reader. */
 #ifndef SEEP_PRELOAD_SNAPSHOT_SNAPSHOT_COPY_PARTS_H
 #define SEEP_PRELOAD_SNAPSHOT_SNAPSHOT_COPY_PARTS_H
 
@@ -7,21 +7,21 @@
 
 #include <stdbool.h>
 
-/* Lets go of what is mapped and shared, or of a file that is no program or library; of the working
- * directory, the session and the process group, and of the command line by which programs are
- * found. To be called in the copy, which has no other thread. False: a map stays,
- * or what is mapped cannot be told, as without /proc or where no descriptor may be opened. */
+/* Releases maps that are shared, or of a file that is no program or library; the working directory,
+ * the session and the process group; and the command line by which programs are found. Call it in
+ * the copy, which has no other thread. False: a map stays, or the maps are unknown, as without
+ * /proc or if no descriptor may be opened. */
 bool seep_snapshot_shed(void);
 
-/* Fills in *s but for its steps and its thread. In the copy no other thread changes anything; in a
- * process that goes on, what others change just then may be missing, or be there as it was. Returns
- * 0, or why not: SEEP_REFUSED_NO_ROOM, SEEP_REFUSED_TOO_MANY. Memory comes by pages and stays. */
+/* Fills in *s except its steps and its thread. In the copy no other thread changes anything; in a
+ * process that goes on, a concurrent change may be missing or show the old value. Returns 0, or why
+ * not: SEEP_REFUSED_NO_ROOM, SEEP_REFUSED_TOO_MANY. Memory comes in pages and stays. */
 int seep_snapshot_fill(struct seep_snapshot *s);
 
 /* Gives back what was filled in. */
 void seep_snapshot_forget(struct seep_snapshot *s);
 
-/* In a copy, before: threads that held locks are not there. */
+/* Call it first in a copy: threads that held locks do not exist there. */
 void seep_snapshot_unlock_all(void);
 
 #endif

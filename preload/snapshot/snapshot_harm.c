@@ -6,8 +6,8 @@
 
 enum {
     TEXT_BYTES = 4096,
-    MOST_FILES = 4096, /* descriptors that are looked at */
-    HUGE_SHARE = 8,    /* one in so many bytes is many */
+    MOST_FILES = 4096, /* descriptors to look at */
+    HUGE_SHARE = 8,    /* 1/n of the bytes in huge pages is many */
     HUGE_LEAST = 16 << 20,
 };
 
@@ -44,8 +44,9 @@ uint32_t seep_snapshot_namespace(void)
     return inode_of("/proc/self/ns/pid");
 }
 
-/* The child that comes next is its first, and with it all that follow end. Before that one the link
- * leads nowhere. Each thread has its own. Without /proc it is not known. */
+/* The thread's next child would be the first of a new namespace, and its end would end all others
+ * in it. Before that child the link leads nowhere. Each thread has its own. Unknown without
+ * /proc. */
 static bool may_begin_namespace(void)
 {
     const uint32_t own = seep_snapshot_namespace();
@@ -89,7 +90,7 @@ static bool may_have_such_files(void)
     return found;
 }
 
-/* The machine's number costs nothing; the process's own is asked where that one is large. */
+/* The machine's number costs nothing; the process's own is read only if that is large. */
 static bool has_huge_pages(uint64_t anonymous_bytes)
 {
     const uint64_t most = anonymous_bytes / HUGE_SHARE;
@@ -106,7 +107,7 @@ static bool is_not_to_be_committed(uint64_t anonymous_bytes)
         return false;
     const uint64_t most = kib_of("/proc/meminfo", "CommitLimit:");
     const uint64_t used = kib_of("/proc/meminfo", "Committed_AS:");
-    return used + anonymous_bytes / 512 > most; /* twice as much: others are growing, too */
+    return used + anonymous_bytes / 512 > most; /* twice as much, because others are growing, too */
 }
 
 bool seep_snapshot_fork_harms(uint64_t anonymous_bytes)
@@ -117,7 +118,8 @@ bool seep_snapshot_fork_harms(uint64_t anonymous_bytes)
 
 bool seep_snapshot_is_guarded(void)
 {
+    enum { ANCESTORS = 1 }; /* may read a process, and the launcher is one */
     text[0] = '\0';
     (void)seep_os_read_file("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text));
-    return number_at(text) > 0;
+    return number_at(text) > ANCESTORS;
 }

@@ -7,17 +7,18 @@
 #define MILLISECOND UINT64_C(1000000)
 
 enum {
-    FIRST_STEP = 12,        /* steps before have not shown yet what is kept */
-    FIRST_SLICE = 300,      /* without steps: half a minute, for imports grow, too, and are slow */
-    RESERVE_STEP = 6,       /* the judge says nothing of fewer; and the next are the first */
+    FIRST_STEP = 12,        /* earlier steps do not yet show what is retained */
+    FIRST_SLICE = 300,      /* without steps: half a minute, because imports grow, too, and are
+                             * slow */
+    RESERVE_STEP = 6,       /* the judge needs as many; the next ones are the first */
     RESERVE_SLICE = 10,     /* then 20, 40, … */
-    OLD_SHARE = 10,         /* a copy is old where one step of so many came after it */
+    OLD_SHARE = 10,         /* a copy is old if 1/n of the steps came after it */
     GROWN_BYTES = 1 << 20,  /* less is no finding */
-    STOP_SHARE = 1000,      /* one nanosecond of so many may be spent on stops … */
-    FREE_STOP_MS = 100,     /* … beyond these, */
-    FREE_IN_PLACE_MS = 250, /* or these where the process waits itself: a job of 400 MB once */
+    STOP_SHARE = 1000,      /* stops may take 1/n of the time … */
+    FREE_STOP_MS = 100,     /* … plus this, */
+    FREE_IN_PLACE_MS = 250, /* or this if the process itself waits: a job of 400 MB once */
     BYTES_PER_STOP_NS = 12, /* 1 GB in pages of 4 KiB: 76 ms, measured */
-    LOOP_MS = 2000,         /* a loop may yet turn out to be what comes before the training */
+    LOOP_MS = 2000,         /* a loop may still turn out to precede the training */
     DIGITS = 9,
 };
 
@@ -39,11 +40,11 @@ void seep_snapshot_policy_read(struct seep_snapshot_policy *policy, const char *
         text += strcspn(text, "0123456789");
     }
     if (!policy->n_steps)
-        policy->mode = SEEP_SNAPSHOT_OFF; /* "off", or a list of nothing */
+        policy->mode = SEEP_SNAPSHOT_OFF; /* "off", or a list without entries */
 }
 
-/* Steps of another kind begin anew: what was slices of time before the first step, or iterations of
- * a loop before another one. */
+/* Starts again when the kind of step changes: from slices of time to the first step, or from
+ * iterations of one loop to another's. */
 static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
 {
     if (!p->begun || p->by_step != now->by_step || now->step < p->seen) {
@@ -94,16 +95,17 @@ static uint32_t since_origin(const struct seep_snapshot_policy *p,
     return now->step > p->origin ? now->step - p->origin : 0;
 }
 
-/* Copies that are read may be made: who reads one of what is prepared misses what follows. */
+/* Copies that are read may be made: with one of the preparation phase, the reader would miss what
+ * follows. */
 static bool has_begun(const struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
 {
     return since_origin(p, now) >= p->gap &&
            (!now->by_loop || now->age_ns - p->origin_ns >= LOOP_MS * MILLISECOND);
 }
 
-/* Before the first copy that is read half of the time that is free stays for those, but the first
- * in reserve may have all. After it one is in reserve only while somebody is still at work on the
- * last: what that costs is not known, and the job may end before it is. */
+/* Before the first copy that is read, half of the free time is kept for such copies, but the first
+ * copy in reserve may take all. After it, a copy in reserve is made only while a reader still works
+ * on the last copy: the cost of that is unknown, and the job may end first. */
 static bool is_reserve_due(const struct seep_snapshot_policy *p,
                            const struct seep_snapshot_moment *now)
 {
@@ -115,7 +117,7 @@ static bool is_reserve_due(const struct seep_snapshot_policy *p,
     return !now->reading && p->stop_ns + next_stop(p, now) <= most;
 }
 
-/* Said once until there is a copy. */
+/* Reports only the first time until a copy is made. */
 static enum seep_snapshot_answer dear(struct seep_snapshot_policy *p)
 {
     bool said = p->said_dear;

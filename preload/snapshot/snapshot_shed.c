@@ -55,7 +55,7 @@ static bool overlaps(const struct line *line, uintptr_t start, uintptr_t end)
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-/* Profiles and the job's table are shared maps of seep's own, and its code is what runs here. */
+/* Profiles and the job's table are seep's own shared maps, and its code runs here. */
 static bool is_own(const struct line *line)
 {
     const uintptr_t arena = (uintptr_t)seep_arena.base, job = (uintptr_t)seep_job_map;
@@ -64,7 +64,7 @@ static bool is_own(const struct line *line)
            overlaps(line, (uintptr_t)__ehdr_start, (uintptr_t)_end);
 }
 
-/* False: it stays, as one that is sealed does. */
+/* False: the map stays, as a sealed one does. */
 static bool shed_map(const struct line *line)
 {
     struct seep_loaded module;
@@ -75,8 +75,8 @@ static bool shed_map(const struct line *line)
     return seep_os_call3(SYS_munmap, (long)line->start, (long)(line->end - line->start), 0) == 0;
 }
 
-/* The list changes as it is read: what is behind the last address that was told comes next, so
- * nothing is passed over. */
+/* The list changes while it is read. Reading continues after the last address, so nothing is
+ * missed. */
 static bool shed_maps(char *text)
 {
     bool all = true;
@@ -105,7 +105,7 @@ static bool shed_maps(char *text)
 
 static const char *field(const char *stat, int number)
 {
-    const char *at = strrchr(stat, ')'); /* names of programs may have anything in them */
+    const char *at = strrchr(stat, ')'); /* the program's name may contain anything */
     for (int i = 2; at && i < number; i++) {
         at = strchr(at, ' ');
         at += at != NULL;
@@ -121,7 +121,7 @@ static uintptr_t decimal(const char *at)
     return n;
 }
 
-/* The arguments lie in pages of its own; by the file, for they may be anywhere. */
+/* The arguments lie in pages of their own; found through the file, because they may be anywhere. */
 static void shed_command(char *text)
 {
     long n = seep_os_read_file("/proc/self/stat", text, TEXT_BYTES);

@@ -8,20 +8,21 @@
 #include "preload/snapshot/snapshot_harm.h"
 
 enum {
-    /* Measured (docs/benchmarks.md): in a nanosecond 1 byte of small objects is read, and 20 of
-     * large blocks, which are sampled; of a heap that is half of each, 2. */
+    /* Measured (docs/benchmarks.md): a nanosecond reads 1 byte of small objects, or 20 of large
+     * blocks, which are sampled; of a heap that is half of each, 2. */
     BYTES_PER_READ_NS = 2,
-    READER_MS = 20,    /* until somebody has come to read: 2 to 90, half of them within 10 */
-    IN_PLACE_MS = 250, /* that a process waits for it to be read, */
-    LAST_MS = 1000,    /* or as it ends, when nobody else waits for it, or where it was wished */
-    ROOM_FOR_COPY = 2, /* times what is resident: written anew, and what the reader keeps */
-    ROOM_IN_PLACE = 4, /* one of so many parts of it */
+    READER_MS = 20,    /* until a reader comes: 2 to 90, half of them within 10 */
+    IN_PLACE_MS = 250, /* that a process waits to be read, … */
+    LAST_MS = 1000,    /* … or as it ends, when nobody else waits for it, or if a reading was
+                        * requested */
+    ROOM_FOR_COPY = 2, /* times the resident memory: pages written anew, and the reader's own */
+    ROOM_IN_PLACE = 4, /* 1/n of the resident memory */
 };
 
-static uint32_t namespace_of_pids; /* of this process, 0: not asked yet */
+static uint32_t namespace_of_pids; /* of this process; 0: not asked yet */
 
-/* Numbers of processes mean something else there: a signal would reach a stranger. One that cannot
- * be told may be another. */
+/* Process numbers differ there: a signal would reach a stranger. An unknown namespace may be
+ * another one. */
 static bool is_in_other_namespace(void)
 {
     const uint32_t reader =
@@ -31,9 +32,8 @@ static bool is_in_other_namespace(void)
     return !namespace_of_pids || reader != namespace_of_pids;
 }
 
-/* Why nothing may be read, though it is due; −1: it may. */
-static int obstacle(const struct seep_snapshot_policy *policy,
-                    const struct seep_snapshot_moment *now)
+/* Why nothing may be read although it is due; −1: it may. */
+static int obstacle(void)
 {
     const uint32_t reader = __atomic_load_n(&seep_job_map->snapshot.reader, __ATOMIC_ACQUIRE);
     if (seep_os_sandboxed)
@@ -46,38 +46,35 @@ static int obstacle(const struct seep_snapshot_policy *policy,
         return SEEP_REFUSED_NO_READER;
     if (seep_run_settings.sample_bytes)
         return SEEP_REFUSED_SAMPLED;
-    (void)seep_modules_refresh();
-    if (seep_modules_cuda && !now->asked && policy->mode != SEEP_SNAPSHOT_LIST)
-        return SEEP_REFUSED_CUDA;
     return -1;
 }
 
-/* With CUDA's driver loaded there are pages that it has pinned, and a fork copies them at once. */
+/* CUDA's driver, if loaded, has pinned pages, and a fork copies them at once. */
 struct seep_snapshot_way seep_snapshot_choose(const struct seep_snapshot_policy *policy,
                                               const struct seep_snapshot_moment *now,
                                               enum seep_snapshot_source source)
 {
     struct seep_headroom room;
     const bool wished = now->asked || policy->mode == SEEP_SNAPSHOT_LIST;
-    struct seep_snapshot_way way = {.refusal = obstacle(policy, now),
+    struct seep_snapshot_way way = {.refusal = obstacle(),
                                     .most_ns = (wished ? LAST_MS : IN_PLACE_MS) * SEEP_MILLISECOND};
     if (way.refusal >= 0)
         return way;
     seep_headroom_read(&room);
+    (void)seep_modules_refresh();
     const uint64_t read_ns =
         READER_MS * SEEP_MILLISECOND + room.anonymous_bytes / BYTES_PER_READ_NS;
     if (source == SEEP_SNAPSHOT_AT_END) {
-        way.in_place = way.admit = true;
+        way.in_place = true;
         way.most_ns = LAST_MS * SEEP_MILLISECOND;
     } else {
         way.in_place = room.left_bytes / ROOM_FOR_COPY < room.anonymous_bytes ||
-                       policy->last_stop_ns > read_ns ||
-                       (seep_modules_cuda && !seep_snapshot_is_guarded()) ||
+                       policy->last_stop_ns > read_ns || seep_modules_cuda ||
                        seep_snapshot_fork_harms(room.anonymous_bytes);
     }
     if (way.in_place && room.left_bytes < room.anonymous_bytes / ROOM_IN_PLACE)
         way.refusal = SEEP_REFUSED_MEMORY;
-    else if (way.in_place && !way.admit && seep_snapshot_is_guarded())
+    else if (way.in_place && seep_snapshot_is_guarded())
         way.refusal = SEEP_REFUSED_GUARDED;
     else if (way.in_place && source == SEEP_SNAPSHOT_BY_STEP && !wished &&
              !seep_snapshot_policy_affords(policy, now, read_ns))

@@ -51,7 +51,7 @@ static uintptr_t take_pointer(struct seep_cursor *c, uint8_t encoding, uintptr_t
     else if (encoding & 0x70)
         c->bad = true;
     if (encoding & DW_EH_PE_indirect)
-        c->bad = true; /* only personality routines are, and those are skipped by size */
+        c->bad = true; /* only personality routines use it, and those are skipped by size */
     return (uintptr_t)value;
 }
 

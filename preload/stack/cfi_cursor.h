@@ -1,4 +1,4 @@
-/* Reading of call-frame information, byte by byte: what goes beyond the end is bad. */
+/* Reads call-frame information byte by byte; reading past the end sets `bad`. */
 #ifndef SEEP_PRELOAD_STACK_CFI_CURSOR_H
 #define SEEP_PRELOAD_STACK_CFI_CURSOR_H
 
@@ -12,7 +12,7 @@ struct seep_cursor {
     bool bad; /* sticky */
 };
 
-/* 0 where so many bytes are not left. */
+/* 0 if fewer bytes are left. */
 static inline uint64_t seep_cursor_take(struct seep_cursor *c, unsigned bytes)
 {
     uint64_t value = 0;

@@ -36,7 +36,7 @@ enum {
     REG_RSP = 7,
 };
 
-/* The state of the two registers that matter, row by row. */
+/* The state of the two registers that matter in one row. */
 struct row {
     struct seep_cfi_rule rule;
     bool ra_undefined, ra_odd;
@@ -78,7 +78,7 @@ static void restore(struct machine *m, uint64_t reg)
     }
 }
 
-/* "breg6 n" or "breg6 n; deref": how code that realigns its stack keeps the caller's. */
+/* "breg6 n" or "breg6 n; deref": how code that realigns its stack saves the caller's value. */
 static bool simple_expression(struct seep_cursor *c, int64_t *offset, bool *deref)
 {
     uint64_t n = seep_cursor_uleb(c);
@@ -127,8 +127,8 @@ static void remember(struct machine *m)
         m->row.ra_odd = true;
 }
 
-/* Instructions that go on to the row of a later address, by `*delta` units of code. False: another
- * one. */
+/* Instructions that advance to the row of a later address, by `*delta` units of code. False:
+ * another instruction. */
 static bool is_advance(struct seep_cursor *c, uint8_t op, uint64_t *delta)
 {
     if ((op & 0xc0) == DW_CFA_advance_loc)
@@ -144,7 +144,7 @@ static bool is_advance(struct seep_cursor *c, uint8_t op, uint64_t *delta)
     return true;
 }
 
-/* Instructions on the rule of the frame's address. False: another one. */
+/* Instructions that define the CFA. False: another instruction. */
 static bool define_cfa(struct machine *m, struct seep_cursor *c, const struct seep_cfi_program *p,
                        uint8_t op)
 {
@@ -175,7 +175,7 @@ static bool define_cfa(struct machine *m, struct seep_cursor *c, const struct se
     }
 }
 
-/* Instructions on where a register was saved. False: another one. */
+/* Instructions that say where a register was saved. False: another instruction. */
 static bool define_register(struct machine *m, struct seep_cursor *c,
                             const struct seep_cfi_program *p, uint8_t op)
 {
@@ -218,7 +218,7 @@ static bool define_register(struct machine *m, struct seep_cursor *c,
     }
 }
 
-/* Instructions that concern the whole row, or nothing that is looked at. False: an unknown one. */
+/* Instructions that concern the whole row, or nothing used here. False: an unknown instruction. */
 static bool keep_or_pass(struct machine *m, struct seep_cursor *c, uint8_t op)
 {
     switch (op) {
@@ -248,7 +248,8 @@ static bool keep_or_pass(struct machine *m, struct seep_cursor *c, uint8_t op)
     }
 }
 
-/* Runs one instruction; returns false when the row for pc is complete or the program is odd. */
+/* Runs one instruction; returns false when the row for pc is complete or the program is
+ * malformed. */
 static bool step(struct machine *m, struct seep_cursor *c, const struct seep_cfi_program *p)
 {
     uint8_t op = (uint8_t)seep_cursor_take(c, 1);

@@ -12,10 +12,10 @@ struct seep_cfi_program {
     struct seep_cursor common, own; /* of the CIE, and of the FDE */
     uint64_t code_align;
     int64_t data_align;
-    uintptr_t start; /* of the code that it is about */
+    uintptr_t start; /* of the code that it describes */
 };
 
-/* The rule at `pc`; SEEP_CFA_UNKNOWN where it cannot be expressed. */
+/* The rule at `pc`; SEEP_CFA_UNKNOWN if it cannot be expressed. */
 struct seep_cfi_rule seep_cfi_program_run(const struct seep_cfi_program *program, uintptr_t pc);
 
 #endif

@@ -1,4 +1,4 @@
-/* What call-frame information says of one code address: where the caller's frame is. */
+/* The rule of one code address: where the caller's frame is. */
 #ifndef SEEP_PRELOAD_STACK_CFI_RULE_H
 #define SEEP_PRELOAD_STACK_CFI_RULE_H
 

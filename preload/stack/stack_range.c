@@ -5,34 +5,34 @@
 
 #include "libprof/store/os.h"
 
-extern void *__libc_stack_end; /* of the loader: the main thread's stack begins here */
+extern void *__libc_stack_end; /* from the loader: the main thread's stack begins here */
 
 enum {
     PAGE = 4096,
     LARGEST_OWN = 64 << 20,
     FIRST_CAPACITY = 1024,
     PAGES_UP = 256,  /* deeper stacks are cut: 1 MiB */
-    ROOM = 8 * 1024, /* what recording may need, the analysis of a new stack included */
+    ROOM = 8 * 1024, /* what recording may need, including the analysis of a new stack */
 };
 
-/* One word a page of a stack: page number << 9 | readable pages from it on. Without any: forgotten.
- */
+/* One word for each page of a stack: page number << 9 | readable pages from it upwards; 0 pages:
+ * forgotten. */
 enum { PAGE_SHIFT = 9, COUNT_MASK = 511 };
 
 static struct table {
     uint64_t mask; /* capacity − 1 */
     uint64_t words[];
-} * table; /* replaced by a larger one; those before stay, for who reads them still */
+} * table; /* replaced by a larger one; old tables stay for threads that still read them */
 static uint64_t n_words;
-static uintptr_t lowest = UINTPTR_MAX, highest; /* pages that were ever entered */
-static struct seep_lock lock;                   /* of who writes */
+static uintptr_t lowest = UINTPTR_MAX, highest; /* of all pages ever entered */
+static struct seep_lock lock;                   /* for writers */
 
 static uint64_t hash_of(uintptr_t page)
 {
     return (page * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
 }
 
-/* 0: not known. */
+/* 0: unknown. */
 static uint64_t word_of(uintptr_t page)
 {
     const struct table *t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
@@ -87,14 +87,14 @@ static void remember(uint64_t word)
         enter(table, word);
 }
 
-/* The kernel reads the mask before it finds that there is nothing to be done with it. */
+/* The kernel reads the mask before it notices that it has nothing to do with it. */
 static bool readable(uintptr_t page)
 {
     return seep_os_call6(SYS_rt_sigprocmask, -1, (long)page, 0, 8, 0, 0) == -EINVAL;
 }
 
-/* All pages between the stack's top and `sp` can be read: no guard page lies between, so it is one
- * stack. */
+/* Checks that all pages between the stack's top and `sp` can be read: then no guard page lies
+ * between, so it is one stack. */
 static bool extend_own(struct seep_stack_range *own, uintptr_t sp)
 {
     uintptr_t page = sp & ~(uintptr_t)(PAGE - 1);
@@ -112,7 +112,7 @@ static bool extend_own(struct seep_stack_range *own, uintptr_t sp)
     return true;
 }
 
-/* Looks up a page that was not met before. */
+/* Looks up a page that was not seen before. */
 static uint64_t measure(uintptr_t page)
 {
     uintptr_t up = 0;
@@ -151,7 +151,8 @@ struct seep_stack_range seep_stack_range_find(struct seep_stacks *stacks, uintpt
     if (end_of(word) < sp + 16)
         return (struct seep_stack_range){sp, sp + 16};
     struct seep_stack_range found = {sp & ~(uintptr_t)(PAGE - 1), end_of(word)};
-    /* Neighbours may have become one mapping: the thread's own stack is none of it. */
+    /* Adjacent stacks may have become one mapping: the thread's own stack is not part of this
+     * one. */
     if (stacks->own.high > sp && stacks->own.high < found.high)
         found.high = stacks->own.low;
     return found;
@@ -184,7 +185,7 @@ void seep_stack_range_unmap(uintptr_t start, uintptr_t end)
     struct table *t = table;
     uintptr_t first = start / PAGE;
     uintptr_t n = (end + PAGE - 1) / PAGE - first;
-    if (n <= PAGES_UP) { /* those below reach into it */
+    if (n <= PAGES_UP) { /* pages below it extend into it */
         for (uintptr_t page = first > PAGES_UP ? first - PAGES_UP : 0; page < first + n; page++) {
             uint64_t word = word_of(page);
             if (word && page + (word & COUNT_MASK) > first)

@@ -10,8 +10,8 @@
 #include "preload/python/pyframe.h"
 #include "preload/stack/cfi.h"
 
-/* Shared by all threads, written without a lock: the key is the address ^ the rule's word, so that
- * a key and a word of two writers do not make a rule of either's address. */
+/* Shared by all threads and written without a lock: the key is the address ^ the rule's word, so a
+ * key and a word from two writers do not form a rule for either's address. */
 struct rule {
     uint64_t key;
     uint64_t word;
@@ -25,7 +25,7 @@ _Static_assert(sizeof(struct seep_cfi_rule) == sizeof(uint64_t), "one word");
 
 enum {
     N_RULES = 1 << 15,
-    ROOM = 12,     /* in a shape: what a step takes at most */
+    ROOM = 12,     /* in a shape: the most that one step takes */
     EVAL = 0x80,   /* in the evaluation loop of Python */
     LOADER = 0x40, /* in the dynamic loader */
 };
@@ -114,8 +114,8 @@ static intptr_t far_step(const int8_t *bytes)
     return (intptr_t)bytes[2] << 16 | (uint8_t)bytes[1] << 8 | (uint8_t)bytes[0];
 }
 
-/* The multilinear hash of (word + distance) over all words that the walk depends on: what the shape
- * alone decides has been summed already. */
+/* The multilinear hash of (word + distance) over all words that the walk depends on; the part that
+ * the shape alone decides is already summed. */
 static inline uint64_t shape_finish(const struct seep_shape *shape, uint64_t words, uintptr_t rbp)
 {
     if (shape->uses_rbp)
@@ -123,11 +123,10 @@ static inline uint64_t shape_finish(const struct seep_shape *shape, uint64_t wor
     return seep_hash_finish(shape->places + words);
 }
 
-/* Words are read wherever they lie on the stack, also between what a sanitizer lets be read. */
+/* Reads words anywhere on the stack, including those that a sanitizer has poisoned. */
 #define READS_STACK __attribute__((no_sanitize("address")))
 
-/* Sums from the first far step on: mostly the last few frames, for it is main() that has large
- * ones. */
+/* Sums from the first far step on: usually the last few frames, because main() has large ones. */
 static READS_STACK __attribute__((noinline)) uint64_t far_words(const struct seep_shape *shape,
                                                                 const uintptr_t *word)
 {
@@ -234,11 +233,11 @@ struct trail {
     struct seep_regs regs; /* where the shape begins */
     uintptr_t base;
     intptr_t last;      /* distance of the word noted last */
-    uintptr_t rbp_from; /* where rbp was loaded from; 0: initial; 1: noted already */
-    uintptr_t rbp_at;   /* the same, but for the notes */
-    uint64_t words;     /* sum over the words noted, each by its key */
-    uint64_t hash;      /* of the shapes before */
-    bool first;         /* there is none */
+    uintptr_t rbp_from; /* where rbp was loaded from; 0: initial; 1: already noted */
+    uintptr_t rbp_at;   /* the same, unaffected by notes */
+    uint64_t words;     /* sum over the words noted, each with its key */
+    uint64_t hash;      /* of the previous shapes */
+    bool first;         /* no shape precedes this one */
     bool whole;
 };
 
@@ -271,7 +270,7 @@ static inline READS_STACK void depend(struct trail *trail, uintptr_t address)
         note_far(trail, by);
     if (distance > shape->reach)
         shape->reach = (uint32_t)distance;
-    else if (__builtin_expect(distance < 0 && !trail->first, 0)) /* not of this shape */
+    else if (__builtin_expect(distance < 0 && !trail->first, 0)) /* not part of this shape */
         trail->whole = false;
 }
 
@@ -289,7 +288,7 @@ struct position {
     uintptr_t low, high; /* bounds of what may be read */
 };
 
-/* Goes to the caller's frame. False: there is none, or it cannot be. */
+/* Goes to the caller's frame. False: there is none, or it cannot be reached. */
 static inline READS_STACK bool step(struct position *at, struct seep_cfi_rule rule,
                                     struct trail *trail)
 {
@@ -351,7 +350,7 @@ static void begin_shape(struct seep_walk *walk, struct trail *trail, const struc
     shape->rbp_at = UINT32_MAX;
 }
 
-/* The shape is whole: it becomes the latest of its set. */
+/* The shape is complete: it becomes the latest of its set. */
 static void end_shape(struct seep_walk *walk, struct trail *trail)
 {
     struct seep_shape *made = trail->shape;
@@ -369,7 +368,7 @@ static void end_shape(struct seep_walk *walk, struct trail *trail)
     set[0] = *made;
 }
 
-/* Called where little room is left: ends the shape before the frame at `at`, if it can end there,
+/* Called when little room is left: ends the shape before the frame at `at`, if it can end there,
  * and begins the next. */
 static __attribute__((noinline)) void next_shape(struct seep_walk *walk, struct trail *trail,
                                                  const struct position *at)
@@ -385,8 +384,8 @@ static __attribute__((noinline)) void next_shape(struct seep_walk *walk, struct 
     begin_shape(walk, trail, at, shape->stop_at_eval);
 }
 
-/* Goes to what the signal has interrupted, on this stack or, from an alternate one, on another.
- * There the program counter is no return address: one more makes it look like one. */
+/* Goes to the code that the signal interrupted, on this stack or, from an alternate stack, on
+ * another. Its program counter is not a return address: adding one makes it look like one. */
 static READS_STACK bool step_over_signal(struct position *at, struct seep_stacks *stacks)
 {
     const ucontext_t *context = (const ucontext_t *)at->cfa;
@@ -423,8 +422,8 @@ unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, 
         if (__builtin_expect(rule.cfa_kind & (EVAL | LOADER), 0)) {
             if ((rule.cfa_kind & EVAL) && stop_at_eval)
                 break;
-            /* What the loader calls is an initialiser: of what lies inside, only which one it is
-             * matters. Libraries of operators make half a million stacks there, once each. */
+            /* The loader calls initialisers: of the frames inside, only which initialiser it is
+             * matters. Operator libraries make half a million stacks there, once each. */
             if ((rule.cfa_kind & LOADER) && n > 1) {
                 addresses[0] = addresses[n - 1];
                 n = 1;
@@ -448,7 +447,7 @@ unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, 
         *hash = trail.hash;
         return n;
     }
-    /* No guessing here. */
+    /* no guessing here */
     uint64_t sum = n;
     for (unsigned i = 0; i < n; i++)
         sum += addresses[i] * seep_hash_keys[2 * SEEP_MAX_SHAPE + i];

@@ -1,14 +1,15 @@
 #include "preload/steps/choice.h"
 
 enum {
-    ENOUGH_BATCHES = 12, /* without a step of an optimizer: it is not a check before the training */
-    ENOUGH_JOINED = 12,  /* optimizers that never step again: they are made anew */
-    ENOUGH_STRANGERS = 32, /* in a row, that had never stepped: a training makes them anew */
-    MANY_BATCHES = 4,      /* between two rounds: gradients are accumulated, … */
-    ROUNDS_IN_A_ROW = 3,   /* … if it is so again and again: evaluations come in between, too */
+    ENOUGH_BATCHES = 12,   /* without an optimizer step: more than a check before the training */
+    ENOUGH_JOINED = 12,    /* optimizers that never step again: the job makes new ones each time */
+    ENOUGH_STRANGERS = 32, /* in a row that had never stepped before: the training makes new ones
+                            * each step */
+    MANY_BATCHES = 4,      /* between two rounds: gradients are accumulated */
+    ROUNDS_IN_A_ROW = 3,   /* like that before the source changes: one may be an evaluation */
     ACTIVE_LOOPS = 8,      /* iterations between two rounds */
-    ENOUGH_ROUNDS = 8,     /* fewer are no training that could be over */
-    OVER_SHARE = 2,        /* 1/n of the time of all rounds has passed without one */
+    ENOUGH_ROUNDS = 8,     /* fewer are not a training that could be over */
+    OVER_SHARE = 2,        /* it is over once 1/n of all rounds' time has passed without one */
 };
 
 static const uint64_t slow_ns = UINT64_C(1000000000), batch_gone_ns = UINT64_C(5000000000),
@@ -35,8 +36,8 @@ bool seep_choice_told(struct seep_choice *choice, enum seep_step_source by)
     return true;
 }
 
-/* What was chosen because no optimizer stepped gives way to the first round; what was chosen beside
- * the rounds does so when it is no longer the finer measure. */
+/* A source chosen because no optimizer stepped gives way to the first round; one preferred to the
+ * rounds gives way once it is no longer the finer measure. */
 static bool rounds_take_over(const struct seep_choice *choice)
 {
     switch (choice->why) {
@@ -49,7 +50,7 @@ static bool rounds_take_over(const struct seep_choice *choice)
     }
 }
 
-/* No optimizer has stepped for longer than an evaluation within a training takes. */
+/* No optimizer has stepped for longer than an evaluation during training takes. */
 static bool is_training_over(const struct seep_choice *choice, uint64_t now_ns)
 {
     const uint64_t since = now_ns - choice->round_ns;
@@ -81,7 +82,7 @@ bool seep_choice_round(struct seep_choice *choice, uint64_t now_ns)
     return choice->source == SEEP_STEP_OPTIMIZER;
 }
 
-/* Many optimizers side by side, one for each parameter, are strangers once, and then no more. */
+/* Many optimizers side by side, one for each parameter, are strangers the first time only. */
 void seep_choice_met(struct seep_choice *choice, bool stranger)
 {
     choice->strangers = stranger ? choice->strangers + 1 : 0;
@@ -101,7 +102,7 @@ bool seep_choice_joined(struct seep_choice *choice)
     return choice->why == SEEP_WHY_OPTIMIZERS_ANEW;
 }
 
-/* Optimizers that do not come again end no steps. */
+/* Optimizers that step once and never again do not end steps. */
 static bool made_anew(const struct seep_choice *choice)
 {
     return choice->source == SEEP_STEP_OPTIMIZER && choice->joined >= ENOUGH_JOINED;

@@ -38,7 +38,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* "/pythonX.Y/" or "/pythonXY.zip/" stands here; a free-threaded build has a t behind it. */
+/* Whether the text continues with "/pythonX.Y/" or "/pythonXY.zip/"; free-threaded builds add a
+ * t. */
 static bool is_python_folder(struct text text)
 {
     static const char name[] = "/python";
@@ -67,7 +68,7 @@ static bool is_library(struct text file)
     return false;
 }
 
-/* Of a PyTorch optimizer or DataLoader. */
+/* Marks of a PyTorch optimizer or DataLoader. */
 static uint32_t training_marks(struct text file, struct text function)
 {
     if (is(function, "wrapper") && ends_with(file, "/torch/optim/optimizer.py"))
@@ -82,7 +83,7 @@ static uint32_t training_marks(struct text file, struct text function)
     return 0;
 }
 
-/* PyTorch shares a tensor's storage by moving it, for whoever else has the tensor, too. */
+/* PyTorch shares a tensor by moving its storage, also for all others that use the tensor. */
 static uint32_t share_marks(struct text file, struct text function)
 {
     bool shares = (is(function, "reduce_storage") &&
@@ -91,8 +92,8 @@ static uint32_t share_marks(struct text file, struct text function)
     return shares ? SEEP_MARK_SHARE : 0;
 }
 
-/* Of multiprocessing.Pool, concurrent.futures and joblib, whose workers send back what each task
- * has given. */
+/* Marks of multiprocessing.Pool, concurrent.futures and joblib, whose workers send back the result
+ * of each task. */
 static uint32_t pool_marks(struct text file, struct text function)
 {
     if ((is(function, "worker") && ends_with(file, "/multiprocessing/pool.py")) ||
@@ -106,7 +107,7 @@ static uint32_t pool_marks(struct text file, struct text function)
     return 0;
 }
 
-/* What is called back for each item, batch or module has loops, but none of them is the job's. */
+/* Code that is called back for each item, batch or module has loops, but none is the job's. */
 static bool is_called_back(struct text file, struct text function)
 {
     static const char *const names[] = {

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* A lap has three steps or more: of fewer it is not to be told which loop is around which. */
+/* A lap has at least three steps: with fewer it is unclear which loop encloses which. */
 enum { STEPS_BETWEEN = 2 };
 
-/* The outermost loop that changed, as SEEP_LAP_…; -1: the steps are made at different places. */
+/* The outermost loop that changed, as SEEP_LAP_…; -1: the steps are at different places. */
 static int change(const struct seep_lap_loops *before, const struct seep_lap_loops *now)
 {
     const unsigned n = before->n < now->n ? before->n : now->n;
@@ -32,7 +32,7 @@ static void begin_anew(struct seep_laps *laps, uint64_t t_ns, uint32_t period)
     laps->period = period;
 }
 
-/* Whether steps differ so seldom in this way that it is none of the steps' own loop. */
+/* Whether steps change in this way so seldom that it is not the steps' own loop. */
 static bool is_around(const struct seep_laps *laps, int changed)
 {
     uint32_t further_out = 0, ordinary = 0;

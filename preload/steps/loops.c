@@ -6,26 +6,30 @@ enum {
     PROBES = 8,
     LEAST = 12,
     SILENT_ITERATIONS = 10,
-    AROUND = 2,            /* whole iterations of a loop around another, which has … */
-    ITERATIONS_EACH = 8,   /* … so many in each */
+    AROUND = 2,            /* completed iterations of an outer loop, which has … */
+    ITERATIONS_EACH = 8,   /* … this many inner iterations in each */
     MOST_ROUNDS = 1 << 16, /* from one reading to the next */
 };
 
-static const uint64_t step_ns = 2 * 1000 * 1000; /* no step is faster, … */
-static const uint64_t fast_ns = 500 * 1000; /* … but one of the user's, if there is hardly … */
-static const uint64_t item_ns = 100 * 1000; /* that only its items show: it is no filling */
-static const double fast_share = 0.8;       /* … anything else in the loop around it */
-static const uint64_t patience_ns = 300 * 1000 * 1000;       /* but where none is slower, … */
-static const uint64_t settle_ns = 20 * UINT64_C(1000000000); /* … and none shows for so long */
-static const uint64_t own_watch_ns = UINT64_C(1000000000);   /* held against its own time alone */
+/* A step lasts at least step_ns, or fast_ns in a user's loop that takes fast_share of a slower
+ * loop's time: the slower one is then its epochs. If no loop is slow enough within patience_ns, the
+ * slowest is taken, but for settle_ns a slow one may still replace it. A loop known only by its
+ * items lasts at least item_ns an iteration: shorter ones only fill a list. */
+static const uint64_t step_ns = 2 * 1000 * 1000;
+static const uint64_t fast_ns = 500 * 1000;
+static const uint64_t item_ns = 100 * 1000;
+static const double fast_share = 0.8;
+static const uint64_t patience_ns = 300 * 1000 * 1000;
+static const uint64_t settle_ns = 20 * UINT64_C(1000000000);
+static const uint64_t own_watch_ns = UINT64_C(1000000000); /* at least, if is_by_itself() */
 static const uint64_t silence_ns = UINT64_C(1000000000);
 static const uint64_t choose_gap_ns = 50 * 1000 * 1000;
 static const uint64_t forget_ns = 20 * UINT64_C(1000000000);
-static const double least_share = 0.05; /* less is a detail of what is around it */
+static const double least_share = 0.05; /* a smaller share is a detail of the outer loop */
 
 /* ---- iterations ---------------------------------------------------------------------------- */
 
-/* The loop's place, or else the one of those it may have that is silent for longest. */
+/* The loop's entry; if it has none, the candidate entry unused for longest, cleared. */
 static struct seep_loop *place_of(struct seep_loops *loops, uintptr_t code, intptr_t begin)
 {
     uint64_t hash = (code ^ (uint64_t)begin << 20) * UINT64_C(0x9e3779b97f4a7c15);
@@ -41,7 +45,7 @@ static struct seep_loop *place_of(struct seep_loops *loops, uintptr_t code, intp
     return oldest;
 }
 
-/* Loops inside of the one that has begun an iteration have been left, and begin anew. */
+/* The loops inside the one that has begun an iteration were left, and will start again. */
 static void leave_inner(struct seep_loops *loops, const struct seep_loop *outer)
 {
     for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
@@ -114,7 +118,7 @@ uint64_t seep_loops_event(struct seep_loops *loops, const struct seep_pyframe *o
 
 /* ---- iterations by items ------------------------------------------------------------------- */
 
-/* What was kept of the same for loop; NULL: nothing. */
+/* The previous reading of the same for loop; NULL if there is none. */
 static const struct seep_pyloop *kept(const struct seep_loops *loops,
                                       const struct seep_pyloop *item)
 {
@@ -124,9 +128,9 @@ static const struct seep_pyloop *kept(const struct seep_loops *loops,
     return NULL;
 }
 
-/* How many rounds passed from `last` to `item`, and before, as far as only that shows how much each
- * is. Where it has begun anew, the one that was its last
- * has. */
+/* How many rounds passed from `last` to `item`, plus earlier ones that only now turn out to have
+ * been rounds, as the size of one becomes known. A loop that has started again has finished its
+ * last round. */
 static uint32_t rounds_since(struct seep_loop *loop, const struct seep_pyloop *last,
                              const struct seep_pyloop *item)
 {
@@ -170,7 +174,7 @@ bool seep_loops_items(struct seep_loops *loops, const struct seep_pyframe *outer
                 met(loops, item->code, (intptr_t)item->path, kind(outermost, item->depth), now_ns);
         loop->items = true;
         const uint32_t rounds = rounds_since(loop, last, item);
-        /* A new iterator may lie where the old one was. */
+        /* A new iterator may have the old one's address. */
         const bool anew = item->iterator != last->iterator || item->place < last->place;
         loop->n_anew += anew;
         loop->left = loop->left || anew;
@@ -199,17 +203,17 @@ static bool is_by_itself(const struct seep_loop *loop)
     return loop->kind == SEEP_LOOP_LIBRARY || loop->items;
 }
 
-/* A user's loop is held against all that passed since the first of them. What a library does before
- * its main loop, as it traces and compiles a network, repeats much, too: its loop is held against
- * the time since it began, and so is one that only its items show. */
+/* A user's loop is compared with all time since the first user's loop. A library repeats much
+ * before its main loop, too, as it traces and compiles a network: its loop is compared with the
+ * time since it began, and so is a loop seen only by its items. */
 static uint64_t watched_ns(const struct seep_loops *loops, const struct seep_loop *loop,
                            uint64_t now_ns)
 {
     return now_ns - (is_by_itself(loop) ? loop->first_ns : loops->user_since_ns);
 }
 
-/* The loop around it in the same function, as that of epochs is around that of batches; NULL where
- * none is seen. */
+/* The loop around it in the same function, as an epoch loop is around a batch loop; NULL if none is
+ * seen. */
 static const struct seep_loop *around(const struct seep_loops *loops, const struct seep_loop *inner)
 {
     const struct seep_loop *longest = NULL;
@@ -223,8 +227,8 @@ static const struct seep_loop *around(const struct seep_loops *loops, const stru
     return longest;
 }
 
-/* It takes much of the time itself, or a library's trains in it and evaluates after it, round by
- * round. */
+/* Whether the loop takes at least `share` of the time watched. For a library's training loop it is
+ * enough if a loop around it does, which evaluates in each round, too. */
 static bool fills(const struct seep_loops *loops, const struct seep_loop *loop, double share,
                   uint64_t now_ns)
 {
@@ -247,16 +251,17 @@ static bool qualifies(const struct seep_loops *loops, const struct seep_loop *lo
            watched_ns(loops, loop, now_ns) >= watch_ns && fills(loops, loop, rule->share, now_ns);
 }
 
-/* A fast loop of the user's that does the work of a slower one: batches of a millisecond are the
- * steps, and not the epochs around them. */
+/* A fast user's loop that does the work of a slower one: batches of a millisecond are the steps,
+ * not the epochs around them. */
 static bool does_the_work(const struct seep_loop *fast, const struct seep_loop *slow)
 {
     return fast->kind == SEEP_LOOP_USER && mean_ns(fast) >= fast_ns && fast->n > slow->n &&
            (double)fast->on_ns >= fast_share * (double)slow->on_ns;
 }
 
-/* Few rounds in each of a loop around it that is slow enough to be steps itself: what is repeated
- * within a step (tries, micro-batches, views of a sample), and not batches within an epoch. */
+/* Whether it has few rounds for each one of an outer loop that is slow enough to be steps itself: a
+ * repetition within a step (tries, micro-batches, views of a sample), not batches within an
+ * epoch. */
 static bool is_detail(const struct seep_loops *loops, const struct seep_loop *inner)
 {
     for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
@@ -273,8 +278,8 @@ static bool is_detail(const struct seep_loops *loops, const struct seep_loop *in
     return false;
 }
 
-/* Of the loops that are slow enough to be steps the one that iterates most often, or a fast one
- * that does its work; where none is, and that will hardly change, the slowest. */
+/* Of the loops slow enough to be steps, the one that iterates most often, or a fast one that does
+ * its work; if none is slow enough, and that will hardly change, the slowest. */
 static const struct seep_loop *best_of(const struct seep_loops *loops, enum seep_loop_kind kind,
                                        bool items, const struct seep_loop_rule *rule,
                                        uint64_t now_ns)
@@ -300,8 +305,9 @@ static const struct seep_loop *best_of(const struct seep_loops *loops, enum seep
     return often || now_ns - since_ns < patience_ns ? often : slowest;
 }
 
-/* Where places go back in some rounds of a loop only, as where a list grows, its items show all of
- * them. Loops within it begin anew in each of its rounds: those are others. */
+/* The same loop as seen by its items, if that shows more rounds: events may show only some, for
+ * example if nothing but a growing list allocates. Item loops that start again in each round are
+ * inner loops, not this one. */
 static const struct seep_loop *fuller(const struct seep_loops *loops, const struct seep_loop *found)
 {
     const uint32_t near = found->n / 4;
@@ -311,15 +317,14 @@ static const struct seep_loop *fuller(const struct seep_loops *loops, const stru
         if (!loop->items || loop->code != found->code || loop->depth != found->depth)
             continue;
         if (loop->n + near >= found->n && loop->n <= found->n + near)
-            return found; /* its own items say the same: all of its rounds were seen */
+            return found; /* its own items agree: all rounds were seen */
         if (mean_ns(loop) >= item_ns && loop->n > found->n + near && loop->n_anew < found->n / 2)
             more = loop;
     }
     return more ? more : found;
 }
 
-/* Loops that their places show go before those that only their items do: the other may be a detail.
- */
+/* Loops seen by their places precede those seen only by their items, which may be a detail. */
 static const struct seep_loop *best(const struct seep_loops *loops, enum seep_loop_kind kind,
                                     const struct seep_loop_rule *rule, uint64_t now_ns)
 {
@@ -355,7 +360,7 @@ static bool is_same(const struct seep_loop *a, const struct seep_loop *b)
     return a->code == b->code && a->begin == b->begin;
 }
 
-/* The main loop, as it went on since another was looked for; NULL: it did not. */
+/* The main loop as recorded since the last restart of the search; NULL if it did not iterate. */
 static const struct seep_loop *main_since(const struct seep_loops *loops)
 {
     for (uint32_t i = 0; i < SEEP_LOOPS; i++)
@@ -364,8 +369,7 @@ static const struct seep_loop *main_since(const struct seep_loops *loops)
     return NULL;
 }
 
-/* Whether the main loop that is known goes on being it. A library's gives way to any of the user's.
- */
+/* Whether the known main loop remains it. A library's gives way to any of the user's. */
 static bool stays(const struct seep_loops *loops, const struct seep_loop *other, uint64_t now_ns)
 {
     const struct seep_loop *main = &loops->main;
@@ -390,7 +394,7 @@ void seep_loops_restart(struct seep_loops *loops)
     memset(loops->loops, 0, sizeof(loops->loops));
 }
 
-/* Some loop takes most of the time: it may only be too slow to have shown it. */
+/* Some loop takes most of the time: it may just be too slow to qualify yet. */
 static bool any_lasts(const struct seep_loops *loops, const struct seep_loop_rule *rule,
                       uint64_t now_ns)
 {
@@ -414,7 +418,7 @@ bool seep_loops_choose(struct seep_loops *loops, const struct seep_loop_rule *ru
     if (found && stays(loops, found, now_ns))
         return false;
     if (found && found->last_ns != now_ns) {
-        loops->choose_ns = 0; /* as soon as it iterates */
+        loops->choose_ns = 0; /* choose when it next iterates */
         return false;
     }
     if (found) {
@@ -423,7 +427,7 @@ bool seep_loops_choose(struct seep_loops *loops, const struct seep_loop_rule *ru
         if (!seep_loops_unsettled(loops, now_ns))
             seep_loops_restart(loops);
     } else if (now_ns - loops->since_ns > forget_ns && !any_lasts(loops, rule, now_ns)) {
-        seep_loops_restart(loops); /* what was at first says little of what is now */
+        seep_loops_restart(loops); /* early loops say little about the present */
     }
     return found != NULL;
 }

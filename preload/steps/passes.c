@@ -21,7 +21,8 @@ static void remove_one(struct seep_feeding *set, uint32_t number)
     set->n = kept;
 }
 
-/* At the end, so that the last is the one drawn from last; what was drawn from first makes room. */
+/* Adds it at the end: the last is the one drawn from last. If full, drops the one drawn from
+ * first. */
 static void add(struct seep_feeding *set, uint32_t number)
 {
     remove_one(set, number);
@@ -58,7 +59,7 @@ static struct seep_pass *by_number(struct seep_passes *passes, uint32_t number)
     return NULL;
 }
 
-/* The newest of an iterator: another may have had its address. */
+/* The newest pass of an iterator: an earlier iterator may have had its address. */
 static struct seep_pass *by_iterator(struct seep_passes *passes, uintptr_t iterator)
 {
     struct seep_pass *found = NULL;
@@ -70,8 +71,8 @@ static struct seep_pass *by_iterator(struct seep_passes *passes, uintptr_t itera
     return found;
 }
 
-/* The oldest that began, and was not drawn from: iterations are taken up in the order in which they
- * were made. */
+/* The oldest pass that has begun but was never drawn from: iterators are used in the order in which
+ * they were made. */
 static struct seep_pass *waiting(struct seep_passes *passes)
 {
     struct seep_pass *found = NULL;
@@ -87,7 +88,7 @@ static struct seep_pass *begin(struct seep_passes *passes, uintptr_t loader, uin
                                uint32_t period)
 {
     struct seep_pass *pass = passes->passes;
-    for (uint32_t i = 1; i < SEEP_PASSES; i++) /* the one that was left for longest */
+    for (uint32_t i = 1; i < SEEP_PASSES; i++) /* the one unused for longest */
         if (passes->passes[i].used < pass->used)
             pass = &passes->passes[i];
     *pass = (struct seep_pass){.number = ++passes->n_begun,
@@ -115,8 +116,8 @@ bool seep_passes_asked(struct seep_passes *passes, uintptr_t iterator, uint64_t 
                        uint32_t period)
 {
     struct seep_pass *pass = by_iterator(passes, iterator), *next = waiting(passes);
-    /* What began after this iterator's last pass is the next one of it, or of another that has come
-     * to lie at its address. */
+    /* A pass that began after this iterator's last one is its next, or belongs to a new iterator at
+     * the same address. */
     if (next && (!pass || next->number > pass->number))
         pass = next;
     if (!pass)
@@ -160,7 +161,7 @@ const struct seep_pass *seep_passes_fed(struct seep_passes *passes)
         keep_common(&passes->alike, &drawn);
     if (goes_on)
         return NULL;
-    if (passes->epoch && passes->alike.n) { /* it was another all the time */
+    if (passes->epoch && passes->alike.n) { /* another one has fed all along */
         passes->epoch = oldest(&passes->alike);
         return NULL;
     }

@@ -2,7 +2,7 @@
 
 enum { PROBES = 16 };
 
-/* Its place, or else the one of those it may have that was used longest ago. */
+/* The optimizer's entry; if it has none, the candidate entry unused for longest. */
 static struct seep_round_place *place_of(struct seep_rounds *rounds, uintptr_t optimizer)
 {
     uint32_t at = (uint32_t)((uint64_t)optimizer * UINT64_C(0x9e3779b97f4a7c15) >> 32);

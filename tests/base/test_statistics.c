@@ -1,5 +1,5 @@
-/* The robust statistics against values worked out by hand, and against what they must not be fooled
- * by. */
+/* The robust statistics, compared with values worked out by hand, and with data made to mislead
+ * them. */
 #include "libprof/base/statistics.h"
 #include "tests/suite.h"
 

@@ -1,4 +1,4 @@
-/* What a program says on stderr is one line, whatever the names in it hold. */
+/* A message on stderr is one line, whatever the names in it contain. */
 #include "libprof/base/text.h"
 #include "tests/suite.h"
 

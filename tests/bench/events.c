@@ -1,9 +1,9 @@
-/* What an event costs a program, shim and all, and what a live block costs in memory: this program
- * runs itself with and without the shim, in turns, and compares medians.
+/* What an event costs a program, including the shim, and what a live block costs in memory: this
+ * program runs itself with and without the shim, alternately, and compares medians.
  *   events                 the tables
- *   events pairs THREADS   free+malloc pairs; prints ns a pair and thread
- *   events deep FRAMES     pairs below so many frames, which stay; prints ns a pair
- *   events stacks BITS     2^BITS stacks in turn, a pair each; prints ns a pair, once all were met
+ *   events pairs THREADS   free+malloc pairs; prints ns per pair and thread
+ *   events deep FRAMES     pairs below that many frames, which stay; prints ns per pair
+ *   events stacks BITS     2^BITS stacks in turn, a pair each; prints ns per pair once warm
  *   events first BITS      the same, the first time
  *   events live BYTES      keeps a million blocks of BYTES; prints its RSS in bytes */
 #include "tests/bench/side_by_side.h"

@@ -1,7 +1,7 @@
-/* What mapping costs a program that has many maps: a page unmapped and mapped again, with and
- * without the shim, in turns.
- *   maps         the table
- *   maps live LIVE    with so many maps beside; prints ns a pair */
+/* What mapping costs a program that has many maps: a page is unmapped and mapped again, with and
+ * without the shim, alternately.
+ *   maps              the table
+ *   maps live LIVE    beside that many maps; prints ns per pair */
 #include <sys/mman.h>
 
 #include "tests/bench/side_by_side.h"

@@ -1,7 +1,8 @@
-/* What a report of a large job costs: made-up profiles of PROCESSES processes with SITES sites
- * each, as of ranks that run the same program: all stacks but one of fifty are common, one site of
- * a hundred holds much, one of thirty is active in many steps. `seep report` and `seep view` on
- * them are timed and their memory measured. report [PROCESSES [SITES]]    default 64 and 100000 */
+/* What a report of a large job costs. Makes up profiles of PROCESSES processes with SITES sites
+ * each, like ranks that run the same program: all stacks but one in fifty are common, one site in a
+ * hundred holds much, one in thirty is active in many steps. Times `seep report` and `seep view` on
+ * them and measures their memory.
+ *   report [PROCESSES [SITES]]    default 64 and 100000 */
 #include "tests/profile_builder.h"
 
 #include <stdio.h>

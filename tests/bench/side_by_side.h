@@ -1,4 +1,4 @@
-/* A benchmark that runs itself with and without the shim, in turns, and compares medians. */
+/* A benchmark that runs itself alternately with and without the shim, and compares medians. */
 #ifndef SEEP_TESTS_SIDE_BY_SIDE_H
 #define SEEP_TESTS_SIDE_BY_SIDE_H
 

@@ -1,5 +1,5 @@
-/* What each stage of an event costs, alone, in ns: median of several rounds of many calls.
- * The Python stage needs an interpreter: tests/pyframe/run.sh --bench prints it. */
+/* What each stage of an event costs alone, in ns: the median of several rounds of many calls.
+ * tests/pyframe/run.sh --bench prints the Python stage, which needs an interpreter. */
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 #include <stdio.h>

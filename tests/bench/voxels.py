@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""seep-lab's voxelize beside NumPy, in turns, in one run: medians.
+"""seep-lab's voxelize beside NumPy, alternately in one run: medians.
 
     tests/bench/voxels.py [--rounds N]
 
-SEEP_LAB names seep-lab (build/seep-lab), SEEP_DATA the folder of lidar-pc.npz, left out without it.
+SEEP_LAB names seep-lab (build/seep-lab), SEEP_DATA the folder of lidar-pc.npz, which is left out without it.
 
-NumPy is given what seep_voxelize() is given, integer coordinates, and makes what it makes: voxels,
-the first point of each, and the voxel of each point; once with np.unique(axis=0), once over one
-64-bit number a point, whose making is timed too. The second column of ours has the quantisation in
-it as well. Random points are drawn from the same distributions on both sides, the sweep is the same
-file. Lists of the points of each voxel, which NumPy does not make here, are in our times.
+NumPy gets the same input as seep_voxelize(), integer coordinates, and makes the same output: voxels,
+the first point of each, and the voxel of each point; once with np.unique(axis=0), once with one
+64-bit number per point, including the time to make it. Our second column also includes the
+quantisation. Random points are drawn from the same distributions on both sides, and the sweep is the
+same file. Our times include lists of the points of each voxel, which NumPy does not make here.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Pages that no job here has written, made of one that has."""
+"""Made-up pages, derived from one that a job has written."""
 import collections
 import json
 import re

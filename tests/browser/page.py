@@ -1,4 +1,4 @@
-"""A page of `seep view` in a real browser, without a window and without a network."""
+"""A page of `seep view` in a real browser, headless and without a network."""
 import base64
 import json
 import re

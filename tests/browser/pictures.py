@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Makes the pictures of README.md, docs/tour.md and docs/gpu-stories.md: a page of `seep view` as a browser shows it, and
-`seep top` as a terminal.
+"""Makes the pictures of README.md, docs/tour.md and docs/gpu-stories.md: pages of `seep view` as a browser shows them, one of
+them of a look, and `seep top` as a terminal.
 
     tests/browser/pictures.py FOLDER
 
@@ -74,6 +74,30 @@ def picture_top(browser, scratch, folder):
     print(folder / "top.png")
 
 
+def resident_bytes(pid):
+    return int(pathlib.Path("/proc/%d/statm" % pid).read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def picture_look(browser, scratch, folder):
+    """Not under seep, with so many images that its memory grows for some looks."""
+    look = scratch + "/look.json"
+    job = subprocess.Popen([*JOB, "20000"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while job.poll() is None and resident_bytes(job.pid) < 400 << 20:
+            time.sleep(0.1)
+        subprocess.run([SEEP, "look", "--every", "1", "--times", "4", "--format", "json", "-o", look, str(job.pid)],
+                       stderr=subprocess.DEVNULL)
+    finally:
+        job.kill()
+        job.wait()
+    subprocess.run([SEEP, "view", look], check=True, stdout=subprocess.DEVNULL)
+    browser.look(WIDTH, 580)
+    browser.open(scratch + "/look.html", "#holders")
+    browser.wait(lambda: browser.all("svg.icicle"), "holders")
+    browser.driver.save_screenshot(str(folder / "holders.png"))
+    print(folder / "holders.png")
+
+
 def main(folder):
     if page.MISSING or not shutil.which("tmux"):
         sys.exit("pictures.py: %s is missing: ./bootstrap check installs it" % (page.MISSING or "tmux"))
@@ -84,6 +108,7 @@ def main(folder):
             picture_views(browser, scratch, folder, [*JOB, "600"], PICTURES)
             picture_device(browser, scratch, folder)
             picture_top(browser, scratch, folder)
+            picture_look(browser, scratch, folder)
         finally:
             browser.quit()
 

@@ -36,6 +36,40 @@ def main():
 main()
 '''
 
+# One line, called in three ways: one of them in the older run alone, one in the newer, one in both.
+WAYS = '''import sys
+import seep
+
+kept = []
+
+def make():
+    return bytearray(64 * 1024)
+
+
+def gone():
+    return make()
+
+
+def fresh():
+    return make()
+
+
+def stays():
+    return make()
+
+
+for step in range(80):
+    if sys.argv[1] == "before":
+        kept.append(gone())
+        if step < 40:
+            kept.append(stays())
+    elif step < 40:
+        kept.append(stays())
+        if step < 20:
+            kept.append(fresh())
+    seep.step()
+'''
+
 OWN_VIEWS = ("comparison", "changes", "difference")
 VIEWS = OWN_VIEWS + ("findings", "timeline", "flame", "sites", "processes")
 
@@ -115,8 +149,8 @@ class Views(CompareCase):
         self.browser.one("main .search").send_keys("nothing has this name")
         self.browser.wait(lambda: not self.browser.all(".rows .row"))
         for key in ("kept", "growth", "peak"):
-            amounts = self.browser.run("return pairsInOrder('', 'all', arguments[0], true)"
-                                       ".map((i) => Math.abs(changeOf(arguments[0], i)))", key)
+            amounts = self.browser.run("return changedLines('', 'all', arguments[0], true)"
+                                       ".map((line) => Math.abs(changeOf(arguments[0], line.rows)))", key)
             self.assertEqual(amounts, sorted(amounts, reverse=True), key)
         self.open("#changes?search=load")
         self.browser.click(".rows .row")
@@ -127,11 +161,43 @@ class Views(CompareCase):
         self.browser.arrive("sites")
         self.assertIn("load", self.browser.text("#site"))
 
+    def test_stacks_of_one_line_are_one_row_and_unfold(self):
+        self.open("#changes?search=make&show=all", name="ways", source=WAYS)
+        row = self.browser.text(".rows .row").split("\n")
+        self.assertEqual(len(self.browser.all(".rows .row")), 1, "three stacks, of which one is in BASE alone, one in NEW alone")
+        self.assertRegex(row[0], r"ways_of_two\.py:7 make")
+        self.assertRegex(self.browser.text("main > p"), r"^1 line, 3 stacks of \d")
+        line = "changedLines('make', 'all', 'kept', true)[0]"
+        base, new, change = self.browser.run("const rows = %s.rows; return [inBase('kept', rows), inNew('kept', rows), "
+                                             "changeOf('kept', rows)]" % line)
+        self.assertAlmostEqual(base / (110 * 64 * 1024), 1, delta=0.05, msg="of the last tenth of the steps it is the least")
+        self.assertAlmostEqual(new / (60 * 64 * 1024), 1, delta=0.05)
+        self.assertAlmostEqual(change, new - base, delta=1)
+        self.browser.click(".rows .row")
+        self.assertIn("line=", self.browser.fragment())
+        folds = [e.text for e in self.browser.all("#pair .stack-fold")]
+        self.assertEqual(len(folds), 3)
+        self.assertRegex(folds[0], r"^−4\.\d MiB kept .*called from ways_of_two\.py:11 gone")
+        self.assertFalse(self.browser.all("#pair .stack"), "frames come with the fold")
+        self.browser.click("#pair .stack-fold summary")
+        self.browser.wait(lambda: self.browser.all("#pair .stack"))
+        one = self.browser.run("return %s.rows.find((i) => inBase('kept', [i]) === null)" % line)
+        self.open("#changes?pair=%d" % one, name="ways", source=WAYS)
+        self.assertRegex(self.browser.text("#pair .stack-fold[open]"), r"(?s)^\+.*make.*fresh.*<module>")
+
+    def test_peaks_of_several_stacks_are_not_called_one(self):
+        self.open("#changes?search=make&show=all", name="ways", source=WAYS)
+        self.browser.click(".rows .row")
+        self.assertIn("peaks of its stacks, added up", self.browser.text("#pair table"))
+        self.open("#changes?search=load")
+        self.browser.click(".rows .row")
+        self.assertNotIn("added up", self.browser.text("#pair table"))
+
     def test_arrows_move_in_the_table_and_enter_opens(self):
         self.open("#changes")
         self.browser.run("document.querySelector('.scroller').focus()")
         self.browser.keys(Keys.ARROW_DOWN, Keys.ENTER)
-        self.assertIn("pair=", self.browser.fragment())
+        self.assertIn("line=", self.browser.fragment())
         self.assertIn("cache", self.browser.text("#pair h2"))
 
 
@@ -201,7 +267,7 @@ class Difference(CompareCase):
             load = next(e for e in self.browser.all("svg.flame g.frame")
                         if e.get_attribute("aria-label").startswith("load "))
             was = self.browser.run("return d3.sum(pairs.look_at.map((f, i) => frames.name[f] === texts.indexOf('load') ? "
-                                   "inBase(arguments[0], i) : 0))", measure)
+                                   "inBase(arguments[0], [i]) : 0))", measure)
             self.assertAlmostEqual(was / step, 1, delta=0.05)
             self.assertIn(self.browser.run("return bytesText(arguments[0])", was) + " in BASE",
                           load.get_attribute("aria-label"))
@@ -255,7 +321,7 @@ class Difference(CompareCase):
         bare = self.path("bare.html")
         with open(self.page(), encoding="utf-8") as f, open(bare, "w", encoding="utf-8") as out:
             out.write(rewritten(f.read(), lambda data: data["comparison"].update(spaces=[], findings=[], pairs={}, small={})))
-        for view, said in (("comparison", "Neither run has a finding"), ("changes", "0 of 0 sites"),
+        for view, said in (("comparison", "Neither run has a finding"), ("changes", "0 lines, 0 stacks of 0 of both runs"),
                            ("difference", "Neither run has memory in this measure")):
             self.browser.open(bare, "#" + view)
             self.assertIn(said, self.browser.text(), view)
@@ -301,12 +367,10 @@ class Looks(CompareCase):
     def test_names_run_nothing(self):
         self.check((390, 1280), name="hostile", source=HOSTILE)
         self.assertIn("</script><script>window.harmed=1</script>", self.browser.run("return texts.join()"))
-        told = ""
-        for pair in range(5):
-            self.open("#changes?pair=%d" % self.browser.run("return pairsInOrder('', 'all', 'kept', true)[arguments[0]]", pair),
-                      name="hostile", source=HOSTILE)
-            told += self.browser.text("#pair")
-        self.assertIn("<img src=x onerror=window.harmed=2>", told)
+        pair = self.browser.run("return d3.range(nPairs).find((i) => framesOf(pairs.stack[i])"
+                                ".some((f) => frame.name(f).includes('harmed=2')))")
+        self.open("#changes?pair=%d" % pair, name="hostile", source=HOSTILE)
+        self.assertIn("<img src=x onerror=window.harmed=2>", self.browser.text("#pair"))
 
     def test_titles_of_columns_are_whole(self):
         for key in ("line", "kept", "growth_base", "growth", "peak"):
@@ -338,7 +402,7 @@ class Large(CompareCase):
         with open(self.page(), encoding="utf-8") as f, open(big, "w", encoding="utf-8") as out:
             out.write(rewritten(f.read(), change))
         self.browser.open(big, "#changes?show=all")
-        self.assertIn("100000of100000sites", re.sub(r"\s", "", self.browser.text("main > p")))
+        self.assertRegex(self.browser.text("main > p"), r"^\d+ lines, 100\s000 stacks of 100\s000 of both runs")
         self.assertLess(len(self.browser.all(".rows .row")), 100, "only rows in sight exist")
         self.browser.open(big, "#difference?stacks=both")
         self.assertLess(len(self.browser.all("svg.flame g")), 8000, "only frames that can be seen exist")

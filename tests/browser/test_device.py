@@ -1,4 +1,4 @@
-"""The view of a device: segments, tensors and what is free between them, by mouse, keyboard and link."""
+"""The view of a device: segments, tensors and the free gaps between them, by mouse, keyboard and link."""
 import os
 import tempfile
 import unittest

@@ -1,4 +1,4 @@
-"""What pictures and figures of the page say: what was, at one instant, and the same everywhere."""
+"""Pictures and numbers of the page are right, belong to one instant, and agree everywhere."""
 import unittest
 
 from tests.browser.job_page import PageCase

@@ -1,4 +1,4 @@
-"""The findings of the page: which line comes first, what it is told with, and the list that leads to each."""
+"""The findings of the page: which line comes first, what is said about it, and the list that links to each."""
 import copy
 import unittest
 
@@ -50,6 +50,11 @@ class Cards(PageCase):
     def told(self, make):
         self.browser.open(self.made_up(make))
         return [e.text for e in self.browser.all("article .where")]
+
+    def test_the_title_and_the_pattern_are_words_apart(self):
+        self.browser.open(self.made_up(with_a_near_keeper))
+        title, pattern = self.browser.run("return [document.querySelector('article h2').textContent, findings[0].pattern]")
+        self.assertTrue(title.endswith(" " + pattern), title)
 
     def test_the_line_to_change_comes_before_the_line_that_made_it(self):
         kept, made = self.told(with_a_near_keeper)

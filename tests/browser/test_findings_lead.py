@@ -1,4 +1,5 @@
-"""Where findings lead: every one to memory that is its own, whatever other findings name the same sites, and whenever it lived."""
+"""Links of findings: each leads to the finding's own memory, even if other findings name the same sites, and whenever
+it was live."""
 import re
 import unittest
 

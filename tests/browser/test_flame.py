@@ -1,4 +1,4 @@
-"""The flame graph: all of the timeline is in it, and each box says what it is."""
+"""The flame graph: it accounts for everything in the timeline, and each box says what it is."""
 import unittest
 
 from tests.browser.job_page import PageCase
@@ -72,7 +72,34 @@ class FlameCase(PageCase):
         return [label.split(" · ")[0].split(": ")[0] for label in self.browser.run(LABELS, css)]
 
 
+def with_a_lower_timeline(data):
+    """As where the timeline looked when much had gone, or had not come."""
+    for column in data["timeline"]["spaces"].values():
+        column["live_bytes"] = [n // 2 for n in column["live_bytes"]]
+    data["processes"] = data["processes"][:1]
+
+
+def with_a_higher_timeline(data):
+    for column in data["timeline"]["spaces"].values():
+        column["live_bytes"] = [4 * n for n in column["live_bytes"]]
+
+
+def with_a_lower_timeline_of_two(data):
+    with_a_lower_timeline(data)
+    data["processes"] *= 2
+
+
 class Whole(FlameCase):
+    def test_it_says_why_it_has_more_than_the_timeline(self):
+        self.open("#flame")
+        step = self.browser.run("return stepsOfRows.filter((one) => one <= lastStep).pop()")
+        for make, why in ((with_a_lower_timeline, r"It was measured before that step ended; this graph counts its end\."),
+                          (with_a_lower_timeline_of_two, r"counts each process at its own step \d+; they did not all run at once\.")):
+            self.browser.open(self.made_up(make), "#flame?measure=live&window=0-%d" % step)
+            self.assertRegex(self.browser.text("main"), r"The timeline shows .+ at step \d+\. .*" + why)
+        self.browser.open(self.made_up(with_a_higher_timeline), "#flame?measure=live&window=0-%d" % step)
+        self.assertNotIn("The timeline shows", self.browser.text("main"))
+
     def test_it_comes_to_what_the_timeline_has(self):
         for name, source in (("spread", SPREAD), ("called", CALLED)):
             for window in ("", "&window=0-15"):

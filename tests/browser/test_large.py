@@ -1,4 +1,4 @@
-"""The page of `seep view` with a hundred thousand sites: what is drawn, and what is looked at, stays little."""
+"""The page of `seep view` with a hundred thousand sites: little is drawn, and little is looked at."""
 import re
 import unittest
 

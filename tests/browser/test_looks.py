@@ -1,4 +1,5 @@
-"""How the page of `seep view` looks: in every size, light and dark, on paper, and to eyes that lack a kind of cone."""
+"""How the page of `seep view` looks: in every size, light and dark, on paper, and with each kind of colour
+blindness."""
 import re
 import unittest
 

@@ -36,6 +36,19 @@ class Marks(PageCase):
         self.assertTrue(self.browser.all(".chart .end-mark.failed"))
         self.assertRegex(self.browser.text(".legend"), r"end of the job \(killed by SIGKILL\)")
 
+    def test_pages_that_workers_have_written_to_are_a_line_of_two_levels(self):
+        def with_workers(data):
+            data["findings"][0]["pattern"] = "cow-growth"
+            data["processes"] += [dict(data["processes"][0], pid=900 + i, role="loader-worker", private={
+                "first_step": 10, "first_bytes": 4 << 20, "last_step": 40, "last_bytes": 16 << 20}) for i in range(2)]
+
+        self.browser.open(self.made_up(with_workers), "#timeline?memory=host&window=5-60")
+        self.assertEqual(len(self.browser.all(".chart path.level")), 1)
+        self.assertRegex(self.browser.text(".legend"), r"workers' own pages .*known at two looks of each")
+        self.assertRegex(self.browser.text(".scroll-x"), r"workers' own pages\s+0 B\s+32\.0 MiB\s+\+32\.0 MiB")
+        self.open("#timeline?memory=host")
+        self.assertFalse(self.browser.all(".chart path.level"))
+
     def test_a_finding_that_no_end_of_a_step_shows_is_a_mark(self):
         self.browser.open(self.made_up(with_findings_that_ended), "#timeline?by=finding&finding=F2")
         self.assertEqual(len(self.browser.all(".chart .brief-mark")), 1)

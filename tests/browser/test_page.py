@@ -262,7 +262,7 @@ class Views(PageCase):
 
     def test_sizes_and_threads_of_what_was_allocated(self):
         self.open("#sites?search=load", name="threads", source=THREADS)
-        loader = "linesInOrder('loader', '', 'allocated_bytes', true).flatMap((line) => line.sites)"
+        loader = "linesInOrder('loader', '', 'allocated_bytes', true).flatMap((line) => line.rows)"
         self.assertEqual(self.browser.run("return sizeClasses(%s.slice(0, 2)).classes" % loader), [[65536, 40], [262144, 40]])
         self.browser.run("state.set({site: site.id(%s[1])})" % loader)
         self.browser.settle()

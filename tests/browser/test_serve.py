@@ -1,4 +1,4 @@
-"""The page of `seep view --serve` in a browser: it follows a running job, and what the reader has stays as it is."""
+"""The page of `seep view --serve` in a browser: it follows a running job, and keeps the reader's place."""
 import os
 import re
 import signal

@@ -1,4 +1,4 @@
-"""The table of lines: what several stacks of one line have together, and how a line leads to each of them."""
+"""The table of lines: the sums over several stacks of one line, and the links from a line to each of them."""
 import unittest
 
 from tests.browser.job_page import PageCase
@@ -54,8 +54,8 @@ class Lines(PageCase):
     def test_what_never_was_at_once_is_not_added_up(self):
         self.open("#sites?search=make")
         together, alone, largest = self.browser.run(
-            "const line = %s; return [linePeak(line), d3.sum(line.sites, (i) => sites.peak_bytes[i]), "
-            "d3.max(line.sites, (i) => sites.peak_bytes[i])]" % LINE)
+            "const line = %s; return [linePeak(line), d3.sum(line.rows, (i) => sites.peak_bytes[i]), "
+            "d3.max(line.rows, (i) => sites.peak_bytes[i])]" % LINE)
         self.assertGreater(together, largest, "the first way had some beside the third")
         self.assertLess(together, largest + 40 * 51000)
         self.assertGreater(alone, together + (4 << 20))
@@ -71,7 +71,7 @@ class Lines(PageCase):
         self.browser.click("#site .stack-fold summary")
         self.browser.wait(lambda: self.browser.all("#site .stack"))
         self.assertRegex(self.browser.text("#site .stack"), r"(?s)make.*first.*<module>")
-        one = self.browser.run("return site.id(%s.sites[1])" % LINE)
+        one = self.browser.run("return site.id(%s.rows[1])" % LINE)
         self.open("#sites?site=" + one)
         self.browser.wait(lambda: self.browser.all("#site .stack"))
         self.assertIn(one, self.browser.text("#site .stack-fold[open] summary"), "an address of one stack unfolds that")

@@ -1,4 +1,4 @@
-"""What a terminal shows becomes a page as it is: its text as text, its escapes as style."""
+"""A terminal's screen becomes a page unchanged: its text as text, its escapes as style."""
 import unittest
 
 from tests.browser.terminal import BACK, COLOURS, FORE, page_of

@@ -1,4 +1,4 @@
-"""Jobs whose functions and files have names that would do harm."""
+"""Jobs whose functions and files have harmful names."""
 
 JOB = '''import sys
 import types

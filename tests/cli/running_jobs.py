@@ -1,4 +1,4 @@
-"""A job that runs under seep until it is told to end."""
+"""A job that runs under seep until it is told to stop."""
 import os
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""docs/ci.md: what it shows works as it stands."""
+"""docs/ci.md: its examples work unchanged."""
 import json
 import os
 import re

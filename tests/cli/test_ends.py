@@ -1,4 +1,4 @@
-"""How a job ended: what the gate makes of one that ran out of memory, and in which words each form says it."""
+"""How a job ended: the gate's verdict on one that ran out of memory, and the wording in each format."""
 import json
 import os
 import signal

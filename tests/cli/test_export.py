@@ -1,4 +1,4 @@
-"""`seep export`: what other tools read of a profile is what the report says."""
+"""`seep export`: other tools read from a profile what the report says."""
 import collections
 import json
 import os
@@ -53,6 +53,51 @@ class Collapsed(ExportCase):
         stack, n = max(self.lines(), key=lambda line: int(line[1]) if "(job.py:" in line[0] else 0)
         self.assertGreater(int(n), 45 * LEAK_BYTES)
         self.assertRegex(stack, r"^host;.*<module> \(job.py:\d+\);main \(job.py:\d+\);load \(job.py:\d+\)")
+
+
+class Tensors(ExportCase):
+    """They lie inside memory of the device's: what adds up a file counts them there, or alone."""
+
+    def folder(self):
+        path = os.path.join(self._root, "on_device.py")
+        with open(path, "w") as f:
+            f.write(ON_DEVICE)
+        return self.profile("on-device", script=path)
+
+    def spaces(self, *args, about):
+        done = self.seep("export", self.folder(), "--format", "collapsed", "--measure", "peak", *args)
+        self.assertEqual(done.status, 0, repr(done))
+        self.assertRegex(done.err, about)
+        sums = collections.Counter()
+        for line in done.stdout.decode().splitlines():
+            sums[line.split(";")[0]] += int(line.rsplit(" ", 1)[1])
+        return sums
+
+    def test_collapsed_stacks_have_one_book_and_say_what_is_left_out(self):
+        sums = self.spaces(about=r"^seep: collapsed leaves out 3\.0 MiB of tensors, .* --tensors .*\n$")
+        self.assertEqual(sums["device:0"], 4 << 20)
+        self.assertNotIn("tensor:0", sums)
+        self.assertEqual(self.spaces("--tensors", about="^$"), {"tensor:0": 3 << 20})
+
+    def test_speedscope_has_profiles_of_tensors_alone(self):
+        for args, active in (((), "peak"), (("--tensors",), "peak, tensors")):
+            file = json.loads(self.export("speedscope", "--measure", "peak", *args, folder=self.folder()))
+            self.assertEqual(validate(SCHEMAS / "speedscope.schema.json", file), [])
+            self.assertEqual(file["profiles"][file["activeProfileIndex"]]["name"], active)
+        frames, roots = file["shared"]["frames"], {}
+        for profile in file["profiles"]:
+            roots[profile["name"]] = {frames[stack[0]]["name"] for stack in profile["samples"]}
+            self.assertEqual(profile["endValue"], sum(profile["weights"]))
+        self.assertEqual(roots["peak, tensors"], {"tensor:0"})
+        self.assertIn("device:0", roots["peak"])
+        self.assertNotIn("tensor:0", roots["peak"])
+
+    @needs(shutil.which("go"), "no go here")
+    def test_pprof_shows_them_first_where_they_are_asked_for(self):
+        path = self.path("x.pb.gz")
+        self.export("pprof", "--tensors", "-o", path, folder=self.folder())
+        done = self.command(["go", "tool", "pprof", "-top", path], env=job_env(HOME=self.dir, PPROF_TMPDIR=self.dir))
+        self.assertIn("Type: tensor_retained_space", done.stdout.decode())
 
 
 class Speedscope(ExportCase):
@@ -112,10 +157,7 @@ class Pprof(ExportCase):
 
     @needs(shutil.which("go"), "no go here")
     def test_tensors_are_not_added_to_the_device_that_they_lie_on(self):
-        path = os.path.join(self._root, "on_device.py")
-        with open(path, "w") as f:
-            f.write(ON_DEVICE)
-        folder = self.profile("on-device", script=path)
+        folder = Tensors.folder(self)
         for sort, space, n in (("peak_space", "device:0", 4 << 20), ("tensor_peak_space", "tensor:0", 3 << 20)):
             shown = self.pprof("-raw", "-sample_index=" + sort, folder=folder)
             types = shown.split("Samples:\n", 1)[1].splitlines()[0].split()

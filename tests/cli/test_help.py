@@ -9,7 +9,7 @@ import unittest
 
 from tests.e2e.support import ROOT, SEEP, SeepCase, needs
 
-COMMANDS = ("run", "report", "look", "view", "top", "check", "verify", "diff", "export", "doctor")
+COMMANDS = ("run", "report", "look", "wake", "view", "top", "check", "verify", "diff", "export", "doctor")
 LAB = ("lab",) if os.path.exists(SEEP + "-lab") else ()  # not with LAB=0
 
 
@@ -25,7 +25,7 @@ class Help(SeepCase):
     def test_the_overview_names_every_command_and_no_other(self):
         text = self.seep("help").stdout.decode()
         listed = re.findall(r"^    ([a-z]+)\n        ", text, re.M)
-        self.assertEqual(listed, ["run", "report", "look", "view", "top", "check", "verify", "diff", "export", "doctor",
+        self.assertEqual(listed, ["run", "report", "look", "wake", "view", "top", "check", "verify", "diff", "export", "doctor",
                                   "help", "version"])
         for args in ((), ("-h",), ("--help",)):
             self.assertEqual(self.seep(*args).stdout.decode(), text if args else "")
@@ -96,9 +96,20 @@ class Doctor(SeepCase):
         done = self.command([alone, "doctor"], timeout=120)
         self.assertEqual(done.status, 1)
         self.assertRegex(done.stdout.decode(), r"libseep.so +MISSING")
-        done = self.command([alone, "run", "--", "true"], cwd=self.dir)
-        self.assertEqual(done.status, 125)
-        self.one_line_error(done)
+        self.runs_the_job_alone(alone, "install seep again")
+
+    def runs_the_job_alone(self, seep, advice):
+        done = self.command([seep, "run", "--", "sh", "-c", "echo ran; exit 3"], cwd=self.dir)
+        self.assertEqual((done.status, done.stdout), (3, b"ran\n"), repr(done))
+        first, last = done.err.splitlines()
+        self.assertRegex(first, "^seep: .*; the job runs without seep: " + advice)
+        self.assertIn("nothing was recorded", last)
+
+    def test_where_the_preload_cannot_name_the_library_the_job_is_run(self):
+        os.mkdir(self.path("a folder"))
+        for file in (SEEP, os.path.join(os.path.dirname(SEEP), "libseep.so")):
+            shutil.copy(file, self.path("a folder"))
+        self.runs_the_job_alone(self.path("a folder", "seep"), "move seep")
 
     def test_it_leaves_nothing_behind(self):
         tmp = self.path("tmp")

@@ -1,4 +1,4 @@
-"""Who holds what, from made-up snapshots beside the profile of a real job: reports, checks and verify."""
+"""Holders of memory, from made-up snapshots beside the profile of a real job: reports, checks and verify."""
 import json
 import os
 import unittest

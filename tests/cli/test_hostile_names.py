@@ -1,4 +1,4 @@
-"""Names that would take over a terminal, turn text around, or fill the screen do none of that, whatever command shows them."""
+"""Names that could take over a terminal, reverse text or fill the screen are harmless, whatever command shows them."""
 import json
 import unittest
 

@@ -322,7 +322,7 @@ class Verify(LabCase):
         shutil.rmtree(self.path("kept/minkowski"))
         done = self.lab("verify", "minkowski", "maskrcnn", "--scale", "0.002", "--keep", self.path("kept"))
         self.assertEqual(done.status, 2, repr(done))
-        self.assertRegex(done.stdout.decode(), r"hold\nthe run ended early: [^\n]+\n\Z")
+        self.assertRegex(done.stdout.decode(), r"pass\nthe run ended early: [^\n]+\n\Z")
 
 
 class Signals(LabCase):
@@ -399,7 +399,7 @@ class Bench(LabCase):
         os.mkdir(self.path("data"))
         done = self.lab("bench", "splat", "--data", "data", "--json")
         self.assertEqual(done.status, 0, repr(done))
-        self.assertEqual(done.err, "seep-lab: data/garden.npz is not there: splat is timed on made-up inputs alone\n")
+        self.assertEqual(done.err, "seep-lab: data/garden.npz does not exist: splat is timed on generated inputs only\n")
         self.assertEqual({r["input"] for r in done.json()["splat"]}, {"100,000 at 640x360"})
 
     def test_a_damaged_file_is_named_and_finished_benches_are_printed(self):

@@ -1,4 +1,5 @@
-"""`seep look`: a process that was not started under seep is looked at from outside, and is as it was before."""
+"""`seep look`: reads a process that was not started under seep from outside, and leaves it unchanged. Those under `seep run`
+are in test_look_recorded.py."""
 import json
 import os
 import signal
@@ -7,7 +8,8 @@ import sys
 import time
 import unittest
 
-from tests.e2e.support import SEEP, SeepCase, compile_c, needs_to_read_children
+from tests.cli.ci_jobs import validate
+from tests.e2e.support import ROOT, SEEP, SYSTEM_PYTHON, SeepCase, compile_c, needs_to_read_children
 
 JOB = '''
 import ctypes, os, sys, time
@@ -28,6 +30,93 @@ def main():
             history.append([float(k) for k in range(2000)])
         time.sleep(0.01)
 main()
+'''
+
+UNHELD = '''
+import ctypes, gc, os, sys, time
+libc = ctypes.CDLL(None)
+libc.prctl(0x59616d61, ctypes.c_long(-1), 0, 0, 0)
+libc.malloc.restype = ctypes.c_void_p
+gc.disable()
+class Ring:
+    def __init__(self):
+        self.me, self.payload = self, bytearray(30000)
+def main():
+    for _ in range(100):
+        Ring()
+        ctypes.memset(libc.malloc(50000), 1, 50000)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(bytearray(40000)))
+    print("ready", flush=True)
+    while not os.path.exists(sys.argv[1]):
+        time.sleep(0.01)
+main()
+'''
+
+FAMILY = '''
+import ctypes, os, sys, time
+ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_long(-1), 0, 0, 0)
+def work():
+    ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_long(-1), 0, 0, 0)
+    cache = [bytearray(30000) for _ in range(100)]
+    os.write(ready, b"x")
+    while not os.path.exists(sys.argv[1]) and os.getppid() != 1:
+        time.sleep(0.01)
+    os._exit(0)
+done, ready = os.pipe()
+for _ in range(2):
+    if os.fork() == 0:
+        work()
+for _ in range(2):
+    os.read(done, 1)
+print("ready", flush=True)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.01)
+'''
+
+LARGE = '''
+import array, ctypes, sys
+ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_long(-1), 0, 0, 0)
+class Node:
+    def __init__(self, next):
+        self.mask, self.next = bytes(20000), next
+table = array.array("d", [0]) * 1000000
+same = [None] * 1000000
+head = None
+for _ in range(40):
+    head = Node(head)
+print("ready", flush=True)
+sys.stdin.read()
+'''
+
+IMPORTS_TORCH = '''
+import ctypes, sys
+ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_long(-1), 0, 0, 0)
+import torch
+print("ready", flush=True)
+sys.stdin.read()
+'''
+
+FREES = '''
+import ctypes, sys
+ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_long(-1), 0, 0, 0)
+kept = [str(i) * 4 for i in range(100000)]
+numbers = [float(i) for i in range(600000)]
+some = numbers[::30000]
+del numbers
+print("ready", flush=True)
+sys.stdin.read()
+'''
+
+SANDBOXED = '''
+import ctypes, struct, sys
+libc = ctypes.CDLL(None)
+libc.prctl(0x59616d61, ctypes.c_long(-1), 0, 0, 0)
+ends_for_a_clone = struct.pack("HBBIHBBIHBBIHBBI", 0x20, 0, 0, 0, 0x15, 0, 1, 56, 6, 0, 0, 0x80000000, 6, 0, 0, 0x7fff0000)
+program = ctypes.create_string_buffer(ends_for_a_clone)
+libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+assert libc.prctl(22, 2, ctypes.create_string_buffer(struct.pack("HxxxxxxP", 4, ctypes.addressof(program)))) == 0
+print("ready", flush=True)
+sys.stdin.read()
 '''
 
 WAITS = r'''
@@ -83,6 +172,40 @@ int main(void)
 }
 '''
 
+CHURNS = r'''
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static void *end(void *arg)
+{
+    return arg;
+}
+
+static void *begin_others(void *arg)
+{
+    pthread_t thread;
+
+    for (;;)
+        if (!pthread_create(&thread, NULL, end, NULL))
+            pthread_join(thread, NULL);
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t thread;
+
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+    for (int i = 0; i < 8; i++)
+        pthread_create(&thread, NULL, begin_others, NULL);
+    puts("ready");
+    fflush(stdout);
+    pause();
+}
+'''
+
 
 def look(*arguments):
     return subprocess.run([str(SEEP), "look", *map(str, arguments)], capture_output=True, text=True)
@@ -90,8 +213,8 @@ def look(*arguments):
 
 @needs_to_read_children
 class Look(SeepCase):
-    def start(self, *arguments):
-        self.write("job.py", JOB)
+    def start(self, *arguments, program=JOB):
+        self.write("job.py", program)
         job = subprocess.Popen([sys.executable, self.path("job.py"), self.path("stop"), *arguments], stdout=subprocess.PIPE,
                                text=True)
         self.addCleanup(job.wait)
@@ -106,7 +229,12 @@ class Look(SeepCase):
 
     def holders(self, done):
         self.assertIn(done.returncode, (0, 1), done.stderr)
-        return json.loads(done.stdout)
+        document = json.loads(done.stdout)
+        self.assertEqual(validate(ROOT / "docs/look.schema.json", document), [])
+        self.assertLess(0, time.time() - document["looked_unix_s"])
+        for moment in document["looks"]:
+            self.assertEqual(moment["live_bytes"], sum(moment[part + "_bytes"] for part in ("held", "cycle", "reference", "lost")))
+        return document
 
     def named(self, document, text):
         found = [h for h in document["holders"] if text in h["path"]["text"].replace(" (Annotations)", "")]
@@ -126,6 +254,57 @@ class Look(SeepCase):
                 self.assertAlmostEqual(history["retained_bytes"], 200 * 2000 * 40, delta=0.03 * 200 * 2000 * 40)
                 self.assertEqual(document["looks"][0]["way"], way[2:])
 
+    def test_what_no_variable_holds_is_told_by_what_it_is(self):
+        job = self.start(program=UNHELD)
+        document = self.holders(look("--format", "json", job.pid))
+        for state, said, each in (("cycle", "nobody but a cycle (Ring).payload", 30000),
+                                  ("reference", "a reference that was never given back (bytearray)", 40000),
+                                  ("lost", "nobody (blocks of 32.0 KiB and more)", 50000)):
+            with self.subTest(state):
+                holder = self.named(document, said)
+                self.assertEqual(holder["state"], state)
+                # A word that a call has left on a stack may still point to the last ones.
+                self.assertAlmostEqual(holder["retained_bytes"], 100 * each, delta=0.06 * 100 * each)
+                self.assertAlmostEqual(document["looks"][0][state + "_bytes"], 100 * each, delta=0.1 * 100 * each)
+        done = look(job.pid)
+        self.assertRegex(done.stdout, r"(?m)^No variable holds 2\.[789] MiB in reference cycles, 3\.[678] MiB behind references")
+        self.assertRegex(done.stdout, r"(?m)^4\.[5678] MiB +nobody \(blocks of 32\.0 KiB and more\)")
+
+    def test_one_large_thing_is_told_by_its_name(self):
+        self.write("job.py", LARGE)
+        job = subprocess.Popen([sys.executable, self.path("job.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for end in (job.wait, job.stdout.close, job.stdin.close):
+            self.addCleanup(end)
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        document = self.holders(look("--format", "json", job.pid))
+        for name, bytes_ in (("module __main__.table (array)", 8000000), ("module __main__.same (list)", 8000000),
+                             ("module __main__.head (Node).next (Node)", 40 * 20000)):
+            holder = self.named(document, name)
+            self.assertAlmostEqual(holder["retained_bytes"], bytes_, delta=0.03 * bytes_)
+
+    def test_what_python_has_freed_is_not_live(self):
+        job = subprocess.Popen([sys.executable, "-c", FREES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for end in (job.wait, job.stdout.close, job.stdin.close):
+            self.addCleanup(end)
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        document = self.holders(look("--format", "json", job.pid))
+        self.assertLess(document["looks"][0]["live_bytes"], 20 << 20)  # it has freed as much, and keeps some of it
+        self.assertIn("module __main__.kept ", document["holders"][0]["path"]["text"])
+
+    def test_what_the_process_takes_is_explained(self):
+        """After `import torch`: what is live and files' pages; the rest is what malloc has free and data of libraries."""
+        job = subprocess.Popen([SYSTEM_PYTHON, "-c", IMPORTS_TORCH], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+        for end in (job.wait, job.stdout.close, job.stdin.close):
+            self.addCleanup(end)
+        if not job.stdout.readline():
+            self.skipTest("%s has no torch" % SYSTEM_PYTHON)
+        moment = self.holders(look("--format", "json", job.pid))["looks"][0]
+        explained = moment["live_bytes"] + moment["file_bytes"]
+        self.assertGreater(explained, 0.9 * moment["rss_bytes"])
+        self.assertLess(explained, 1.02 * moment["rss_bytes"])
+        self.assertGreater(moment["held_bytes"], 0.9 * moment["live_bytes"])
+
     def test_what_grows_without_an_end_is_told_and_is_the_exit_status(self):
         job = self.start("grow")
         document = self.holders(look("--every", "0.5", "--times", "3", "--format", "json", job.pid))
@@ -133,9 +312,23 @@ class Look(SeepCase):
         self.assertEqual(history["growth"], "endless")
         self.assertEqual(sorted(history["length_by_look"]), history["length_by_look"])
         self.assertEqual(self.named(document, "notes.by_name")["growth"], "no")
-        done = look("--every", "0.5", job.pid)
+        done = look("--every", "0.5", "--color", "always", job.pid)
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertRegex(done.stdout, r"Grows in every look.*\n.* local 'history' of main\(\)")
+        self.assertRegex(done.stdout, r"\n\x1b\[1;38;5;166mGrows in every look.*\n.* local 'history' of main\(\)")
+
+    def test_children_are_looked_at_and_what_they_hold_alike_is_one_holder(self):
+        job = self.start(program=FAMILY)
+        document = self.holders(look("--tree", "--for", "1s", "--times", "2", "--format", "json", job.pid))
+        processes = document["tree"]["processes"]
+        self.assertEqual([p["pid"] == job.pid for p in processes], [True, False, False])
+        self.assertEqual([(p["parent"] == job.pid, len(p["looks"])) for p in processes[1:]], [(True, 2)] * 2)
+        cache = self.named(document["tree"], "local 'cache' of work()")
+        self.assertEqual(sorted(cache["pids"]), sorted(p["pid"] for p in processes[1:]))
+        self.assertAlmostEqual(cache["retained_bytes"], 2 * 100 * 30000, delta=0.02 * 2 * 100 * 30000)
+        self.assertFalse([h for h in document["holders"] if "'cache'" in h["path"]["text"]], "those are the parent's own")
+        done = look("--tree", job.pid)
+        self.assertRegex(done.stdout, r"^3 processes: PSS .*\n  %d: PSS" % job.pid)
+        self.assertRegex(done.stdout, r"(?m)^5\.7 MiB in 2 processes +local 'cache' of work\(\) \(list\): length 100; 2 objects$")
 
     def test_what_stays_does_not_grow(self):
         done = look("--every", "0.2", "--times", "3", self.start().pid)
@@ -155,6 +348,16 @@ class Look(SeepCase):
         self.assertEqual((job.stdout.read(), job.returncode), ("", 6))
         job.stdout.close()
         self.assertGreater(looks, 0)
+
+    def test_threads_that_end_meanwhile_are_no_reason_to_refuse(self):
+        self.write("churns.c", CHURNS)
+        compile_c(self, self.path("churns.c"), self.path("churns"), "-pthread")
+        job = subprocess.Popen([self.path("churns")], stdout=subprocess.PIPE, text=True)
+        for end in (job.wait, job.stdout.close, job.kill):
+            self.addCleanup(end)
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        said = [look("--stop", job.pid).stderr for _ in range(30)]
+        self.assertEqual([s for s in said if "may not be looked at" in s], [])
 
     def test_nothing_is_left_behind(self):
         job = self.start()
@@ -180,12 +383,24 @@ class Look(SeepCase):
 
     def test_what_cannot_be_looked_at_is_said(self):
         for arguments, said in (((), "no process is given"), (("x",), "no number of a process"), ((1, 2), "only one process"),
-                                (("--times", "0", 1), "no number of looks"), (("--every", "x", 1), "no time between looks"),
+                                (("--times", "0", 1), "no number of looks"), (("--every", "x", 1), "is no time"), (("--for", "10m", "--every", "1", 1), "more than 64 looks"),
                                 ((2 ** 22 + 1,), "there is no process")):
             with self.subTest(arguments):
                 done = look(*arguments)
                 self.assertEqual(done.returncode, 2)
                 self.assertRegex(done.stderr, r"^seep: .*%s[^\n]*\n$" % said)
+
+    def test_a_process_in_a_sandbox_is_never_made_to_fork(self):
+        self.write("job.py", SANDBOXED)
+        job = subprocess.Popen([sys.executable, self.path("job.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for end in (job.wait, job.stdout.close, job.stdin.close):
+            self.addCleanup(end)
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        done = look("--copy", job.pid)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"^seep: no copy of process \d+ was made, for a sandbox may forbid it to fork: try --stop\n$")
+        self.assertEqual(self.holders(look("--format", "json", job.pid))["looks"][0]["way"], "stop")
+        self.assertIsNone(job.poll())
 
     def test_a_process_that_has_ended_is_told_as_such(self):
         job = subprocess.Popen(["true"])

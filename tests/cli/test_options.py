@@ -14,7 +14,7 @@ import patterns as tables  # noqa: E402
 COMPLETION = os.path.join(os.path.dirname(SEEP), "completion.bash")
 NAMES = ("id", "commands", "letter", "name", "argument", "suggestions", "variable", "text")
 VALUES = {"FILE": str(ROOT / "libprof/code/roles.toml"), "DIR": "folder", "REGEX": "step", "SPACE=SIZE": "host=1MiB",
-          "NAME=N": "leak=0", "FORMAT": "collapsed", "SIZE": "64MiB", "SECONDS": "2", "N": "2", "[ADDR:PORT]": "127.0.0.1:0"}
+          "NAME=N": "leak=0", "FORMAT": "collapsed", "SIZE": "64MiB", "SECONDS": "2", "TIME": "10m", "N": "2", "[ADDR:PORT]": "127.0.0.1:0"}
 
 
 def rows():
@@ -150,7 +150,7 @@ class Completion(SeepCase):
                                        ("seep", "run", "-o", "f"), ("seep", "view", "-o", "f"), ("seep", "report", "f"),
                                        ("seep", "view", "--serve", "f")),
                          [["auto", "runtime", "cupti", "off"], ["full"], ["host="], ["speedscope", "snapshot"],
-                          ["folder"], ["file", "folder"], ["folder"], ["folder"]])
+                          ["folder"], ["file", "folder"], ["folder"], ["file", "folder"]])
 
     def test_a_value_may_follow_the_option_with_an_equals_sign(self):
         self.assertEqual(self.complete(("seep", "run", "--gpu", "="), ("seep", "run", "--gpu", "=", "c")),

@@ -1,4 +1,4 @@
-"""`seep report --series`: how levels went, which a report leaves out unless it is asked for."""
+"""`seep report --series`: levels over time, which a report leaves out unless asked for."""
 import os
 import unittest
 

@@ -1,4 +1,4 @@
-"""`seep view --serve`: who may ask for what, who is refused, and that nobody can keep it from others."""
+"""`seep view --serve`: which requests are answered, which are refused, and that no client can block others."""
 import gzip
 import hashlib
 import json

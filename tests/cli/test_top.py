@@ -140,6 +140,7 @@ class OnATerminal(JobCase):
         screen.press("Enter")
         screen.see(r"^line +job\.py:13 in load$")
         screen.see(r"^stack 1/")
+        screen.press("NPage")  # an interpreter with debug information has many frames of its own
         screen.see(r"^ +> job\.py:13 in load$")
         screen.press("h")
         screen.see(r"^q +quit; the job goes on")

@@ -1,11 +1,15 @@
-"""`seep view`: one file that holds all it needs."""
+"""`seep view`: one self-contained file."""
 import importlib.util
 import json
 import os
 import re
+import subprocess
 import unittest
+import urllib.request
 
+from tests.browser.made_up_look import document
 from tests.cli.ci_jobs import LEAK_BYTES, ROOT, CiCase
+from tests.e2e.support import SEEP
 
 MOST_BYTES = 2 << 20
 
@@ -56,6 +60,49 @@ class View(CiCase):
         folder = self.profile("changed", "leak", script="other.py")
         os.utime(path, (2e9 * 2, 2e9 * 2))
         self.assertEqual(data_of(self.page(folder))["excerpts"], [])
+
+    def test_a_look_is_a_page_beside_its_file(self):
+        with open(self.path("look.json"), "w", encoding="utf-8") as f:
+            json.dump({**document(command="python3 </script>"), "of another version": 7}, f)
+        done = self.seep("view", self.path("look.json"))
+        self.assertEqual((done.status, done.err, done.stdout.decode()), (0, "", self.path("look.html") + "\n"))
+        with open(self.path("look.html"), encoding="utf-8") as f:
+            page = f.read()
+        look = data_of(page)["look"]
+        self.assertEqual((look["command"], len(look["holders"]), len(look["looks"])), ("python3 </script>", 4, 3))
+        self.assertNotIn("of another version", look)
+        self.assertNotIn("findingsView", page, "its scripts are those of a look")
+
+    def test_a_look_is_served_as_well(self):
+        with open(self.path("look.json"), "w", encoding="utf-8") as f:
+            json.dump(document(), f)
+        server = subprocess.Popen([str(SEEP), "view", self.path("look.json"), "--serve"], stdout=subprocess.PIPE, text=True)
+        try:
+            with urllib.request.urlopen(server.stdout.readline().strip()) as answer:
+                page = answer.read().decode()
+        finally:
+            server.terminate()
+            server.communicate()
+        self.assertEqual(server.returncode, 0)
+        self.assertEqual(len(data_of(page)["look"]["holders"]), 4)
+        self.assertIn("lookView", page)
+
+    def test_what_is_no_look_is_refused_in_words(self):
+        whole = json.dumps(document())
+        for text, said in (("", "line"), (whole[:500], "line"), ("[]", "not a document of `seep look --format json`"),
+                           (json.dumps({**document(), "version": 9}), "a newer seep"), (json.dumps(document(looks=[])), "there is no look"),
+                           (json.dumps(document(pid="x")), "pid is not a whole number"), ("[" * 100000, "line")):
+            with self.subTest(text[:20]):
+                with open(self.path("bad.json"), "w", encoding="utf-8") as f:
+                    f.write(text)
+                done = self.seep("view", self.path("bad.json"))
+                self.assertEqual(done.status, 2, repr(done))
+                self.assertIn(self.path("bad.json"), done.err)
+                self.assertIn(said, done.err)
+                self.assertFalse(os.path.exists(self.path("bad.html")))
+        done = self.seep("view", self.path("bad.json"), self.leak)
+        self.assertEqual(done.status, 2)
+        self.assertIn("a look is shown alone", done.err)
 
     def test_it_is_small_and_holds_every_site_that_counts(self):
         page = self.page(self.leak)

@@ -1,4 +1,5 @@
-/* Whose code a frame is, by its path: in the report, and for Python's libraries while recording. */
+/* Whose code a frame is, by its path: in the report, and for Python's libraries during
+ * recording. */
 #include "libprof/code/code_origin.h"
 #include "preload/python/pyframe.h"
 #include "preload/steps/code_marks.h"
@@ -34,9 +35,12 @@ static const struct {
     {"<frozen os>", L},
     {"<frozen importlib._bootstrap>", I},
     {"/usr/lib/python3.11/importlib/__init__.py", I},
-    {"/usr/local/lib/seep/python/seep.py", S},
-    {"/home/u/seep/build/python/seep.py", S},
+    {"/usr/local/lib/seep/python/seep/__init__.py", S},
+    {"/home/u/seep/build/python/seep/pytest_plugin.py", S},
+    {"/home/u/.venv/lib/python3.10/site-packages/seep/__init__.py", S},
+    {"/home/u/.venv/lib/python3.10/site-packages/seeps/__init__.py", L},
     {"/home/u/seep.py", U},
+    {"/home/u/seep/train.py", U},
 };
 
 static const struct {

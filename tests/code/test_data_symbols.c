@@ -1,5 +1,4 @@
-/* Names of variables in programs and libraries: files that are laid out by hand, and damaged ones.
- */
+/* Names of variables in programs and libraries: in files laid out by hand, and in damaged ones. */
 #include "libprof/base/text.h"
 #include "libprof/code/data_symbols.h"
 #include "tests/fuzz/memory_file.h"

@@ -1,4 +1,4 @@
-/* The shipped rules on roles, a user's own before them, and files that are none. */
+/* The shipped rules on roles, the user's own that precede them, and invalid files. */
 #include "libprof/code/function_kinds.h"
 #include "tests/suite.h"
 

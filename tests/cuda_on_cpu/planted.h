@@ -1,4 +1,4 @@
-/* Kernels that are wrong on purpose, and the same put right: what the stand-in must tell apart. */
+/* Kernels with deliberate faults, and the correct versions: the stand-in must tell them apart. */
 #ifndef SEEP_TESTS_CUDA_ON_CPU_PLANTED_H
 #define SEEP_TESTS_CUDA_ON_CPU_PLANTED_H
 

@@ -1,4 +1,4 @@
-/* A process that records, without hooks: a profile in /tmp, and this thread in it. */
+/* A process that records without hooks: a profile in /tmp, with this thread in it. */
 #ifndef SEEP_TESTS_DEVICE_RECORDING_H
 #define SEEP_TESTS_DEVICE_RECORDING_H
 

@@ -1,4 +1,4 @@
-/* What the books say of blocks that nobody's malloc made. */
+/* What is recorded of blocks that no malloc made. */
 #include "tests/device/recording.h"
 
 static void *const AT = (void *)UINT64_C(0x7f0000200000), *const ELSEWHERE = (void *)0x1000;

@@ -1,4 +1,4 @@
-/* What the profile says of where a device's blocks lie, as a reader finds it. */
+/* Where a device's blocks lie, as a reader finds it in the profile. */
 #include "libprof/read/profile_read.h"
 #include "preload/device/layout.h"
 #include "tests/device/recording.h"

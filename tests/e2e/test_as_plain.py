@@ -1,5 +1,5 @@
-"""Programs that look around (tests/subjects/as_plain): under seep they see what they see without, whether copies of
-them are made when seep thinks so, at steps that the user names, or never."""
+"""Programs that inspect their surroundings (tests/subjects/as_plain): under seep they see the same as without it,
+whether copies of them are made when seep thinks so, at steps that the user names, or never."""
 import concurrent.futures
 import json
 import os

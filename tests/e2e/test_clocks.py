@@ -1,4 +1,4 @@
-"""A job that is shown another time (libfaketime) runs as without seep, and its record keeps the kernel's."""
+"""A job with a faked clock (libfaketime) runs as without seep, and its profile keeps the kernel's time."""
 import json
 import os
 import time

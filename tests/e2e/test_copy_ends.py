@@ -1,4 +1,4 @@
-"""A copy ends with its maker, whichever thread ends that, and nothing that keeps it keeps the job."""
+"""A copy ends with the process that made it, whichever thread ends that, and a copy that stays never blocks the job."""
 import ctypes
 import os
 import select

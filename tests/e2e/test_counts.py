@@ -1,4 +1,4 @@
-"""Counts exact to the byte, on programs that say what they did."""
+"""Counts are exact to the byte, on programs that print what they did."""
 import os
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""Tensors of the CPU from allocators that the hooks of malloc see and from others, against what was done."""
+"""Tensors of the CPU from allocators that the hooks of malloc see and from others, compared with what was done."""
 import unittest
 
 from tests.e2e.support import SOURCES, compile_c, sum_sites

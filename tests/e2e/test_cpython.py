@@ -1,4 +1,4 @@
-"""CPython's own tests give under seep what they give without it.
+"""CPython's own tests have the same results under seep as without it.
 
 The quick part takes two interpreters and the short modules; SEEP_TEST_FULL=1 takes every interpreter found and
 every module. SEEP_CPYTHON=3.12 and SEEP_CPYTHON_MODULES="test_gc test_signal" narrow it down."""

@@ -1,4 +1,4 @@
-"""Deep stacks are whole, and many stacks are each counted where they belong."""
+"""Deep stacks are complete, and with many stacks each counts its own blocks."""
 from tests.e2e.support import SeepCase, functions
 
 

@@ -1,4 +1,5 @@
-"""Programs that the library cannot be in run as without seep, and are listed; so do children that change their uid."""
+"""Programs into which the library cannot be loaded run as without seep, and are listed; so do children that change
+their uid."""
 import os
 import stat
 import subprocess

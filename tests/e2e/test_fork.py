@@ -1,4 +1,4 @@
-"""Children of every kind are in the one report, with counts of their own."""
+"""Children of every kind are in the same report, each with its own counts."""
 import json
 import os
 import time

@@ -1,4 +1,4 @@
-"""Programs that a job starts beside its training: counted until they matter, recorded from then on."""
+"""Programs that a job starts beside its training: only counted while small, fully recorded once they matter."""
 import glob
 import os
 import sys

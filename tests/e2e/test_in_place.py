@@ -1,9 +1,10 @@
-"""A process that cannot be copied is read while it waits: for so long, and no longer, and what is read of it is right."""
+"""A process that cannot be copied is read while it is stopped: never longer than the limit, and what is read is
+right."""
 import pathlib
 import resource
 import unittest
 
-from tests.e2e.support import SYSTEM_PYTHON, SeepCase, needs, needs_to_read_children
+from tests.e2e.support import SYSTEM_PYTHON, SeepCase, compile_c, needs_to_read_children
 from tests.e2e.test_snapshots import GROW, documents, line_of
 
 # Eight steps while the launcher stands still: how long the longest took.
@@ -21,13 +22,6 @@ print(longest)
 """
 
 
-def yama_guards():
-    try:
-        return pathlib.Path("/proc/sys/kernel/yama/ptrace_scope").read_text().strip() != "0"
-    except OSError:
-        return False
-
-
 @needs_to_read_children
 class InPlace(SeepCase):
     def coverage(self, profile):
@@ -40,7 +34,6 @@ class InPlace(SeepCase):
         script = "large = bytearray(b'x') * (%d << 20)\n" % megabytes + script
         return self.run_seep([SYSTEM_PYTHON, "-c", script], options, preexec_fn=limit)
 
-    @needs(not yama_guards(), "Yama admits no reader while a job runs")
     def test_near_a_memory_limit_a_job_is_read_in_place(self):
         """There is no room for what it would have to write anew beside a copy. Where the machine is busy, a reader may
         come too late: then there is nothing of that step."""
@@ -54,7 +47,6 @@ class InPlace(SeepCase):
             self.assertEqual(line_of(document, "keep")["bytes"], document["step"] * 300001)
             self.assertGreaterEqual(document["stop_ns"], document["read_ns"], "it waits for all of it, as for no copy")
 
-    @needs(not yama_guards(), "Yama admits no reader while a job runs")
     def test_where_nobody_reads_a_job_goes_on_after_a_quarter_of_a_second(self):
         """Its launcher stands still. How much later a busy machine lets it go on is not seep's: the best of five."""
         stops = []
@@ -68,6 +60,19 @@ class InPlace(SeepCase):
 
     def test_at_a_memory_limit_there_is_none(self):
         self.assertEqual(self.coverage(self.under_a_limit(440)), {"taken": 0, "refused": {"memory": 8}})
+
+    def test_with_the_driver_of_gpus_the_process_itself_is_read(self):
+        source = self.path("driver.c")
+        pathlib.Path(source).write_text("int driver;\n")
+        driver = compile_c(self, source, self.path("libcuda.so.1"), "-shared", "-fPIC")
+        script = "import ctypes\nctypes.CDLL(%r)\n" % driver + GROW
+        for asks, options in (("", ()), ("seep.holders()\n", ()), ("", ("--holders", "30"))):
+            with self.subTest(asks=asks, options=options):
+                profile = self.run_seep([SYSTEM_PYTHON, "-c", script + asks], options)
+                self.assertGreaterEqual(self.coverage(profile)["taken"], 1)
+                for document in documents(profile.folder):
+                    self.assertGreaterEqual(document["stop_ns"], document["read_ns"], "it waits, as for no copy")
+                    self.assertIn("module __main__.kept", line_of(document, "keep")["paths"][0]["text"])
 
 
 if __name__ == "__main__":

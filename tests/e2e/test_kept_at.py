@@ -1,4 +1,4 @@
-"""The line that keeps what another line makes: where the job's own code puts it into what holds it."""
+"""The line that keeps memory allocated by another line: where the job's own code stores it in its holder."""
 import json
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Libraries that come and go, also around a fork: nothing hangs, and code is told by where it lies now."""
+"""Libraries that come and go, also around a fork: nothing hangs, and code is identified by its current address."""
 import os
 import shutil
 import unittest

@@ -1,4 +1,4 @@
-"""The loader is the job's: no hook calls into it, and nobody waits for its lock."""
+"""The loader belongs to the job: no hook calls it, and seep never waits for its lock."""
 import json
 import re
 import shutil

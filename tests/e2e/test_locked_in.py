@@ -1,4 +1,4 @@
-"""Calls that a job is not allowed, or that fail: as without seep, whatever looks at who holds what."""
+"""Calls that are forbidden to a job, or that fail, do so as without seep, even while holders are looked for."""
 import os
 import re
 import shutil

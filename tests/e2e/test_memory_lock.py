@@ -1,4 +1,4 @@
-"""mlockall() under RLIMIT_MEMLOCK: what a job may lock without seep, it may lock with it."""
+"""mlockall() under RLIMIT_MEMLOCK: a job can lock as much as without seep."""
 import os
 import resource
 import unittest

@@ -1,4 +1,4 @@
-"""The shim allocates nothing of the job's while it records, and shows the job nothing but its hooks."""
+"""The shim never allocates from the job's heap while it records, and exports only its hooks."""
 import os
 import shutil
 import subprocess

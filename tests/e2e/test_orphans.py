@@ -1,4 +1,4 @@
-"""Children whose parent has ended see whom they would see without seep, and the report still has how they ended."""
+"""Children whose parent has ended get the same parent as without seep, and the report still says how they ended."""
 import ctypes
 import os
 import unittest

@@ -1,4 +1,4 @@
-"""Allocators that the job brings: they go on, and their blocks are counted to the byte."""
+"""Allocators that the job brings keep working, and their blocks are counted to the byte."""
 from tests.e2e.alike import JEMALLOC, MIMALLOC, TCMALLOC, Alike
 from tests.e2e.support import SOURCES, SYSTEM_PYTHON, compile_c, job_env, needs, sum_sites
 

@@ -1,4 +1,4 @@
-"""Programs that bring their own malloc: they go on, and the report says that malloc was never seen."""
+"""Programs that bring their own malloc keep working, and the report says that malloc was never seen."""
 import os
 import unittest
 

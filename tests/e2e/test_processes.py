@@ -1,4 +1,4 @@
-"""Jobs of several processes, one after the other or side by side: what is live is what is live at once."""
+"""Jobs of several processes, one after the other or side by side: live memory is what is live at the same time."""
 import os
 import sys
 import unittest

@@ -1,4 +1,4 @@
-"""Jobs that may do less than others: locked in by seccomp, or as another user."""
+"""Jobs with fewer rights: under seccomp, or as another user."""
 import os
 import shutil
 import stat

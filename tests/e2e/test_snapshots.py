@@ -1,4 +1,4 @@
-"""Frozen copies of a job's processes: the job does not notice them, none stays behind, and what is read of one is right."""
+"""Frozen copies of a job's processes: unnoticed by the job, none left behind, and read correctly."""
 import ctypes
 import errno
 import glob
@@ -13,7 +13,7 @@ import time
 import unittest
 
 from tests.e2e.alike import Alike
-from tests.e2e.support import (SEEP, SHIM, SYSTEM_PYTHON, SeepCase, children_of, compile_c, job_env, kill_session,
+from tests.e2e.support import (SEEP, SHIM, SYSTEM_PYTHON, SeepCase, children_of, job_env, kill_session,
                                needs_to_read_children, session_members, sum_sites, supported)
 
 COPIES = 200
@@ -374,7 +374,10 @@ class AtTheEnd(SeepCase):
     def test_a_terminal_is_told_and_cleared(self):
         status, shown, folder = self.run_on_terminal()
         self.assertEqual((status, len(documents(folder))), (0, 1))
-        self.assertRegex(shown, r"seep: looking at who holds the memory of process \d+, step 6 \(Ctrl-C skips this\)\r +\r")
+        read, = documents(folder)  # of the reserve, or of the end if that could be afforded
+        self.assertIn(read["step"], (6, 8))
+        self.assertRegex(shown, r"seep: looking at who holds the memory of process %d, step %d \(Ctrl-C skips this\)\r +\r"
+                         % (read["pid"], read["step"]))
 
     def test_ctrl_c_skips_the_reading_and_nothing_else(self):
         status, shown, folder = self.run_on_terminal(key=b"\x03")
@@ -427,17 +430,6 @@ class Policy(SeepCase):
     def test_of_a_sample_there_is_none(self):
         profile = self.run_seep([SYSTEM_PYTHON, "-c", GROW], ("--sample", "64KiB", "--holders", "5"))
         self.assertEqual(self.coverage(profile), {"taken": 0, "refused": {"sampled": 1}})
-
-    def test_with_the_driver_of_gpus_there_is_none_unless_it_is_asked_for(self):
-        source = self.path("driver.c")
-        pathlib.Path(source).write_text("int driver;\n")
-        driver = compile_c(self, source, self.path("libcuda.so.1"), "-shared", "-fPIC")
-        script = "import ctypes\nctypes.CDLL(%r)\n" % driver + GROW
-        profile = self.run_seep([SYSTEM_PYTHON, "-c", script])
-        said = self.coverage(profile)
-        self.assertEqual((said["taken"], set(said["refused"])), (0, {"cuda"}))
-        profile = self.run_seep([SYSTEM_PYTHON, "-c", script + "seep.holders()\n"])
-        self.assertEqual(self.coverage(profile)["taken"], 1)
 
     def test_a_container_may_forbid_to_leave_the_table_of_descriptors(self):
         """The second copy has one of its own, and closes it."""

@@ -1,4 +1,5 @@
-"""Statuses of `seep run`: the job's own, and those of what cannot be run; with what is refused, and how."""
+"""Exit statuses of `seep run`: the job's own, and those for programs that cannot be run or are refused, with the
+message."""
 import os
 import unittest
 
@@ -43,17 +44,32 @@ class Statuses(Alike):
             self.assertEqual(done.status, 125, "%s %r" % (args, done))
             self.one_line_error(done)
 
-    def test_unwritable_folder_is_125_and_the_job_does_not_run(self):
+    def is_run_without_a_record(self, done, reason):
+        self.assertEqual((done.status, done.stdout), (3, b"ran, and not recorded\n"), repr(done))
+        first, last = done.err.splitlines()
+        self.assertRegex(first, "^seep: .*%s.*; the job runs without seep: choose another folder" % reason)
+        self.assertEqual(last, "seep: nothing was recorded of this job: seep said why before it began")
+
+    JOB = ("sh", "-c", "echo ran, and ${SEEP_OUT:-not} recorded; exit 3")
+
+    def test_a_folder_that_cannot_be_written_costs_the_record_and_not_the_job(self):
         with open(self.path("file"), "w"):
             pass
-        for folder in ("/proc/seep.d", "/dev/null/x.d", self.path("file"), self.path("file", "x.d"),
-                       "/nonexistent/a/b/x.d", ""):
-            done = self.seep("run", "-q", "-o", folder, "--", "sh", "-c", "echo ran")
-            self.assertEqual((done.status, done.stdout), (125, b""), "%r %r" % (folder, done))
-            self.one_line_error(done)
+        for folder in ("/proc/seep.d", "/dev/null/x.d", self.path("file"), self.path("file", "x.d")):
+            with self.subTest(folder):
+                self.is_run_without_a_record(self.seep("run", "-q", "-o", folder, "--", *self.JOB), "cannot be (created|opened)")
+        done = self.seep("run", "-q", "-o", "/proc/seep.d", "--", "sh", "-c", "kill -9 $$")
+        self.assertEqual(done.status, 128 + 9)
+
+    def test_the_folders_above_it_are_made(self):
+        done = self.seep("run", "-q", "-o", self.path("runs/today/x.d"), "--", "true")
+        self.assertEqual((done.status, done.stderr), (0, b""), repr(done))
+        self.report(self.path("runs/today/x.d"))
+        self.seep("run", "-q", "-o", self.path("more/x.d"), "--", "/nonexistent/program")
+        self.assertFalse(os.path.exists(self.path("more")))
 
     @needs_others_to_reach_the_build
-    def test_a_folder_without_write_permission_is_125(self):
+    def test_a_folder_without_write_permission_costs_the_record(self):
         folder = self.path("closed")
         os.mkdir(folder, 0o555)
         os.chmod(self.dir, 0o755)
@@ -63,27 +79,25 @@ class Statuses(Alike):
                 os.setgroups([])
                 os.setgid(65534)
                 os.setuid(65534)
-        done = self.seep("run", "-q", "-o", os.path.join(folder, "x.d"), "--", "sh", "-c", "echo ran", preexec_fn=drop)
-        self.assertEqual((done.status, done.stdout), (125, b""), repr(done))
-        self.one_line_error(done)
+        done = self.seep("run", "-q", "-o", os.path.join(folder, "x.d"), "--", *self.JOB, preexec_fn=drop)
+        self.is_run_without_a_record(done, "Permission denied")
 
     def test_a_folder_that_exists(self):
         empty = self.path("empty.d")
         os.mkdir(empty)
         profile = self.run_seep([self.subject("counts_heap"), "malloc"], folder=empty)
         first = profile.report["job"]["started_unix_s"]
-        # A second run into it: refused, or a profile of its own job alone; never a mixture.
+        # A second one has a folder of its own beside it, which is said at the end.
         done = self.seep("run", "-q", "-o", empty, "--", self.subject("counts_heap"), "calloc")
-        report = self.report(empty, "--all")
-        names = {f for s in report["sites"] for f in functions(s)}
-        if done.status == 125:
-            self.one_line_error(done)
-            self.assertEqual(report["job"]["started_unix_s"], first)
-            self.assertIn("subject_malloc", names)
-        else:
-            self.assertEqual(done.status, 0, repr(done))
-            self.assertIn("subject_calloc", names)
-            self.assertNotIn("subject_malloc", names)
+        self.assertEqual(done.status, 0, repr(done))
+        beside = self.path("empty.2.d")
+        self.assertEqual(self.one_line_error(done).strip(),
+                         "seep: %s already held a profile: that of this job is in %s" % (empty, beside))
+        for folder, function in ((empty, "malloc"), (beside, "calloc")):
+            report = self.report(folder, "--all")
+            self.assertEqual({n for s in report["sites"] for f in functions(s) for n in ("malloc", "calloc")
+                              if f == "subject_" + n}, {function})
+            self.assertEqual(report["job"]["started_unix_s"] == first, folder == empty)
 
     def test_a_folder_with_other_files_is_left_alone(self):
         folder = self.path("work")

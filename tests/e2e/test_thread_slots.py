@@ -1,4 +1,4 @@
-"""Threads that come and go, and many at once: they give back what they took."""
+"""Threads that come and go, and many at once: each gives its slot back."""
 import json
 import os
 import re

@@ -1,4 +1,4 @@
-"""Training jobs, leaking and healthy: the line that keeps the memory is named, nobody else is accused."""
+"""Training jobs, leaking and healthy: the line that keeps the memory is named, no other line is accused."""
 import glob
 import os
 import re

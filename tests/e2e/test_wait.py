@@ -1,4 +1,4 @@
-"""Waiting for children gives the job what it would give without seep, and the report how they ended."""
+"""A job that waits for children gets the same results as without seep, and the report says how they ended."""
 import unittest
 
 from tests.e2e.support import SeepCase

@@ -1,4 +1,4 @@
-/* What suites of formats share: a made-up report, and what a format writes of it. */
+/* What suites of formats share: a made-up report, and the output of a format for it. */
 #ifndef SEEP_TESTS_FORMATS_FORMATS_FIXTURE_H
 #define SEEP_TESTS_FORMATS_FORMATS_FIXTURE_H
 
@@ -10,7 +10,9 @@ static size_t n_text;
 
 static inline int write_as(seep_export *format, enum seep_measure measure)
 {
-    const struct seep_export_options o = {.measure = measure, .profile = "train.d"};
+    static int64_t left_out;
+    const struct seep_export_options o = {
+        .measure = measure, .profile = "train.d", .left_out = &left_out};
 
     free(text);
     text = NULL;

@@ -1,4 +1,4 @@
-/* pprof's profile, read back by what protobuf-c makes of the same description. */
+/* pprof's profile, read back through protobuf-c's code for the same description. */
 #include "tests/export/formats_fixture.h"
 
 #include <pprof.pb-c.h>

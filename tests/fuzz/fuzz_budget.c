@@ -1,4 +1,4 @@
-/* Any bytes as a budget of `seep check`, TOML or JSON: read, and asked about a finding. */
+/* Any bytes as a budget of `seep check`, TOML or JSON: reads it and asks it about a finding. */
 #include "libprof/gate/budget.h"
 #include "tests/fuzz/memory_file.h"
 

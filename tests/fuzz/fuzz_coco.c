@@ -1,5 +1,5 @@
-/* Any bytes as COCO annotations; what is such a file has masks, and comes back the same from what
- * is written of it. */
+/* Any bytes as COCO annotations. From a valid file, makes masks, writes it, and reads the same
+ * back. */
 #include "kernels/formats/coco.h"
 #include "kernels/formats/coco_parts.h"
 

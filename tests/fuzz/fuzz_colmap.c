@@ -1,7 +1,8 @@
-/* Any bytes as a COLMAP model; what is one comes back the same from text and from binary.
+/* Any bytes as a COLMAP model. A valid one is the same after being written and read as text and as
+ * binary.
  *
  * The input: a flag byte (bit 0: text), two lengths of 16 bits, little-endian, then cameras, images
- * and, of what is left, points. */
+ * and, in the rest, points. */
 #include "kernels/formats/colmap.h"
 #include "kernels/formats/colmap_parts.h"
 

@@ -1,7 +1,7 @@
-/* Any bytes as the memory of a process, with an interpreter in it where the seeds have put one: its
- * graph is made, searched, and asked about. The image is
- *   minor version of Python, 1 byte; 3 more; number of blocks, bytes of data, of heap, and where
- *   _PyRuntime is in the data, 4 bytes each; the blocks: offset, bytes, line; data; heap. */
+/* Any bytes as the memory of a process, with an interpreter in it if the seeds have put one there.
+ * Builds its graph, searches it, and asks about it. The image is
+ *   minor version of Python, 1 byte; 3 more; number of blocks, bytes of data, bytes of heap, and
+ *   offset of _PyRuntime in the data, 4 bytes each; the blocks: offset, bytes, line; data; heap. */
 #include "libprof/who/ways/answer.h"
 #include "libprof/who/ways/inner.h"
 

@@ -1,5 +1,5 @@
-/* Any bytes as a snapshot of who holds what: read beside a right one, merged, and asked about a
- * finding's frame. */
+/* Any bytes as a snapshot of who holds what: reads it beside a valid one, merges both, and asks
+ * about a finding's frame. */
 #include "libprof/who/merge/holders_merge.h"
 #include "libprof/who/merge/kept_by.h"
 
@@ -13,7 +13,12 @@ static const char right[] =
     " \"state\": \"held\", \"explained_bytes\": 800, \"paths\": [{\"text\": \"local 'loader'\","
     " \"root\": {\"kind\": \"local\", \"name\": \"loader\"}, \"hops\": [], \"blocks\": 8,"
     " \"bytes\": 800, \"sole_bytes\": 800, \"holder\": {\"hop\": 0, \"type\": \"dict\","
-    " \"name\": \"Annotations.by_name\", \"length\": 8, \"bound\": null}}]}]}";
+    " \"name\": \"Annotations.by_name\", \"length\": 8, \"bound\": null}}]}],"
+    " \"small_objects\": {\"blocks\": 90, \"bytes\": 4000, \"holders\": [{\"text\":"
+    " \"local 'log'\", \"root\": {\"kind\": \"local\", \"name\": \"log\"}, \"hops\": [],"
+    " \"blocks\": 80, \"bytes\": 3000, \"sole_bytes\": 3000, \"holder\": {\"hop\": 0,"
+    " \"type\": \"list\", \"name\": \"main.log\", \"length\": 80, \"bound\": null}, \"table\":"
+    " {\"kind\": \"python\", \"file\": \"/home/user/train.py\", \"line\": 46}}]}}";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -32,6 +37,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!rc && !json_is_object(its))
         abort(); /* what the right one says is not lost */
     if (!rc && seep_kept_by_of(its).length > SIZE_MAX / 2)
+        abort();
+    const struct seep_small_rise *small = &merged.small;
+    if (!rc && small->answer &&
+        (!small->bytes || small->from_step > small->to_step ||
+         seep_kept_by_of_small(small).length > SIZE_MAX / 2))
         abort();
     seep_holders_fini(&merged);
     seep_holders_files_fini(&files);

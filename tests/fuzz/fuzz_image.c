@@ -1,5 +1,5 @@
-/* Any bytes as a picture. The first byte says what is done to the rest: bit 0: a PNG's checksums
- * are made right, so that what lies behind them is reached. */
+/* Any bytes as a picture. The first byte says how the rest is changed: bit 0: a PNG's checksums are
+ * corrected, so that the code behind them is reached. */
 #include "kernels/formats/image.h"
 
 #include <stdlib.h>

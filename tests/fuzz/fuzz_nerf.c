@@ -1,4 +1,4 @@
-/* Any bytes as a transforms file; what is one comes back the same when it is written. */
+/* Any bytes as a transforms file. A valid one is the same after being written and read. */
 #include "kernels/formats/nerf.h"
 #include "kernels/formats/nerf_parts.h"
 

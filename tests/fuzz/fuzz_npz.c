@@ -1,4 +1,4 @@
-/* Any bytes as an archive with an array "x", or (first byte odd) as an array alone. */
+/* Any bytes as an archive with an array "x" or, if the first byte is odd, as a single array. */
 #include "kernels/formats/npz.h"
 
 #include <stdlib.h>

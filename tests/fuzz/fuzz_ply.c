@@ -1,4 +1,5 @@
-/* Any bytes as a PLY file; what is one comes back the same from each encoding it is written in. */
+/* Any bytes as a PLY file. A valid one is the same after being written and read in each
+ * encoding. */
 #include "kernels/formats/ply.h"
 #include "kernels/formats/ply_parts.h"
 

@@ -1,12 +1,15 @@
-/* Any bytes as a job of two profiles, the second one forked from the first, and a job table: the
+/* Any bytes as a job of two profiles, the second forked from the first, and a job table: runs the
  * reader, the merge, the verdicts and both reports.
  *
  * Profiles are large and mostly zero, so the input is a compact form: a flag byte, then operations,
- * each an opcode and its operands (little-endian): 0 n16 bytes…  n bytes go to the position 1 n24
- * the position moves on by n 2             goes on with the second profile, at 0 3             goes
- * on with the job table, at 0 Flag bit 0: headers are made valid afterwards, so that what lies
- * behind them is reached; bit 1: every site is reported, with its series, and in every other tool's
- * format; bit 2: no job table. seed_profiles.c writes the corpus' beginnings. */
+ * each an opcode and its operands (little-endian):
+ *   0 n16 bytes…  writes n bytes at the position
+ *   1 n24         advances the position by n
+ *   2             continues with the second profile, at 0
+ *   3             continues with the job table, at 0
+ * Flag bit 0: headers are made valid afterwards, so that the code behind them is reached; bit 1:
+ * every site is reported, with its series, and in all other tools' formats; bit 2: no job table.
+ * seed_profiles.c writes the first inputs of the corpus. */
 #include "libprof/analysis.h"
 #include "libprof/export/export_formats.h"
 #include "libprof/print/report_text.h"

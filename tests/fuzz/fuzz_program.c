@@ -1,5 +1,5 @@
-/* Any bytes as a program that is about to be run: judged, described, and its first line taken
- * apart. The corpus began with images of tests/program_builder.h. */
+/* Any bytes as a program that is about to run: judges and describes it, and parses its first line.
+ * The first inputs of the corpus are images of tests/program_builder.h. */
 #include "libprof/program/program_elf.h"
 #include "libprof/program/program_entry.h"
 #include "tests/fuzz/memory_file.h"

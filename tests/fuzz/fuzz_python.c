@@ -1,5 +1,5 @@
-/* Any bytes as a Python file: statements lie in it, in order and in scopes that are there, and what
- * puts something into a name is one of them. */
+/* Any bytes as a Python file: checks that statements lie within it, in order and in existing
+ * scopes; then asks which of them store something in a name. */
 #include "libprof/source/python_stores.h"
 
 #include <stdlib.h>

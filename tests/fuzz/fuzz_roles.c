@@ -1,5 +1,5 @@
-/* Any bytes as rules on roles (`--roles FILE`): read, and asked about frames; and as the name of a
- * function in a program's symbols. */
+/* Any bytes as rules on roles (`--roles FILE`): reads them and asks them about frames. And as the
+ * name of a function in a program's symbols. */
 #include "libprof/code/function_kinds.h"
 #include "tests/fuzz/memory_file.h"
 

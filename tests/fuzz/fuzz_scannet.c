@@ -1,5 +1,5 @@
 /* Any bytes as the four files of a scene: three lengths of two bytes each (little-endian; the last
- * file has the rest), then the files. A labels file of no byte is not there. */
+ * file has the rest), then the files. A labels file of 0 bytes does not exist. */
 #include "kernels/formats/scannet.h"
 
 #include <math.h>

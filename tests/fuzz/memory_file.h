@@ -1,4 +1,4 @@
-/* Any bytes as a file that a reader opens by its name. */
+/* Any bytes as a file that a reader can open by name. */
 #ifndef SEEP_TESTS_MEMORY_FILE_H
 #define SEEP_TESTS_MEMORY_FILE_H
 

@@ -1,5 +1,6 @@
-/* Writes the first inputs of fuzz_profile's corpus: seed_profiles DIR. Run by hand when the format
- * changes: cc -D_GNU_SOURCE -I. -o /tmp/seed tests/fuzz/seed_profiles.c tests/profile_builder.c
+/* Writes the first inputs of fuzz_profile's corpus: seed_profiles DIR. Run it by hand if the format
+ * changes:
+ *   cc -D_GNU_SOURCE -I. -o /tmp/seed tests/fuzz/seed_profiles.c tests/profile_builder.c
  *   /tmp/seed tests/fuzz/corpus/fuzz_profile */
 #include "tests/profile_builder.h"
 
@@ -124,6 +125,9 @@ static void fill_device(struct builder *b)
     builder_header(b)->devices.n_shortages = 1;
     builder_header(b)->devices.shortages[0] = (struct seep_device_shortage){
         .t_ns = 1500000000, .asked_bytes = 1 << 23, .reserved_bytes = 1 << 21, .period = 9};
+    builder_header(b)->host_shortages.n = 1;
+    builder_header(b)->host_shortages.list[0] =
+        (struct seep_host_shortage){.t_ns = 1500000000, .asked_bytes = 1 << 30, .period = 9};
 }
 
 int main(int argc, char **argv)

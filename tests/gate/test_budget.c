@@ -1,4 +1,4 @@
-/* Budgets from options and files: what is taken, and what is refused with which word. */
+/* Budgets from options and files: which are accepted, and which are refused with which message. */
 #include "libprof/base/text.h"
 #include "tests/gate/budget_fixture.h"
 #include "tests/suite.h"

@@ -1,4 +1,4 @@
-/* Two runs of one job: what a fix has mended, and what changed site by site. */
+/* Two runs of one job: what a fix has cured, and what changed site by site. */
 #include "libprof/gate/fix_verdict.h"
 #include "libprof/gate/site_diff.h"
 #include "tests/gate/gate_fixture.h"

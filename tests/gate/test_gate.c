@@ -1,4 +1,4 @@
-/* Holding a report against budgets and an older report. */
+/* Checking a report against budgets and an older report. */
 #include "tests/gate/gate_fixture.h"
 
 static int judge(bool with_baseline)

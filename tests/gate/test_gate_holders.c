@@ -1,4 +1,4 @@
-/* Budgets on who holds what: taken from files, and held against a report's containers. */
+/* Budgets on holders: read from files, and checked against a report's containers. */
 #include "tests/gate/gate_fixture.h"
 
 static int budget_of(const char *text)

@@ -1,5 +1,4 @@
-/* What suites of findings share: a profile of one process that is made up, and what is said of it.
- */
+/* What suites of findings share: a made-up profile of one process, and the findings on it. */
 #ifndef SEEP_TESTS_JUDGE_PATTERN_FIXTURE_H
 #define SEEP_TESTS_JUDGE_PATTERN_FIXTURE_H
 

@@ -1,4 +1,4 @@
-/* Which line is accused, and what of several lines is said. */
+/* Which line is accused, and what is said about several lines. */
 #include "tests/judge/pattern_fixture.h"
 
 /* The line that a user wrote, whatever runs below it. */
@@ -11,7 +11,7 @@ static const struct {
     {"/home/user/model.py", "<eval_with_key>.7"},
     {"<string>", "/usr/lib/python3.11/json/encoder.py"},
     {"/home/user/model.py", "/opt/conda/lib/python3.11/site-packages/torch/nn/functional.py"},
-    {"/home/user/model.py", "/home/user/seep/build/python/seep.py"},
+    {"/home/user/model.py", "/home/user/seep/build/python/seep/__init__.py"},
     {"/home/user/model.py", "so:/opt/conda/lib/libtbb.so.12"},
     {"/home/user/model.py", "so:/usr/local/cuda/lib64/libcudart.so"},
 };

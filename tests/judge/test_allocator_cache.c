@@ -1,4 +1,4 @@
-/* What allocators keep: told by memory that is taken while what is live of it stays, and that
+/* What allocators keep: recognised by memory that they take while live memory stays level, and that
  * nothing else explains. */
 #include "tests/judge/pattern_fixture.h"
 

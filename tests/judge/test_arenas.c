@@ -1,4 +1,4 @@
-/* Small objects of Python's lie in arenas, and which line asks for the next one is chance. */
+/* Small Python objects lie in arenas, and it is chance which line asks for the next one. */
 #include "tests/judge/pattern_fixture.h"
 
 enum { LINE = 77, OTHER = 88, PYTHON = 0x030b00f0 };

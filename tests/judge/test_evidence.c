@@ -1,9 +1,8 @@
-/* Who was seen to hold what a line made, as evidence: of two jobs whose levels are alike, one has a
+/* The observed holder of a line's memory, as evidence: of two jobs with the same levels, one has a
  * leak and the other has none. */
+#include "tests/judge/beside_snapshots.h"
 #include "tests/judge/levels.h"
 #include "tests/who/merge/made_up_snapshots.h"
-
-#include <stdio.h>
 
 enum { LINE = 77, BLOCK = 8192 };
 
@@ -24,14 +23,6 @@ static void teardown_line(void)
     json_decref(seen);
 }
 
-static void write_snapshot(const char *dir, int step, const json_t *document)
-{
-    char path[128];
-
-    snprintf(path, sizeof path, "%s/holders-100-%d.json", dir, step);
-    ck_assert_int_eq(json_dump_file(document, path, 0), 0);
-}
-
 /* A holder that grows by four entries a step; the last snapshot is what is there. */
 static void write_earlier(const char *dir)
 {
@@ -50,34 +41,20 @@ static void write_earlier(const char *dir)
     }
 }
 
-static const json_t *judged(void)
+static void write_all(const char *dir)
 {
-    char dir[] = "/tmp/seep-evidence-XXXXXX", command[64];
-    const char *const dirs[] = {dir};
-
-    ck_assert_ptr_nonnull(mkdtemp(dir));
-    builder_timeline(&b, LAST, resident);
-    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
-    ck_assert_int_eq(builder_write_job(job, dir), 0);
-    free(job);
     write_earlier(dir);
     write_snapshot(dir, 150, seen);
-    int rc = seep_analyse(dirs, 1, NULL, &report, NULL);
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    ck_assert_int_eq(system(command), 0);
-    ck_assert_int_eq(rc, 0);
-    return json_array_get(json_object_get(report, "findings"), 0);
+}
+
+static const json_t *judged(void)
+{
+    return judged_beside(write_all, LAST, resident);
 }
 
 static void is_judged(const char *pattern, const char *severity, const char *evidence)
 {
-    const json_t *f = judged();
-    char *all = json_dumps(json_object_get(report, "findings"), JSON_INDENT(1));
-
-    ck_assert_msg(strcmp(text(f, "pattern"), pattern) == 0, "%s", all);
-    ck_assert_msg(strcmp(text(f, "severity"), severity) == 0, "%s", all);
-    ck_assert_msg(strstr(all, evidence) != NULL, "%s", all);
-    free(all);
+    expect_finding(judged(), pattern, severity, evidence);
 }
 
 static json_t *line_in(const char *state)

@@ -1,5 +1,5 @@
-/* Graphs that are kept, where no symbol says who makes their nodes, and what else of a function is
- * theirs. */
+/* Graphs that are kept, where no symbol says which code makes their nodes, and what else belongs to
+ * a function. */
 #include "tests/judge/pattern_fixture.h"
 
 enum { NODES = 20, OTHERS = 21 }; /* lines of forward() */

@@ -1,4 +1,4 @@
-/* What grows without an end, what only seems to, and what cannot be told yet. */
+/* What grows without bound, what only seems to, and what cannot be decided yet. */
 #include "tests/judge/pattern_fixture.h"
 
 static void set_steps(uint32_t steps)

@@ -1,5 +1,5 @@
-/* What libraries keep in caches of their own: told by what made it, and by who was seen to hold it.
- */
+/* What libraries keep in caches of their own: recognised by the code that allocated it, and by its
+ * observed holder. */
 #include "libprof/code/library_caches.h"
 #include "tests/judge/pattern_fixture.h"
 

@@ -2,6 +2,7 @@
  * named, and evidence, holder and advice of a finding are of one mind, whoever was seen to hold it.
  */
 #include "libprof/report_read/holder_view.h"
+#include "tests/judge/beside_snapshots.h"
 #include "tests/judge/levels.h"
 #include "tests/who/merge/made_up_snapshots.h"
 
@@ -40,33 +41,14 @@ static json_t *line_in(const char *state)
     return line;
 }
 
-static const json_t *judged(void)
+static void write_seen(const char *dir)
 {
-    char dir[] = "/tmp/seep-lost-XXXXXX", command[64], path[128];
-    const char *const dirs[] = {dir};
-
-    ck_assert_ptr_nonnull(mkdtemp(dir));
-    builder_timeline(&b, last, UINT64_C(300) << 20);
-    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
-    ck_assert_int_eq(builder_write_job(job, dir), 0);
-    free(job);
-    snprintf(path, sizeof path, "%s/holders-100-%d.json", dir, LOOK);
-    ck_assert_int_eq(json_dump_file(seen, path, 0), 0);
-    int rc = seep_analyse(dirs, 1, NULL, &report, NULL);
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    ck_assert_int_eq(system(command), 0);
-    ck_assert_int_eq(rc, 0);
-    return json_array_get(json_object_get(report, "findings"), 0);
+    write_snapshot(dir, LOOK, seen);
 }
 
-static void expect(const json_t *f, const char *pattern, const char *severity, const char *said)
+static const json_t *judged(void)
 {
-    char *all = json_dumps(json_object_get(report, "findings"), JSON_INDENT(1));
-
-    ck_assert_msg(f && strcmp(text(f, "pattern"), pattern) == 0, "%s", all);
-    ck_assert_msg(strcmp(text(f, "severity"), severity) == 0, "%s", all);
-    ck_assert_msg(strstr(all, said) != NULL, "%s", all);
-    free(all);
+    return judged_beside(write_seen, last, UINT64_C(300) << 20);
 }
 
 /* ---- how it comes ---------------------------------------------------------------------------- */
@@ -89,7 +71,7 @@ TEST(what_is_lost_ever_more_slowly_is_a_leak)
 {
     keep_in(slower, line_of_user());
     (void)line_in("lost");
-    expect(judged(), "unbounded-growth", "leak", "nothing points to it any more");
+    expect_finding(judged(), "unbounded-growth", "leak", "nothing points to it any more");
 }
 
 TEST(what_somebody_holds_ever_more_slowly_is_none)
@@ -123,7 +105,8 @@ TEST(a_reference_that_was_never_given_back_is_told_from_lost_memory)
     keep_in(steady, line_of_user());
     (void)line_in("reference");
     const json_t *f = judged();
-    expect(f, "unbounded-growth", "leak", "still counts a reference that was never given back");
+    expect_finding(f, "unbounded-growth", "leak",
+                   "still counts a reference that was never given back");
     ck_assert_ptr_nonnull(strstr(text(f, "advice"), "Py_INCREF"));
 }
 
@@ -165,7 +148,7 @@ TEST(who_lost_it_is_named_with_its_calls)
     keep_in(steady, in_numpy());
     (void)line_in("lost");
     const json_t *f = judged();
-    expect(f, "unbounded-growth", "leak", "Allocated in numpy: diag ← roots");
+    expect_finding(f, "unbounded-growth", "leak", "Allocated in numpy: diag ← roots");
     ck_assert_ptr_nonnull(strstr(text(f, "advice"), "Upgrade numpy"));
     ck_assert_ptr_nonnull(strstr(text(f, "advice"), "diag ← roots"));
 }

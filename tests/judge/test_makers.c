@@ -1,4 +1,4 @@
-/* What lies on a device from the start, by what made it there: data are copied from the host,
+/* What lies on a device from the start, by the code that made it: data are copied from the host,
  * tables are not; and a checkpoint that is loaded beside the network. */
 #include "tests/judge/pattern_fixture.h"
 

@@ -1,5 +1,5 @@
-/* One made-up profile a pattern: what must be said of it, and of its healthy neighbour. Those that
- * a CPU can show are also held against real jobs (tests/zoo). */
+/* One made-up profile per pattern: what must be said of it, and of a similar healthy one. Patterns
+ * that a CPU can show are also tested with real jobs (tests/zoo). */
 #include "tests/judge/pattern_fixture.h"
 
 TEST(shared_maps_that_outlive_their_steps)

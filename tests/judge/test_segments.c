@@ -1,5 +1,5 @@
-/* Memory of a device beside the tensors in it: what is the allocator's, what the tensors', and what
- * is a leak of its own. */
+/* Memory of a device beside its tensors: what belongs to the allocator, what to the tensors, and
+ * what is a leak of its own. */
 #include "tests/judge/pattern_fixture.h"
 
 /* Tensors of ever new sizes, none of which outlives its step. */

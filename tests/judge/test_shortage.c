@@ -1,4 +1,4 @@
-/* A device that had no room: why, by what is there beside the request. */
+/* A device that refused a request: why, from what it held at that moment. */
 #include "libprof/words/patterns.h"
 #include "tests/judge/pattern_fixture.h"
 

@@ -1,5 +1,5 @@
-/* What is replaced by something larger, now and then or all the time: one level on either side of
- * what makes it a staircase. */
+/* What is replaced by something larger, now and then or all the time: a level on either side of
+ * each threshold for a staircase. */
 #include "tests/judge/levels.h"
 
 enum { LINE = 77 };

@@ -1,5 +1,5 @@
-/* Levels on either side of what is growth, and of what is said of a few steps: each pair differs in
- * one thing. */
+/* Levels on either side of each threshold for growth, and what is said after few steps: each pair
+ * differs in one thing. */
 #include "tests/judge/levels.h"
 
 enum { LINE = 77, BLOCK = 8192, LARGE = 256 * 1024 };

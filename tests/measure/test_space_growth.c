@@ -71,6 +71,33 @@ TEST(a_space_grows_by_the_sum_of_its_sites)
     ck_assert_double_eq_tol(growths.of_process[0].slope.value, 3000, 5);
 }
 
+/* Its only site stands still, as no stack of what grows could be written any more. */
+TEST(a_process_without_room_for_stacks_grows_by_its_timeline)
+{
+    static uint64_t live[SEEP_MAX_SPACES * STEPS];
+    static uint32_t period[STEPS];
+    struct seep_model_process *p = &m.processes[0];
+
+    for (uint32_t row = 0; row < STEPS; row++) {
+        period[row] = row;
+        live[row] = 1000000 + (uint64_t)row * 4096;
+    }
+    add_site(0, 0, 0, STEPS, 1e6, 0, 0);
+    p->n_rows = STEPS;
+    p->live = live;
+    p->row_period = period;
+    p->space_of[0] = 1;
+    p->axis_steps = p->axis_last = p->axis_back = STEPS;
+    measure();
+    ck_assert_double_eq_tol(growths.of_space[0].slope.value, 0, 1e-9);
+    seep_space_growths_fini(&growths);
+    p->recording.dropped[SEEP_DROP_BOUND] = 5;
+    measure();
+    ck_assert(growths.of_space[0].known);
+    ck_assert_double_eq_tol(growths.of_space[0].slope.value, 4096, 5);
+    ck_assert_double_eq_tol(growths.of_process[0].slope.value, 4096, 5);
+}
+
 TEST(what_happens_in_the_warm_up_is_no_growth)
 {
     add_site(0, 0, 0, 20, 0, 100000, 0);

@@ -1,5 +1,5 @@
-/* What a trend has to show before it is called growth: each number from both sides, all else well
- * beyond it. */
+/* What a trend must show to count as growth: each threshold from both sides, with all others well
+ * exceeded. */
 #include "libprof/measure/trend.h"
 #include "tests/suite.h"
 

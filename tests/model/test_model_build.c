@@ -1,5 +1,4 @@
-/* What a model is once it is built: no file is needed for it any more, and nobody can fill it out
- * of order. */
+/* A model once it is built: it needs no file any more, and cannot be filled out of order. */
 #include "libprof/model/live_level.h"
 #include "libprof/model/model_build.h"
 #include "tests/profile_builder.h"

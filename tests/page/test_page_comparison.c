@@ -1,5 +1,5 @@
-/* What a page says of an older run: findings as they were judged, sites in pairs, and nothing of
- * either run that is not there. */
+/* What a page says of an older run: findings as they were judged, sites in pairs, and nothing that
+ * neither run contains. */
 #include "libprof/page/page_document.h"
 #include "libprof/page/page_tables.h"
 #include "libprof/report_read/report_view.h"

@@ -1,4 +1,4 @@
-/* Where blocks lay on a device, as a page has it: short numbers that say the same. */
+/* Where blocks lay on a device, in the page's data: short numbers that mean the same. */
 #include "libprof/page/page_document.h"
 #include "libprof/page/page_parts.h"
 #include "tests/report_fixture.h"

@@ -1,5 +1,5 @@
-/* Sites that are too small to be in a page one by one: what they come to is there, below the
- * callers whose it is. */
+/* Sites that are too small to be in a page one by one: their sums are there, below their
+ * callers. */
 #include "libprof/page/page_document.h"
 #include "libprof/page/page_parts.h"
 #include "tests/page/page_cells.h"

@@ -1,4 +1,4 @@
-/* The lines of source in a page: those that ran, of files that are sources, and of no others. */
+/* The lines of source in a page: only those that ran, and only of source files. */
 #include "libprof/page/page_document.h"
 #include "libprof/page/page_parts.h"
 #include "libprof/report_read/report_view.h"

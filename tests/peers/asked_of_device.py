@@ -113,6 +113,11 @@ def seep_failure(page):
     return page.text("article.finding details li")
 
 
+def seep_growing(page):
+    """What the second finding's title and its line say: the first one is the failed request."""
+    return "%s, %s" % tuple(page.text("article:nth-of-type(2) " + part) for part in ("h2", ".where"))
+
+
 def seep_layout(page):
     page.keys("6")
     return re.search(r"In step.*", page.text(".story"))[0]
@@ -120,7 +125,7 @@ def seep_layout(page):
 
 def seep_settings(page):
     page.keys("6")
-    return re.search(r"PyTorch's allocator was set.*", page.text("main"))[0]
+    return re.search(r"Settings of PyTorch.s allocator.*", page.text("main"))[0]
 
 
 def seep_reserved(page):
@@ -166,6 +171,6 @@ QUESTIONS = [
     ("Which allocation followed which?", viz("Allocator State History", viz_order), None),
     ("How was the allocator set?", viz("Allocator Settings", viz_settings), seep("Device", seep_settings)),
     ("Which line keeps it, and does it grow?", None,
-     seep("Findings", lambda page: page.text("article:nth-of-type(2) h2"))),
+     seep("Findings", seep_growing)),
     ("What is to be done?", None, seep("Findings", lambda page: page.text("article.finding .advice"))),
 ]

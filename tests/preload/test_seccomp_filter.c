@@ -1,4 +1,4 @@
-/* What a filter says of a call is what the kernel would say. */
+/* What we read from a seccomp filter about a call is what the kernel would do. */
 #include "preload/life/seccomp_filter.h"
 #include "tests/suite.h"
 

@@ -1,4 +1,4 @@
-/* The maps of the test itself, as the kernel tells them. */
+/* The test's own mappings, as the kernel reports them. */
 #include "preload/record/smaps.h"
 #include "tests/suite.h"
 

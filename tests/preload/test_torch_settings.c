@@ -1,4 +1,4 @@
-/* How PyTorch's allocator was told to work, from its variables' texts. */
+/* The settings of PyTorch's allocator, from the texts of their variables. */
 #include <check.h>
 
 #include "libprof/format/device_format.h"

@@ -1,4 +1,4 @@
-/* Allocators are known by what their files hold; any file is safe to look into. */
+/* Allocators are recognised by what their files contain; any file can be inspected safely. */
 #include "libprof/program/own_allocator.h"
 #include "tests/suite.h"
 

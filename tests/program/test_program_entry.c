@@ -1,4 +1,4 @@
-/* What a program file is to a preloaded library, and where execvp would find it. */
+/* Whether a preloaded library gets into a program file, and where execvp would find it. */
 #include "libprof/program/program_entry.h"
 #include "tests/program_builder.h"
 #include "tests/suite.h"

@@ -2,12 +2,12 @@
  * every allocation as the shim does.
  *
  *   probe_stack   a line with the number of evaluation loops on the native stack, then the Python
- *                 stack: a line a frame, innermost first, its fields (file, function, qualified
- * name, first line, line) separated by '\1' probe_local   seep_python_first_local() probe_bench
- * mean cost of following a stack that stays, ns probe_call    runs `function` in a new thread of C;
- * then how many frames that thread shows probe_events  allocations during which a Python stack was
- * there (preloaded only)
- */
+ *                 stack: one line per frame, innermost first, its fields (file, function,
+ *                 qualified name, first line, line) separated by '\1'
+ *   probe_local   seep_python_first_local()
+ *   probe_bench   the mean cost of following a stack that stays, in ns
+ *   probe_call    runs `function` in a new thread of C; then how many frames that thread shows
+ *   probe_events  allocations with a Python stack (preloaded only) */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What the suites that read profiles share: a folder, a builder, and ways from profiles to a model.
- */
+/* What the suites that read profiles share: a folder, a builder, and functions from profiles to a
+ * model. */
 #ifndef SEEP_TESTS_READ_READER_FIXTURE_H
 #define SEEP_TESTS_READ_READER_FIXTURE_H
 

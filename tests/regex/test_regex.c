@@ -1,4 +1,4 @@
-/* The expressions are libc's: what it says of a text is what must be said here. */
+/* Regular expressions work as libc's do. */
 #include "libprof/regex/regex.h"
 
 #include "tests/suite.h"

@@ -1,4 +1,4 @@
-/* Processes that one process starts all along, and that stay. */
+/* Processes that one process keeps starting, and that stay. */
 #include "tests/report/coverage_fixture.h"
 
 enum { MOST = 24 };

@@ -1,5 +1,5 @@
-/* What could not be seen is said: processes that could not record, were only counted, or could not
- * be entered; steps and stacks that did not count. */
+/* What could not be seen is reported: processes that could not record, were only counted, or could
+ * not be entered; steps and stacks that did not count. */
 #include "libprof/read/job_read.h"
 #include "tests/report/coverage_fixture.h"
 

@@ -1,5 +1,5 @@
-/* Who holds what a finding's line made: from snapshots beside the profiles into the report, and its
- * text. */
+/* What holds the memory of a finding's line: from snapshots beside the profiles into the report,
+ * and its text. */
 #include "tests/report/coverage_fixture.h"
 
 #define HEAD                                                                                       \

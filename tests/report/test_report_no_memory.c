@@ -1,5 +1,5 @@
-/* A report that memory was missing for is none: nothing in it is shorter than it should be. Every
- * allocation of its JSON fails once. */
+/* Without enough memory there is no report, never a truncated one. Every allocation of its JSON
+ * fails once. */
 #include "tests/report_fixture.h"
 
 static long failing = -1; /* that many allocations go well, and the next one does not */

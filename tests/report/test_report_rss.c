@@ -1,4 +1,4 @@
-/* Resident memory by what it is, and growth that no line explains. */
+/* Resident memory by kind, and growth that no line explains. */
 #include "tests/report/coverage_fixture.h"
 
 TEST(rss_at_its_peak_is_told_by_what_it_is)
@@ -118,6 +118,41 @@ TEST(a_sample_of_the_end_does_not_tell_what_the_peak_was_made_of)
     analyse(1, job, false);
     ck_assert_int_eq(json_integer_value(at(report, "coverage/rss/step")), 40);
     ck_assert_uint_eq((uint64_t)number("coverage/rss/explained/heap_free"), 10 * MIB);
+}
+
+/* Two looks; none where there was only one. */
+TEST(pages_that_became_its_own_are_of_two_looks, .to = 2)
+{
+    struct seep_job *job = stepped_job();
+
+    job->processes[0].private_first_period = 10;
+    job->processes[0].private_first_bytes = 4 * MIB;
+    job->processes[0].private_last_period = _i ? 60 : 10;
+    job->processes[0].private_last_bytes = _i ? 9 * MIB : 4 * MIB;
+    analyse(1, job, false);
+    if (!_i) {
+        ck_assert(json_is_null(at(report, "processes/0/private")));
+        return;
+    }
+    ck_assert_uint_eq((uint64_t)number("processes/0/private/first_bytes"), 4 * MIB);
+    ck_assert_uint_eq((uint64_t)number("processes/0/private/last_bytes"), 9 * MIB);
+    ck_assert_int_eq((int)number("processes/0/private/last_step") -
+                         (int)number("processes/0/private/first_step"),
+                     50);
+}
+
+/* Nothing else is near the peak. */
+TEST(a_sample_of_the_end_tells_it_while_as_much_is_in_use, .to = 2)
+{
+    struct seep_job *job = stepped_job();
+
+    add_sample(&a, sample_at(40, 20 * MIB, 0));
+    add_sample(&a, sample_at(STEPS + 1, 180 * MIB, _i ? 300 * MIB : 10 * MIB));
+    analyse(1, job, false);
+    if (_i)
+        ck_assert(json_is_null(at(report, "coverage/rss/explained")));
+    else
+        ck_assert_uint_eq((uint64_t)number("coverage/rss/unexplained_bytes"), 180 * MIB);
 }
 
 /* The second has given most of it back by the time that the first has so much. */
@@ -289,7 +324,7 @@ TEST(what_is_touched_of_a_map_that_was_counted_whole_is_said, .to = 2)
     }
     analyse(1, job, false);
     ck_assert_int_eq(json_is_true(at(report, "coverage/rss/maps_grow")), !asks);
-    ck_assert_int_eq(prints("mapped memory, mapped earlier, fills up by 1.0 MiB a step", false),
+    ck_assert_int_eq(prints("the touched part of earlier mappings grows by 1.0 MiB a step", false),
                      !asks);
 }
 

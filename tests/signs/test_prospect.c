@@ -1,4 +1,4 @@
-/* Does it end: levels that look alike for a while, and what tells them apart. */
+/* Will growth end: levels that look alike for a while, and what tells them apart. */
 #include "tests/judge/levels.h"
 
 enum { LINE = 77, BLOCK = 64 * 1024 };

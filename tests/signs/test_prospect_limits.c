@@ -1,4 +1,4 @@
-/* Does it end: levels on either side of a number that decides. */
+/* Will growth end: levels on either side of each threshold. */
 #include "tests/judge/levels.h"
 
 enum { LINE = 77, BLOCK = 64 * 1024 };

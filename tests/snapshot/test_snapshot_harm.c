@@ -1,4 +1,4 @@
-/* What a fork would do to a process that its owner would notice. */
+/* Effects of a fork that a process or its owner would notice. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* The memory that the devices gave out: private maps of the process, kept in the order of their
- * addresses. An address that was freed is soon given out again, often to another thread. */
+/* The memory that the devices gave: private maps of the process, in the order of their addresses. A
+ * freed address is soon reused, often by another thread. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

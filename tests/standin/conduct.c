@@ -1,6 +1,6 @@
-/* What was asked of the devices, by whom: counts of the calls, which are the job's alone. A run
- * under a profiler must show the same as one without. Counters are shared with forked children, who
- * are told "not initialized" once their parent has a context, as the real driver does. */
+/* Counts which calls the job made to the devices: a run under a profiler must make the same as one
+ * without. Counters are shared with forked children, which are told "not initialized" if their
+ * parent has a context, as by the real driver. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,19 +1,19 @@
-/* What stands in for a driver and two devices: the memory that they gave out, and what was asked of
- * them. It lies in libcuda.so.1, which the runtimes open at their first call, as the real ones do;
- * so two runtimes of a process share it.
+/* Stands in for a driver and two devices: the memory that they gave, and the calls made to them. It
+ * is in libcuda.so.1, which runtimes open at their first call, as the real ones do; so two runtimes
+ * of a process share it.
  *
  * Variables of the environment:
- *   STANDIN_CAPACITY  bytes of each device; 8 GiB
- *   STANDIN_DEVICES   how many there are; 2
- *   STANDIN_CONTEXT   bytes that a context takes of its device; 64 MiB
+ *   STANDIN_CAPACITY  bytes of each device; default 8 GiB
+ *   STANDIN_DEVICES   number of devices; default 2
+ *   STANDIN_CONTEXT   bytes that a context takes on its device; default 64 MiB
  *   STANDIN_FAIL      CALL:N[,CALL:N…]: every N-th of these calls fails with "out of memory"
  *   STANDIN_DELAY_US  time between a change of the books and the call's return, in which other
  *                     threads get the address that was just freed
  *   STANDIN_VISIBLE   the driver maps and mallocs through libc inside its calls
- *   STANDIN_UNTOUCHED nothing is copied to or set in device memory, which so takes none of the
- * host's STANDIN_LOG       at the end of a process its calls are written there; %p is the process
- *   STANDIN_SHARED    a file in which processes keep what they use of the devices, so that each
- * sees the others': capacity is shared, and NVML answers from outside */
+ *   STANDIN_UNTOUCHED device memory is never written, so it takes none of the host's
+ *   STANDIN_LOG       a process writes its calls there when it ends; %p is the process
+ *   STANDIN_SHARED    a file in which processes keep what they use of the devices, so that they
+ *                     see each other: they share the capacity, and NVML sees all of them */
 #ifndef SEEP_STANDIN_CORE_H
 #define SEEP_STANDIN_CORE_H
 

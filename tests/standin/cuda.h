@@ -1,5 +1,5 @@
-/* The declarations of CUDA that stand-ins and their tests need, as the real headers have them;
- * errors are plain numbers here, and handles are pointers. */
+/* The declarations of CUDA that stand-ins and their tests need, as in the real headers, except that
+ * errors are plain numbers and handles are pointers. */
 #ifndef SEEP_STANDIN_CUDA_H
 #define SEEP_STANDIN_CUDA_H
 

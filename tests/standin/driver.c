@@ -1,4 +1,4 @@
-/* libcuda.so.1: virtual memory management, the search for functions, and what the runtimes call. */
+/* libcuda.so.1: virtual memory management, the look-up of functions, and what the runtimes call. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Between the driver's own functions. */
+/* Shared by the driver's own functions. */
 #ifndef SEEP_STANDIN_DRIVER_H
 #define SEEP_STANDIN_DRIVER_H
 

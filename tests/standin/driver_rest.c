@@ -1,4 +1,4 @@
-/* What else is asked of the driver: devices, contexts, and much that only has to be there. */
+/* The rest of the driver: devices, contexts, and many functions that only have to exist. */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
-"""Makes stand-ins of all NVIDIA libraries that a wheel asks for and that are not written by hand:
+"""Makes stand-ins for all NVIDIA libraries that a wheel needs and that are not written by hand:
 
     generate.py WHEEL-LIBRARIES OUTPUT
 
-One function for each name that the libraries of the folder leave undefined, in an object of the name wanted, with the
-version wanted. Each returns 0, which is success everywhere, but for those below."""
+One function for each symbol that the folder's libraries leave undefined, in an object of the required name, with the
+required version. Each returns 0, which means success everywhere, except for those below."""
 import os
 import re
 import subprocess

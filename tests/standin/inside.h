@@ -1,4 +1,4 @@
-/* Between the files of libcuda.so.1. */
+/* Shared by the files of libcuda.so.1. */
 #ifndef SEEP_STANDIN_INSIDE_H
 #define SEEP_STANDIN_INSIDE_H
 

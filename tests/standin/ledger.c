@@ -1,6 +1,6 @@
-/* What each process uses of each device, for those who ask about all of them: capacity, and NVML.
- * It lies in the file that STANDIN_SHARED names, else in memory of the process and its forked
- * children. */
+/* What each process uses of each device, for functions that ask about all processes: capacity, and
+ * NVML. It is in the file that STANDIN_SHARED names, else in memory shared by the process and its
+ * forked children. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

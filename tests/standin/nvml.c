@@ -1,5 +1,5 @@
-/* libnvidia-ml.so.1: what all processes use of a device, asked without a context. It knows the
- * ledger of the driver in its own process, and that of STANDIN_SHARED in every other. */
+/* libnvidia-ml.so.1: what all processes use of a device, without needing a context. It reads the
+ * ledger of the driver in its own process, and in any other process that of STANDIN_SHARED. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

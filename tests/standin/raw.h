@@ -1,5 +1,5 @@
-/* The kernel, asked directly: memory of a device that is no device is made by no function that a
- * profiler stands in front of, as it is where the driver makes it. */
+/* System calls made directly: a stand-in takes a device's memory past all functions that a profiler
+ * intercepts, as the real driver does. */
 #ifndef SEEP_STANDIN_RAW_H
 #define SEEP_STANDIN_RAW_H
 

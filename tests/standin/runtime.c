@@ -1,4 +1,4 @@
-/* The runtime's beginning: its driver, the thread's device and last error. */
+/* The base of the runtime: its driver, and a thread's device and last error. */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* Copies and fills are done at once, whatever their stream. What kernels would have made of the
- * memory is not there, so values are garbage: nobody here looks at them. */
+/* Copies and fills are done at once, whatever their stream. Kernels compute nothing, so values are
+ * garbage: no test looks at them. */
 #include "tests/standin/cuda.h"
 #include "tests/standin/runtime.h"
 

@@ -1,4 +1,4 @@
-/* What the runtime tells of devices: two alike ones of compute capability 8.0. */
+/* What the runtime reports of devices: two identical ones of compute capability 8.0. */
 #include <stdio.h>
 #include <string.h>
 

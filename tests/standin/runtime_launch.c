@@ -1,4 +1,4 @@
-/* Kernels, modules and graphs: there for the asking, and they do nothing. */
+/* Kernels, modules and graphs: they exist, but do nothing. */
 #include <string.h>
 
 #include "tests/standin/cuda.h"

@@ -1,4 +1,4 @@
-/* The runtime's memory: every way to get it, and to give it back. */
+/* The runtime's memory: all ways to allocate and free it. */
 #include <string.h>
 
 #include "tests/standin/cuda.h"

@@ -1,4 +1,4 @@
-/* What the runtime tells of a device. CUDA 13 left eight fields out of it. */
+/* What the runtime reports of a device. CUDA 13 dropped eight fields. */
 #ifndef SEEP_STANDIN_PROPERTIES_H
 #define SEEP_STANDIN_PROPERTIES_H
 

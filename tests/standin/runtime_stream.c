@@ -1,5 +1,5 @@
-/* Streams and events: all that was given to a stream is done already, so there is nothing to wait
- * for. What a capture is, is known by its stream. */
+/* Streams and events: work given to a stream is already done, so there is nothing to wait for. A
+ * capture is known by its stream. */
 #include <string.h>
 
 #include "tests/standin/cuda.h"

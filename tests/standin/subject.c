@@ -1,5 +1,5 @@
-/* What a program may ask of the stand-ins, section by section: each ends with 0 where they answered
- * as they must. Its calls are then in the log. */
+/* Calls everything that a program may ask of the stand-ins, section by section: each ends with 0 if
+ * they answered correctly. The calls are then in the log. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

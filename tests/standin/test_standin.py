@@ -1,4 +1,4 @@
-"""The stand-ins for CUDA answer as the real libraries do, and their log says what was asked of them."""
+"""The stand-ins for CUDA answer like the real libraries, and their log lists the calls."""
 import json
 import os
 import sys

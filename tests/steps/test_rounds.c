@@ -1,4 +1,4 @@
-/* What a step is where several optimizers step: a round of them. */
+/* The step where several optimizers step: a round of them. */
 #include <check.h>
 #include <string.h>
 

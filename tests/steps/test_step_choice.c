@@ -1,4 +1,4 @@
-/* Which of the things that a job repeats is its step. */
+/* Which of the things that a job repeats counts as its step. */
 #include <check.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Heaps laid out as libc does, in memory of the test's own: what is recorded, free, and neither. */
+/* Heaps laid out as libc does, in the test's own memory: what is recorded, free, and neither. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

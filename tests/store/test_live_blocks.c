@@ -1,4 +1,4 @@
-/* The live set of blocks against what is known of it. */
+/* The live set of blocks, compared with what is known of it. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

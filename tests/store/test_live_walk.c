@@ -1,4 +1,4 @@
-/* Going through the live set finds each block that was entered, once, and as it was entered. */
+/* A walk of the live set finds each entered block once, unchanged. */
 #include <check.h>
 #include <stdlib.h>
 

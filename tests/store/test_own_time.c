@@ -1,4 +1,4 @@
-/* The time that a loop's speed is measured in: without what others had the CPU for. */
+/* The time in which a loop's speed is measured: without the time when others had the CPU. */
 #include "libprof/store/own_time.h"
 #include "tests/suite.h"
 

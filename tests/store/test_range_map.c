@@ -1,4 +1,4 @@
-/* The live set of maps, held against a plain array of pages. */
+/* The live set of maps, compared with a plain array of pages. */
 #include <string.h>
 
 #include "libprof/store/range_map.h"

@@ -4,8 +4,8 @@ import unittest
 
 from tests.structure.sources import C_SOURCES, HALVES, files_below, includes
 
-# seep.h and seep.py are one interface in two languages.
-ONE_THING = ({"preload/seep.h", "preload/python/seep.py"},)
+# What stands for the folder that it lies in.
+NAMELESS = {"__init__.py"}
 
 
 def is_module(files, included):
@@ -18,9 +18,11 @@ def shared_names(files, included):
     """{name: files} of those that several sources have which are not one module."""
     by_name = {}
     for file in files:
+        if os.path.basename(file) in NAMELESS:
+            continue
         by_name.setdefault(os.path.splitext(os.path.basename(file))[0], set()).add(file)
     return {name: sorted(its) for name, its in by_name.items()
-            if len(its) > 1 and its not in ONE_THING and not is_module(its, included)}
+            if len(its) > 1 and not is_module(its, included)}
 
 
 class Names(unittest.TestCase):

@@ -1,5 +1,6 @@
-/* A program that brings its own malloc: one that only ever takes more, from maps of 4 MiB. It says
- * what jemalloc says, so that it is known by its file. usage: bump_malloc MIB */
+/* A program with a malloc of its own that never frees: it takes more from maps of 4 MiB. It
+ * contains texts of jemalloc's, so its file is recognised.
+ *   usage: bump_malloc MIB */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>

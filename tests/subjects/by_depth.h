@@ -1,5 +1,5 @@
-/* Allocations of known functions, at a depth that the caller chooses. Included once, by a subject.
- */
+/* Allocations of known functions, at a depth that the caller chooses. Included once, by a
+ * subject. */
 #ifndef SEEP_TESTS_BY_DEPTH_H
 #define SEEP_TESTS_BY_DEPTH_H
 

@@ -1,4 +1,4 @@
-/* Blocks announced through seep.h, of a made-up device and of tensors in it; prints what it did
+/* Blocks announced through seep.h, of a made-up device and of tensors on it; prints what it did
  * (tally.h). usage: counts_announced SECTION */
 #include "preload/seep.h"
 #include "tally.h"

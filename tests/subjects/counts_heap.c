@@ -1,4 +1,4 @@
-/* The malloc family, one section of it a run; prints what it did (tally.h).
+/* The malloc family, one section per run; prints what it did (tally.h).
  *   usage: counts_heap SECTION [N] */
 #include "tally.h"
 

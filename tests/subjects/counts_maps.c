@@ -1,7 +1,7 @@
-/* Maps that the program asks for, private and shared, one section a run; prints what it did
- * (tally.h). usage: counts_maps SECTION [NAME] Allocations are calls that made a range, frees are
- * ranges that vanished entirely; live bytes are the bytes still mapped, or still under a name in
- * shared memory, in whole pages. */
+/* Maps that the program asks for, private and shared, one section per run; prints what it did
+ * (tally.h). Allocations are calls that made a range, frees are ranges that vanished entirely. Live
+ * bytes are those still mapped or, in shared memory, still under a name, in whole pages.
+ *   usage: counts_maps SECTION [NAME] */
 #include "tally.h"
 
 #include <errno.h>

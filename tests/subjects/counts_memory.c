@@ -1,7 +1,8 @@
-/* What of a job's address space is memory, one rule a run; prints what it did (tally.h).
- * usage: counts_memory SECTION. As in counts_maps.c, allocations are calls that made memory, frees
- * are ranges that vanished entirely, and live bytes what is still to be counted. What counts by
- * touch is touched whole before it is asked about, so that it is the same however it is found. */
+/* Which parts of a job's address space count as memory, one rule per run; prints what it did
+ * (tally.h). As in counts_maps.c, allocations are calls that made memory and frees are ranges that
+ * vanished entirely; live bytes are what still counts. Memory that counts once touched is touched
+ * completely before the check, so that the result does not depend on how it is found.
+ *   usage: counts_memory SECTION */
 #include "tally.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Tensors of the CPU, of a made-up PyTorch; prints what it did (tally.h).
- * usage: cpu_tensors SECTION WHERE_FROM LIBRARY */
+/* Tensors in host memory of a made-up PyTorch; prints what it did (tally.h).
+ *   usage: cpu_tensors SECTION WHERE_FROM LIBRARY */
 #include "run_threads.h"
 #include "tally.h"
 

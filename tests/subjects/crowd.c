@@ -1,7 +1,7 @@
-/* Many threads at once, each of which has made a block; prints one number.
+/* Many threads at once, each with a block of its own; prints one number.
  *   usage: crowd SECTION THREADS
- * rss: resident bytes. pairs: microseconds for 20 malloc+free pairs in each thread. fork: bytes
- * that a forked child has for itself. */
+ * rss: resident bytes. pairs: microseconds for 20 malloc+free pairs in each thread. fork: private
+ * bytes of a forked child. */
 #include "tally.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* Memory that a package takes through a CUDA runtime of its own; prints what it did (tally.h).
- * usage: cupti SECTION PACKAGE */
+/* Memory that a package takes through its own CUDA runtime; prints what it did (tally.h).
+ *   usage: cupti SECTION PACKAGE */
 #include "run_threads.h"
 #include "tally.h"
 

@@ -1,6 +1,6 @@
-/* Keeps a block below so many frames, and makes as many distinct stacks as it is told:
- *   deep_stacks FRAMES BITS     2^BITS stacks in turn, three times, a block of 40 bytes each; all
- * are freed but those of the last turn */
+/* Keeps a block below FRAMES frames, and makes many distinct stacks:
+ *   deep_stacks FRAMES BITS     2^BITS stacks in turn, three times, with a block of 40 bytes each;
+ *                               only the blocks of the last turn stay */
 #include <stdint.h>
 #include <stdlib.h>
 

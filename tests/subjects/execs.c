@@ -1,6 +1,7 @@
-/* Starts a program by each way there is, and says how it ended.
- *   usage: execs WAY PROGRAM [TIMES]     WAY: a name of the table below, "all", or "self-" and one
- * TIMES: how often; then the median time is said instead, in ns. */
+/* Starts a program in each possible way, and prints how it ended.
+ *   usage: execs WAY PROGRAM [TIMES]
+ * WAY: a name of the table below, "all", or "self-" and a name. TIMES: how often; then prints the
+ * median time in ns instead. */
 #include "tally.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* Allocations from very many stacks, more than a small profile holds; prints "ok".
+/* Allocations from very many stacks, more than a small profile has room for; prints "ok".
  *   usage: exhaust SECTION
- * threads: then 100,000 more in a new thread, in a child, and in a child of that one.
+ * threads: then 100,000 more in a new thread, in a child, and in a child of that child.
  * descriptors: 8,192 of them while no file can be opened, 20,000 afterwards. */
 #include "tally.h"
 

@@ -1,5 +1,6 @@
-/* Fibres (ucontext), each on a map of its own below a guard page, that allocate in turns; prints
- * how many nanoseconds a turn takes. usage: fibre_pool FIBRES ROUNDS */
+/* Fibres (ucontext), each on a map of its own with a guard page, that allocate in turns; prints how
+ * many nanoseconds a turn takes.
+ *   usage: fibre_pool FIBRES ROUNDS */
 #include "tally.h"
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-/* Stacks beside the threads' own, which come and go below them; prints "ok".
+/* Stacks other than the threads' own, which come and go; prints "ok".
  *   usage: fibres SECTION */
 #include "tally.h"
 

@@ -1,6 +1,6 @@
 /* Installs filters for all threads that allow everything, in forked children: of a process whose
- * threads map and unmap without end, and with such threads of their own. Prints in how many ms the
- * quickest of either was there. */
+ * threads map and unmap continuously, and with such threads of their own. Prints in how many ms the
+ * fastest of each kind was installed. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>

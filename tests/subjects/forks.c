@@ -1,4 +1,4 @@
-/* Children of every kind. Each process says what it did on a line of its own, one write a line:
+/* Children of every kind. Each process prints what it did on its own line, with one write:
  *   {"pid": P, "who": "…", "tally": {…}}
  *   usage: forks SECTION */
 #include "tally.h"

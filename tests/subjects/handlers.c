@@ -1,4 +1,4 @@
-/* Signals that come while the job allocates, and what their handlers do; prints "ok".
+/* Signals that arrive while the job allocates, and what their handlers do; prints "ok".
  *   usage: handlers SECTION */
 #include "by_depth.h"
 #include "sections.h"

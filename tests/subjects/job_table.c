@@ -1,4 +1,4 @@
-/* Prints the table of processes in a profile folder, a line each: what reports are made from.
+/* Prints the table of processes in a profile folder, one line each: the source of reports.
  *   usage: job_table DIR */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
-/* Allocates until it is killed, and says in a shared file how far each thread had come.
+/* Allocates until it is killed, and records in a shared file how far each thread got.
  *   usage: kill_target FILE single|threads|fork
- * FILE: per thread a line of 64 bytes, {uint64 pid, started, completed, frees started, frees
- * completed}. */
+ * FILE: 64 bytes per thread: {uint64 pid, started, completed, frees started, frees completed}. */
 #include "tally.h"
 
 #include <fcntl.h>

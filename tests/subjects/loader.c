@@ -1,4 +1,4 @@
-/* What happens around the dynamic loader: libraries that come and go, and forks meanwhile.
+/* What happens around the dynamic loader: libraries that come and go, and forks in between.
  *   usage: loader SECTION [LIBRARY…] */
 #include "tally.h"
 

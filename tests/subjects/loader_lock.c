@@ -1,7 +1,8 @@
-/* Threads that meet in the loader's lock. usage: loader_lock order | stall SECONDS
- * order: a callback of dl_iterate_phdr waits for a lock whose holder allocates from places not met
- * before; prints "ok". stall: a callback of dl_iterate_phdr allocates, as Rust's backtraces do,
- * beside threads that allocate, always from new places; prints the longest times in seconds. */
+/* Threads that contend for the loader's lock.
+ *   usage: loader_lock order | stall SECONDS
+ * order: a callback of dl_iterate_phdr waits for a lock whose holder allocates from new places;
+ * prints "ok". stall: a callback of dl_iterate_phdr allocates, like Rust's backtraces, beside
+ * threads that allocate, always from new places; prints the longest times in seconds. */
 #include "tally.h"
 
 #include <link.h>

@@ -1,7 +1,6 @@
-/* Locks all its memory and prints how that went. usage: lock_all size | LIMIT [FLAG]...
- * size: prints the address space in use, in bytes. Else sets RLIMIT_MEMLOCK to LIMIT bytes, leaves
- * what rights it has, and prints "locked BYTES", or "errno N"; the flags are "future", "onfault".
- */
+/* Locks all its memory and prints the result; the caller has set RLIMIT_MEMLOCK and the user.
+ *   usage: lock_all size | current [future|onfault]
+ * size: prints the address space in use, in bytes. current: prints "locked BYTES" or "errno N". */
 #include "tally.h"
 
 #include <errno.h>

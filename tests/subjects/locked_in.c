@@ -1,6 +1,6 @@
-/* Programs under a seccomp filter that allows what they use and no call more, and kills for any
- * other: what a call for seep's sake would be. Says what each did.
- *   usage: locked_in SECTION [threads]      threads: the filter is one for all threads */
+/* Programs under a seccomp filter that allows the calls that they use and kills for any other, such
+ * as a call on seep's behalf. Prints what each did.
+ *   usage: locked_in SECTION [threads]      threads: one filter for all threads */
 #include "tally.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* Many maps that stay apart, neighbours having different protections, and one of them after the
- * other unmapped and mapped again; prints how many nanoseconds a pair of calls takes. usage:
- * many_maps MAPS PAIRS */
+/* Many maps that stay separate, because neighbours have different protections; unmaps and remaps
+ * one after another. Prints how many nanoseconds a pair of calls takes.
+ *   usage: many_maps MAPS PAIRS */
 #include "tally.h"
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-/* As compilers do: a call from each of 2^bits stacks. */
+/* A call from each of 2^bits stacks: programs such as compilers have as many. */
 #ifndef SEEP_TESTS_MANY_STACKS_H
 #define SEEP_TESTS_MANY_STACKS_H
 

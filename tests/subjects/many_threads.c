@@ -1,8 +1,8 @@
-/* Threads that have libc make buffers of its own for them, freed when they end. Prints resident
- * bytes before and after each of some rounds that follow on a first one.
- * usage: many_threads row|names|at-once THREADS
- * row: one after the other. names: those look up a host's address. at-once: THREADS side by side.
- */
+/* Threads for which libc allocates buffers, freed when the threads end. Prints resident bytes
+ * before and after each of several rounds that follow a first one.
+ *   usage: many_threads row|names|at-once THREADS
+ * row: one after another. names: the same, and each looks up a host's address. at-once: THREADS in
+ * parallel. */
 #include "tally.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,6 @@
-/* A training job in C, for verdicts on native code: how functions are called says what they are
- * for. usage: native_job SECTION     steps are announced through seep.h Each of its allocations
- * goes through a wrapper, as in most C programs, or
- * is announced. */
+/* A training job in C, for verdicts on native code: the names of functions say what they do. Each
+ * allocation goes through a wrapper, as in most C programs, or is announced.
+ *   usage: native_job SECTION     steps are announced through seep.h */
 #include "preload/seep.h"
 #include "tally.h"
 

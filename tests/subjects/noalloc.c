@@ -1,6 +1,6 @@
-/* Makes a known number of calls and asks the malloc below the shim how many reached it: any other
- * is the shim's own. Prints {"phase": [made, reached, freed, reached], …}. usage:
- * LD_PRELOAD="libseep.so counting_malloc.so" noalloc */
+/* Makes a known number of calls and asks the malloc below the shim how many reached it: any more
+ * are the shim's own. Prints {"phase": [made, reached, freed, reached], …}.
+ *   usage: LD_PRELOAD="libseep.so counting_malloc.so" noalloc */
 #include "tally.h"
 
 #include <dlfcn.h>

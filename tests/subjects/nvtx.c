@@ -1,6 +1,6 @@
-/* A program with NVTX in it: the side of the interface that finds a tool and calls it, after the
- * description of NVTX 3. Prints how many steps it made, as the message "step" says.
- * usage: nvtx SECTION */
+/* A program that uses NVTX: the side of the interface that finds a tool and calls it, after the
+ * description of NVTX 3. Prints how many steps it made, as its message "step" does.
+ *   usage: nvtx SECTION */
 #include "preload/seep.h"
 #include "tests/subjects/tally.h"
 

@@ -1,6 +1,6 @@
-/* Calls that fail on purpose, and what a program does after them; prints what each gave.
+/* Calls that fail on purpose, and what a program does after them; prints their results.
  *   usage: odd_calls probe | probed     asks whether filters are there, allocates, becomes "probed"
- *          odd_calls exec               exec and posix_spawn of what cannot be read
+ *          odd_calls exec               exec and posix_spawn of unreadable files
  *          odd_calls wait               waits whose status cannot be written */
 #include "tally.h"
 

@@ -1,5 +1,5 @@
-/* A program that brings its own malloc, as jemalloc and tcmalloc linked in statically do; prints
- * "ok". Whoever allocates from within its mmap comes back into it: that is said, and ends it. */
+/* A program with a malloc of its own, like jemalloc and tcmalloc linked in statically; prints "ok".
+ * If code allocates inside its mmap and so re-enters the malloc, it reports that and ends. */
 #include "tally.h"
 
 #include <pthread.h>

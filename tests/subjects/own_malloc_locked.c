@@ -1,4 +1,4 @@
-/* own_malloc with a lock of its own around mmap, as jemalloc and Chromium's PartitionAlloc hold
- * one: rustc and with it every cargo build. */
+/* own_malloc with its own lock around mmap, such as jemalloc and Chromium's PartitionAlloc hold:
+ * rustc and therefore every cargo build. */
 #define OWN_MALLOC_LOCK
 #include "own_malloc.c"

@@ -1,9 +1,7 @@
-/* A training of 80 steps that takes 1 MiB more in each. usage:
- * rss_grows heap|instruction|handle|fixed
- * heap: blocks of malloc; instruction: maps by a system call instruction of its own, which no hook
- * sees; handle: blocks of malloc as libc's own handle gives it, which none sees, either; fixed:
- * none.
- */
+/* A training of 80 steps that takes 256 KiB more in each.
+ *   usage: rss_grows heap|instruction|handle|fixed
+ * heap: malloc'd blocks. instruction: maps by its own system call instruction, which no hook sees.
+ * handle: blocks from malloc through libc's own handle, which no hook sees either. fixed: none. */
 #include "preload/seep.h"
 
 #include <dlfcn.h>
@@ -15,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MIB = 1 << 20, STEPS = 80 };
+enum { STEPS = 80, GROWTH = 256 << 10, BLOCK = 16 << 10 };
 
 static void *by_instruction(size_t n)
 {
@@ -36,9 +34,9 @@ static void *by_handle(void)
     static void *(*its_malloc)(size_t);
     if (!its_malloc)
         *(void **)&its_malloc = dlsym(dlopen("libc.so.6", RTLD_NOW), "malloc");
-    for (int i = 0; i < 63; i++)
-        memset(its_malloc(16 * 1024), 1, 16 * 1024);
-    return its_malloc(16 * 1024);
+    for (int i = 1; i < GROWTH / BLOCK; i++)
+        memset(its_malloc(BLOCK), 1, BLOCK);
+    return memset(its_malloc(BLOCK), 1, BLOCK);
 }
 
 /* Time passes, and seep's clock sees it. */
@@ -59,11 +57,11 @@ int main(int argc, char **argv)
     static void *kept[STEPS];
     for (int step = 0; step < STEPS; step++) {
         if (strcmp(how, "heap") == 0)
-            kept[step] = malloc(MIB);
+            kept[step] = malloc(GROWTH);
         else if (strcmp(how, "instruction") == 0)
-            kept[step] = by_instruction(MIB);
+            kept[step] = by_instruction(GROWTH);
         if (kept[step])
-            memset(kept[step], 1, MIB);
+            memset(kept[step], 1, GROWTH);
         if (strcmp(how, "handle") == 0)
             kept[step] = by_handle();
         work();

@@ -1,5 +1,6 @@
-/* Makes resident memory of every kind, of known sizes, and holds it to the end; prints how much of
- * each as JSON. usage: rss_kinds [KIND…]: all, or only those named. */
+/* Makes resident memory of every kind, with known sizes, and keeps it to the end; prints the size
+ * of each as JSON.
+ *   usage: rss_kinds [KIND…]     all, or only those named */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>

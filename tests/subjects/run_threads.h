@@ -1,4 +1,4 @@
-/* Eight threads at once, and their end. */
+/* Starts eight threads at once, and waits for their end. */
 #ifndef SEEP_TESTS_SUBJECTS_RUN_THREADS_H
 #define SEEP_TESTS_SUBJECTS_RUN_THREADS_H
 

@@ -1,5 +1,6 @@
-/* Memory of devices, from packages that each bring a CUDA runtime of their own; prints what it did
- * (tally.h). usage: runtime SECTION PACKAGE [PACKAGE] */
+/* Memory of devices, from packages that each bring their own CUDA runtime; prints what it did
+ * (tally.h).
+ *   usage: runtime SECTION PACKAGE [PACKAGE] */
 #include "run_threads.h"
 #include "tally.h"
 

@@ -1,7 +1,8 @@
-/* A program that locks itself in with a seccomp filter, as libseccomp's and Chromium's do, and goes
- * on to allocate; prints what it does. usage: sandbox HOW ACTION HOW: prctl, syscall, threads
- * (syscall and SECCOMP_FILTER_FLAG_TSYNC), exec (and becomes itself inside of it). ACTION: kill or
- * errno, for what is not on its list; strict: SECCOMP_MODE_STRICT. */
+/* A program that locks itself in with a seccomp filter, as libseccomp and Chromium do, and then
+ * allocates; prints what it does.
+ *   usage: sandbox HOW ACTION
+ * HOW: prctl, syscall, threads (syscall and SECCOMP_FILTER_FLAG_TSYNC), exec (and runs itself again
+ * inside it). ACTION: kill or errno, for calls not on its list; strict: SECCOMP_MODE_STRICT. */
 #include "tally.h"
 
 #include <linux/audit.h>

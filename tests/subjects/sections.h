@@ -1,4 +1,4 @@
-/* A subject of several sections: what its first argument names is run. */
+/* A subject with several sections: runs the one that its first argument names. */
 #ifndef SEEP_TESTS_SUBJECTS_SECTIONS_H
 #define SEEP_TESTS_SUBJECTS_SECTIONS_H
 

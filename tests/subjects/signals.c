@@ -1,7 +1,7 @@
-/* Signal handlers of other people's. usage: signals stack BYTES | jump CALL
- * stack: a handler that allocates on an alternate stack of BYTES below a guard page. jump: a
- * handler that jumps out of CALL, as timeouts do, many times; then some blocks are made. Prints
- * "ok". */
+/* Signal handlers as in other people's programs.
+ *   usage: signals stack BYTES | jump CALL
+ * stack: a handler that allocates on an alternate stack of BYTES with a guard page. jump: a handler
+ * that jumps out of CALL many times, as timeouts do; then some blocks are made. Prints "ok". */
 #include "tally.h"
 
 #include <semaphore.h>

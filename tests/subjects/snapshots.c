@@ -1,7 +1,7 @@
-/* A job of which copies are made while it does all that a copy could disturb.
+/* A job that is copied while it does everything that a copy could disturb.
  *   usage: snapshots all STEPS   prints what it counted, the same in every run
  *          snapshots obey        does what each letter on standard input says
- * With COPIES_IN=FOLDER in the environment each step waits until its copy has been read. */
+ * With COPIES_IN=FOLDER in the environment, each step waits until its copy has been read. */
 #include "tally.h"
 
 #include <errno.h>

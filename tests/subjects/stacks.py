@@ -1,5 +1,5 @@
-"""Allocates a block of a size of its own in every kind of Python frame, and prints for each what Python
-says the stack is: [{"group", "name", "space", "bytes", "stack": [[file, function, line], ... innermost first]}].
+"""Allocates a block of a distinct size in every kind of Python frame, and prints for each the stack
+according to Python: [{"group", "name", "space", "bytes", "stack": [[file, function, line], ... innermost first]}].
 
 usage: stacks.py [GROUP ...]; works with every CPython from 3.6 on."""
 import functools

@@ -1,4 +1,4 @@
-/* What a subject counts about itself, to hold a report against.
+/* What a subject counts about itself, to compare with a report.
  *
  * A subject makes its blocks in functions of its own, each marked NOIPA so that it keeps its name
  * and its frame; TALLY(name, space) gives the function its counters. tally_print() writes them as

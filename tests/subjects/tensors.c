@@ -1,5 +1,6 @@
-/* Tensors of a made-up PyTorch, whose library is loaded while the program runs, as an import does;
- * prints what it did (tally.h). usage: tensors SECTION LIBRARY [ANOTHER] */
+/* Tensors of a made-up PyTorch, whose library is loaded while the program runs, as by an import;
+ * prints what it did (tally.h).
+ *   usage: tensors SECTION LIBRARY [ANOTHER] */
 #include "run_threads.h"
 #include "tally.h"
 

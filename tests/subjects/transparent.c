@@ -1,5 +1,5 @@
-/* What a job could notice of the shim, one section a run; prints "ok" or what it saw. What signal
- * handlers do is in handlers.c.
+/* What a job could notice of the shim, one section per run; prints "ok" or what it noticed.
+ * handlers.c has what signal handlers do.
  *   usage: transparent SECTION */
 #include "by_depth.h"
 #include "sections.h"

@@ -1,6 +1,6 @@
-/* Gives up root in one of the ways there are, then allocates; the job's own view is printed.
- *   usage: uids WAY UID DIR     WAY: setuid, seteuid, setreuid, setresuid, forked, there-and-back,
- * refused */
+/* Gives up root in one of the possible ways, then allocates; prints how the job sees itself.
+ *   usage: uids WAY UID DIR
+ * WAY: setuid, seteuid, setreuid, setresuid, forked, there-and-back, refused */
 #include "tally.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Waiting for children, as a job sees it: prints what each call gave, which seep must not change.
+/* Waiting for children, as a job sees it: prints the result of each call, which seep must not
+ * change.
  *   usage: waits SECTION */
 #include "tally.h"
 

@@ -1,4 +1,4 @@
-/* Processes of a job are asked for copies by way of its table: who is asked, and for how long. */
+/* Processes of a job are asked for copies through its table: which ones, and for how long. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void open_it(void)
     char dir[] = "/tmp/seep-ask-XXXXXX";
 
     ck_assert_ptr_nonnull(mkdtemp(dir));
-    ck_assert_int_eq(seep_job_folder_make(&folder, dir, false, argv, &error), 0);
+    ck_assert_int_eq(seep_job_folder_make(&folder, dir, argv, &error), 0);
     folder.job->snapshot.reader = (uint32_t)getpid();
 }
 

@@ -1,4 +1,4 @@
-/* What was in use of devices, look by look: the last of a period stays, and a full table keeps its
+/* Device memory in use, look by look: the last look of a period stays, and a full table keeps its
  * whole time at half as many looks. */
 #include "tests/suite.h"
 #include "viewer/watch/device_looks.h"

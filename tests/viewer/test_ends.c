@@ -1,4 +1,4 @@
-/* How processes end that others have reaped, as the launcher learns it. */
+/* How the launcher learns the end of processes that others have reaped. */
 #include "libprof/base/clock.h"
 #include "tests/suite.h"
 #include "viewer/watch/ends.h"

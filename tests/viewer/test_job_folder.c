@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char base[] = "/tmp/seep-folder-XXXXXX";
@@ -35,10 +36,10 @@ static void tear_down(void)
     ck_assert_int_eq(system(line), 0);
 }
 
-static int make(const char *dir, bool numbered)
+static int make(const char *dir)
 {
     memset(&err, 0, sizeof err);
-    return seep_job_folder_make(&folder, dir, numbered, command, &err);
+    return seep_job_folder_make(&folder, dir, command, &err);
 }
 
 static void touch(const char *path)
@@ -70,7 +71,7 @@ TEST(the_folder_and_the_job_file_are_private_and_complete)
 {
     struct stat st;
 
-    ck_assert_int_eq(make("p.d", false), 0);
+    ck_assert_int_eq(make("p.d"), 0);
     ck_assert(folder.made);
     ck_assert_int_eq(folder.path[0], '/');
     ck_assert_uint_eq(mode_of("p.d"), 0700);
@@ -92,35 +93,77 @@ TEST(the_folder_and_the_job_file_are_private_and_complete)
     ck_assert_uint_eq(job->ended_ns, 0);
 }
 
-TEST(a_profile_is_never_overwritten)
+static bool is_named(const char *name)
 {
-    ck_assert_int_eq(make("p.d", false), 0);
-    ck_assert_int_eq(make("p.d", false), -SEEP_EINVAL);
-    ck_assert_ptr_nonnull(strstr(err.text, "already holds a profile"));
-    ck_assert_int_eq(mkdir("q.d", 0700), 0);
-    touch("q.d/1-2.seep");
-    ck_assert_int_eq(make("q.d", false), -SEEP_EINVAL);
-    ck_assert_int_eq(access("q.d/job.seepjob", F_OK), -1);
+    return strcmp(strrchr(folder.path, '/') + 1, name) == 0;
 }
 
-TEST(a_name_of_our_own_gives_way)
+TEST(a_profile_is_never_overwritten)
 {
-    ck_assert_int_eq(make("seep.x.7.d", true), 0);
-    ck_assert_int_eq(make("seep.x.7.d", true), 0);
-    ck_assert_str_eq(strrchr(folder.path, '/'), "/seep.x.7.2.d");
-    ck_assert_int_eq(make("seep.x.7.d", true), 0);
-    ck_assert_str_eq(strrchr(folder.path, '/'), "/seep.x.7.3.d");
+    ck_assert_int_eq(make("p.d"), 0);
+    ck_assert(!folder.beside);
+    ck_assert_int_eq(make("p.d"), 0);
+    ck_assert(folder.beside && is_named("p.2.d"));
+    ck_assert_int_eq(mkdir("q", 0700), 0);
+    touch("q/1-2.seep");
+    ck_assert_int_eq(make("q/"), 0);
+    ck_assert(folder.beside && is_named("q.2"));
+    ck_assert_int_eq(access("q/job.seepjob", F_OK), -1);
+    ck_assert_int_eq(make("q"), 0);
+    ck_assert(is_named("q.3"));
+}
+
+TEST(the_folders_above_it_are_made)
+{
+    ck_assert_int_eq(make("runs/today/p.d"), 0);
+    ck_assert_int_eq(access("runs/today/p.d/job.seepjob", F_OK), 0);
+    ck_assert_int_eq(make("runs/other/p.d"), 0);
+    seep_job_folder_undo(&folder);
+    ck_assert_int_eq(access("runs/other", F_OK), -1);
+    ck_assert_int_eq(access("runs/today", F_OK), 0);
+}
+
+/* Launchers that begin at the same time each get one of their own. */
+TEST(launchers_do_not_share_a_folder)
+{
+    enum { LAUNCHERS = 16 };
+    char name[32];
+
+    for (int i = 0; i < LAUNCHERS; i++) {
+        const pid_t pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0)
+            _exit(make("p") ? 1 : 0);
+    }
+    for (int i = 0, status; i < LAUNCHERS; i++) {
+        ck_assert_int_ge(wait(&status), 0);
+        ck_assert_int_eq(status, 0);
+    }
+    for (int i = 1; i <= LAUNCHERS; i++) {
+        snprintf(name, sizeof name, i > 1 ? "p.%d/job.seepjob" : "p/job.seepjob", i);
+        ck_assert_int_eq(access(name, F_OK), 0);
+    }
+}
+
+TEST(of_a_job_that_is_not_recorded_nothing_is_written)
+{
+    ck_assert_int_eq(seep_job_folder_none(&folder), 0);
+    seep_job_folder_reaped(&folder, 7, 0);
+    seep_job_folder_ended(&folder, 0);
+    seep_job_folder_undo(&folder);
+    ck_assert_int_eq(rmdir(base), 0);
+    ck_assert_int_eq(mkdir(base, 0700), 0);
 }
 
 TEST(folders_that_are_there_are_taken)
 {
     ck_assert_int_eq(mkdir("empty", 0755), 0);
-    ck_assert_int_eq(make("empty", false), 0);
+    ck_assert_int_eq(make("empty"), 0);
     ck_assert(!folder.made);
     ck_assert_uint_eq(mode_of("empty"), 0700);
     ck_assert_int_eq(mkdir("shared", 0755), 0);
     touch("shared/notes.txt");
-    ck_assert_int_eq(make("shared/", false), 0);
+    ck_assert_int_eq(make("shared/"), 0);
     ck_assert_uint_eq(mode_of("shared"), 0755); /* others may be reading there */
 }
 
@@ -128,15 +171,14 @@ TEST(what_cannot_be_made_is_said_and_nothing_stays)
 {
     char longest[2000];
 
-    ck_assert_int_eq(make("no/such/p.d", false), -SEEP_EIO);
-    ck_assert_ptr_nonnull(strstr(err.text, "No such file"));
     touch("file");
-    ck_assert_int_eq(make("file", false), -SEEP_EIO);
-    ck_assert_int_eq(make("file/p.d", false), -SEEP_EIO);
+    ck_assert_int_eq(make("file"), -SEEP_EIO);
+    ck_assert_int_eq(make("file/p.d"), -SEEP_EIO);
     memset(longest, 'x', sizeof longest);
     longest[sizeof longest - 1] = '\0';
-    ck_assert_int_eq(make(longest, false), -SEEP_EIO);
-    ck_assert_int_eq(make("/proc/seep.d", false), -SEEP_EIO);
+    ck_assert_int_eq(make(longest), -SEEP_EIO);
+    ck_assert_int_eq(make("/proc/seep.d"), -SEEP_EIO);
+    ck_assert_ptr_nonnull(strstr(err.text, "No such file"));
 }
 
 TEST(a_folder_of_another_users_that_anybody_may_write_to_is_refused)
@@ -155,7 +197,7 @@ TEST(a_folder_of_another_users_that_anybody_may_write_to_is_refused)
         touch_in(name);
         ck_assert_int_eq(chown(name, cases[i].owner, cases[i].owner), 0);
         ck_assert_int_eq(chmod(name, cases[i].mode), 0);
-        ck_assert_int_eq(make(name, false) == 0, cases[i].taken);
+        ck_assert_int_eq(make(name) == 0, cases[i].taken);
         if (!cases[i].taken)
             ck_assert_ptr_nonnull(strstr(err.text, "belongs to another user"));
     }
@@ -163,11 +205,11 @@ TEST(a_folder_of_another_users_that_anybody_may_write_to_is_refused)
 
 TEST(a_job_that_did_not_start_leaves_nothing)
 {
-    ck_assert_int_eq(make("p.d", false), 0);
+    ck_assert_int_eq(make("p.d"), 0);
     seep_job_folder_undo(&folder);
     ck_assert_int_eq(access("p.d", F_OK), -1);
     ck_assert_int_eq(mkdir("kept", 0755), 0);
-    ck_assert_int_eq(make("kept", false), 0);
+    ck_assert_int_eq(make("kept"), 0);
     seep_job_folder_undo(&folder);
     ck_assert_int_eq(access("kept", F_OK), 0);
     ck_assert_int_eq(access("kept/job.seepjob", F_OK), -1);
@@ -175,7 +217,7 @@ TEST(a_job_that_did_not_start_leaves_nothing)
 
 TEST(how_a_process_ended_goes_to_its_youngest_entry_once)
 {
-    ck_assert_int_eq(make("p.d", false), 0);
+    ck_assert_int_eq(make("p.d"), 0);
     struct seep_process *p = folder.job->processes;
     p[0].pid = 10;
     p[1].pid = 11;

@@ -1,4 +1,4 @@
-/* Which device of NVML's a process means by a number. */
+/* Which of NVML's devices a process means by a number. */
 #include <check.h>
 
 #include "tests/suite.h"

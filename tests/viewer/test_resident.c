@@ -1,4 +1,4 @@
-/* Resident memory is that of the job's processes, and of nobody else. */
+/* Resident memory counts the job's processes, and no others. */
 #include "tests/suite.h"
 #include "viewer/watch/resident.h"
 

@@ -1,4 +1,4 @@
-/* What a request to `seep view --serve` may ask, and whom it may name. */
+/* What a request to `seep view --serve` may ask for, and which host it may name. */
 #include <check.h>
 
 #include "tests/suite.h"

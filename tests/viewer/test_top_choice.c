@@ -1,4 +1,4 @@
-/* Keys of `seep top`: what they choose, and that nothing points past the end. */
+/* Keys of `seep top`: what they choose, and that no index lies past the end. */
 #include "tests/viewer/top_fixture.h"
 
 #include "tests/suite.h"

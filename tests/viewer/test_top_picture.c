@@ -120,6 +120,45 @@ static const struct {
     int rows, columns;
 } sizes[] = {{12, 60}, {20, 60}, {24, 80}, {30, 100}, {40, 120}, {50, 200}};
 
+/* A dict that grows, and what two processes have. */
+static void add_holders(json_t *report)
+{
+    json_t *holders =
+        json_pack("{s:[{s:s, s:s, s:s, s:i, s:[[i, i], [i, i]], s:b, s:[i]},"
+                  " {s:s, s:n, s:s, s:i, s:[], s:n, s:[i, i]}]}",
+                  "named", "name", "Annotations.by_name", "type", "dict", "text",
+                  "local 'loader' of main() (DataLoader).dataset (Annotations).by_name[600 keys]",
+                  "bytes", 73 << 20, "length", 3, 40, 9, 1600, "grows", 1, "pids", 4711, "name",
+                  "libdnnl.so.2", "type", "text", "static data of libdnnl.so.2", "bytes", 2 << 20,
+                  "length", "grows", "pids", 4711, 4712);
+
+    ck_assert_ptr_nonnull(holders);
+    json_object_set_new(report, "holders", holders);
+}
+
+TEST(what_holds_most_is_shown_where_there_is_room, .to = N(sizes))
+{
+    json_t *report = top_report();
+
+    add_holders(report);
+    seep_top_view_destroy(view);
+    view = seep_top_view_create(report, TOP_NOW);
+    draw(sizes[_i].rows, sizes[_i].columns, false, NULL);
+    has(text, "train.py:7 in load");
+    has(text, "net.py:9 in forward");
+    if (sizes[_i].rows < 24) {
+        ck_assert_ptr_null(strstr(text, "HOLDS MOST"));
+        return;
+    }
+    has(text, "HOLDS MOST");
+    has(text, "Annotations.by_n");
+    has(text, " 4711       73.0 MiB     1600 grows dict");
+    if (sizes[_i].rows > 24)
+        has(text, " in 2        2.0 MiB        -       -");
+    ck_assert_int_eq(strstr(text, "(Annotations).by_name[600 keys]") != NULL,
+                     sizes[_i].columns >= 130);
+}
+
 /* Nine lines leak, 20 workers live and 30 have ended: what leaks is what every size keeps. */
 TEST(what_leaks_goes_before_processes, .to = N(sizes))
 {
@@ -145,6 +184,7 @@ TEST(what_leaks_goes_before_processes, .to = N(sizes))
         json_array_append_new(sites, site);
         json_array_append_new(ids, json_string(name));
     }
+    add_holders(report);
     seep_top_view_destroy(view);
     view = seep_top_view_create(report, TOP_NOW);
     draw(sizes[_i].rows, sizes[_i].columns, false, NULL);

@@ -1,4 +1,4 @@
-/* What `seep top` reads of a report. */
+/* What `seep top` reads from a report. */
 #include "tests/viewer/top_fixture.h"
 
 #include "tests/suite.h"

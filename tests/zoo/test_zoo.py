@@ -8,7 +8,7 @@ from tests.zoo import alike, zoo
 from tests.zoo.reports import score
 
 QUICK = ("annotation_cache", "total_loss", "pointgroup_loader", "pointgroup_workers", "lru_cached_decode",
-         "kept_batches", "checkpoint_copies", "short_run", "healthy_densification", "healthy_lru_decode")
+         "kept_batches", "small_records", "checkpoint_copies", "short_run", "healthy_densification", "healthy_lru_decode")
 
 
 class Verdicts(unittest.TestCase):

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ struct seep_follower {
     double interval_s, first_s;
     int fd;
     pthread_t thread;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* guards everything below */
     pthread_cond_t change;
     bool paused, stop, reading;
     void *seen;
@@ -68,7 +69,7 @@ static void hand_over(struct seep_follower *follower, void *seen, const struct s
 {
     uint64_t one = 1;
 
-    drop(follower); /* nobody took it */
+    drop(follower); /* never taken */
     follower->seen = seen;
     follower->err = *err;
     (void)!write(follower->fd, &one, sizeof one);
@@ -79,8 +80,9 @@ static void *read_on(void *argument)
     struct seep_follower *follower = argument;
     double next_s = follower->first_s;
 
-    /* Of the thread alone, on Linux. Whoever may not be nicer is as nice as before. */
-    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+    /* On Linux this affects only this thread. If it is not permitted, the priority stays as it
+     * was. */
+    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
     pthread_mutex_lock(&follower->lock);
     for (;;) {
         struct seep_error err = {0};
@@ -100,7 +102,7 @@ static void *read_on(void *argument)
     return NULL;
 }
 
-/* Signals are the other thread's. */
+/* Signals are left to the other thread. */
 static int start_thread(struct seep_follower *follower)
 {
     sigset_t all, before;

@@ -5,15 +5,15 @@
 #include <poll.h>
 #include <stdbool.h>
 
-/* From now on SIGINT, SIGTERM and SIGHUP are noted, and they and SIGWINCH come in seep_wait()
- * alone, so that none is missed. */
+/* From now on SIGINT, SIGTERM and SIGHUP are noted; they and SIGWINCH arrive only inside
+ * seep_wait(), so that none is missed. */
 void seep_wait_begin(void);
 
-/* Whether a signal asked for the end. */
+/* Whether a signal asked the program to end. */
 bool seep_wait_ended(void);
 
-/* poll(2) of n files, for `seconds` at most (below 0: for ever), or until a signal comes. What
- * happened is in their revents, which are 0 after a signal. */
+/* poll(2) of n files, for at most `seconds` (below 0: without limit), or until a signal arrives.
+ * revents tell what happened; they are 0 after a signal. */
 void seep_wait(struct pollfd *files, nfds_t n, double seconds);
 
 #endif

@@ -1,11 +1,10 @@
-/* `seep look`: what holds the memory of a process that runs, and was not started under seep. */
+/* `seep look`: what holds the memory of a process that runs, or of a core file. */
 #include "libprof/base/clock.h"
 #include "libprof/base/json_build.h"
-#include "libprof/print/look_text.h"
+#include "libprof/look/look_tree.h"
 #include "viewer/job_limits.h"
-#include "viewer/look/take_look.h"
-#include "viewer/options/options.h"
-#include "viewer/output.h"
+#include "viewer/look/look_options.h"
+#include "viewer/look/process_stat.h"
 #include "viewer/viewer.h"
 
 #include <errno.h>
@@ -15,92 +14,27 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EVERY_S = 60, MOST_ARGUMENTS = 4096, GROWS = 1 /* exit status */ };
+enum { MOST_ARGUMENTS = 4096, MOST_PROCESSES = 64, GROWS = 1 /* exit status */ };
 
-struct look_options {
-    const struct seep_output_format *format;
-    const char *out; /* NULL: standard output */
-    enum seep_look_way way;
-    double every_s;
-    long times; /* 0: as many as `every_s` asks for */
+/* A process that was looked at: once or more, or never with success. */
+struct looked {
+    struct seep_process_stat stat;
+    json_t *command;
+    struct seep_look_course *course;
+    struct seep_error err; /* of the last look, if that failed */
 };
 
-static const struct seep_output_format formats[] = {
-    {"text", seep_look_text}, {"json", seep_output_json}, {NULL, NULL}};
+struct looks {
+    const struct seep_look_options *options;
+    struct looked list[MOST_PROCESSES]; /* the process that was asked for comes first */
+    size_t n;
+    struct seep_core_file core; /* if it is one that was asked for */
+    uint64_t began_ns;
+    double began_unix_s;
+    bool left_out; /* there were more processes */
+};
 
-static bool take_seconds(const struct seep_option_given *given, double *to)
-{
-    char *end;
-
-    *to = strtod(given->value, &end);
-    if (end > given->value && (!*end || strcmp(end, "s") == 0) && *to >= 0.1 && *to <= 86400)
-        return true;
-    seep_complain("%s: \"%s\" is no time between looks: give seconds, 0.1 to 86400", given->from,
-                  given->value);
-    return false;
-}
-
-static bool take_times(const struct seep_option_given *given, long *to)
-{
-    char *end;
-
-    *to = strtol(given->value, &end, 10);
-    if (end > given->value && !*end && *to >= 1 && *to <= SEEP_MOST_LOOKS)
-        return true;
-    seep_complain("%s: \"%s\" is no number of looks: give 1 to %d", given->from, given->value,
-                  SEEP_MOST_LOOKS);
-    return false;
-}
-
-static bool take_option(void *to, const struct seep_option_given *given)
-{
-    struct look_options *o = to;
-
-    switch (given->option) {
-    case SEEP_OPTION_LOOK_FORMAT:
-        return (o->format = seep_output_choose(formats, given));
-    case SEEP_OPTION_OUTPUT:
-        return (o->out = given->value);
-    case SEEP_OPTION_EVERY:
-        return take_seconds(given, &o->every_s);
-    case SEEP_OPTION_TIMES:
-        return take_times(given, &o->times);
-    case SEEP_OPTION_BY_COPY:
-        return (o->way = SEEP_LOOK_BY_COPY) != SEEP_LOOK_CHOSEN;
-    case SEEP_OPTION_BY_STOP:
-        return (o->way = SEEP_LOOK_BY_STOP) != SEEP_LOOK_CHOSEN;
-    case SEEP_OPTION_LIVE:
-        return (o->way = SEEP_LOOK_LIVE) != SEEP_LOOK_CHOSEN;
-    default:
-        return false;
-    }
-}
-
-/* Returns −1 to go on, or the exit status. */
-static int read_options(int argc, char **argv, struct look_options *o, pid_t *pid)
-{
-    int status = seep_options_read(argc, argv, take_option, o);
-    char *end;
-
-    if (status >= 0)
-        return status;
-    if (optind + 1 != argc) {
-        seep_complain("%s: try `seep look PID`",
-                      optind == argc ? "no process is given" : "only one process can be looked at");
-        return SEEP_EXIT_UNUSABLE;
-    }
-    const long number = strtol(argv[optind], &end, 10);
-    if (end == argv[optind] || *end || number < 1 || number > INT32_MAX) {
-        seep_complain("\"%s\" is no number of a process: try `seep look PID`", argv[optind]);
-        return SEEP_EXIT_UNUSABLE;
-    }
-    *pid = (pid_t)number;
-    if (!o->times)
-        o->times = o->every_s > 0 ? 3 : 1;
-    if (o->every_s <= 0)
-        o->every_s = EVERY_S;
-    return -1;
-}
+/* ---- what is said --------------------------------------------------------------------------- */
 
 /* The words of its command line, with spaces between them. */
 static json_t *command_of(pid_t pid)
@@ -120,6 +54,7 @@ static json_t *command_of(pid_t pid)
     return seep_json_text_n(words, n);
 }
 
+/* Of this machine, which a core file need not be of. */
 static json_t *limit_json(void)
 {
     struct seep_limits limits;
@@ -131,62 +66,189 @@ static json_t *limit_json(void)
                  : json_null();
 }
 
-static json_t *document(const struct seep_look_course *course, pid_t pid)
+static json_t *process_json(const struct looked *its)
 {
-    json_t *json = seep_look_json(course);
+    json_t *json = its->course->n ? seep_look_json(its->course)
+                                  : json_pack("{s:[], s:[]}", "looks", "holders");
+    bool failed = !json;
+
+    seep_json_set(json, "pid", json_integer(its->stat.pid), &failed);
+    seep_json_set(json, "parent", json_integer(its->stat.parent), &failed);
+    seep_json_set(json, "command", json_incref(its->command), &failed);
+    seep_json_set(json, "error", seep_json_text_or_null(its->err.text), &failed);
+    return seep_json_whole(json, failed);
+}
+
+static json_t *tree_json(const struct looks *looks)
+{
+    json_t *processes = json_array();
+    bool failed = !processes;
+
+    for (size_t i = 0; i < looks->n; i++)
+        seep_json_append(processes, process_json(&looks->list[i]), &failed);
+    json_t *holders = failed ? NULL : seep_look_tree_holders(processes);
+    return json_pack("{s:o, s:o, s:b}", "processes", processes, "holders", holders, "complete",
+                     !looks->left_out);
+}
+
+static json_t *core_json(const struct looks *looks)
+{
+    const char *file = looks->options->core;
+
+    return file ? json_pack("{s:o, s:o}", "file", seep_json_text_or_null(file), "bytes",
+                            seep_json_count(looks->core.size))
+                : json_null();
+}
+
+static json_t *document(const struct looks *looks)
+{
+    json_t *json = process_json(looks->list);
     bool failed = !json;
 
     seep_json_set(json, "format", json_string("seep-look"), &failed);
     seep_json_set(json, "version", json_integer(1), &failed);
     seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
-    seep_json_set(json, "pid", json_integer(pid), &failed);
-    seep_json_set(json, "command", command_of(pid), &failed);
-    seep_json_set(json, "limit", limit_json(), &failed);
+    seep_json_set(json, "looked_unix_s", json_real(looks->began_unix_s), &failed);
+    seep_json_set(json, "limit", looks->options->core ? json_null() : limit_json(), &failed);
+    seep_json_set(json, "core", core_json(looks), &failed);
+    if (looks->options->tree)
+        seep_json_set(json, "tree", tree_json(looks), &failed);
     return seep_json_whole(json, failed);
 }
 
-static void sleep_s(double seconds)
+/* ---- looking -------------------------------------------------------------------------------- */
+
+static double now_s(const struct looks *looks)
 {
+    return (double)(seep_clock_ns(CLOCK_MONOTONIC) - looks->began_ns) / 1e9;
+}
+
+static void sleep_until(const struct looks *looks, double due_s)
+{
+    const double seconds = due_s - now_s(looks);
     struct timespec rest = {.tv_sec = (time_t)seconds,
                             .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
 
-    while (nanosleep(&rest, &rest) < 0 && errno == EINTR) {
+    while (seconds > 0 && nanosleep(&rest, &rest) < 0 && errno == EINTR) {
     }
 }
 
-/* Looks as often as wanted. One that ends between two looks is told by those that there were. */
-static int look(pid_t pid, const struct look_options *o, struct seep_look_course *course)
+/* Its entry, a new one where it was not looked at before; NULL: there is no room. */
+static struct looked *entry_of(struct looks *looks, const struct seep_process_stat *stat)
 {
-    const uint64_t began = seep_clock_ns(CLOCK_MONOTONIC);
-    struct seep_error err = {0};
+    for (size_t i = 0; i < looks->n; i++)
+        if (looks->list[i].stat.pid == stat->pid && looks->list[i].stat.started == stat->started)
+            return &looks->list[i];
+    struct looked *its = &looks->list[looks->n];
+    if (looks->n < MOST_PROCESSES)
+        *its = (struct looked){.stat = *stat,
+                               .command = command_of(stat->pid),
+                               .course = calloc(1, sizeof *its->course)};
+    if (looks->n == MOST_PROCESSES || !its->course) {
+        if (looks->n < MOST_PROCESSES)
+            json_decref(its->command);
+        looks->left_out = true;
+        return NULL;
+    }
+    looks->n++;
+    return its;
+}
 
+/* False where it ended, or could not be looked at. */
+static bool look_at(struct looks *looks, struct looked *its, uint32_t round)
+{
+    struct seep_look_moment *moment = &its->course->moments[its->course->n];
+    const double at = now_s(looks);
+
+    its->err = (struct seep_error){0};
+    const int rc = seep_take_look(its->stat.pid, looks->options->way, moment, &its->err);
+    moment->t_s = at;
+    moment->round = round;
+    if (rc)
+        seep_look_holders_fini(&moment->holders);
+    else
+        its->course->n++;
+    return !rc;
+}
+
+/* Looks at the process, and at its children if they are asked for. False where it could not be
+ * looked at. */
+static bool look_once(struct looks *looks, uint32_t round)
+{
+    struct seep_process_stat found[MOST_PROCESSES] = {{.pid = looks->options->pid}};
+    bool more = false, there = false;
+    size_t n = seep_process_tree(looks->options->pid, found,
+                                 looks->options->tree ? MOST_PROCESSES : 1, &more);
+
+    looks->left_out = looks->left_out || (looks->options->tree && more);
+    for (size_t i = 0; i < (n ? n : 1); i++) {
+        struct looked *its = entry_of(looks, &found[i]);
+        const bool was_seen = its && look_at(looks, its, round);
+        there = i ? there : was_seen;
+    }
+    return there;
+}
+
+/* Looks as often as wanted. One that ends between two looks is told by those that there were. */
+static int look(struct looks *looks)
+{
+    const struct seep_look_options *o = looks->options;
+
+    looks->began_ns = seep_clock_ns(CLOCK_MONOTONIC);
+    looks->began_unix_s = (double)seep_clock_ns(CLOCK_REALTIME) / 1e9;
     for (long i = 0; i < o->times; i++) {
-        struct seep_look_moment *moment = &course->moments[course->n];
-        const double due = (double)i * o->every_s;
-        const double now = (double)(seep_clock_ns(CLOCK_MONOTONIC) - began) / 1e9;
-        if (due > now)
-            sleep_s(due - now);
-        const double at = (double)(seep_clock_ns(CLOCK_MONOTONIC) - began) / 1e9;
-        int rc = seep_take_look(pid, o->way, moment, &err);
-        moment->t_s = at;
-        if (rc) {
-            seep_look_holders_fini(&moment->holders);
-            seep_complain("%s", err.text);
-            return course->n ? 0 : -1;
+        sleep_until(looks, (double)i * o->every_s);
+        if (!look_once(looks, (uint32_t)i)) {
+            seep_complain("%s", looks->n ? looks->list[0].err.text : "no memory");
+            return looks->n && looks->list[0].course->n ? 0 : -1;
         }
-        course->n++;
         if (o->times > 1 && isatty(STDERR_FILENO))
             fprintf(stderr, "seep: look %ld of %ld\n", i + 1, o->times);
     }
     return 0;
 }
 
+static int look_at_core(struct looks *looks)
+{
+    struct looked *its = looks->list;
+    int rc =
+        seep_core_file_open(&looks->core, looks->options->core, looks->options->program, &its->err);
+
+    *its =
+        (struct looked){.stat = {.pid = looks->core.notes.pid, .parent = looks->core.notes.parent},
+                        .command = json_string(looks->core.notes.command),
+                        .course = calloc(1, sizeof *its->course),
+                        .err = its->err};
+    looks->n = 1;
+    if (!rc && its->course)
+        rc = seep_take_core_look(&looks->core, its->course->moments, &its->err);
+    if (!rc && its->course) {
+        its->course->n = 1;
+        return 0;
+    }
+    seep_complain("%s%s%s", its->err.file, its->err.file[0] ? ": " : "",
+                  its->err.text[0] ? its->err.text : "no memory");
+    return -1;
+}
+
+static void end(struct looks *looks)
+{
+    for (size_t i = 0; looks && i < looks->n; i++) {
+        seep_look_course_fini(looks->list[i].course);
+        free(looks->list[i].course);
+        json_decref(looks->list[i].command);
+    }
+    if (looks)
+        seep_core_file_close(&looks->core);
+    free(looks);
+}
+
 static bool grows_endlessly(const json_t *document)
 {
-    const json_t *holders = json_object_get(document, "holders"), *holder;
+    const json_t *tree = json_object_get(document, "tree"), *holder;
     size_t i;
 
-    json_array_foreach (holders, i, holder) {
+    json_array_foreach (json_object_get(tree ? tree : document, "holders"), i, holder) {
         if (strcmp(json_string_value(json_object_get(holder, "growth")), "endless") == 0)
             return true;
     }
@@ -195,22 +257,23 @@ static bool grows_endlessly(const json_t *document)
 
 int seep_look_main(int argc, char **argv)
 {
-    struct look_options options = {.format = formats};
-    struct seep_look_course *course = calloc(1, sizeof *course);
-    pid_t pid;
-    int status = read_options(argc, argv, &options, &pid);
+    struct seep_look_options options;
+    struct looks *looks = calloc(1, sizeof *looks);
+    if (looks)
+        looks->core.fd = -1;
+    int status = seep_look_options_read(argc, argv, &options);
 
-    if (status < 0 && (!course || look(pid, &options, course)))
+    if (looks)
+        looks->options = &options;
+    if (status < 0 && (!looks || (options.core ? look_at_core(looks) : look(looks))))
         status = SEEP_EXIT_UNUSABLE;
     if (status < 0) {
-        json_t *json = document(course, pid);
+        json_t *json = document(looks);
         status = json ? seep_output(json, options.format->print, options.out) : SEEP_EXIT_UNUSABLE;
         if (!status && grows_endlessly(json))
             status = GROWS;
         json_decref(json);
     }
-    if (course)
-        seep_look_course_fini(course);
-    free(course);
+    end(looks);
     return status;
 }

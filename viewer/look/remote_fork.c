@@ -1,6 +1,8 @@
 #include "viewer/look/remote_fork.h"
 
 #include "libprof/base/clock.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -28,12 +31,12 @@
 enum {
     CLOSE_UNSHARE = 2, /* CLOSE_RANGE_UNSHARE */
     CODE_64 = 0x33,    /* the code segment of 64-bit programs */
-    CALL_NS = 200 * 1000 * 1000,
 };
 
 /* ---- whether ----------------------------------------------------------------------------------*/
 
-static bool file_has(pid_t pid, const char *name, const char *const *words, size_t n)
+/* A list of groups may make the file long. */
+static bool has_line(pid_t pid, const char *name, bool (*is_it)(const char *line))
 {
     char path[64], line[4600];
     bool found = false;
@@ -41,24 +44,59 @@ static bool file_has(pid_t pid, const char *name, const char *const *words, size
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
     FILE *file = fopen(path, "re");
     while (file && !found && fgets(line, sizeof line, file))
-        for (size_t i = 0; i < n && !found; i++)
-            found = strstr(line, words[i]) != NULL;
+        found = is_it(line);
     if (file)
         fclose(file);
     return found;
 }
 
+/* In its own pid namespace, as in a container. */
+static bool is_of_first(const char *line)
+{
+    return strncmp(line, "NSpid:", 6) == 0 && strstr(line, "\t1\n");
+}
+
+static bool is_of_sandbox(const char *line)
+{
+    return strncmp(line, "Seccomp:\t", 9) == 0 && line[9] != '0';
+}
+
+static bool is_of_driver(const char *line)
+{
+    return strstr(line, "/libcuda.so") || strstr(line, "/dev/nvidia");
+}
+
+/* A reader of userfaultfd is told of forks, and may be who forks; memory that a network card writes
+ * to stays with one of the two. */
+static bool has_file_that_forbids(pid_t pid)
+{
+    char path[320], link[64];
+    bool found = false;
+
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *directory = opendir(path);
+    for (struct dirent *entry; directory && !found && (entry = readdir(directory));) {
+        snprintf(path, sizeof path, "/proc/%d/fd/%s", (int)pid, entry->d_name);
+        const ssize_t n = readlink(path, link, sizeof link - 1);
+        link[n > 0 ? n : 0] = '\0';
+        found = strcmp(link, "anon_inode:[userfaultfd]") == 0 ||
+                strncmp(link, "/dev/infiniband/", 16) == 0;
+    }
+    if (directory)
+        closedir(directory);
+    return found;
+}
+
 const char *seep_remote_fork_why_not(pid_t pid)
 {
-    static const char *const sandbox[] = {"Seccomp:\t1", "Seccomp:\t2"};
-    static const char *const driver[] = {"/libcuda.so", "/dev/nvidia"};
-
-    if (pid == 1)
+    if (pid == 1 || has_line(pid, "status", is_of_first))
         return "it is the first process here";
-    if (file_has(pid, "status", sandbox, 2))
+    if (has_line(pid, "status", is_of_sandbox))
         return "a sandbox may forbid it to fork";
-    if (file_has(pid, "maps", driver, 2))
+    if (has_line(pid, "maps", is_of_driver))
         return "it uses the CUDA driver";
+    if (has_file_that_forbids(pid))
+        return "it uses userfaultfd or InfiniBand";
     return NULL;
 }
 
@@ -104,13 +142,14 @@ static uint64_t find_instruction(pid_t pid)
     return found;
 }
 
-/* Makes the call at the thread's place and puts everything back but what the call did. `child`:
- * where the call is a clone, who came of it. False: it was not made. */
+/* Makes the call at the thread's place and puts everything back but what the call did. It is waited
+ * for however long it takes: a thread that were left before its registers are back would crash.
+ * `child`: where the call is a clone, who came of it. False: it was not made. */
 static bool call(struct caller c, const long arguments[7], long *result, pid_t *child)
 {
-    const uint64_t deadline = seep_clock_ns(CLOCK_MONOTONIC) + CALL_NS;
     struct user_regs_struct before, regs;
-    uint64_t mask, all = UINT64_MAX;
+    uint64_t mask,
+        all = ~(UINT64_C(1) << (SIGTRAP - 1)); /* who blocks it loses its handler by a step */
     int status = -1;
 
     if (ptrace(PTRACE_GETREGS, c.tid, NULL, &before) < 0 ||
@@ -129,13 +168,13 @@ static bool call(struct caller c, const long arguments[7], long *result, pid_t *
     if (ptrace(PTRACE_SETSIGMASK, c.tid, sizeof all, &all) == 0 &&
         ptrace(PTRACE_SETREGS, c.tid, NULL, &regs) == 0 &&
         ptrace(PTRACE_SINGLESTEP, c.tid, NULL, NULL) == 0)
-        status = seep_stop_wait(c.tid, deadline);
+        status = seep_stop_wait(c.tid, SEEP_STOP_NO_DEADLINE);
     if (child && status >= 0 && status >> 8 == (SIGTRAP | PTRACE_EVENT_CLONE << 8)) {
         unsigned long pid = 0;
         (void)ptrace(PTRACE_GETEVENTMSG, c.tid, NULL, &pid);
         *child = (pid_t)pid;
         (void)ptrace(PTRACE_SINGLESTEP, c.tid, NULL, NULL);
-        status = seep_stop_wait(c.tid, deadline);
+        status = seep_stop_wait(c.tid, SEEP_STOP_NO_DEADLINE);
     }
     bool made = status >= 0 && WIFSTOPPED(status) &&
                 ptrace(PTRACE_GETREGS, c.tid, NULL, &regs) == 0 && regs.rip == c.instruction + 2;
@@ -163,30 +202,42 @@ static bool is_in_sequence(pid_t tid)
     return !peek(tid, rseq.address + 8, &sequence, sizeof sequence) || sequence != 0;
 }
 
+/* The first child in a new pid namespace is its init: all others end with it. */
+static bool begins_namespace(pid_t tid)
+{
+    char path[64];
+    struct stat own, of_children;
+
+    snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)tid);
+    bool known = stat(path, &own) == 0;
+    snprintf(path, sizeof path, "/proc/%d/ns/pid_for_children", (int)tid);
+    return !known || stat(path, &of_children) < 0 || own.st_ino != of_children.st_ino;
+}
+
 static pid_t choose_thread(const struct seep_stopped *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         struct user_regs_struct regs;
         const struct seep_stopped_thread *t = &s->threads[i];
         if (!t->signal && !t->by_job && ptrace(PTRACE_GETREGS, t->tid, NULL, &regs) == 0 &&
-            regs.cs == CODE_64 && !is_in_sequence(t->tid))
+            regs.cs == CODE_64 && !is_in_sequence(t->tid) && !begins_namespace(t->tid))
             return t->tid;
     }
     return 0;
 }
 
-/* A clone without a signal at its end, traced from its first instruction on. */
-static pid_t clone_of(struct caller c, long options)
+/* A clone without a signal at its end, traced from its first instruction on. `number`: that the
+ * caller knows it by, who may be in a container. */
+static pid_t clone_of(struct caller c, long options, long *number)
 {
     const long arguments[7] = {SYS_clone, CLONE_FILES};
     pid_t child = 0;
-    long result;
 
     if (ptrace(PTRACE_SETOPTIONS, c.tid, NULL, (void *)(intptr_t)(options | PTRACE_O_TRACECLONE)))
         return 0;
-    (void)call(c, arguments, &result, &child);
+    (void)call(c, arguments, number, &child);
     (void)ptrace(PTRACE_SETOPTIONS, c.tid, NULL, (void *)(intptr_t)options);
-    if (child && seep_stop_wait(child, seep_clock_ns(CLOCK_MONOTONIC) + CALL_NS) < 0) {
+    if (child && seep_stop_wait(child, SEEP_STOP_NO_DEADLINE) < 0) {
         kill(child, SIGKILL);
         (void)waitpid(child, NULL, __WALL);
         child = 0;
@@ -214,15 +265,46 @@ static bool is_true(struct caller c, long option)
     return !made || value != 0;
 }
 
+/* What is mapped and shared would keep a file's lock, its room, a seal from being set. */
+static bool unmap_shared(struct caller copy)
+{
+    enum { MOST = 256 };
+    uint64_t ranges[MOST][2];
+    char path[64], line[4600], rights[5];
+    size_t n = 0;
+    long result;
+    bool done = true;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)copy.tid);
+    FILE *file = fopen(path, "re");
+    while (file && n < MOST && fgets(line, sizeof line, file))
+        n += sscanf(line, "%lx-%lx %4s", &ranges[n][0], &ranges[n][1], rights) == 3 &&
+             rights[3] == 's';
+    if (file)
+        fclose(file);
+    for (size_t i = 0; i < n && done; i++) {
+        const long unmap[7] = {SYS_munmap, (long)ranges[i][0], (long)(ranges[i][1] - ranges[i][0])};
+        done = call(copy, unmap, &result, NULL) && result == 0;
+    }
+    return file && n < MOST && done;
+}
+
+static bool shed(struct caller copy)
+{
+    const long close_all[7] = {SYS_close_range, 0, (long)UINT_MAX, CLOSE_UNSHARE};
+    long result;
+
+    return call(copy, close_all, &result, NULL) && result == 0 && unmap_shared(copy);
+}
+
 /* The copy of the go-between, which ends here. */
 static pid_t copy_of(struct caller between)
 {
-    const long close_all[7] = {SYS_close_range, 0, (long)UINT_MAX, CLOSE_UNSHARE};
     struct caller copy = between;
-    long result;
+    long number;
 
-    copy.tid = clone_of(between, PTRACE_O_EXITKILL);
-    if (copy.tid && (!call(copy, close_all, &result, NULL) || result != 0)) {
+    copy.tid = clone_of(between, PTRACE_O_EXITKILL, &number);
+    if (copy.tid && !shed(copy)) {
         seep_remote_fork_end(copy.tid);
         copy.tid = 0;
     }
@@ -237,7 +319,7 @@ int seep_remote_fork(const struct seep_stopped *s, pid_t *copy)
 {
     struct caller c = {.tid = choose_thread(s), .instruction = 0};
     struct caller between;
-    long result;
+    long number, result;
 
     *copy = 0;
     if (c.tid)
@@ -245,12 +327,13 @@ int seep_remote_fork(const struct seep_stopped *s, pid_t *copy)
     if (!c.instruction || is_true(c, PR_GET_CHILD_SUBREAPER))
         return -SEEP_EIO;
     between = c;
-    between.tid = clone_of(c, 0);
+    between.tid = clone_of(c, 0, &number);
     if (!between.tid)
         return -SEEP_EIO;
     *copy = copy_of(between);
-    const long wait[7] = {SYS_wait4, between.tid, 0, __WALL};
-    (void)call(c, wait, &result, NULL);
+    const long wait[7] = {SYS_wait4, number, 0, __WALL};
+    if (number > 0)
+        (void)call(c, wait, &result, NULL);
     return *copy ? 0 : -SEEP_EIO;
 }
 

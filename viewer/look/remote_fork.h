@@ -11,7 +11,8 @@
 const char *seep_remote_fork_why_not(pid_t pid);
 
 /* Makes a copy of a process whose threads are stopped, and leaves them so. The copy is traced, has
- * no file open, and ends with who made it. Returns 0 or -SEEP_EIO: it could not be made. */
+ * no file open and nothing mapped that others share, and ends with who made it. Returns 0 or
+ * -SEEP_EIO: it could not be made. */
 SEEP_MUST_CHECK int seep_remote_fork(const struct seep_stopped *stopped, pid_t *copy);
 
 /* Ends the copy. */

@@ -2,6 +2,7 @@
 
 #include "libprof/base/clock.h"
 #include "libprof/base/hash_index.h"
+#include "viewer/look/process_stat.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { POLL_NS = 20 * 1000, MOST_THREADS = 1 << 15 };
 
@@ -51,24 +53,9 @@ static bool is_known(const struct seep_stopped *s, pid_t tid)
     return false;
 }
 
-/* One that nobody has waited for yet: it holds nothing any more. */
-static bool has_ended(pid_t pid)
-{
-    char path[64], text[512] = "";
-
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    const size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[n] = '\0';
-    const char *state = strrchr(text, ')');
-    return state && (strncmp(state, ") Z", 3) == 0 || strncmp(state, ") X", 3) == 0);
-}
-
 static int refuse(struct seep_error *err, pid_t pid, int why)
 {
-    if (has_ended(pid))
+    if (seep_process_has_ended(pid))
         return seep_error_set(err, SEEP_EIO, "", 0, "process %d has ended", (int)pid);
     if (why == EPERM || why == EACCES)
         return seep_error_set(
@@ -94,6 +81,16 @@ static bool has_children(pid_t pid, pid_t tid)
     return has;
 }
 
+/* A thread that is about to vanish may be traced by nobody. */
+static bool is_gone(const struct seep_stopped *s, pid_t tid, int why)
+{
+    char path[96];
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d", (int)s->pid, (int)tid);
+    return why == ESRCH || (why == EPERM && tid != s->pid &&
+                            (seep_process_has_ended(tid) || access(path, F_OK) < 0));
+}
+
 /* Traces a thread, which runs on. Returns 1: it is a new one; 0: it has ended, or was known. */
 static int seize(struct seep_stopped *s, pid_t tid, struct seep_error *err)
 {
@@ -102,7 +99,7 @@ static int seize(struct seep_stopped *s, pid_t tid, struct seep_error *err)
     if (s->n >= MOST_THREADS || seep_grow(&s->threads, &s->capacity, s->n + 1, sizeof *s->threads))
         return -SEEP_ENOMEM;
     if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
-        return errno == ESRCH ? 0 : refuse(err, s->pid, errno);
+        return is_gone(s, tid, errno) ? 0 : refuse(err, s->pid, errno);
     s->threads[s->n++] =
         (struct seep_stopped_thread){.tid = tid, .is_parent = has_children(s->pid, tid)};
     return 1;
@@ -165,7 +162,11 @@ int seep_stop(struct seep_stopped *s, pid_t pid, uint64_t deadline_ns, struct se
 {
     int n, n_new = 0, rc = 0;
 
+    sigset_t all;
+
     *s = (struct seep_stopped){.pid = pid, .since_ns = seep_clock_ns(CLOCK_MONOTONIC)};
+    sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, &s->signals);
     /* A signal that a traced thread would ignore is queued, and goes to another one where that
      * thread stands still. So none does before all are traced. */
     do { /* who is asked may have begun others before it stopped */
@@ -247,6 +248,8 @@ uint64_t seep_stop_end(struct seep_stopped *s)
             if ((s->threads[i].tid == s->pid || s->threads[i].is_parent) == (parents == 1))
                 let_go(&s->threads[i]);
     const uint64_t ns = s->since_ns ? seep_clock_ns(CLOCK_MONOTONIC) - s->since_ns : 0;
+    if (s->since_ns)
+        (void)sigprocmask(SIG_SETMASK, &s->signals, NULL);
     free(s->threads);
     *s = (struct seep_stopped){0};
     return ns;

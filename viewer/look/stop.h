@@ -5,6 +5,7 @@
 
 #include "libprof/base/error.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,9 +24,12 @@ struct seep_stopped {
     struct seep_stopped_thread *threads; /* [n] */
     size_t n, capacity;
     uint64_t since_ns; /* CLOCK_MONOTONIC */
+    sigset_t signals;  /* that were blocked here before */
 };
 
-/* Stops all threads, those too that begin meanwhile, before `deadline_ns` (CLOCK_MONOTONIC).
+/* Stops all threads, those too that begin meanwhile, before `deadline_ns` (CLOCK_MONOTONIC). Until
+ * seep_stop_end() the caller takes no signal: ended or stopped by ^C or ^Z, it would leave the
+ * process behind with changed registers, or standing.
  * Returns 0; -SEEP_EIO: it may not be traced, and *err says what would help; -SEEP_EIO: it is
  * gone, or does not stop, as in vfork(), and runs on; -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_stop(struct seep_stopped *stopped, pid_t pid, uint64_t deadline_ns,
@@ -33,6 +37,8 @@ SEEP_MUST_CHECK int seep_stop(struct seep_stopped *stopped, pid_t pid, uint64_t 
 
 /* Lets go of it; may be called of what was not stopped. Returns for how many ns it stood still. */
 uint64_t seep_stop_end(struct seep_stopped *stopped);
+
+#define SEEP_STOP_NO_DEADLINE UINT64_MAX
 
 /* Waits for a stop of a thread that is traced, at most so long. Returns its status; −1: there was
  * none. */

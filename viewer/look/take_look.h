@@ -2,6 +2,7 @@
 #ifndef SEEP_VIEWER_LOOK_TAKE_LOOK_H
 #define SEEP_VIEWER_LOOK_TAKE_LOOK_H
 
+#include "libprof/look/core_file.h"
 #include "libprof/look/look_course.h"
 
 enum seep_look_way {
@@ -10,6 +11,10 @@ enum seep_look_way {
     SEEP_LOOK_BY_STOP,
     SEEP_LOOK_LIVE, /* it runs on: what changes meanwhile may be missing, or look held by nobody */
 };
+
+/* Looks at a core file. As seep_take_look(). */
+SEEP_MUST_CHECK int seep_take_core_look(struct seep_core_file *core,
+                                        struct seep_look_moment *moment, struct seep_error *err);
 
 /* Looks at it, and lets it go before anything is thought about. Returns 0, or a negative SEEP_E…
  * with *err. *moment is to be freed with its course. */

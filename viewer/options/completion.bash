@@ -15,7 +15,7 @@ _seep_words() {
 }
 
 # What is made of options.def and commands.def:
-#   _seep_words_of[command]           what its words are: JOB, FOLDERS, PROCESS, COMMAND or NONE
+#   _seep_words_of[command]           what its words are: JOB, FOLDERS, FILES, PROCESS, COMMAND or NONE
 #   _seep_options[command]            all of its options
 #   _seep_values["command option"]    of one with a value: FILE, DIR, or words to offer; unset where it has none
 @TABLES@
@@ -81,6 +81,7 @@ _seep() {
     COMMAND,*) _seep_words "$_seep_commands" "$word" ;;
     *,-*) _seep_words "${_seep_options[$command]}" "$word" ;;
     FOLDERS,*) _seep_folders "$word" ;;
+    FILES,*) _seep_files "$word" ;;
     esac
 }
 

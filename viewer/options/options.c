@@ -12,7 +12,7 @@
 
 /* What getopt_long() returns for the first row; below it are letters, '?' and ':'. */
 enum { FIRST = 256 };
-enum { MOST_WORDS = 16 }; /* of one argument */
+enum { MOST_WORDS = 16 }; /* in one argument */
 
 struct row {
     const char *commands;
@@ -42,7 +42,7 @@ static bool is_word_of(const char *word, const char *list, char between)
 
 static bool ends_at_first_word(const char *command)
 {
-    enum { JOB, FOLDERS, PROCESS, COMMAND, NONE };
+    enum { JOB, FOLDERS, FILES, PROCESS, COMMAND, NONE };
     static const struct {
         const char *name;
         int words;
@@ -59,7 +59,7 @@ static bool ends_at_first_word(const char *command)
     return false;
 }
 
-/* What getopt_long() wants to know. */
+/* The options in the form that getopt_long() takes. */
 struct accepted {
     struct option names[SEEP_N_OPTIONS + 1]; /* ends with zeros */
     char letters[2 * SEEP_N_OPTIONS + sizeof "+:"];
@@ -90,7 +90,7 @@ static void accept(struct accepted *a, const char *command)
     }
 }
 
-/* The row of what getopt_long() returned, or NULL after a complaint. */
+/* The row for a return value of getopt_long(), or NULL after a complaint. */
 static const struct row *accepted_row(int got, const struct accepted *a, char **argv)
 {
     const char *word = optind > 0 && argv[optind - 1] ? argv[optind - 1] : "";
@@ -110,7 +110,7 @@ static const struct row *accepted_row(int got, const struct accepted *a, char **
     return NULL;
 }
 
-/* The same for every command that has it. */
+/* --color means the same for every command that has it. */
 static bool take_colour(const struct seep_option_given *given)
 {
     int place = seep_option_word(given);

@@ -19,7 +19,7 @@ function axisOf(chart, scale, side, ticks) {
     return axis;
 }
 
-/* Room and scales of a chart; `x`, `most`: what the axes reach. */
+/* Sizes and scales of a chart; `x` and `most` are the ends of its axes. */
 function chartOf(width, height, xs, most, small) {
     const margin = small ? SMALL_MARGIN : MARGIN;
     const chart = {width, height, left: margin.left, right: Math.max(width - margin.right, margin.left + 10),
@@ -32,7 +32,7 @@ function chartOf(width, height, xs, most, small) {
     return chart;
 }
 
-/* Sizes and seconds have their units at each tick; `xName` says of what else the lower axis is. */
+/* Each tick has its unit of size or time; `xName` names any other unit of the lower axis. */
 function drawAxes(chart, xText, nx, ny, xName) {
     const ticks = chart.x.ticks(nx).filter((x) => xText !== countText || Number.isInteger(x))
         .filter((x, i, all) => !i || xText(x) !== xText(all[i - 1]));
@@ -58,7 +58,7 @@ function drawLine(chart, xs, values, kind) {
     chart.root.append(svg("path", {class: kind, d: shape(values)}));
 }
 
-/* Where a name can stand in an area: at its tallest, or where no other name is; null: nowhere. */
+/* Where a name fits into an area: where the area is tallest, or where no other name is; null: nowhere. */
 function placeOfName(chart, xs, layer, half, taken) {
     const tall = (at) => chart.y(layer[at][0]) - chart.y(layer[at][1]);
     const every = Math.ceil(xs.length / 64), tallest = d3.scan(layer, (a, b) => (b[1] - b[0]) - (a[1] - a[0]));
@@ -74,7 +74,7 @@ function placeOfName(chart, xs, layer, half, taken) {
     return null;
 }
 
-/* Areas that are tall enough are named where they are. */
+/* Writes the names into areas that are tall enough. */
 function labelAreas(chart, xs, areas) {
     const taken = [];
     stackRows(areas, xs.length).forEach((layer, i) => {
@@ -87,7 +87,7 @@ function labelAreas(chart, xs, areas) {
     });
 }
 
-/* Of charts that are many, those in sight are drawn, and for paper all. */
+/* Of many charts only those in sight are drawn, but all of them for paper. */
 function fittedInSight(draw, height) {
     const place = el("div", {class: "fitted later", "data-paper": true, style: `min-height:${height}px`});
     const begin = () => {
@@ -103,7 +103,7 @@ function fittedInSight(draw, height) {
     return place;
 }
 
-/* Redraws when its own width changes, and only then; `draw(width)` gives the picture. */
+/* Redraws when its own width changes, and only then; `draw(width)` returns the picture. */
 function fitted(draw) {
     const place = el("div", {class: "fitted"});
     let drawn = 0;

@@ -1,6 +1,6 @@
-/* Choices that several views share: which memory, which window. */
+/* Choices: lists, buttons, fields. */
 
-/* Controls are made anew with each change; what had the focus keeps it. */
+/* Controls are remade with each change; the focused one keeps the focus. */
 function updateControls(place, controls) {
     const inputs = () => [...place.querySelectorAll("select, input, button")];
     const focused = inputs().indexOf(document.activeElement);
@@ -9,35 +9,7 @@ function updateControls(place, controls) {
         inputs()[focused].focus();
 }
 
-/* What was asked for, where there is that. */
+/* The value that was asked for, if it is an option. */
 function oneOf(options, value) {
     return options.some(([key]) => key === value) ? value : options[0][0];
-}
-
-/* What was asked for, else that of the first finding, else the host's. */
-function memoryWanted() {
-    const wanted = state.get("memory");
-    if (memories.includes(wanted))
-        return wanted;
-    return findings.length ? memoryOf(findings[0].space) : memories[0] || HOST;
-}
-
-function memoryChoice() {
-    if (memories.length < 2)
-        return null;
-    return select("memory", memories.map((memory) => [memory, memoryName(memory)]), memoryWanted(),
-        (memory) => state.set({memory, zoom: ""}));
-}
-
-/* The window by keyboard; dragging in the timeline does the same. */
-function windowFields() {
-    const window = windowOf(state.get("window"));
-    const field = (label, value, other) => el("input", {type: "number", min: 0, max: lastStep, value, "aria-label": label,
-        onchange: (event) => state.set({window: [Math.round(+event.target.value), other].sort((a, b) => a - b).join("-"), zoom: ""})});
-    return el("span", {class: "field window", role: "group", "aria-label": "window"},
-        el("span", {}, `from ${stepUnit} … to`), field(`from ${stepUnit}`, window.from, window.to),
-        field(`to ${stepUnit}`, window.to, window.from),
-        el("button", {type: "button", disabled: state.get("window") === "peak",
-            onclick: () => state.set({window: "peak", zoom: ""})}, "to the peak"),
-        el("button", {type: "button", disabled: window.whole, onclick: () => state.set({window: "", zoom: ""})}, "whole run"));
 }

@@ -1,26 +1,10 @@
-/* The profile, as the command has put it into the page: tables of texts, frames and stacks, sites as columns.
-   What is made of it, here and elsewhere, is made by derive(): so newer data can take the place of all of it at once. */
+/* The profile as the data has it: tables of texts, frames and stacks, and sites as columns. */
 
-let data = JSON.parse(document.getElementById("data").textContent);
-
-const derivations = [];
-
-/* Makes something of the data: now, and whenever newer data comes. */
-function derive(make) {
-    derivations.push(make);
-    make();
-}
-
-function replaceData(newer) {
-    data = newer;
-    derivations.forEach((make) => make());
-}
-
-/* `small` are the sums of sites that are too small to be here one by one, a row for each of their callers. */
+/* `small`: sums of sites that are too small to be listed one by one, a row for each of their callers. */
 let texts, frames, stacks, sites, small, nSites, nStacks, job, findings, processes, stepUnit;
 
-/* Frames that no program has, behind those of the data: Python's own way to a module, small sites below their caller, and
-   what no site has. */
+/* Frames of no program, after those of the data: Python's own import path, small sites below their caller, and memory
+   without a site. */
 const MADE_UP = 2;
 let importFrame, smallFrame, restFrame;
 
@@ -38,24 +22,7 @@ function addMadeUpFrames() {
     nStacks = stacks.parent.length;
 }
 
-/* What is worked out when it is first asked for, for each key. */
-function onceFor(make) {
-    const made = new Map();
-    return (key) => {
-        if (!made.has(key))
-            made.set(key, make(key));
-        return made.get(key);
-    };
-}
-
-/* The same of what is made of the data: forgotten when newer data comes. */
-function onceOfData(make) {
-    let asked;
-    derive(() => asked = onceFor(make));
-    return (key) => asked(key);
-}
-
-/* An older run, and the sites of both in pairs; null and none where the page is of one run. */
+/* An older run, and the sites of both in pairs; null and none on a page of one run. */
 let comparison, pairs, nPairs, cwds;
 
 derive(() => {
@@ -74,7 +41,7 @@ const frame = {
     file: (f) => frames.file[f] < 0 ? "" : texts[frames.file[f]],
     module: (f) => frames.module[f] < 0 ? "" : texts[frames.module[f]],
     line: (f) => frames.line[f],
-    source: (f) => frames.source[f] >= 0 ? texts[frames.source[f]] : "", /* of its line; "" where that is not known */
+    source: (f) => frames.source[f] >= 0 ? texts[frames.source[f]] : "", /* source text of its line; "" where unknown */
     isPython: (f) => frames.kind[f] === 0,
     isMadeUp: (f) => frames.kind[f] === MADE_UP,
     where(f) {
@@ -95,7 +62,7 @@ function shortFrameText(f) {
     return f < 0 ? "unknown" : `${frame.where(f).split("/").pop()} ${frame.name(f)}`;
 }
 
-/* Numbers of sites by their names. */
+/* Indices of sites by their names. */
 let siteNumber;
 derive(() => siteNumber = new Map(d3.range(nSites).map((i) => [texts[sites.id[i]], i])));
 
@@ -110,7 +77,7 @@ const site = {
     shortTitle: (i) => shortFrameText(sites.look_at[i]),
 };
 
-/* The findings that name a site, in their order: of what filled a device the shortage, too. */
+/* Findings that name a site, in their order; a shortage is also listed at the sites that filled the device. */
 let findingsOf, findingById;
 derive(() => {
     findingsOf = Array.from({length: nSites}, () => []);
@@ -119,7 +86,7 @@ derive(() => {
         sitesOf(finding).forEach((i) => findingsOf[i].push(finding));
 });
 
-/* Numbers of a finding's sites. */
+/* Indices of a finding's sites. */
 function sitesOf(finding) {
     return finding.sites.map((id) => siteNumber.get(id)).filter((i) => i !== undefined);
 }
@@ -129,23 +96,19 @@ const isOfFinding = (i, id) => findingsOf[i].some((finding) => finding.id === id
 /* "F1, F3" */
 const findingIds = (i) => findingsOf[i].map((finding) => finding.id).join(", ");
 
-/* For searching: frame.text() in small letters, made once. Many frames have few names and files. */
+/* frame.text() in small letters, for searching; made once. Many frames share few names and files. */
 let frameTexts;
 derive(() => frameTexts = []);
 const lowerName = onceOfData((name) => texts[name].toLowerCase());
 const lowerFile = onceOfData((file) => belowCwd(texts[file]).toLowerCase());
 
-/* What a frame is called in addresses: the same whatever its number is in other data of the job. Without its line it is
-   the function's. */
+/* A frame's key in addresses: the same in other data of the job, whatever the frame's number. Without its line it is the
+   function's. */
 function frameKey(f, withLine = true) {
-    const key = [frames.kind[f], frame.name(f), frame.file(f) || frame.module(f), withLine ? frame.line(f) : ""].join(" ");
-    let hash = 0x811c9dc5; /* FNV-1a, of 32 bits */
-    for (let i = 0; i < key.length; i++)
-        hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
-    return (hash >>> 0).toString(36);
+    return shortKey([frames.kind[f], frame.name(f), frame.file(f) || frame.module(f), withLine ? frame.line(f) : ""].join(" "));
 }
 
-/* A function, whatever its line: of both runs, or of all its callers. */
+/* A function, whatever its line: in both runs, or for all its callers. */
 const functionKey = (f) => frameKey(f, false);
 
 function lowerText(f) {
@@ -153,7 +116,7 @@ function lowerText(f) {
         ? `${lowerName(frames.name[f])} · ${lowerFile(frames.file[f])}:${frames.line[f]}` : frame.text(f).toLowerCase();
 }
 
-/* Whether a frame's text has what is looked for. Most have it, or not, by their name and file alone, which are few. */
+/* Whether a frame's text contains what is looked for. Names and files, which are few, already decide it for most frames. */
 function frameMatcher(wanted) {
     const inName = onceFor((name) => lowerName(name).includes(wanted)), inFile = onceFor((file) => lowerFile(file).includes(wanted));
     const isOfSeveral = /[:·\s\d]/.test(wanted);
@@ -169,8 +132,8 @@ function framesOf(stack) {
     return list;
 }
 
-/* Memories that add up: what lies in the host is one, whatever asked for it; what a device's driver gave and what an
-   allocator cut from that are books of the same bytes, and never summed. */
+/* Memories that add up: all of the host is one, whatever allocated it; a device's driver and an allocator on top of it
+   count the same bytes twice, so they are never summed. */
 const HOST = "host";
 function memoryOf(space) {
     return /^(device|tensor):\d+$/.test(space) ? space : HOST;

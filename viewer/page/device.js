@@ -1,4 +1,4 @@
-/* A device when it had no room, or when most was taken of it: told, drawn (device_map.js), and in numbers. */
+/* A device when a request failed, or at its peak: in words, as a picture (device_map.js), and in numbers. */
 
 function layoutStory(layout) {
     const capacity = limitOf("device:" + layout.device);
@@ -41,7 +41,7 @@ function groupsTable(groups, total) {
         nameOf(group.name ?? "others"), bytesText(group.bytes), shareText(group.bytes / total), countText(group.blocks)]));
 }
 
-/* Sums by classes of doubling sizes: [[from, n, bytes], …], the largest first. */
+/* Sums by size classes that double: [[from, n, bytes], …], the largest first. */
 function bySize(list) {
     const classes = new Map();
     for (const {bytes} of list) {
@@ -70,7 +70,7 @@ function layoutLegend(groups, pieces) {
     return legend(entries, mapFill);
 }
 
-/* All of it, or one segment that was zoomed to. */
+/* Everything, or the one segment that was zoomed to. */
 function inSight(layout, number) {
     const segment = number === "" ? null : layout.list[+number];
     return segment

@@ -1,4 +1,4 @@
-/* A device's memory at an instant, in order: segments that its driver gave, the tensors in them, what is free between. */
+/* A device's memory at an instant, in address order: the driver's segments, the tensors in them, the free gaps between. */
 
 const layouts = () => data.layouts || [];
 
@@ -10,7 +10,7 @@ function layoutName(layout) {
         (several ? `, process ${layout.pid}` : "");
 }
 
-/* The one that was asked for, else the first that there was no room in. */
+/* The layout that was asked for, else the first where a request failed. */
 function layoutWanted() {
     const wanted = layouts()[+state.get("layout", "-1")];
     return wanted || layouts().find((layout) => layout.reason === "failed") || layouts()[0];
@@ -18,10 +18,10 @@ function layoutWanted() {
 
 const USED = 0, FREE = 1, UNUSABLE = 2;
 
-/* PyTorch serves requests of up to so much from segments of their own. */
+/* PyTorch serves requests up to this size from segments of their own. */
 const SMALL_REQUEST = 2 ** 20;
 
-/* Pieces in order, each {segment, offset, bytes, kind, site}; `at`: where a segment begins if all stand in a row. */
+/* Pieces in order, each {segment, offset, bytes, kind, site}; `at`: where each segment begins when all stand in a row. */
 function piecesOf(layout) {
     if (layout.pieces)
         return layout;
@@ -51,7 +51,7 @@ function piecesOf(layout) {
     return Object.assign(layout, {list, pieces});
 }
 
-/* The page's number of a piece's site; undefined where it is not known. */
+/* The page's index of a piece's site; undefined where it is unknown. */
 const siteOfPiece = (piece) => siteNumber.get("S" + piece.site);
 
 const PIECE_NAMES = {
@@ -60,9 +60,9 @@ const PIECE_NAMES = {
     finding: findingsTitle,
 };
 
-/* [{name, bytes, blocks, index}], the largest first; what comes after the seventh, and what has no name, are one. */
+/* [{name, bytes, blocks, index}], the largest first; those after the seventh, and those without a name, are one group. */
 function pieceGroups(pieces, by) {
-    const groups = new Map(), groupOfSite = new Map(); /* sites are few beside pieces */
+    const groups = new Map(), groupOfSite = new Map(); /* there are far fewer sites than pieces */
     const groupOf = (piece) => {
         const i = siteOfPiece(piece), name = i === undefined ? null : PIECE_NAMES[by](i);
         if (!groups.has(name))
@@ -82,7 +82,7 @@ function pieceGroups(pieces, by) {
     return order;
 }
 
-/* Bytes of a row, a round number, so that there are about as many rows. */
+/* Bytes per row: a round number that gives about that many rows. */
 function rowBytes(total, rows) {
     let bytes = 512;
     while (total / bytes > rows)
@@ -92,7 +92,7 @@ function rowBytes(total, rows) {
 
 const MAP_ROW = 24, MAP_GAP = 4;
 
-/* Where bytes lie in the picture. */
+/* Where bytes are in the picture. */
 function mapOf(width, total) {
     const left = MARGIN.left, right = Math.max(width - 14, left + 40);
     const perRow = rowBytes(total, width < 600 ? 32 : 24), rows = Math.max(1, Math.ceil(total / perRow));
@@ -103,7 +103,7 @@ function mapOf(width, total) {
 
 const halfPixels = (x) => Math.round(2 * x) / 2;
 
-/* part(x0, x1, row) for each row that a range has a part in; in half pixels. */
+/* Calls part(x0, x1, row) for each row that a range crosses; in half pixels. */
 function eachPart(map, from, bytes, part) {
     for (let row = Math.floor(from / map.perRow); row * map.perRow < from + bytes; row++)
         part(halfPixels(map.x(Math.max(from - row * map.perRow, 0))),
@@ -112,7 +112,7 @@ function eachPart(map, from, bytes, part) {
 
 const box = (map, x0, x1, row) => `M${x0} ${map.y(row)}H${x1}V${map.y(row) + MAP_ROW}H${x0}z`;
 
-/* One path a colour; neighbours of a colour, and what is smaller than half a pixel, become one. */
+/* One path per colour; merges neighbours of the same colour, and what is smaller than half a pixel. */
 function mapPaths(map, pieces, origin) {
     const paths = new Map();
     let key = null, run = null;
@@ -141,7 +141,7 @@ function mapPaths(map, pieces, origin) {
     return paths;
 }
 
-/* Free memory is paper, what is of no use for what was asked for is crossed out. */
+/* Free memory has the colour of paper; free memory that the failed request could not use is crossed out. */
 function mapFill(defs, key) {
     if (typeof key === "number")
         return patternFill(defs, key);
@@ -165,7 +165,7 @@ function mapAxes(map) {
     return axis;
 }
 
-/* Where those begin that have room for a border: lines that stand out of their row by `out`. */
+/* Edges of those that are wide enough for a border: lines that extend beyond their row by `out`. */
 function mapEdges(map, list, startOf, out) {
     return list.filter(({bytes}) => bytes / map.perRow * (map.right - map.left) > 3).map((one) => {
         const at = startOf(one), row = Math.floor(at / map.perRow);
@@ -190,7 +190,7 @@ function pieceLinks(piece) {
         findingsOf[i].map(({id}) => [" ", findingLink(id)])];
 }
 
-/* Which piece lies at a place among those in sight. */
+/* The piece at a position, among those in sight. */
 function pieceAt(pieces, origin, bytes) {
     const at = d3.bisector((piece) => piece.segment.at - origin + piece.offset).right(pieces, bytes) - 1;
     return Math.max(at, 0);
@@ -204,7 +204,7 @@ function movedPiece(map, pieces, origin, active, key) {
     return there < 0 || there >= map.total ? active : pieceAt(pieces, origin, there);
 }
 
-/* `now`: {layout, pieces, list, origin, total}, those in sight; `tell` and `zoom` take a piece. */
+/* `now`: {layout, pieces, list, origin, total}, what is in sight; `tell` and `zoom` take a piece. */
 function drawMap(width, now, tell, zoom) {
     const map = mapOf(width, now.total), {pieces, origin} = now;
     const picture = svg("svg", {width, height: map.height, class: "chart map", role: "application", tabindex: "0",
@@ -253,7 +253,7 @@ function drawMap(width, now, tell, zoom) {
     return picture;
 }
 
-/* The number of the layout that tells most of a space, null where there is none. */
+/* The index of a space's layout to show, that of a failed request first; null where there is none. */
 function layoutOf(space) {
     const [kind, device] = space.split(":");
     const fits = d3.range(layouts().length).filter((i) => (kind === "tensor" || kind === "device") && layouts()[i].device === +device);

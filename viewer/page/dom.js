@@ -1,5 +1,5 @@
-/* Elements are made here and nowhere else: what a profile says only ever becomes a text node or the value of a
-   harmless attribute, so no name can be markup. */
+/* Elements are made here and nowhere else: text from a profile only ever becomes a text node or the value of a harmless
+   attribute, so no name can be markup. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -27,12 +27,12 @@ function svg(tag, attributes, ...children) {
     return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-/* A name from the profile: its direction does not leak into what stands around it. */
+/* A name from the profile, isolated so that its text direction does not affect the text around it. */
 function nameOf(text, attributes) {
     return el("bdi", attributes, text);
 }
 
-/* A command's words, which stay whole where a line has room for them. */
+/* The words of a command; a word breaks only where it is longer than a line. */
 function commandOf(words, most) {
     return nameOf(cutText(words.join(" "), most).split(" ").flatMap((word, i) => [i ? " " : null, el("span", {class: "word"}, word)]),
         {class: "command"});
@@ -51,12 +51,12 @@ function searchField(label, value, changed) {
     return el("label", {class: "field grow"}, el("span", {}, label), input);
 }
 
-/* What a screen reader is told, too. */
+/* Also announced by screen readers. */
 function say(text) {
     document.getElementById("said").textContent = text;
 }
 
-/* What is made when it is first unfolded, or printed. */
+/* A fold whose content is made when it is first opened, or printed. */
 function fold(attributes, summary, make) {
     const place = el("div"), draw = () => folded.open && !place.childElementCount && fill(place, {}, [make()]);
     const folded = el("details", {...attributes, "data-paper": true, ontoggle: draw, onpaper: draw}, el("summary", {}, summary), place);

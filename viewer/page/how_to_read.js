@@ -1,4 +1,4 @@
-/* What a picture shows and what one does with it, folded, for who sees it for the first time. */
+/* What a picture shows and how to use it, folded, for readers who see it for the first time. */
 
 const HOW_TO_READ = {
     timeline: () => ["Areas show live memory: allocated and not yet freed. Stacked, they add up to all of it.",

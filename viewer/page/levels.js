@@ -1,12 +1,12 @@
-/* How much was live, when: sites know the ends of steps; the job's timeline knows what the time was then. */
+/* Live memory over time: sites know the ends of steps, and the job's timeline their times. */
 
 let timeline, nRows;
 
-/* The last step that ended: what comes behind it is the job's own end, when memory is given back. */
+/* The last step that ended: what follows is the job's own end, when it frees its memory. */
 let lastStep;
 
-/* Rows of a timeline that end a step, each step once. What a job that came to its end gave back behind its last step says
-   nothing of the training: it is a course of time alone. */
+/* The timeline's rows at the ends of steps, each step once. What a finished job frees after its last step says nothing
+   about the training: only the axis of time shows it. */
 function stepEnds(line, of) {
     const last = of.complete && of.steps ? of.steps : Infinity;
     return d3.range(line.step.length).filter((row) => line.step[row + 1] !== line.step[row] && line.step[row] <= last);
@@ -23,13 +23,13 @@ derive(() => {
     decoded = new Map();
 });
 
-/* {steps, values}: fast steps end between two looks, so the last level that is known holds until the last of them. */
+/* {steps, values}: several fast steps may end between two looks, so the last known level holds until the last of them. */
 function heldUntil(last, steps, values) {
     const held = steps.length && steps[steps.length - 1] < last;
     return held ? {steps: [...steps, last], values: [...values, values[values.length - 1]]} : {steps, values};
 }
 
-/* The step that sites count a row to. Before the first one they count slices of 100 ms, back from 0. */
+/* The step to which sites count a row. Before the first step they count slices of 100 ms, backwards from 0. */
 function siteStep(row) {
     if (timeline.step[row] > 0 || firstStepRow < 0)
         return timeline.step[row];
@@ -55,7 +55,7 @@ function seriesOf(i) {
     return series;
 }
 
-/* The level at the end of a step, from its differences as they are. */
+/* The level at the end of a step, from the raw differences. */
 function levelIn(raw, step) {
     let at = 0, bytes = 0;
     for (let k = 0; k < raw.length; k += 2) {
@@ -69,7 +69,7 @@ function levelIn(raw, step) {
 
 const levelAt = (i, step) => levelIn(sites.series[i], step);
 
-/* The highest level from the end of one step to that of another. */
+/* The highest level between the ends of two steps. */
 function highestIn(raw, from, to) {
     let at = 0, bytes = 0, most = 0;
     for (let k = 0; k < raw.length; k += 2) {
@@ -85,7 +85,8 @@ function highestIn(raw, from, to) {
     return Math.max(most, bytes);
 }
 
-/* Where among these steps, which rise, the first one is that is not before a step: a table, unless it were a large one. */
+/* For each step, the index of the first of these (ascending) steps that is not before it: as a table, unless it would be
+   too large. */
 function placesOfSteps(steps) {
     const first = steps[0], n = steps.length, table = [];
     if (!n || steps[n - 1] - first > MOST_PLACES)
@@ -97,7 +98,7 @@ function placesOfSteps(steps) {
     return (step) => step <= first ? 0 : table[step - first] ?? n;
 }
 
-/* Adds what a site's level changes by up to each of the steps that have these places. */
+/* Adds a site's changes of level up to each of the steps at these places. */
 function addChanges(i, placeOf, changes) {
     const raw = sites.series[i];
     for (let k = 0, at = 0; k < raw.length; k += 2) {
@@ -108,21 +109,21 @@ function addChanges(i, placeOf, changes) {
     }
 }
 
-/* Such changes become levels. */
+/* Turns such changes into levels. */
 function sumUp(changes) {
     for (let n = 1; n < changes.length; n++)
         changes[n] += changes[n - 1];
     return changes;
 }
 
-/* Levels at these steps of several sites together. */
+/* Levels of several sites together at these steps. */
 function levelsOf(list, steps) {
     const changes = new Float64Array(steps.length), places = placesOfSteps(steps);
     list.forEach((i) => addChanges(i, places, changes));
     return sumUp(changes);
 }
 
-/* Seconds at the end of a step, and the step at a time. */
+/* The time in seconds at the end of a step, and the step at a time. */
 function secondsOf(step) {
     const at = d3.bisectRight(stepsOfRows, step) - 1;
     return at < 0 ? 0 : timeline.t_s[stepRows[at]];
@@ -133,7 +134,7 @@ function stepOfSeconds(seconds) {
     return at < 0 ? 0 : timeline.step[at];
 }
 
-/* What is behind the last step that ended is no further one. */
+/* After the last step that ended there is no further step. */
 function stepText(step) {
     return step > lastStep ? `after the last ${stepUnit}` : `${stepUnit} ${step}`;
 }
@@ -142,12 +143,12 @@ function atStepText(step) {
     return step > lastStep ? stepText(step) : "at " + stepText(step);
 }
 
-/* Numbers of the sites of a memory. */
+/* Indices of the sites of a memory. */
 const sitesIn = onceOfData((memory) => d3.range(nSites).filter((i) => site.memory(i) === memory));
 
 const MOST_STEPS = 1 << 20;
 
-/* The step at whose end most was live of these sites; of very many steps the nearest of a million. */
+/* The step at whose end most of these sites' memory was live; of very many steps, the best of a million samples. */
 function highestStepOf(list) {
     const width = Math.ceil((lastStep + 1) / MOST_STEPS), changes = new Float64Array(Math.floor(lastStep / width) + 1);
     for (const i of list) {
@@ -166,14 +167,15 @@ function highestStepOf(list) {
 const highestStepAsked = onceOfData((asked) => {
     const [memory, finding] = asked.split(" "), list = sitesIn(memory).filter((i) => !finding || isOfFinding(i, finding));
     const step = highestStepOf(list), totals = ofSpaces(memory, timeline.spaces, finding ? [] : stepRows);
-    const at = d3.scan(totals, (a, b) => b - a); // what no site has counts, too, where the timeline looked
+    const at = d3.scan(totals, (a, b) => b - a); // includes memory without a site, where the timeline looked
     return at !== undefined && totals[at] > levelsOf(list, [step])[0] ? stepsOfRows[at] : step;
 });
 
-/* That of a memory, or of what a finding has in it. */
+/* The highest step of a memory, or of a finding in it. */
 const highestStep = (memory, finding = "") => highestStepAsked(`${memory} ${finding}`);
 
-/* The window that is looked at: ends of steps. Up to the peak is one, too: of each memory its own, and of each finding. */
+/* The window in view: from the end of one step to that of another. "Up to the peak" is a window, too: each memory and each
+   finding has its own. */
 function windowOf(text) {
     if (text === "peak")
         return {from: 0, to: highestStep(memoryWanted(), state.get("finding")), whole: false};

@@ -1,17 +1,18 @@
-/* What happened to the job, on the timeline: where memory ran out, where findings peaked that no end of a step shows, how the
-   job ended. A mark: {step, seconds, kind, name, note}. */
+/* Events of the job on the timeline: where memory ran out, where findings peaked within a step, how the job ended. A mark:
+   {step, seconds, kind, name, note}. */
 
-/* Memories of one device, or the host's, see what happens to each other. */
+/* Memories of the same device share their events, and so do the host's. */
 const deviceOf = (space) => space.split(":")[1] || HOST;
 
 function shortageMarks(memory) {
-    const own = (data.out_of_memory || []).filter(({space}) => deviceOf(space) === deviceOf(memory));
+    const own = (data.out_of_memory || []).filter(({space, retried}) =>
+        !retried && deviceOf(space) === deviceOf(memory));
     return d3.nest().key(({step}) => step).entries(own).map(({values: [first, ...more]}) => ({step: first.step, seconds: secondsOf(first.step),
         kind: "shortage-mark", name: "out of memory", note: `${stepText(first.step)}, ${bytesText(first.asked_bytes)} requested` +
             (more.length ? `, and ${plural(more.length, "time")} more` : "")}));
 }
 
-/* Findings whose memory never lived until the end of a step have no area. */
+/* Findings whose memory never lives until the end of a step have no area. */
 function briefMarks(memory) {
     return findings.filter((finding) => memoryOf(finding.space) === memory && finding.sites.length && bestMeasure(finding).measure === "peak")
         .map((finding) => {

@@ -1,8 +1,8 @@
 # Cuts page.html at the places of its policy and its data, which the command puts in, and puts in what it takes in: a line
-# "<!-- seep: NAME -->" becomes the files that -v NAME="FILE..." lists. -v part=head, middle or tail says which of the three
-# parts is printed.
+# "<!-- seep: NAME -->" becomes the files that -v NAME="FILE..." lists. -v part=head, middle, tail or look says which of the three
+# parts is printed; look is the tail with other scripts.
 function wanted() {
-    return past == (part == "head" ? 0 : part == "middle" ? 1 : 2)
+    return past == (part == "head" ? 0 : part == "middle" ? 1 : 2) # tail, look
 }
 
 /^<!-- seep: (policy|data) -->$/ {

@@ -1,5 +1,5 @@
-/* The page's parts are made by make (viewer/page/page.awk) and taken in by the assembler, which
- * finds them in the folder of generated files. */
+/* make (viewer/page/page.awk) generates the page's parts, and the assembler includes them from the
+ * folder of generated files. */
 #include "viewer/page/page_html.h"
 
 #include <string.h>
@@ -14,13 +14,17 @@ __asm__(".section .rodata\n"
         "seep_page_tail:\n"
         "\t.incbin \"page_tail.html\"\n"
         "seep_page_tail_end:\n"
+        "seep_page_look:\n"
+        "\t.incbin \"page_look.html\"\n"
+        "seep_page_look_end:\n"
         "\t.previous\n");
 
 extern const char seep_page_head[], seep_page_head_end[], seep_page_middle[],
-    seep_page_middle_end[], seep_page_tail[], seep_page_tail_end[];
+    seep_page_middle_end[], seep_page_tail[], seep_page_tail_end[], seep_page_look[],
+    seep_page_look_end[];
 
-/* Names are anybody's: without a '<' none of them ends the data's element, nor begins another. In
- * JSON '<' stands in strings alone, where it may be written so. */
+/* Names are untrusted: without a '<' none of them can end the data's element or begin another. In
+ * JSON '<' occurs only in strings, where it may be escaped. */
 static int put_harmless(const char *bytes, size_t n, void *stream)
 {
     const char *end = bytes + n;
@@ -60,9 +64,10 @@ int seep_page_put_data(const json_t *document, FILE *out)
                : 0;
 }
 
-int seep_page_put_end(FILE *out)
+int seep_page_put_end(bool look, FILE *out)
 {
-    return put_part(seep_page_tail, seep_page_tail_end, out);
+    return look ? put_part(seep_page_look, seep_page_look_end, out)
+                : put_part(seep_page_tail, seep_page_tail_end, out);
 }
 
 int seep_page_html(const json_t *document, FILE *out, bool colour)
@@ -71,5 +76,5 @@ int seep_page_html(const json_t *document, FILE *out, bool colour)
     int r = seep_page_put_begin(false, out);
     if (!r)
         r = seep_page_put_data(document, out);
-    return r ? r : seep_page_put_end(out);
+    return r ? r : seep_page_put_end(json_object_get(document, "look"), out);
 }

@@ -1,12 +1,12 @@
-/* Colours that stay apart without colour vision (after Okabe and Ito, 2008), and for areas a pattern each, so that
-   grey paper shows them, too. */
+/* Colours that differ without colour vision, too (after Okabe and Ito, 2008), and a pattern for each area, so that they
+   differ on grey paper. */
 
 const PALETTE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"];
 const REST = "#6b6b6b";
 
 const HATCHES = ["", "M0 6L6 0", "M3 0V6", "M0 0L6 6", "M0 3H6", "M2 3h2", "M0 6L6 0M0 0L6 6"];
 
-/* Fills of n things in order; what comes after the seventh is one grey. */
+/* Fills of n things in order; all after the seventh share one grey. */
 function colourAt(i) {
     return i < PALETTE.length ? PALETTE[i] : REST;
 }
@@ -21,7 +21,7 @@ function patternFill(defs, i) {
     return `url(#${id})`;
 }
 
-/* Kinds of spaces; one has the same fill wherever the page shows it. Devices are never in one picture with each other. */
+/* Kinds of spaces; each has the same fill everywhere on the page. No picture shows two devices. */
 const SPACE_KINDS = ["host", "mmap", "shm", "pinned", "device", "tensor"];
 
 function spaceIndex(space) {

@@ -1,7 +1,7 @@
-/* The job's processes: who started whom, what each was, how it ended, how its memory went; all at one scale. */
+/* The job's processes: who started whom, what each was, how it ended, and its memory over time, all at one scale. */
 
-const UNEXPLAINED_SHARE = 0.05; /* of what is resident: less is not spoken of */
-const MOST_DEPTH = 5; /* what is started further down stands beside its parent */
+const UNEXPLAINED_SHARE = 0.05; /* of resident memory: a smaller share is not mentioned */
+const MOST_DEPTH = 5; /* deeper children stand beside their parent */
 const ROLE_NAMES = {trainer: "trainer", "loader-worker": "worker", rank: "rank", helper: "helper"};
 
 function processName(p) {
@@ -22,7 +22,7 @@ function isFailed(p) {
     return p.exit.failed;
 }
 
-/* [process, depth], children below who started them. After an exec several have one pid: they stand in a row. */
+/* [process, depth], children below their parents. After an exec several entries share a pid: they stand in a row. */
 function processTree() {
     const pids = new Set(processes.map((p) => p.pid));
     const children = d3.nest().key((p) => pids.has(p.ppid) && p.ppid !== p.pid ? p.ppid : "").map(processes);
@@ -61,7 +61,7 @@ function processChart(p, memory, most, seconds) {
     }, 132);
 }
 
-/* What one had at its most, for a scale that all share. */
+/* The peak of one process, for a scale that all share. */
 function highestOf(p, memory) {
     if (!p.timeline || !p.timeline.t_s.length)
         return 0;
@@ -74,12 +74,12 @@ function spacesOf(p, memory) {
         .map(([space, sums]) => `${space} ${bytesText(sums.peak_bytes)}`).join(", ");
 }
 
-/* Its own share of what several have mapped comes first: PSS, where that was asked. */
+/* PSS, its proportional share of memory that several map, comes first, where it was measured. */
 function residentText(p) {
     return (p.pss_peak_bytes && processes.length > 1 ? `PSS peak ${bytesText(p.pss_peak_bytes)}, ` : "") + `RSS peak ${bytesText(p.rss_peak_bytes)}`;
 }
 
-/* What its RSS was made of, folded; what nobody explains is said where it is much. */
+/* What its RSS consisted of, folded; a large unexplained part is said openly. */
 function residentFold(p) {
     if (!p.rss || !p.rss.peak_bytes)
         return null;
@@ -101,7 +101,7 @@ function processCard(p, memory, most, seconds) {
         processChart(p, memory, most, seconds), residentFold(p));
 }
 
-/* Lists in lists: those whom one started stand side by side below it. */
+/* Nested lists: the children of a process stand side by side below it. */
 function processLists(list, card) {
     const top = el("ul", {class: "processes"}), open = [top];
     for (const [p, depth] of list) {

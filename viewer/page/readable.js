@@ -38,7 +38,7 @@ function plural(n, one, many) {
     return countText(n) + " " + (n === 1 ? one : many || one + "s");
 }
 
-/* Ticks of an axis of bytes lie at round binary sizes. */
+/* Ticks of an axis in bytes are at round binary sizes. */
 function bytesTicks(most, n) {
     let step = 1;
     while (most / step > n)
@@ -46,7 +46,7 @@ function bytesTicks(most, n) {
     return d3.range(0, most, step);
 }
 
-/* Sizes in classes that double: where the one of so many bytes begins, and what it is called. */
+/* Size classes that double: where the class of a size begins, and its name. */
 function sizeClass(bytes) {
     return bytes < 1 ? 0 : 2 ** Math.floor(Math.log2(bytes));
 }
@@ -55,18 +55,19 @@ function sizeClassText(from) {
     return from ? `${bytesText(from)} to ${bytesText(2 * from)}` : "0 B";
 }
 
-/* The end of a path says most. */
+/* The end of a path says the most. */
 function shortPath(path, most) {
     return path.length <= most ? path : "…" + path.slice(path.length - most + 1);
 }
 
-/* The beginning says what a name is, and its end which one: the middle goes. Who shows it says all of it as `title`. */
+/* Shortens a name in the middle: its beginning says what it is, and its end which one. The caller shows it in full as
+   `title`. */
 function shortName(text, most) {
     const tail = Math.max(0, Math.floor((most - 1) * 0.6));
     return text.length <= most ? text : text.slice(0, Math.max(most - 1 - tail, 0)) + "…" + text.slice(text.length - tail);
 }
 
-/* The same for so many pixels in the font of an element. */
+/* The same for a width in pixels in the font of an element. */
 const measuring = document.createElement("canvas").getContext("2d");
 function nameFor(text, pixels, font) {
     measuring.font = font;
@@ -74,7 +75,7 @@ function nameFor(text, pixels, font) {
     return width <= pixels ? text : shortName(text, Math.max(4, Math.floor(text.length * pixels / width) - 1));
 }
 
-/* What sentences call a space, as libprof/words/spaces.def does; "" of one that seep does not know. */
+/* The name of a space in sentences, as in libprof/words/spaces.def; "" for a space that seep does not know. */
 const SPACE_WORDS = {"host": "malloc'd memory", "mmap": "mapped memory", "shm": "shared memory", "pinned": "pinned memory", "device": "GPU N",
     "tensor": "tensors on GPU N"};
 
@@ -83,7 +84,7 @@ function spaceWords(space) {
     return (SPACE_WORDS[kind] || "").replace(/N$/, number);
 }
 
-/* Behind an amount: "of malloc'd memory". */
+/* After an amount: "of malloc'd memory". */
 function spaceText(space) {
     return "of " + (spaceWords(space) || space);
 }

@@ -1,4 +1,4 @@
-/* What resident memory was made of, explained and not, at one instant. */
+/* What resident memory consisted of, explained and unexplained, at one instant. */
 
 const RESIDENT_PARTS = [["heap_live", "malloc'd memory, live"], ["heap_free", "free in malloc's arenas"],
     ["maps", "mapped memory"], ["shm", "shared memory"], ["files", "programs, libraries, mapped files"],
@@ -22,8 +22,8 @@ function partsTable(rss) {
             el("td", {}, bytesText(bytes)), el("td", {}, shareText(bytes / rss.peak_bytes))))));
 }
 
-/* Of all processes at one instant, where the report knows one; null also where the chart, which ends with the last step,
-   does not have that. */
+/* Of all processes at one instant, if the report has one; null also where the chart, which ends with the last step, ends
+   before it. */
 function residentSample() {
     const rss = data.coverage.rss;
     return rss && rss.peak_bytes && rss.step <= lastStep ? rss : null;

@@ -1,4 +1,8 @@
-/* Which view is shown, and light or dark. */
+/* Which view is shown; light or dark. What the page is about says who begins it: its views(), the name() of what they show,
+   the line of its head() and that one's title, the keys() of its own and press(key), which returns whether it is one, the
+   name of the view whose search covers everything, and what is started() in the end. */
+
+let thisPage;
 
 const main = document.getElementById("main");
 let entered = null, update = null;
@@ -7,17 +11,17 @@ function enter(view) {
     entered = view;
     main.replaceChildren(el("h1", {class: "unseen"}, view.title));
     update = view.enter(main);
-    document.title = `${view.title} · seep · ${jobName()}`;
+    document.title = `${view.title} · seep · ${thisPage.name()}`;
 }
 
-/* The view that is shown, of newer data. */
+/* Draws the shown view again from newer data. */
 function redraw() {
     enter(entered);
     show();
 }
 
 function show() {
-    const view = views.find((v) => v.name === state.view) || views[0];
+    const views = thisPage.views(), view = views.find((v) => v.name === state.view) || views[0];
     if (view !== entered) {
         enter(view);
         scrollTo(0, 0);
@@ -28,11 +32,6 @@ function show() {
         "aria-current": v === view ? "page" : null, title: `${v.title} (${v.key})`}, v.title)));
 }
 
-function jobName() {
-    const script = job.command.find((word) => /\.py$/.test(word)) || job.command[0] || "job";
-    return cutText(script.split("/").pop(), 80);
-}
-
 function goByAddress() {
     state.read();
     show();
@@ -40,7 +39,7 @@ function goByAddress() {
 
 const THEME_KEY = "seep-theme";
 
-/* A page from a file may have no storage. */
+/* A page from a file may have no local storage. */
 function storedTheme(theme) {
     try {
         if (theme)
@@ -58,12 +57,12 @@ function switchTheme() {
     storedTheme(root.dataset.theme);
 }
 
-/* What draws only what is in sight draws otherwise for paper. */
+/* Elements that draw only what is in sight draw differently for paper. */
 function tellPaper(event) {
     document.querySelectorAll("[data-paper]").forEach((element) => element.dispatchEvent(new Event(event)));
 }
 
-/* Paper has nothing to unfold: what is folded is open while it is printed, but for details of what may be very many. */
+/* Paper cannot unfold: folds are open while printing, except details of which there may be very many. */
 function openForPaper() {
     const folded = [...document.querySelectorAll("details:not(.choose, .how, .brief, [open])")];
     folded.forEach((one) => one.open = true);
@@ -71,14 +70,15 @@ function openForPaper() {
     addEventListener("afterprint", () => folded.forEach((one) => one.open = false), {once: true});
 }
 
-function begin() {
+function begin(page) {
+    thisPage = page;
+    derive(tellKeys);
     const theme = storedTheme();
     if (theme === "light" || theme === "dark")
         document.documentElement.dataset.theme = theme;
     document.body.append(helpDialog);
-    const when = ` on ${cutText(job.host, 60)}, ${new Date(1000 * job.started_unix_s).toLocaleString()}`;
-    fill(document.getElementById("job"), {title: cutText(job.command.join(" "), 1000) + when},
-        [comparison ? "NEW " : "", commandOf(job.command, 200), el("span", {class: "quiet"}, when)]);
+    const {title, line} = thisPage.head();
+    fill(document.getElementById("job"), {title}, line);
     document.getElementById("theme").addEventListener("click", switchTheme);
     document.getElementById("help").addEventListener("click", () => helpDialog.showModal());
     document.getElementById("skip").addEventListener("click", (event) => {
@@ -91,9 +91,6 @@ function begin() {
     addEventListener("hashchange", goByAddress);
     addEventListener("popstate", goByAddress);
     goByAddress();
-    if (live)
-        beginLive();
+    thisPage.started();
+    performance.mark("drawn");
 }
-
-begin();
-performance.mark("drawn");

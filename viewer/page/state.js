@@ -1,4 +1,4 @@
-/* What is looked at stands in the address: #view?key=value. So every view has a link, and the browser's way back. */
+/* The state of the views is in the address: #view?key=value. So every view has a link, and the browser's Back works. */
 
 const state = {
     view: "",
@@ -11,7 +11,7 @@ const state = {
     },
     get: (key, missing = "") => state.values.get(key) ?? missing,
 
-    /* The link to a view; what several views share, such as the window, goes along. */
+    /* The link to a view; carries over what views share, such as the window. */
     link(view, values = {}) {
         const all = new URLSearchParams();
         for (const key of ["window", "memory"])
@@ -26,7 +26,7 @@ const state = {
         return "#" + view + (all.toString() ? "?" + all : "");
     },
 
-    /* Changes values of this view; `kept`: as an entry of the browser's history. */
+    /* Changes values of this view; `kept`: as a new entry of the browser's history. */
     set(changes, kept) {
         state.put(changes, kept);
         show();
@@ -47,3 +47,11 @@ const state = {
             history.replaceState(null, "", address);
     },
 };
+
+/* A key for addresses that stands for a longer text. */
+function shortKey(text) {
+    let hash = 0x811c9dc5; /* FNV-1a, of 32 bits */
+    for (let i = 0; i < text.length; i++)
+        hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+    return (hash >>> 0).toString(36);
+}

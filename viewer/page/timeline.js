@@ -1,10 +1,10 @@
-/* How memory went, as a whole: areas of what it was, lines of what the system says, a window to look into. */
+/* Memory over the whole run: areas of its parts, lines of what the system reports, and a window to look into. */
 
 const GROUPINGS = [["space", "space"], ["role", "role"], ["finding", "finding"], ["process", "process"]];
 const REST_NAMES = {space: "other spaces", role: "small sites, or freed within a step", finding: "no finding", process: "other processes"};
 const MOST_AREAS = 7;
 
-/* The rows that are drawn: all by seconds, one a step by steps. */
+/* The rows to draw: all of them on the axis of time, one per step on that of steps. */
 function rowsOf(axis) {
     return axis === "seconds" ? d3.range(nRows) : stepRows;
 }
@@ -24,7 +24,7 @@ function bySpace(memory, rows) {
             values: Float64Array.from(rows, (row) => column.live_bytes[row] || 0)}));
 }
 
-/* A process has times of its own: its level at the job's is the last one it had by then, and none after its last. */
+/* A process has its own times: at each of the job's its latest level counts, and nothing after its end. */
 function byProcess(memory, rows) {
     return processes.filter((p) => p.timeline && p.timeline.t_s.length).map((p) => {
         const own = ofSpaces(memory, p.timeline.spaces, d3.range(p.timeline.t_s.length));
@@ -36,8 +36,8 @@ function byProcess(memory, rows) {
     });
 }
 
-/* Sums of sites, and what no site of the page explains. A site's level is that of a step's end: within a step shares are
-   held to the total. */
+/* Sums of sites, and what no site explains. A site's level is for the end of a step: within a step the parts are limited to
+   the total. */
 function bySites(memory, rows, nameOfSite) {
     const places = placesOfSteps(rows.map(siteStep));
     const total = ofSpaces(memory, timeline.spaces, rows);
@@ -64,7 +64,7 @@ function bySites(memory, rows, nameOfSite) {
 let areasCache;
 derive(() => areasCache = new Map());
 
-/* Areas, the largest first, but those of the finding that is looked at before all; seven at most; the rest is one. */
+/* Areas, the largest first, after those of the finding in view; at most seven; the rest is one. */
 function areasOf(grouping, memory, axis) {
     const finding = grouping === "finding" ? state.get("finding") : "", key = [grouping, memory, axis, finding].join(" ");
     if (areasCache.has(key))
@@ -91,13 +91,14 @@ function findingTitle(finding) {
     return `${finding.id} ${placeText(finding.frame)}`;
 }
 
-/* What several findings have is theirs together, so that areas still add up, and has the line of the one with fewest sites. */
+/* Memory that several findings share is an area of its own, so that areas still add up; it has the line of the finding with
+   fewest sites. */
 function findingsTitle(i) {
     const own = findingsOf[i];
     return own.length ? `${findingIds(i)} ${placeText(own[d3.scan(own, (a, b) => a.sites.length - b.sites.length)].frame)}` : null;
 }
 
-/* Where epochs begin; their names stand above, as far as there is room. */
+/* Marks where epochs begin, with names above as far as they fit. */
 function drawEpochs(chart, xOf) {
     const epochs = timeline.epoch_steps || [], isRoomy = (chart.right - chart.left) / epochs.length > 60;
     let free = 0;
@@ -112,13 +113,13 @@ function drawEpochs(chart, xOf) {
     });
 }
 
-/* One mark for so many steps: a round number, so that marks lie 8 pixels apart or more. */
+/* Steps per mark: a round number that leaves at least 8 pixels between marks. */
 function stepsToAMark(chart) {
     const least = 8 * job.steps / (chart.right - chart.left);
     return [1, 2, 5, 10, 20, 50].map((n) => n * 10 ** Math.floor(Math.log10(Math.max(least, 1)))).find((n) => n >= least);
 }
 
-/* Ends of steps, where the axis is time. */
+/* Marks the ends of steps on the axis of time. */
 function drawSteps(chart, every) {
     for (let step = every, free = 0; step <= job.steps; step += every) {
         const x = chart.x(secondsOf(step));
@@ -130,15 +131,27 @@ function drawSteps(chart, every) {
     }
 }
 
-/* RSS of several processes counts pages that they share for each; PSS does not, and is known at its peak. */
+/* RSS counts pages that several processes share once for each of them; PSS does not, but only its peak is known. */
 function sharedNote() {
     return processes.length > 1 && job.pss_peak_bytes ? `counts shared pages in each process; PSS peak ${bytesText(job.pss_peak_bytes)}` : "";
 }
 
-/* What is drawn as a line over the areas: what the system says of the same memory, or its other book. */
+/* Pages that workers have written to became their own, which no call tells: known at two looks of each. */
+function workersPages() {
+    const looked = processes.filter((p) => p.role === "loader-worker" && p.private);
+    const at = (p, step) => step < p.private.first_step ? null : step < p.private.last_step ? p.private.first_bytes : p.private.last_bytes;
+    return timeline.step.map((step) => {
+        const known = looked.map((p) => at(p, step)).filter((bytes) => bytes !== null);
+        return known.length ? d3.sum(known) : null;
+    });
+}
+
+/* The lines over the areas: the same memory as the system reports it, or at the other level, driver or allocator. */
 function linesOf(memory) {
     if (memory === HOST)
-        return [{name: processes.length > 1 ? "RSS, all processes" : "RSS", line: "rss", values: timeline.rss_bytes, note: sharedNote()}];
+        return [{name: processes.length > 1 ? "RSS, all processes" : "RSS", line: "rss", values: timeline.rss_bytes, note: sharedNote()},
+            ...(findings.some((f) => f.pattern === "cow-growth") ? [{name: "workers' own pages", line: "level", values: workersPages(),
+                note: "what they share with the trainer until they write to it; known at two looks of each"}] : [])];
     const [book, device] = memory.split(":"), other = (book === "tensor" ? "device:" : "tensor:") + device;
     const used = (timeline.devices || {})[device];
     return [...(timeline.spaces[other] ? [{name: (book === "tensor" ? "taken from the driver: " : "live: ") + spaceWords(other),
@@ -146,7 +159,7 @@ function linesOf(memory) {
     ...(used ? [{name: "used on the GPU, as its driver reports", line: "level", values: used.used_bytes}] : [])];
 }
 
-/* Dragging, or its handles, chooses the window; a click outside gives the whole run back. */
+/* Dragging, or the handles, sets the window; a click outside restores the whole run. */
 function addBrush(chart, axis, xOf) {
     const window = windowOf(state.get("window"));
     const group = svg("g", {class: "brush"});
@@ -155,7 +168,7 @@ function addBrush(chart, axis, xOf) {
     d3.select(group).call(brush);
     if (!window.whole)
         d3.select(group).call(brush.move, [chart.x(xOf(window.from)), Math.max(chart.x(xOf(window.to)), chart.x(xOf(window.from)) + 2)]);
-    brush.on("end", () => { // from here on: the move above is not the user's
+    brush.on("end", () => { // set only now: the move above is not the user's
         const ends = d3.event.selection && d3.event.selection.map(chart.x.invert);
         const steps = ends && ends.map((v) => axis === "seconds" ? stepOfSeconds(v) : Math.max(0, Math.round(v)));
         state.set({window: steps ? steps.join("-") : ""});
@@ -189,7 +202,7 @@ function drawTimeline(width, grouping, memory, axis) {
     return chart.root;
 }
 
-/* The course in small, with resident memory of the host's, for views that look into a window of it. */
+/* A small timeline, with the host's resident memory, for views of a window. */
 function windowStrip(width, memory) {
     const known = stepRows.map((row) => timeline.step[row]), held = (values) => heldUntil(job.steps, known, [...values]).values;
     const xs = heldUntil(job.steps, known, known).steps, levels = held(ofSpaces(memory, timeline.spaces, stepRows));
@@ -213,12 +226,12 @@ function highestOfAll(memory) {
     return Math.max(d3.max(total) || 0, ...linesOf(memory).map(({values}) => d3.max(values) || 0));
 }
 
-/* A limit that is far off would leave no room for the rest. */
+/* A limit that is far away would leave no room for the rest. */
 function isInSight(limit, memory) {
     return limit && limit < 2.5 * highestOfAll(memory);
 }
 
-/* Of a device what it has, of the host what the job may use. */
+/* A device's size; for the host, what the job may use. */
 function limitOf(memory) {
     if (memory === HOST)
         return job.limit_bytes;
@@ -226,7 +239,7 @@ function limitOf(memory) {
     return device ? device.capacity_bytes : null;
 }
 
-/* The same in numbers, for who does not see the picture. */
+/* The same in numbers, for readers who cannot see the picture. */
 function timelineTable(areas, lines, window) {
     const steps = stepRows.map((row) => timeline.step[row]);
     const from = Math.max(d3.bisectRight(steps, window.from) - 1, 0), to = Math.max(d3.bisectRight(steps, window.to) - 1, 0);

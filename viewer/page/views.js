@@ -1,4 +1,4 @@
-/* The views in their order, and their keys. Those of what the data has not are left out. */
+/* The views in their order, and their keys; without those for which there is no data. */
 
 let views;
 derive(() => {

@@ -6,7 +6,7 @@
 
 enum { RAW_WINDOW = -15, HEAD_BYTES = 10, END_BYTES = 10, LEVEL = 4 };
 
-/* Pieces are below 4 GiB: a report of that size fits no browser. */
+/* A piece is smaller than 4 GiB: no browser takes a report of that size. */
 static int deflate_piece(struct seep_piece *piece)
 {
     z_stream z = {0};
@@ -47,7 +47,7 @@ void seep_piece_fini(struct seep_piece *piece)
 }
 
 struct body {
-    unsigned char end[END_BYTES]; /* an empty last block, the sum, the length */
+    unsigned char end[END_BYTES]; /* an empty final block, the checksum, the length */
     void (*done)(void *owner);
     void *owner;
 };
@@ -74,7 +74,7 @@ static void make_end(struct body *body, const struct seep_piece *const *pieces, 
         crc = crc32_combine(crc, pieces[i]->crc, (z_off_t)pieces[i]->n);
         length += pieces[i]->n;
     }
-    body->end[0] = 3; /* a last block of fixed codes that ends at once */
+    body->end[0] = 3; /* a final block of fixed codes that ends at once */
     put_32(body->end + 2, crc);
     put_32(body->end + 6, length);
 }

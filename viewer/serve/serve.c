@@ -14,16 +14,16 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double interval_s = 2; /* between two readings, at least */
+static const double interval_s = 2; /* least time between two readings */
 
 struct serve {
     const struct seep_view_of *of;
     struct seep_http *http;
     struct seep_follower *follower;
-    bool tells;           /* a line of what goes on, on a terminal */
-    bool unusable;        /* a reading said so */
+    bool tells;           /* prints a status line, on a terminal */
+    bool unusable;        /* set by a reading */
     bool was_read, ended; /* the first reading is done; the job has ended */
-    char state[640];      /* of the last reading, for the line */
+    char state[640];      /* of the last reading, for the status line */
     double state_unix_s;  /* and when */
 };
 
@@ -41,14 +41,17 @@ static void note_state(struct serve *serve, const struct seep_served *served)
         snprintf(text, room, "the last look failed (%s)", served->why);
         break;
     case SEEP_SERVED_ENDED:
-        snprintf(text, room, "the job has ended, after step %.0f", served->steps);
+        if (serve->of->look)
+            snprintf(text, room, "a look, which does not change");
+        else
+            snprintf(text, room, "the job has ended, after step %.0f", served->steps);
         break;
     default:
         snprintf(text, room, "step %.0f", served->steps);
     }
 }
 
-/* One line that stays one; others that follow nobody are not looked for. */
+/* Prints the status over the previous one, on one line, so that it never wraps. */
 static void tell(const struct serve *serve)
 {
     if (!serve->tells)
@@ -80,14 +83,14 @@ static void take(struct serve *serve)
     }
 }
 
-/* The sooner of two waits, of which below 0 is none. */
+/* The shorter of two waits; below 0 means none. */
 static double sooner(double a, double b)
 {
     return a < 0 ? b : b < 0 ? a : fmin(a, b);
 }
 
-/* Nobody looks at a job that nobody follows: what is shown to the next who comes is as old as it
- * says, and a reading is on its way. */
+/* Readings pause while nobody has the page open. The next reader sees the old data with its age
+ * until the reading that then begins is done. */
 static void follow(struct serve *serve)
 {
     enum { FOLLOWER, HTTP };
@@ -105,7 +108,7 @@ static void follow(struct serve *serve)
     }
 }
 
-/* One that is not bound to this machine alone is said to be open. */
+/* An address beyond loopback brings a warning that it is open to other machines. */
 static int print_where(const struct serve *serve, const struct seep_serve_address *address)
 {
     if (!address->loopback)
@@ -146,12 +149,12 @@ static int serve_job(struct serve *serve, const struct seep_follow_how *how,
         putchar('\n');
     fflush(stdout);
     if (serve->follower && !seep_follow_stop(serve->follower))
-        _exit(status); /* a reading of minutes would have to be waited for */
+        _exit(status); /* else seep would wait for a reading that may take minutes */
     seep_http_stop(serve->http);
     return status;
 }
 
-/* A folder that is not there may be a slip of the pen: it is not waited for. */
+/* A folder that does not exist may be a typing error: seep does not wait for it. */
 static bool is_folder(const char *dir)
 {
     struct stat st;
@@ -167,13 +170,13 @@ int seep_serve(const struct seep_view_of *of, struct seep_serve_address *address
     struct serve serve = {.of = of, .tells = isatty(STDOUT_FILENO)};
     struct seep_serve_reading reading;
 
-    if (!is_folder(of->dir))
+    if (!of->look && !is_folder(of->dir))
         return SEEP_EXIT_UNUSABLE;
     if (seep_serve_reading_init(&reading, of) < 0) {
         seep_complain("out of memory: end other programs");
         return SEEP_EXIT_UNUSABLE;
     }
-    signal(SIGPIPE, SIG_IGN); /* who goes away in the middle is no matter */
+    signal(SIGPIPE, SIG_IGN); /* clients that disconnect in the middle do no harm */
     seep_wait_begin();
     const struct seep_follow_how how = seep_serve_reading_how(&reading);
     int status = serve_job(&serve, &how, address);

@@ -6,13 +6,16 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* A request's head is there within seconds. Between two requests a page takes 25 s at most, while
- * it waits here. Megabytes through a slow line take minutes. */
+/* A request's head arrives within seconds. Between two requests of a page are 25 s at most, while
+ * it waits here. Megabytes over a slow line take minutes. */
 static const double patience_s[] = {
     [SEEP_GUEST_ASKS] = 20, [SEEP_GUEST_WAITS] = 25, [SEEP_GUEST_TAKES] = 600};
 static const double follows_s = 60; /* after the last request: a page in the background sleeps */
 
-enum { MOST_GUESTS = 256 }; /* below what the daemon accepts, which then would accept no more */
+enum {
+    MOST_GUESTS = 256
+}; /* fewer than the daemon accepts, which at its own limit would accept no
+    * more */
 
 double seep_guests_now(void)
 {
@@ -22,14 +25,14 @@ double seep_guests_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The daemon finds it closed, and tells. */
+/* The daemon finds the socket closed, and reports it. */
 static void shut(struct seep_guest *guest)
 {
     shutdown(guest->socket, SHUT_RDWR);
     guest->due_s = INFINITY;
 }
 
-/* The one that asks nothing for longest gives its place. */
+/* Shuts down the guest that has been idle longest. */
 static void make_room(struct seep_guests *guests)
 {
     struct seep_guest *longest = NULL;

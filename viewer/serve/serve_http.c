@@ -12,22 +12,23 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* More than the guests that are kept (serve_guests.c), so that those who are shut down have time
- * to go. A head is far below the bytes. */
+/* More connections than guests (serve_guests.c), so that those being shut down have time to go. A
+ * request's head is far smaller than HEAD_BYTES. */
 enum { TOKEN_BYTES = 20, MOST_CONNECTIONS = 512, HEAD_BYTES = 16 << 10, BACKLOG = 256 };
 
 struct seep_http {
     struct seep_serve_address address;
     struct MHD_Daemon *daemon;
-    int fd; /* the daemon's, of epoll */
+    int fd; /* the daemon's epoll descriptor */
     char token[2 * TOKEN_BYTES + 1];
     char url[SEEP_SERVE_HOST_BYTES + 256 + 2 * TOKEN_BYTES];
     struct seep_guests guests;
     struct seep_served *newest,
-        *page; /* the last reading; the last that has a page. NULL: none yet */
+        *page; /* the last reading, and the last one that has a page; NULL: none yet */
 };
 
-/* What every answer says: the page does nothing but ask here, is in no frame, and stays nowhere. */
+/* Headers of every answer: the page may only ask this server, is never in a frame, and is never
+ * cached. */
 static const char *const headers[][2] = {
     {MHD_HTTP_HEADER_CONTENT_SECURITY_POLICY, SEEP_PAGE_POLICY_SERVED "; frame-ancestors 'none'"},
     {MHD_HTTP_HEADER_CACHE_CONTROL, "no-store"},
@@ -38,7 +39,7 @@ static const char *const headers[][2] = {
     {"Cross-Origin-Opener-Policy", "same-origin"},
 };
 
-/* Answers are shared: they have their headers from their first use on. */
+/* Answers are shared, so headers are added when an answer is first used. */
 static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
                              struct MHD_Response *response)
 {
@@ -51,7 +52,7 @@ static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
     return MHD_queue_response(connection, status, response);
 }
 
-/* One line; it is copied. */
+/* An answer of one line, which is copied. */
 static enum MHD_Result say(struct MHD_Connection *connection, unsigned status, const char *text)
 {
     struct MHD_Response *response =
@@ -74,7 +75,7 @@ static const char *header(struct MHD_Connection *connection, const char *name)
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* What a reading has, unless it is known already. */
+/* Sends a reading, unless the client has it already. */
 static enum MHD_Result give(struct MHD_Connection *connection, struct seep_served *served,
                             bool page)
 {
@@ -85,9 +86,8 @@ static enum MHD_Result give(struct MHD_Connection *connection, struct seep_serve
     return queue(connection, MHD_HTTP_OK, seep_served_response(served, page, gzip));
 }
 
-/* The page is there after the first look; the data of a reading after the one that the page has
- * seen
- * (?after=N) is there after the next. Whoever has to wait does, for a while. */
+/* The page exists after the first reading. The data newer than the reading that the page has
+ * (?after=N) exists after the next one. A request for either waits, up to a limit. */
 static enum MHD_Result answer_path(struct seep_http *http, struct seep_guest *guest,
                                    enum seep_serve_path path)
 {
@@ -116,7 +116,7 @@ static bool has_body(struct MHD_Connection *connection)
            (length && strcmp(length, "0") != 0);
 }
 
-/* First of all what is refused. A request's first call comes before its body would be read. */
+/* Refusals come first. The first call for a request comes before its body is read. */
 static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_size, void **request)
@@ -172,7 +172,7 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
         seep_guests_remove(&http->guests, *guest);
 }
 
-/* Below a name that nobody can guess. */
+/* The token is a name in the URL that nobody can guess. */
 static int make_token(char *token)
 {
     unsigned char random[TOKEN_BYTES];
@@ -184,7 +184,7 @@ static int make_token(char *token)
     return 0;
 }
 
-/* Every address of the machine has no name of its own: that of the machine leads to one. */
+/* The wildcard address has no name of its own: the URL has the machine's. */
 static void make_url(struct seep_http *http)
 {
     char name[254];
@@ -196,7 +196,7 @@ static void make_url(struct seep_http *http)
              http->token);
 }
 
-/* A socket that listens, or −1 with errno. The port that it got is noted. */
+/* A listening socket, or −1 with errno. Notes the port that it got. */
 static int listen_at(struct seep_serve_address *address)
 {
     const int one = 1;

@@ -1,5 +1,5 @@
-/* The server: one page and its data below one address that nobody can guess, and nothing else. No
- * request opens a file, and nothing runs but in seep_http_run(). For one thread. */
+/* The server: one page and its data at one address that nobody can guess, and nothing else. No
+ * request opens a file, and all work is done in seep_http_run(). For one thread. */
 #ifndef SEEP_VIEWER_SERVE_SERVE_HTTP_H
 #define SEEP_VIEWER_SERVE_SERVE_HTTP_H
 
@@ -8,25 +8,25 @@
 
 struct seep_http;
 
-/* Listens. `address` out: with the port that was free. NULL with *err. */
+/* Listens. `address` out: with the port that was chosen. NULL with *err. */
 struct seep_http *seep_http_start(struct seep_serve_address *address, struct seep_error *err);
 
-/* "http://127.0.0.1:8080/…/": whoever has it may read the page. */
+/* "http://127.0.0.1:8080/…/": anybody who has it can read the page. */
 const char *seep_http_url(const struct seep_http *http);
 
 /* Readable when there is something to do (poll(2)). */
 int seep_http_fd(const struct seep_http *http);
 
-/* Seconds until there is something to do without that; < 0: nothing. */
+/* Seconds until there is something to do even if the descriptor stays silent; < 0: nothing. */
 double seep_http_wait_s(const struct seep_http *http);
 
 /* Answers what can be answered. */
 void seep_http_run(struct seep_http *http);
 
-/* From now on this is what there is; takes it over. */
+/* Serves this reading from now on; takes it over. */
 void seep_http_show(struct seep_http *http, struct seep_served *served);
 
-/* Whether somebody follows the job. */
+/* Whether anybody follows the job. */
 bool seep_http_is_followed(const struct seep_http *http);
 
 void seep_http_stop(struct seep_http *http);

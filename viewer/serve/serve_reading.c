@@ -28,11 +28,21 @@ static int put_begin(FILE *out)
     return seep_page_put_begin(true, out);
 }
 
+static int put_end(FILE *out)
+{
+    return seep_page_put_end(false, out);
+}
+
+static int put_end_of_look(FILE *out)
+{
+    return seep_page_put_end(true, out);
+}
+
 int seep_serve_reading_init(struct seep_serve_reading *reading, const struct seep_view_of *of)
 {
     *reading = (struct seep_serve_reading){.of = *of};
     if (piece_of(put_begin, &reading->begin) == 0 &&
-        piece_of(seep_page_put_end, &reading->end) == 0)
+        piece_of(of->look ? put_end_of_look : put_end, &reading->end) == 0)
         return 0;
     seep_serve_reading_fini(reading);
     return -SEEP_ENOMEM;
@@ -46,19 +56,21 @@ void seep_serve_reading_fini(struct seep_serve_reading *reading)
     seep_piece_fini(&reading->end);
 }
 
-/* Behind the job's end `seep run` still writes what it knows of it: so the end of one that was seen
- * to run is believed once it was seen before. */
+/* After the job's end `seep run` still writes what it knows of it. So where a job was seen running,
+ * its end counts only when the reading before showed it too. */
 static enum seep_served_state state_of(struct seep_serve_reading *reading, const json_t *page)
 {
     const bool before = reading->ended || !reading->seen;
 
+    if (reading->of.look)
+        return SEEP_SERVED_ENDED;
     reading->ended = seep_get_ended(page);
     if (reading->ended && before)
         return SEEP_SERVED_ENDED;
     return reading->ended || seep_get_runs(page) ? SEEP_SERVED_LIVE : SEEP_SERVED_UNKNOWN;
 }
 
-/* A job that begins has a folder and nothing in it. */
+/* The folder of a job that has just begun is empty. */
 static int read_job(void *context, void **seen, struct seep_error *err)
 {
     struct seep_serve_reading *reading = context;

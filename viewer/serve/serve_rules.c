@@ -7,7 +7,7 @@
 
 enum { HTTP_PORT = 80 };
 
-/* All bytes are looked at, wherever the first difference is. */
+/* Compares all bytes, so that the time does not tell where the first difference is. */
 static bool is_same(const char *a, const char *b, size_t n)
 {
     volatile unsigned char differs = 0;

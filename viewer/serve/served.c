@@ -22,7 +22,7 @@ static double now_unix_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The text of the data; NULL without memory. */
+/* The data as text; NULL without memory. */
 static char *data_text(json_t *document, const struct seep_served *served, size_t *n)
 {
     char *text = NULL;
@@ -42,7 +42,7 @@ static char *data_text(json_t *document, const struct seep_served *served, size_
     return out ? text : NULL;
 }
 
-/* "<", "&" and quotes as they stand in HTML. */
+/* Writes text with "<", "&" and quotes escaped for HTML. */
 static void put_html(const char *text, FILE *out)
 {
     for (; *text; text++) {
@@ -53,7 +53,7 @@ static void put_html(const char *text, FILE *out)
     }
 }
 
-/* A page without data: it loads itself anew until there is some. */
+/* A page without data, which reloads itself until there is some. */
 static char *waiting_text(const char *why, size_t *n)
 {
     char *text = NULL;
@@ -112,7 +112,7 @@ struct seep_served *seep_served_create(json_t *document, enum seep_served_state 
     served->begin = document ? begin : NULL;
     served->end = document ? end : NULL;
     snprintf(served->why, sizeof served->why, "%s", why);
-    /* What is cut may be cut within a character. */
+    /* The cut may have split a character. */
     (void)seep_text_clean_in_place(served->why, strlen(served->why));
     if (fill_in(served, document) < 0) {
         seep_served_release(served);
@@ -134,7 +134,7 @@ static void release_one(void *of)
     free(served);
 }
 
-/* Answers that are being sent keep it alive. */
+/* Answers that are still being sent keep it alive. */
 void seep_served_release(struct seep_served *served)
 {
     if (!served)

@@ -74,8 +74,7 @@ struct order_of {
     enum seep_top_sort sort;
 };
 
-/* Largest first; of equal ones the one that grows more, then the one that holds more; else as they
- * are in the view. */
+/* Largest first; equal ones by their growth, then by what they hold, then in the view's order. */
 static int compare(const void *a, const void *b, void *context)
 {
     const struct order_of *by = context;
@@ -119,7 +118,7 @@ void seep_top_keep_shown(struct seep_top_choice *choice, size_t n)
         choice->first = n > rows ? n - rows : 0;
 }
 
-/* Chooses the line at `place` of those shown, or the last. */
+/* Chooses the line at index `place` of those shown, or the last one. */
 static void choose(struct seep_top_choice *choice, const struct seep_top_view *view,
                    const size_t *order, size_t n, size_t place)
 {
@@ -135,8 +134,8 @@ void seep_top_follow(struct seep_top_choice *choice, const struct seep_top_view 
     if (!order)
         return;
     size_t n = seep_top_order(view, choice, order), place = choice->chosen;
-    /* Who has not moved wants to see the first, whichever that is; details stay those of the line.
-     */
+    /* A user who has not moved wants to see the first line, whichever it is; details stay on their
+     * line. */
     for (size_t i = 0; i < n && (choice->chosen > 0 || choice->page == SEEP_TOP_DETAILS); i++) {
         if (view->lines[order[i]].key == choice->key) {
             place = i;
@@ -150,7 +149,7 @@ void seep_top_follow(struct seep_top_choice *choice, const struct seep_top_view 
     free(order);
 }
 
-/* Another order or other lines: from the top. */
+/* Another order or other lines: starts at the top. */
 static void begin_anew(struct seep_top_choice *choice, const struct seep_top_view *view)
 {
     choice->chosen = choice->first = 0;
@@ -255,7 +254,7 @@ static void open_page(struct seep_top_choice *choice, enum seep_top_page page)
     choice->scroll = 0;
 }
 
-/* Escape and Enter lead back, and so does the key of the page itself. */
+/* Escape and Enter lead back, and so does the key that opened the page. */
 static void press_list(struct seep_top_choice *choice, const struct seep_top_view *view, long key)
 {
     switch (key) {

@@ -32,14 +32,14 @@ struct seep_top_choice {
     enum seep_top_sort sort;
     enum seep_top_page page;
     char space[32];   /* only lines of this space; "": all */
-    char search[128]; /* only lines with this in their place, pattern or a stack; "": all */
-    bool typing;      /* keys go into `search` */
+    char search[128]; /* only lines that have this in their place, pattern or a stack; "": all */
+    bool typing;      /* keys are added to `search` */
     bool paused, quit;
     size_t chosen; /* among the lines that are shown */
-    uint64_t key;  /* of that line; 0: there is none */
+    uint64_t key;  /* of that line; 0: none is chosen */
     size_t first;  /* the first line on the screen */
     size_t scroll; /* lines of details above the screen */
-    /* What the picture says after it was drawn. */
+    /* Set when the picture is drawn. */
     size_t page_rows;    /* lines that the screen has room for */
     size_t detail_lines; /* of the details or the help, all together */
 };
@@ -47,16 +47,16 @@ struct seep_top_choice {
 /* Lines that leak or are retained, by their findings. */
 size_t seep_top_n_leaking(const struct seep_top_view *view);
 
-/* Writes the indices of the view's lines that are chosen, in order, to `order`, which has room for
- * all of them. Returns how many they are. */
+/* Writes the indices of the view's lines to show, in order, to `order`, which has room for all of
+ * the view's lines. Returns their number. */
 size_t seep_top_order(const struct seep_top_view *view, const struct seep_top_choice *choice,
                       size_t *order);
 
-/* The choice goes on in a new view: the line that was chosen stays so, where the user has moved to
- * it, and nothing points past the end. Allocates for a moment; without memory the choice stays. */
+/* Carries the choice over to a new view: if the user had moved to a line, it stays chosen, and no
+ * index lies beyond the end. Allocates for a moment; without memory the choice stays as it is. */
 void seep_top_follow(struct seep_top_choice *choice, const struct seep_top_view *view);
 
-/* Scrolls so that the chosen one of n lines is on the screen, of page_rows. */
+/* Scrolls so that the chosen one of n lines is visible on a screen of page_rows. */
 void seep_top_keep_shown(struct seep_top_choice *choice, size_t n);
 
 /* One key. The view is the one on the screen. */

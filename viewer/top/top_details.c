@@ -11,14 +11,14 @@
 
 enum { NAME_COLUMNS = 14, CURVE_COLUMNS = 60, MOST_STACKS = 8 };
 
-/* Lines are written one after another; those above the screen and below it are only counted. */
+/* Lines are written one after another; those above or below the screen are only counted. */
 struct page {
     struct seep_top_picture *picture;
     int at, end;
     size_t line, scroll;
 };
 
-/* The row of the next line, −1 where it is not on the screen. */
+/* The screen's row for the next line, −1 where it is not visible. */
 static int next_line(struct page *page)
 {
     bool shown = page->line++ >= page->scroll && page->at < page->end;
@@ -37,7 +37,7 @@ static void put_text(struct page *page, const char *name, const char *text)
             n = (size_t)width;
             while (n > (size_t)width / 2 && text[n] != ' ')
                 n--;
-            if (text[n] != ' ') /* one long word: as bytes, not within a character */
+            if (text[n] != ' ') /* one long word: cut at any byte that begins a character */
                 for (n = (size_t)width; n > 1 && (text[n] & 0xc0) == 0x80;)
                     n--;
         }

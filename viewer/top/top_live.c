@@ -33,7 +33,7 @@ static void draw(struct live *live)
     seep_top_picture_fini(&picture);
 }
 
-/* A job that has ended is looked at no more: nothing changes. */
+/* Once a job has ended it is not read again: nothing changes. */
 static void pause_follower(struct live *live)
 {
     seep_follow_pause(live->follower, live->choice.paused || live->view->ended);
@@ -79,7 +79,7 @@ static void follow(struct live *live)
 
     while (!live->choice.quit && !live->no_memory && !live->hung_up) {
         draw(live);
-        /* What a reading brings that was under way waits until it goes on. */
+        /* A reading that was under way when the user paused is taken after the pause. */
         files[FOLLOWER].fd = live->choice.paused ? -1 : seep_follow_fd(live->follower);
         files[FOLLOWER].revents = 0;
         seep_wait(files, 2, -1);
@@ -107,7 +107,7 @@ int seep_top_live(const struct seep_top_job *job, struct seep_top_view *view)
         seep_complain("out of memory or threads: end other programs");
     int status = live.no_memory ? SEEP_EXIT_UNUSABLE : 0;
     if (live.follower && !seep_follow_stop(live.follower))
-        _exit(status); /* a reading of minutes would have to be waited for */
+        _exit(status); /* else seep would wait for a reading that may take minutes */
     seep_top_view_destroy(live.view);
     return status;
 }

@@ -1,5 +1,5 @@
-/* The two ways to follow a job: on a terminal, and as lines for a file or a pipe. Both take the
- * view over that is shown first; both return the exit status. */
+/* Two ways to follow a job: on a terminal, and as lines for a file or a pipe. Both take over the
+ * view that is shown first; both return the exit status. */
 #ifndef SEEP_VIEWER_TOP_LIVE_H
 #define SEEP_VIEWER_TOP_LIVE_H
 
@@ -9,13 +9,13 @@
 /* What both follow. */
 struct seep_top_job {
     const char *folder;
-    struct seep_follow_how how; /* of readings that see reports (json_t *) with series */
-    double interval_s;          /* between two readings, at least */
-    double next_s;              /* to the next one */
+    struct seep_follow_how how; /* its readings are reports (json_t *) with series */
+    double interval_s;          /* least time between two readings */
+    double next_s;              /* until the next one */
     bool utf8;
 };
 
-/* On the screen that is open, which is closed at the end. */
+/* On the open screen, which is closed at the end. */
 int seep_top_live(const struct seep_top_job *job, struct seep_top_view *view);
 
 /* One line a reading on standard output, until the job has ended. */

@@ -8,11 +8,12 @@
 #include <string.h>
 
 enum {
-    FEW_ROWS = 16, /* with fewer there is room for the job and its lines alone */
-    /* Which the other tables leave to the lines, names of columns included: more where more leak.
-     */
+    FEW_ROWS = 16, /* with fewer there is room only for the job and its lines */
+    /* rows, including column names, that other tables leave to the lines; more where more lines
+     * leak */
     LINE_ROWS_LEAST = 7,
-    LINE_ROWS_MOST = 13
+    LINE_ROWS_MOST = 13,
+    HOLDER_ROWS_MOST = SEEP_TOP_PAPER_HOLDERS + 1 /* including column names */
 };
 
 int seep_top_picture_init(struct seep_top_picture *picture, int rows, int columns, bool utf8)
@@ -126,7 +127,17 @@ static void draw_foot(struct seep_top_picture *picture, int row,
                  message && !choice->typing ? SEEP_TOP_WARNING : SEEP_TOP_HEAD);
 }
 
-/* The tables above the lines share what these leave to them: spaces first. */
+/* Half of the rows that the lines need not have. */
+static int draw_holders(struct seep_top_picture *picture, int at, int end,
+                        const struct seep_top_view *view)
+{
+    const int rows = picture->list_only ? HOLDER_ROWS_MOST : (end - at) / 2;
+
+    return seep_top_draw_holders(picture, at,
+                                 at + (rows < HOLDER_ROWS_MOST ? rows : HOLDER_ROWS_MOST), view);
+}
+
+/* The tables above the lines share the remaining rows: spaces first. */
 static int draw_tables(struct seep_top_picture *picture, int at, int end,
                        const struct seep_top_view *view)
 {
@@ -141,7 +152,8 @@ static int draw_tables(struct seep_top_picture *picture, int at, int end,
 
     if (picture->list_only) {
         at = seep_top_draw_spaces(picture, at, at + spaces, view);
-        return seep_top_draw_processes(picture, at, at + SEEP_TOP_PAPER_PROCESSES + 1, view);
+        at = seep_top_draw_processes(picture, at, at + SEEP_TOP_PAPER_PROCESSES + 1, view);
+        return draw_holders(picture, at, end, view);
     }
     if (room < FEW_ROWS - LINE_ROWS_LEAST - 4)
         return at;
@@ -150,7 +162,8 @@ static int draw_tables(struct seep_top_picture *picture, int at, int end,
     int spaces_end = at + (spaces < room - for_processes ? spaces : room - for_processes);
     int next = seep_top_draw_spaces(picture, at, spaces_end, view);
     int processes_end = at + room < next + processes ? at + room : next + processes;
-    return seep_top_draw_processes(picture, next, processes_end, view);
+    next = seep_top_draw_processes(picture, next, processes_end, view);
+    return draw_holders(picture, next, at + room, view);
 }
 
 void seep_top_draw(struct seep_top_picture *picture, const struct seep_top_view *view,

@@ -1,11 +1,11 @@
-/* What is to be on the screen, as rows of styled text: made without a terminal, drawn by whoever
- * has one. */
+/* The contents of the screen, as rows of styled text: made without a terminal, and drawn by
+ * whichever output has one. */
 #ifndef SEEP_VIEWER_TOP_PICTURE_H
 #define SEEP_VIEWER_TOP_PICTURE_H
 
 #include "viewer/top/top_choice.h"
 
-/* What is said by a style is said by the text, too. */
+/* Styles only repeat what the text says too. */
 enum seep_top_style {
     SEEP_TOP_PLAIN,
     SEEP_TOP_HEAD,   /* names of columns */
@@ -19,6 +19,7 @@ enum seep_top_style {
 enum { SEEP_TOP_SPANS = 24, SEEP_TOP_MOST_COLUMNS = 500, SEEP_TOP_MOST_ROWS = 500 };
 enum {
     SEEP_TOP_PAPER_PROCESSES = 16,
+    SEEP_TOP_PAPER_HOLDERS = 5,
     SEEP_TOP_PAPER_LINES = 20
 }; /* shown at most where list_only */
 
@@ -26,7 +27,7 @@ struct seep_top_row {
     char *text; /* UTF-8, or ASCII; NUL-terminated */
     int columns;
     size_t bytes;
-    enum seep_top_style style; /* of what has no style of its own */
+    enum seep_top_style style; /* of text without a style of its own */
     int n_spans;
     struct {
         size_t begin, end; /* bytes of text */
@@ -39,24 +40,26 @@ struct seep_top_picture {
     char *texts;
     int n_rows, n_columns;
     bool utf8;
-    bool list_only; /* for paper: nothing is marked, no keys */
+    bool list_only; /* for paper: no row is marked, and no keys are shown */
 };
 
-/* Room for a picture, or -1 without memory. Larger ones than MOST_… are made as large as that. */
+/* Room for a picture, or -1 without memory. Sizes are cut at MOST_…. */
 int seep_top_picture_init(struct seep_top_picture *picture, int rows, int columns, bool utf8);
 void seep_top_picture_fini(struct seep_top_picture *picture);
 
-/* Draws all of it. `message`: what went wrong, or NULL. choice->page_rows and the like are set. */
+/* Draws everything. `message`: what went wrong, or NULL. Sets choice->page_rows and the like. */
 void seep_top_draw(struct seep_top_picture *picture, const struct seep_top_view *view,
                    struct seep_top_choice *choice, const char *message);
 
-/* The parts of it, each from row `at` on and not beyond row `end`; they return the next row. */
+/* Its parts, each drawn from row `at` on and never beyond row `end`; they return the next row. */
 int seep_top_draw_job(struct seep_top_picture *picture, int at, const struct seep_top_view *view,
                       bool paused);
 int seep_top_draw_spaces(struct seep_top_picture *picture, int at, int end,
                          const struct seep_top_view *view);
 int seep_top_draw_processes(struct seep_top_picture *picture, int at, int end,
                             const struct seep_top_view *view);
+int seep_top_draw_holders(struct seep_top_picture *picture, int at, int end,
+                          const struct seep_top_view *view);
 int seep_top_draw_lines(struct seep_top_picture *picture, int at, int end,
                         const struct seep_top_view *view, struct seep_top_choice *choice);
 void seep_top_draw_details(struct seep_top_picture *picture, int at, int end,
@@ -64,16 +67,16 @@ void seep_top_draw_details(struct seep_top_picture *picture, int at, int end,
 void seep_top_draw_help(struct seep_top_picture *picture, int at, int end,
                         struct seep_top_choice *choice);
 
-/* Appends a text in `columns` columns, padded: to the left, or to the right where `columns` is
- * negative. What does not fit into the picture is cut. */
+/* Appends a text in `columns` columns, left-aligned, or right-aligned where `columns` is negative.
+ * Cuts what does not fit into the picture. */
 void seep_top_put(struct seep_top_picture *picture, int row, int columns, const char *text,
                   enum seep_top_style style);
-/* The same of a size in 10 columns, with its sign in 11, and a blank before it. */
+/* The same for a size in 10 columns (11 with a sign), after a blank. */
 void seep_top_put_size(struct seep_top_picture *picture, int row, double bytes,
                        enum seep_top_style style);
 void seep_top_put_change(struct seep_top_picture *picture, int row, double bytes,
                          enum seep_top_style style);
-/* Appends what was drawn of such a number of columns, uncut. */
+/* Appends text that was already drawn for that many columns, uncut. */
 void seep_top_put_drawn(struct seep_top_picture *picture, int row, int columns, const char *drawn,
                         enum seep_top_style style);
 

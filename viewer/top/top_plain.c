@@ -27,7 +27,7 @@ static void put_growth(double growth)
     printf(" %s%s/step", growth > 0 ? "+" : "", seep_text_size(growth, size));
 }
 
-/* The line that is first in the list. */
+/* The first line of the list. */
 static void put_first_line(const struct seep_top_view *view, bool utf8)
 {
     struct seep_top_choice choice = {0};
@@ -46,7 +46,7 @@ static void put_first_line(const struct seep_top_view *view, bool utf8)
     free(order);
 }
 
-/* Returns 0, or −1 where nobody takes it. */
+/* Returns 0, or −1 where the output cannot be written. */
 static int put_line(const struct seep_top_view *view, bool utf8)
 {
     char text[32], size[SEEP_SIZE_TEXT];
@@ -84,7 +84,7 @@ static struct seep_top_view *read_again(const struct seep_top_job *job, double *
     return seep_top_view_create(report, (double)time(NULL));
 }
 
-/* Where nothing tells how the job ended, or whether, it has when nothing was written since. */
+/* Where it is unknown whether the job has ended, it counts as ended once nothing new is written. */
 static bool goes_on(const struct seep_top_view *view, const struct seep_top_view *before)
 {
     if (view->running || view->ended)
@@ -124,7 +124,8 @@ int seep_top_plain(const struct seep_top_job *job, struct seep_top_view *view)
 
 int seep_top_print(const struct seep_top_view *view, int columns, bool utf8)
 {
-    size_t rows = view->n_spaces + SEEP_TOP_PAPER_PROCESSES + SEEP_TOP_PAPER_LINES + 4;
+    size_t rows = view->n_spaces + SEEP_TOP_PAPER_PROCESSES + SEEP_TOP_PAPER_HOLDERS +
+                  SEEP_TOP_PAPER_LINES + 5;
     struct seep_top_choice choice = {0};
     struct seep_top_picture picture;
 

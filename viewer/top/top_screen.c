@@ -4,7 +4,7 @@
 #include <curses.h>
 #include <stdlib.h>
 
-enum { ESCAPE_MS = 50 }; /* after which Esc is Esc, and not the begin of another key */
+enum { ESCAPE_MS = 50 }; /* then Esc is the key itself, not the beginning of a sequence */
 
 static SCREEN *screen;
 static bool coloured;
@@ -30,7 +30,8 @@ bool seep_top_screen_open(bool colour)
     if (coloured) {
         use_default_colors();
         init_pair(SEEP_TOP_GOOD, COLOR_GREEN, -1);
-        /* The page's colours of retention and of leaks (put_text.c), where there are so many. */
+        /* The page's colours for retention and leaks (put_text.c), where the terminal has enough
+         * colours. */
         init_pair(SEEP_TOP_WARNING, COLORS >= 256 ? 178 : COLOR_YELLOW, -1);
         init_pair(SEEP_TOP_BAD, COLORS >= 256 ? 166 : COLOR_RED, -1);
     }
@@ -114,7 +115,7 @@ static long special_key(wint_t code)
     case KEY_RESIZE:
         return -1;
     default:
-        return SEEP_TOP_UP - 1; /* a key that says nothing here */
+        return SEEP_TOP_UP - 1; /* a key without a meaning here */
     }
 }
 

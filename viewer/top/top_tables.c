@@ -16,10 +16,10 @@ enum {
     NARROW = 72
 };
 
-/* Until a space is full: pointed out, worth a warning, and too far off to be said in full. */
+/* Time until a space is full: highlighted; with a warning; and too far off to be written out. */
 enum { BAD_S = 600, NEAR_S = 3600, FAR_S = 99 * 3600 };
 
-/* From these shares of its limit on a space is pointed out. */
+/* A space is highlighted from these shares of its limit on. */
 static const double full_share = 0.9, filling_share = 0.75;
 
 int seep_top_draw_job(struct seep_top_picture *picture, int at, const struct seep_top_view *view,
@@ -47,7 +47,7 @@ int seep_top_draw_job(struct seep_top_picture *picture, int at, const struct see
     return at + 1;
 }
 
-/* A bar of the share has room on a wide picture; else the share alone. */
+/* A wide picture has room for a bar of the share; a narrow one only for the number. */
 static int bar_columns(const struct seep_top_picture *picture)
 {
     return picture->n_columns >= WIDE ? BAR_COLUMNS : SHARE_COLUMNS;
@@ -117,7 +117,7 @@ static void draw_more(struct seep_top_picture *picture, int at, size_t n, size_t
     seep_top_put(picture, at, picture->n_columns, text, SEEP_TOP_PLAIN);
 }
 
-/* How many of n the rows have room for, where one row may have to say how many there are else. */
+/* How many of n fit into the rows, where one row may be needed to say how many more there are. */
 static size_t fitting(int rows, size_t n)
 {
     return rows <= 0 ? 0 : n <= (size_t)rows ? n : (size_t)rows - 1;
@@ -196,8 +196,8 @@ int seep_top_draw_processes(struct seep_top_picture *picture, int at, int end,
     return at;
 }
 
-/* How the columns of lines share the width: with room for it, live and peak are both there; with
- * little only what lines are sorted by, and their growth. */
+/* How the columns of lines share the width: a wide picture has both live and peak, a narrow one
+ * only the column that is sorted by, and growth. */
 struct line_columns {
     int line, pattern;
     bool live, peak, blocks;

@@ -61,7 +61,8 @@ static FILE *open_of(const char *pid, const char *name)
     return fopen(path, "re");
 }
 
-/* What a process was told to write to, where it maps nothing of seep's: it counts itself only. */
+/* The folder that SEEP_OUT names, for a process that maps none of seep's files: it keeps its counts
+ * to itself. */
 static bool folder_of_environment(const char *pid, char folder[PATH_MAX])
 {
     char link[64], cwd[PATH_MAX] = "", out[PATH_MAX];
@@ -77,7 +78,7 @@ static bool folder_of_environment(const char *pid, char folder[PATH_MAX])
     return length > 0 && length < PATH_MAX;
 }
 
-/* In another root (a container's) the same name is another folder. */
+/* In another root (a container's) the same path is another folder. */
 static void as_seen_here(const char *pid, char folder[PATH_MAX])
 {
     char there[PATH_MAX + 64];
@@ -99,7 +100,7 @@ static int find_process(const char *pid, char folder[PATH_MAX], struct seep_erro
     if (!maps && errno == ENOENT)
         return seep_error_set(err, SEEP_ENODATA, name, 0, "there is no such process");
     bool found = maps && seep_top_folder_of_maps(maps, folder);
-    /* Reading, not opening, may be what is refused. */
+    /* The kernel may refuse reading rather than opening. */
     int error = !maps || ferror(maps) ? errno : 0;
     if (maps)
         fclose(maps);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <wchar.h>
 
-/* The character at `p`, and its length; 0xfffd for a byte that begins none. */
+/* The character at `p`, and its length; 0xfffd for an invalid byte. */
 static uint32_t decode(const unsigned char *p, int *length)
 {
     int n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
@@ -23,15 +23,15 @@ static uint32_t decode(const unsigned char *p, int *length)
     return c;
 }
 
-/* Marks of direction have no width of their own in most tables, not in all. */
+/* Most tables of widths give direction marks no width, but not all. */
 static bool turns_around(uint32_t c)
 {
     return c == 0x61c || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
            (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
 }
 
-/* The columns of the character at `p`; *shown is how it is to be written, *length what it takes of
- * the text. */
+/* The columns of the character at `p`; *shown: the bytes to write for it; *length: the bytes it
+ * takes in the text. */
 static int cell(const char *p, bool utf8, const char **shown, int *length, int *bytes)
 {
     uint32_t c = decode((const unsigned char *)p, length);

@@ -11,8 +11,8 @@
 
 enum {
     MOST_TEXT = 1000,   /* bytes of a name that are shown: no terminal is wider */
-    RECENT_SHARE = 16,  /* the rate of steps is that of the last part of the time, */
-    RECENT_SECONDS = 30 /* or of so much */
+    RECENT_SHARE = 16,  /* the rate of steps is taken over this last part of the time, */
+    RECENT_SECONDS = 30 /* or over this many seconds */
 };
 
 static double last_of(const json_t *array)
@@ -51,7 +51,7 @@ static char *command_of(const json_t *argv)
     return seep_text_clean(text, strlen(text));
 }
 
-/* The steps since the first point of the recent part of the timeline: none, where all of it is
+/* The rate of steps since the first recent point of the timeline: none where all points are
  * older. */
 static void read_rate(struct seep_top_view *view)
 {
@@ -68,7 +68,7 @@ static void read_rate(struct seep_top_view *view)
     for (size_t i = 0; i + 1 < n && view->steps_per_s < 0; i++) {
         double t = json_number_value(json_array_get(view->times, i));
         double step = json_number_value(json_array_get(steps, i));
-        if (t >= begin && t < end && step >= 1) /* step 0 is all that comes before the training */
+        if (t >= begin && t < end && step >= 1) /* step 0 is everything before the training */
             view->steps_per_s = fmax(0, last_of(steps) - step) / (end - t);
     }
 }
@@ -81,7 +81,7 @@ static void read_job(struct seep_top_view *view, double now_unix_s)
     view->steps = seep_get_number(job, "steps");
     view->step_unit = seep_get_step_unit(job);
     view->running = seep_get_runs(view->report);
-    view->since_s = seep_get_number(job, "duration_s"); /* until it was last heard of */
+    view->since_s = seep_get_number(job, "duration_s"); /* until its last sign of life */
     if (view->running)
         view->since_s = fmax(view->since_s, now_unix_s - seep_get_number(job, "started_unix_s"));
     view->ended = seep_get_ended(view->report);
@@ -90,7 +90,7 @@ static void read_job(struct seep_top_view *view, double now_unix_s)
     read_rate(view);
 }
 
-/* What memory a space is bounded by: the host's, a device's, or nothing that is known. */
+/* The limit of a space's memory: the host's, a device's, or 0 where none is known. */
 static double limit_of(const json_t *report, const char *space)
 {
     struct seep_space_name name = seep_space_parse(space);
@@ -108,7 +108,7 @@ static double limit_of(const json_t *report, const char *space)
     return 0;
 }
 
-/* Steps in a second, or slices of time where there are no steps; 0: not known. */
+/* Steps per second, or time slices where there are no steps; 0: unknown. */
 static double pace_of(const struct seep_top_view *view)
 {
     if (strcmp(view->step_unit, "step") == 0)
@@ -116,7 +116,7 @@ static double pace_of(const struct seep_top_view *view)
     return view->since_s > 0 ? view->steps / view->since_s : 0;
 }
 
-/* The host's memory is filled by all that is resident, not by one of its spaces alone. */
+/* All resident memory fills the host, not one of its spaces alone. */
 static double full_in_s(const struct seep_top_view *view, const struct seep_top_space *space,
                         const struct seep_slope *growth, double resident)
 {
@@ -206,7 +206,7 @@ static int read_process(struct seep_top_process *p, const json_t *process)
     return p->command ? 0 : -1;
 }
 
-/* Running ones first, then failed ones, those that train before their helpers, then the larger. */
+/* Running ones first, then failed ones, trainers before their helpers, then the larger. */
 static int compare_processes(const void *a, const void *b)
 {
     const struct seep_top_process *p = a, *q = b;
@@ -284,6 +284,7 @@ struct seep_top_view *seep_top_view_create(json_t *report, double now_unix_s)
         return NULL;
     }
     view->report = report;
+    view->holders = json_object_get(json_object_get(report, "holders"), "named");
     read_job(view, now_unix_s);
     if (!view->command || read_spaces(view) < 0 || read_processes(view) < 0 ||
         read_lines(view) < 0) {

@@ -14,7 +14,8 @@
 struct seep_top_space {
     const char *name;
     double live, peak, growth, limit; /* bytes, growth a step; limit 0: none is known */
-    double full_in_s;                 /* until its memory is full, at this pace; < 0: not known */
+    double full_in_s;                 /* until its memory is full, at the current rate; < 0:
+                                       * unknown */
     bool has_growth;
     const json_t *levels; /* of the timeline; NULL where it has none */
 };
@@ -24,10 +25,10 @@ struct seep_top_process {
     char role[32];  /* "trainer", "rank 3" */
     char state[32]; /* "running", "exit 1", "signal 9", "unknown" */
     bool running;
-    bool failed;          /* and is no helper, of which many do */
+    bool failed;          /* and is not a helper, many of which fail */
     double rss, rss_peak; /* bytes; rss 0 once it has ended */
-    double host, device;  /* live bytes, of the host's spaces and of devices (tensors where no more
-                             is known); 0 once it has ended */
+    double host, device;  /* live bytes, in the host's spaces and on devices (tensors where nothing
+                           * else is known); 0 once it has ended */
     char *command;
 };
 
@@ -36,25 +37,25 @@ struct seep_top_view {
     double steps, steps_per_s; /* steps_per_s < 0: not known */
     double since_s;            /* since its start, until now or its end */
     const char *step_unit;     /* "step", "time slice" */
-    bool running;              /* some process of it does */
-    bool ended; /* it runs no more; where it was killed, or runs on another machine, nobody knows */
+    bool running;              /* at least one of its processes runs */
+    bool ended; /* it no longer runs; unknown where it was killed, or runs on another machine */
     const char *cwd;
     const json_t *times; /* of the timeline, seconds */
     struct seep_top_space *spaces;
     struct seep_top_process *processes; /* running ones first, then failed ones, then the larger */
     struct seep_line_view *lines;       /* largest peak first */
     size_t n_spaces, n_processes, n_lines;
-    size_t n_ended;       /* processes, the last ones, that are not worth a row while others run */
-    const json_t **sites; /* of the lines, one line's after another's */
-    const char **space_names; /* of those that lines are in */
+    size_t n_ended;           /* the last ones of `processes`, which get no row while others run */
+    const json_t **sites;     /* sites of the lines, one line's after another's */
+    const char **space_names; /* of the spaces that the lines are in */
     size_t n_space_names;
-    json_t *report; /* what all of it refers to */
+    const json_t *holders; /* what holds most, by the latest snapshots; NULL: none was taken */
+    json_t *report;        /* owns what the fields refer to */
 };
 
-/* The view of a report that was made now_unix_s seconds after 1970; takes the reference over, also
- * on failure. NULL without memory, else free it by
- * seep_top_view_destroy(). */
+/* The view of a report that was made now_unix_s seconds after 1970; takes over the reference, also
+ * on failure. NULL without memory; free it by seep_top_view_destroy(). */
 struct seep_top_view *seep_top_view_create(json_t *report, double now_unix_s);
-void seep_top_view_destroy(struct seep_top_view *view); /* NULL: nothing */
+void seep_top_view_destroy(struct seep_top_view *view); /* Accepts NULL. */
 
 #endif

@@ -1,10 +1,11 @@
-/* `seep view`: a report as one page for a browser, alone or beside an older one; as a file, or
- * served while the job runs. */
+/* `seep view`: a report as one page for a browser, alone or compared with an older one, or a look;
+ * as a file, or served while the job runs. */
 #include "libprof/base/text.h"
 #include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/page/page_html.h"
 #include "viewer/serve/serve.h"
+#include "viewer/view/view_look.h"
 #include "viewer/view/view_page.h"
 #include "viewer/viewer.h"
 
@@ -22,8 +23,8 @@ struct view_options {
     char **argv;
 };
 
-/* After `--serve` a word that has an address's form is one, unless something of that name is
- * there: then it is the folder. */
+/* A word after `--serve` that looks like an address is one, unless a file or folder of that name
+ * exists: then it is the folder. */
 static const char *next_address(const struct view_options *o)
 {
     if (optind < o->argc && seep_serve_is_address(o->argv[optind]) &&
@@ -50,6 +51,9 @@ static int check_arguments(int n, const struct view_options *o)
         seep_complain("view takes one folder or two: try `seep view DIR` or `seep view BASE NEW`");
     else if (o->serve && o->out)
         seep_complain("a served page is not written to a file: give --serve or -o, not both");
+    else if (n == 2 &&
+             (seep_view_is_file(o->argv[optind]) || seep_view_is_file(o->argv[optind + 1])))
+        seep_complain("a look is shown alone; it has all its looks: give one file, or two folders");
     else
         return -1;
     return SEEP_EXIT_UNUSABLE;
@@ -81,6 +85,15 @@ static int read_options(int argc, char **argv, struct view_options *o)
     return status >= 0 ? status : check_arguments(argc - optind, o);
 }
 
+/* "look.html" beside "look.json". NULL without memory. */
+static char *page_beside(const char *file)
+{
+    const size_t n = strlen(file);
+    const bool json = n > 5 && strcmp(file + n - 5, ".json") == 0;
+
+    return seep_text_format("%.*s.html", (int)(json ? n - 5 : n), file);
+}
+
 /* "DIR/NAME". NULL without memory. */
 static char *file_in(const char *dir, const char *name)
 {
@@ -89,6 +102,12 @@ static char *file_in(const char *dir, const char *name)
     while (n > 1 && dir[n - 1] == '/')
         n--;
     return seep_text_format("%.*s/%s", (int)n, dir, name);
+}
+
+static char *default_name(const struct seep_view_of *of)
+{
+    return of->look ? page_beside(of->dir)
+                    : file_in(of->dir, of->before ? "compare.html" : "view.html");
 }
 
 static int write_page(const struct seep_view_of *of, const char *out)
@@ -100,7 +119,7 @@ static int write_page(const struct seep_view_of *of, const char *out)
         seep_output_complain_analysis(&err, of->dir, of->roles);
         return SEEP_EXIT_UNUSABLE;
     }
-    char *path = out ? strdup(out) : file_in(of->dir, of->before ? "compare.html" : "view.html");
+    char *path = out ? strdup(out) : default_name(of);
     if (!path)
         seep_complain("out of memory: end other programs");
     int status = path ? seep_output(page, seep_page_html, path) : SEEP_EXIT_UNUSABLE;
@@ -124,7 +143,8 @@ int seep_view_main(int argc, char **argv)
         seep_output_complain_analysis(&err, argv[optind], o.roles);
         return SEEP_EXIT_UNUSABLE;
     }
-    const struct seep_view_of of = {argv[argc - 1], before, o.roles, o.all};
+    const char *last = argv[argc - 1];
+    const struct seep_view_of of = {last, seep_view_is_file(last), before, o.roles, o.all};
     status = o.serve ? seep_serve(&of, &o.address) : write_page(&of, o.out);
     json_decref(before);
     return status;

@@ -3,6 +3,7 @@
 #include "libprof/analysis.h"
 #include "libprof/gate/fix_verdict.h"
 #include "libprof/page/page_document.h"
+#include "viewer/view/view_look.h"
 
 int seep_view_report(const char *dir, const char *roles, json_t **report, struct seep_error *err)
 {
@@ -12,7 +13,7 @@ int seep_view_report(const char *dir, const char *roles, json_t **report, struct
     return seep_analyse(&dir, 1, &options, report, err);
 }
 
-/* That two runs cannot be judged is said in the page: what differs is to be seen all the same. */
+/* Where two runs cannot be judged the page says so, and shows the differences all the same. */
 static json_t *page_of_two(const json_t *before, const json_t *after, bool all)
 {
     struct seep_error err = {0};
@@ -29,9 +30,10 @@ static json_t *page_of_two(const json_t *before, const json_t *after, bool all)
 int seep_view_page(const struct seep_view_of *of, json_t **page, struct seep_error *err)
 {
     json_t *report = NULL;
-    int r = seep_view_report(of->dir, of->roles, &report, err);
+    int r = of->look ? seep_view_look(of->dir, page, err)
+                     : seep_view_report(of->dir, of->roles, &report, err);
 
-    if (r < 0)
+    if (r < 0 || of->look)
         return r;
     *page = of->before ? page_of_two(of->before, report, of->all)
                        : seep_page_document(report, NULL, of->all);

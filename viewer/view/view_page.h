@@ -1,4 +1,5 @@
-/* The data of a page: of one folder of profiles, or of a newer one beside an older. */
+/* The data of a page: of one profile folder, of a newer one compared with an older, or of a look.
+ */
 #ifndef SEEP_VIEWER_VIEW_VIEW_PAGE_H
 #define SEEP_VIEWER_VIEW_VIEW_PAGE_H
 
@@ -10,16 +11,19 @@
 /* What is shown. The texts stay the caller's. */
 struct seep_view_of {
     const char *dir;      /* the one, or the newer */
-    const json_t *before; /* the report of the older, or NULL */
+    bool look;            /* `dir` is the file of a look */
+    const json_t *before; /* the older report, or NULL */
     const char *roles;    /* NULL: the shipped ones */
     bool all;             /* leave no site out */
 };
 
-/* The report that a page is made of: every site, with series. Returns what seep_analyse() does. */
+/* The report from which a page is made: every site, with series. Returns what seep_analyse()
+ * does. */
 SEEP_MUST_CHECK int seep_view_report(const char *dir, const char *roles, json_t **report,
                                      struct seep_error *err);
 
-/* *page out, a new reference (libprof/page/page_document.h). Returns what seep_analyse() does. */
+/* *page out, a new reference (libprof/page/page_document.h, page_look.h). Returns what
+ * seep_analyse() or seep_view_look() does. */
 SEEP_MUST_CHECK int seep_view_page(const struct seep_view_of *of, json_t **page,
                                    struct seep_error *err);
 

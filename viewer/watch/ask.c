@@ -1,5 +1,5 @@
-/* The job's table is read and written as a file, not mapped: whoever cuts it short meanwhile does
- * not end this command. */
+/* The job's table is read and written as a file, not mapped: a file that is cut short meanwhile
+ * does not end this command. */
 #include "viewer/watch/ask.h"
 
 #include "libprof/read/job_read.h"
@@ -19,7 +19,7 @@
 
 enum {
     LOOK_MS = 20,
-    PATIENCE_MS = 10 * 1000, /* until a process notices: one that allocates does at once */
+    PATIENCE_MS = 10 * 1000, /* until a process notices: one that allocates notices at once */
     READING_MS = 150 * 1000, /* longer than a reader may take */
 };
 
@@ -42,14 +42,14 @@ static void pause_a_little(void)
     nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000 * 1000}, NULL);
 }
 
-/* A copy of it is on its way: the slot is its own, or somebody still works on what it had. */
+/* Whether a copy is under way: the slot is in use, or a reader still works on its previous copy. */
 static bool is_at_work(const struct seep_snapshot_slot *slot)
 {
     return slot->state != SEEP_SNAPSHOT_FREE || slot->reading;
 }
 
-/* False: the process has not noticed in time, or is gone. While another's copy is read, it cannot
- * have one. */
+/* False: the process did not notice in time, or is gone. It cannot be copied while another
+ * process's copy is read. */
 static bool has_noticed(int fd, uint32_t process_plus_1, const struct seep_process *p)
 {
     struct seep_snapshot_slot slot;
@@ -87,7 +87,7 @@ static bool is_awaited(const struct seep_job *job)
     return reader && reader <= INT_MAX && (kill((pid_t)reader, 0) == 0 || errno == EPERM);
 }
 
-/* A process that becomes another program has an entry for each: the last one is what it is. */
+/* A process that has exec'd has an entry for each program: the last one is current. */
 static bool is_recorded(const struct seep_job *job, uint32_t n, uint32_t process)
 {
     const struct seep_process *p = &job->processes[process];

@@ -18,10 +18,10 @@
 #define NS_PER_MS UINT64_C(1000000)
 
 enum {
-    STUCK_MS = 2000,        /* a slot without a copy that lives */
-    LAST_MS = 60 * 1000,    /* for what waits as the job ends, */
-    TELL_MS = 200,          /* which is said if it takes longer */
-    RESERVE_MS = 30 * 1000, /* that what is in reserve is kept, before it is thought about, too */
+    STUCK_MS = 2000,        /* then a slot is freed whose process and copy are dead */
+    LAST_MS = 60 * 1000,    /* to wait for readers when the job ends, */
+    TELL_MS = 200,          /* with a message after this */
+    RESERVE_MS = 30 * 1000, /* a reserve is evaluated after this, if no newer copy is */
 };
 
 static uint64_t now_ns(void)
@@ -45,14 +45,35 @@ static void free_slot(struct seep_snapshot_slot *slot)
     __atomic_store_n(&slot->state, SEEP_SNAPSHOT_FREE, __ATOMIC_RELEASE);
 }
 
-/* Who weighs what a copy costs waits for what the last one did. */
+/* Tells the job which copy is still being read or evaluated: it makes no regular one before it
+ * knows the cost of that. */
 static void note_reading(const struct seep_copies *h)
 {
     __atomic_store_n(&slot_of(h)->reading, h->worker || h->reserve_is_next ? h->copy : 0,
                      __ATOMIC_RELEASE);
 }
 
-/* A reader of its own process; of what is in reserve it keeps what it has read until it is told. */
+/* A process that waits to be read frees the slot once it has been. */
+static struct seep_copy_of what_is_read(const struct seep_copies *h)
+{
+    const struct seep_snapshot_slot *slot = slot_of(h);
+    const uint32_t process = slot->process_plus_1 - 1;
+
+    return (struct seep_copy_of){
+        process < SEEP_MAX_PROCESSES ? h->folder->job->processes[process].pid : 0, slot->step};
+}
+
+/* Yama lets a process be read by its ancestors: the launcher is one, a reader is not. */
+static int open_memory(pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+    return pid > 1 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+/* Starts a reader in a process of its own. A reserve reader keeps what it has read until it is told
+ * to go on. */
 static pid_t start_reader(struct seep_copies *h, bool in_reserve)
 {
     const pid_t launcher = getpid();
@@ -60,14 +81,19 @@ static pid_t start_reader(struct seep_copies *h, bool in_reserve)
 
     h->copy = slot_of(h)->copy;
     h->taken_ns = slot_of(h)->taken_ns;
+    h->read_last = what_is_read(h);
     __atomic_store_n(&slot_of(h)->reading, h->copy, __ATOMIC_RELEASE);
+    const int memory = open_memory((pid_t)h->copy);
     pid_t pid = in_reserve && pipe2(wish, O_CLOEXEC) ? -1 : fork();
     if (pid == 0) {
         if (wish[1] >= 0)
             close(wish[1]);
-        const struct seep_copy_readings readings = {h->folder, h->roles, h->keys, h->worker != 0};
+        const struct seep_copy_readings readings = {h->folder, h->roles, h->keys, h->worker != 0,
+                                                    memory};
         seep_copy_reader_be(&readings, launcher, wish[0]);
     }
+    if (memory >= 0)
+        close(memory);
     if (wish[0] >= 0)
         close(wish[0]);
     if (pid < 0) {
@@ -84,8 +110,8 @@ static pid_t start_reader(struct seep_copies *h, bool in_reserve)
     return pid;
 }
 
-/* What that reader has not let go of by itself. An older one may end while the latest still reads.
- */
+/* Lets go of the copy for a reader that ended without doing so. An older reader may end while the
+ * latest still reads. */
 static void has_left(struct seep_copies *h, pid_t reader)
 {
     if (reader != h->latest)
@@ -102,7 +128,7 @@ static void count_cpu(struct seep_job *job, const struct rusage *usage)
                              (uint64_t)(user->tv_usec + system->tv_usec) * 1000;
 }
 
-/* It ends without a word, but what it has read has cost a CPU. */
+/* Kills the reserve reader, and still counts the CPU time that it took. */
 static void drop_reserve(struct seep_copies *h)
 {
     struct rusage usage = {0};
@@ -119,7 +145,7 @@ static void drop_reserve(struct seep_copies *h)
     h->reserve_is_next = false;
 }
 
-/* It is wanted: it becomes the one at work. */
+/* The reserve is wanted: its reader becomes the worker. */
 static void use_reserve(struct seep_copies *h)
 {
     const char word = SEEP_COPY_WANTED;
@@ -130,6 +156,7 @@ static void use_reserve(struct seep_copies *h)
     (void)n;
     close(h->wish);
     h->worker = h->reserve;
+    h->worker_reads = h->reserve_has;
     h->reserve = 0;
     h->reserve_is_next = false;
     note_reading(h);
@@ -139,9 +166,11 @@ static void start_worker(struct seep_copies *h)
 {
     h->reserve_follows = false;
     h->worker = start_reader(h, false);
+    h->worker_reads = h->read_last;
 }
 
-/* No copy waits while somebody thinks about another one: what was asked for is kept until then. */
+/* A copy is read at once. Its evaluation waits, in reserve, while the worker evaluates another one,
+ * or if the job asked for a reserve only. */
 static void start_reading(struct seep_copies *h)
 {
     const bool in_reserve = slot_of(h)->in_reserve;
@@ -151,6 +180,7 @@ static void start_reading(struct seep_copies *h)
     if (in_reserve || h->worker) {
         drop_reserve(h);
         h->reserve = start_reader(h, true);
+        h->reserve_has = h->read_last;
         h->reserve_ns = now_ns();
         h->reserve_is_next = !in_reserve;
         h->reserve_follows = h->worker != 0;
@@ -159,7 +189,8 @@ static void start_reading(struct seep_copies *h)
     }
 }
 
-/* Where an older one has been read, the job itself makes the next one as soon as that may be. */
+/* A reserve that followed the reading of an older copy is not due: the job itself makes the next
+ * copy when costs allow. */
 static bool is_reserve_due(const struct seep_copies *h)
 {
     return h->reserve &&
@@ -179,7 +210,7 @@ void seep_copies_open(struct seep_copies *h, struct seep_job_folder *folder, con
     __atomic_store_n(&folder->job->snapshot.reader, (uint32_t)getpid(), __ATOMIC_RELEASE);
 }
 
-/* Whoever took the slot, and the copy, may have been killed, and with them who would see to it. */
+/* The process that took the slot, or its copy, may have been killed before freeing it. */
 static void free_stuck(struct seep_copies *h)
 {
     struct seep_snapshot_slot *slot = slot_of(h);
@@ -235,9 +266,9 @@ bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const stru
     } else {
         h->worker = 0;
         if (!WIFEXITED(status) || WEXITSTATUS(status) != SEEP_COPY_READ)
-            h->reserve_follows = false; /* it stands for this one */
+            h->reserve_follows = false; /* the reserve stands in for this one */
         else if (!h->reserve_is_next && !h->reserve_follows)
-            drop_reserve(h); /* this one is better */
+            drop_reserve(h); /* this one is newer */
         if (h->reserve_is_next)
             use_reserve(h);
     }
@@ -246,26 +277,25 @@ bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const stru
     return true;
 }
 
-/* The end waits for a reader, for so long, and so long as nobody is tired of it. */
+/* At the end seep waits for a reader, within a limit, and until the user interrupts. */
 struct last_wait {
     uint64_t begun_ns, end_ns;
-    int told; /* columns on the terminal that are to be cleared */
+    int told; /* columns to be cleared on the terminal */
 };
 
 static void tell(const struct seep_copies *h, struct last_wait *w)
 {
-    const struct seep_snapshot_slot *slot = slot_of(h);
-    const uint32_t process = slot->process_plus_1 - 1, step = slot->step;
+    const struct seep_copy_of *of = &h->worker_reads;
     char after[32] = "";
 
     if (!h->tells || w->told || now_ns() - w->begun_ns < TELL_MS * NS_PER_MS)
         return;
-    if (step)
-        snprintf(after, sizeof after, ", step %" PRIu32, step);
-    w->told = dprintf(
-        STDERR_FILENO,
-        "seep: looking at who holds the memory of process %" PRIu32 "%s (Ctrl-C skips this)",
-        process < SEEP_MAX_PROCESSES ? h->folder->job->processes[process].pid : 0, after);
+    if (of->step)
+        snprintf(after, sizeof after, ", step %" PRIu32, of->step);
+    w->told = dprintf(STDERR_FILENO,
+                      "seep: looking at who holds the memory of process %" PRIu32
+                      "%s (Ctrl-C skips this)",
+                      of->pid, after);
 }
 
 static void clear(struct last_wait *w)
@@ -275,7 +305,7 @@ static void clear(struct last_wait *w)
     w->told = 0;
 }
 
-/* Sleeps for a moment, from which a signal to end wakes. */
+/* Sleeps for a moment; a signal to end interrupts it. */
 static void sleep_a_little(struct last_wait *w)
 {
     const struct timespec moment = {.tv_nsec = 2 * NS_PER_MS};
@@ -290,7 +320,7 @@ static void sleep_a_little(struct last_wait *w)
         w->end_ns = 0;
 }
 
-/* Takes the reader's end. */
+/* Reaps the reader once it ends. */
 static void wait_for_reader(struct seep_copies *h, struct last_wait *w)
 {
     struct rusage usage = {0};
@@ -311,7 +341,7 @@ static void wait_for_reader(struct seep_copies *h, struct last_wait *w)
     }
 }
 
-/* The job has paid for a copy that is being made, and for one that waits. */
+/* Waits for a copy that is being made; the job has paid for it. True if a copy is ready. */
 static bool copy_waits(const struct seep_copies *h, struct last_wait *w)
 {
     const struct seep_snapshot_slot *slot = slot_of(h);
@@ -323,7 +353,7 @@ static bool copy_waits(const struct seep_copies *h, struct last_wait *w)
            now_ns() < w->end_ns;
 }
 
-/* What follows one that has been read keeps to what all reading may cost. */
+/* A reserve that followed a reading is subject to the limit on what all readings may cost. */
 static bool is_reserve_wanted(const struct seep_copies *h)
 {
     const struct seep_job *job = h->folder->job;

@@ -1,6 +1,6 @@
-/* The launcher's side of frozen copies (preload/snapshot): it notices that one waits, and has a
- * process of its own read it, so that neither the job nor the launcher is touched by what happens
- * there. */
+/* The launcher's side of frozen copies (preload/snapshot): it notices a copy that is ready, and has
+ * a separate process read it, so that a crash of the reader harms neither the job nor the
+ * launcher. */
 #ifndef SEEP_VIEWER_WATCH_COPIES_H
 #define SEEP_VIEWER_WATCH_COPIES_H
 
@@ -9,37 +9,44 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-struct seep_copies {
-    const struct seep_job_folder *folder; /* NULL: nobody reads copies */
-    bool keys;                            /* texts of dict keys are shown */
-    const char *roles;                    /* NULL: the shipped rules */
-    bool tells;                           /* on stderr, a terminal, what the end waits for */
-    pid_t worker;                         /* who reads one, 0: nobody */
-    pid_t reserve;        /* who has read one, and keeps it for the end; 0: nobody */
-    bool reserve_is_next; /* that one was asked for, and waits for its turn alone */
-    bool reserve_follows; /* that one is of later than what the worker reads, or has read */
-    int wish;             /* where that one is told that it is wanted, */
-    uint64_t reserve_ns;  /* and since when it has it */
-    pid_t latest;         /* whichever of them began last, until it has let go */
-    uint32_t copy;        /* that is read, or was last */
-    uint64_t taken_ns;    /* when that one was made: by this they are told apart */
-    uint32_t state;       /* of the slot when last looked at, */
-    uint64_t since_ns;    /* since when it is so */
+/* Of which process a copy is, and of which step; each 0: not known. */
+struct seep_copy_of {
+    uint32_t pid, step;
 };
 
-/* Tells the job that copies are read from here on. */
+struct seep_copies {
+    const struct seep_job_folder *folder; /* NULL: copies are not read */
+    bool keys;                            /* texts of dict keys are shown */
+    const char *roles;                    /* NULL: the shipped rules */
+    bool tells;                           /* tell on stderr, a terminal, what seep waits for at the
+                                           * end */
+    pid_t worker;                         /* the process that reads a copy; 0: none */
+    pid_t reserve;        /* the process that has read a copy and keeps it for the end; 0: none */
+    bool reserve_is_next; /* that copy was asked for, and waits only for its turn */
+    bool reserve_follows; /* that copy is later than the one that the worker reads, or has read */
+    int wish;             /* pipe that tells the reserve that it is wanted, */
+    uint64_t reserve_ns;  /* and since when there is a reserve */
+    pid_t latest;         /* the reader that started last, until it has let go of its copy */
+    uint32_t copy;        /* that is read, or was read last */
+    struct seep_copy_of read_last, worker_reads, reserve_has;
+    uint64_t taken_ns; /* when that copy was made; this identifies it */
+    uint32_t state;    /* of the slot, when last checked, */
+    uint64_t since_ns; /* and since when it is so */
+};
+
+/* Tells the job that copies are read from now on. */
 void seep_copies_open(struct seep_copies *h, struct seep_job_folder *folder, const char *roles,
                       bool keys);
 
-/* Has a copy that waits read; and frees the slot of one that came to nothing. */
+/* Has a copy that is ready read, and frees the slot of one that failed. */
 void seep_copies_look(struct seep_copies *h);
 
-/* A child of the launcher's has ended. True where it was the reader. */
+/* A child of the launcher has ended. True where it was a reader. */
 bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const struct rusage *usage);
 
-/* The job has ended: what waits is read, within bounds, and every copy ends. Reaps no child but the
- * reader. SIGINT, SIGQUIT, SIGTERM and SIGHUP, which the caller has blocked, end that at once, and
- * are taken. */
+/* The job has ended: reads what is ready, within limits, and ends every copy. Reaps no child but
+ * the readers. SIGINT, SIGQUIT, SIGTERM and SIGHUP, which the caller has blocked, end this at once,
+ * and are consumed. */
 void seep_copies_close(struct seep_copies *h);
 
 #endif

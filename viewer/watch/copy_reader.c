@@ -20,12 +20,12 @@
 #include <unistd.h>
 
 #define NS_PER_MS UINT64_C(1000000)
-#define FAULT_NS  UINT64_C(700) /* a page that is written anew while there is a copy: measured */
+#define FAULT_NS  UINT64_C(700) /* per page that the job writes while a copy exists: measured */
 
 enum {
-    READER_SECONDS = 120, /* then it is given up */
-    ROOM_SHARE = 2,       /* of the memory that is left, that a reader may take: one in so many */
-    BEHIND = 5,           /* priority, as it thinks: it gets a quarter of a CPU that is wanted */
+    READER_SECONDS = 120, /* then the reading is given up */
+    ROOM_SHARE = 2,       /* a reader may take 1/n of the memory that is left */
+    BEHIND = 5,           /* nice value while it evaluates: a quarter of a contended CPU */
 };
 
 static uint64_t now_ns(void)
@@ -41,7 +41,7 @@ bool seep_copy_let_go(struct seep_snapshot_slot *slot, uint64_t taken_ns)
     uint32_t ready = SEEP_SNAPSHOT_READY;
 
     if (slot->taken_ns != taken_ns)
-        return false; /* it is another's by now */
+        return false; /* the slot has another copy by now */
     if (!__atomic_compare_exchange_n(&slot->state, &ready, SEEP_SNAPSHOT_DONE, false,
                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return false;
@@ -49,7 +49,8 @@ bool seep_copy_let_go(struct seep_snapshot_slot *slot, uint64_t taken_ns)
     return true;
 }
 
-/* Whose steps they are says how they were counted. */
+/* How the steps were counted, or what else caused the copy. A process without steps of its own uses
+ * those of the process that it follows. */
 static const char *source_of(const struct seep_job *job, uint32_t process, uint32_t source)
 {
     const struct seep_process *p = &job->processes[process];
@@ -76,8 +77,8 @@ static const char *source_of(const struct seep_job *job, uint32_t process, uint3
     }
 }
 
-/* At the end local variables are gone, and what they held with them: what seems to be held by
- * nobody then may well have been by somebody while the job ran. */
+/* At the end local variables are gone, and with them what they held: memory that no object seems to
+ * hold then may well have been held while the job ran. */
 static void leave_only_what_is_held(json_t *lines)
 {
     for (size_t i = json_array_size(lines); i-- > 0;) {
@@ -98,19 +99,19 @@ static int write_document(const struct seep_copy_readings *h, const json_t *docu
     return seep_output_replace(document, seep_output_json, path, 0600, &err);
 }
 
-/* A reading, whose copy may be ready before its maker is awake again, and says how long it slept.
- */
+/* One reading. `slot` is the shared one, not a copy of it: the process may note how long it was
+ * stopped only after its copy is ready. */
 struct job_reading {
     struct seep_snapshot_slot *slot;
     const uint64_t taken_ns;
     const bool in_place;
-    const bool beside; /* somebody is at work on an older one */
-    int wish; /* where the launcher says that what is in reserve is wanted; −1: it is, at once */
-    bool too_late; /* the process waits no longer, and has said so itself */
+    const bool beside; /* another reader is at work on an older copy */
+    int wish; /* pipe on which the launcher says that the reserve is wanted; −1: it is, at once */
+    bool too_late; /* the process no longer waits, and has said so itself */
     struct seep_examine_request request;
 };
 
-/* Field 10 of /proc/PID/stat, 0: not known. */
+/* Field 10 of /proc/PID/stat; 0: unknown. */
 static uint64_t minor_faults(uint32_t pid)
 {
     char path[64], text[1024] = "";
@@ -128,8 +129,8 @@ static uint64_t minor_faults(uint32_t pid)
     return faults;
 }
 
-/* What is in reserve is kept until the launcher says that it is wanted: its end, or another word
- * than that, ends the wait. */
+/* A reserve is kept until the launcher says that it is wanted; anything else, or a closed pipe,
+ * discards it. */
 static bool is_wanted(int wish)
 {
     char word = 0;
@@ -141,8 +142,8 @@ static bool is_wanted(int wish)
     return word == SEEP_COPY_WANTED;
 }
 
-/* The stop, and what the process had to copy before it could write, while there was a copy. In
- * place it has waited all the time. */
+/* How long the process was held up: the stop, and the page faults of its writes while the copy
+ * existed. In place it was stopped all the time. */
 static uint64_t felt(const struct job_reading *reading)
 {
     const struct seep_snapshot_slot *slot = reading->slot;
@@ -153,7 +154,7 @@ static uint64_t felt(const struct job_reading *reading)
     return slot->stop_ns + (now && since < INT32_MAX ? since * FAULT_NS : 0);
 }
 
-/* Unless somebody is at work on a newer one already. */
+/* Marks the reading as done, unless a newer one has begun. */
 static void let_others_in(struct job_reading *reading)
 {
     uint32_t own = (uint32_t)reading->request.copy;
@@ -162,8 +163,9 @@ static void let_others_in(struct job_reading *reading)
                                       __ATOMIC_RELAXED);
 }
 
-/* From here on the copy, or the process itself, goes its way. What was read of a copy is whole also
- * where its maker's end has taken it since; a process that waits no longer may have changed. */
+/* Called when all has been read: lets the copy end, or the process itself go on if it was read in
+ * place. A copy may have ended by now, which does no harm; but a process that no longer waited may
+ * have changed while it was read. */
 static bool has_been_read(void *reading_given, bool whole)
 {
     struct job_reading *reading = reading_given;
@@ -173,7 +175,7 @@ static bool has_been_read(void *reading_given, bool whole)
         reading->too_late = true;
         return false;
     }
-    setpriority(PRIO_PROCESS, 0, BEHIND); /* nobody waits any more */
+    setpriority(PRIO_PROCESS, 0, BEHIND); /* nothing waits any more */
     if (reading->wish < 0)
         return true;
     if (!reading->beside)
@@ -181,7 +183,7 @@ static bool has_been_read(void *reading_given, bool whole)
     return whole && is_wanted(reading->wish);
 }
 
-/* Every field of the slot is the job's word, and read once. */
+/* Every field of the slot is written by the job, so untrusted, and is read once. */
 static int read_slot(const struct seep_copy_readings *h, int wish)
 {
     struct seep_job *job = h->folder->job;
@@ -203,6 +205,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
                     .roles_file = h->roles,
                     .keys = h->keys,
                     .copy = (pid_t)now.copy,
+                    .memory = h->memory,
                     .snapshot = now.snapshot,
                     .pid = job->processes[process].pid,
                     .start_ns = job->processes[process].start_ns,
@@ -226,7 +229,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
     return rc ? SEEP_COPY_NOT_READ : SEEP_COPY_READ;
 }
 
-/* It is the first to go where memory is short. */
+/* The kernel kills this process first when memory is short. */
 static void be_first_to_go(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -236,7 +239,7 @@ static void be_first_to_go(void)
         (void)n;
         close(fd);
     }
-    const struct rlimit no_core = {1, 1}; /* nor one by a pipe */
+    const struct rlimit no_core = {1, 1}; /* 1, not 0: no core through a pipe either */
     setrlimit(RLIMIT_CORE, &no_core);
 }
 
@@ -247,7 +250,7 @@ _Noreturn void seep_copy_reader_be(const struct seep_copy_readings *h, pid_t lau
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != launcher)
         _exit(SEEP_COPY_NOT_READ);
-    signal(SIGALRM, SIG_DFL); /* seep may have been started with it ignored */
+    signal(SIGALRM, SIG_DFL); /* seep may have been started with SIGALRM ignored */
     alarm(READER_SECONDS);
     sigemptyset(&none);
     sigaddset(&none, SIGALRM);

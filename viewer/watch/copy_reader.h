@@ -1,5 +1,5 @@
-/* A process of the launcher's own, that reads a frozen copy or a process that waits, lets it go,
- * and writes down who holds what. */
+/* A child of the launcher that reads a frozen copy, or a stopped process, lets it go, and writes
+ * down which objects hold memory. */
 #ifndef SEEP_VIEWER_WATCH_COPY_READER_H
 #define SEEP_VIEWER_WATCH_COPY_READER_H
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* How it ends, and the launcher's word to one that is in reserve. */
+/* Its exit statuses, and the launcher's word to a reserve. */
 enum {
     SEEP_COPY_READ = 0,
     SEEP_COPY_NOT_READ = 1,
@@ -22,14 +22,15 @@ struct seep_copy_readings {
     const struct seep_job_folder *folder;
     const char *roles; /* NULL: the shipped rules */
     bool keys;         /* texts of dict keys are shown */
-    bool beside;       /* somebody is at work on an older one */
+    bool beside;       /* another reader is at work on an older copy */
+    int memory;        /* file of the copy's memory; −1: could not be opened */
 };
 
-/* Tells the copy that was made then, which waits on the slot's state, that it may end, or the
- * process that it may go on. False: it waits no longer. */
+/* Tells the copy made at that time, which waits on the slot's state, to end, or the process to go
+ * on. False: it no longer waits. */
 bool seep_copy_let_go(struct seep_snapshot_slot *slot, uint64_t taken_ns);
 
-/* What a forked child of the launcher does. `wish`: where it is told that what it has in reserve is
+/* The body of a forked child of the launcher. `wish`: pipe that tells it that its reserve is
  * wanted; −1: it is, at once. */
 _Noreturn void seep_copy_reader_be(const struct seep_copy_readings *readings, pid_t launcher,
                                    int wish);

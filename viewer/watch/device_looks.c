@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Makes room: of each device every other look goes. */
+/* Makes room: drops every other look at each device. */
 static void thin_out(struct seep_device_notes *notes)
 {
     bool leave_out[SEEP_MAX_DEVICES] = {false};

@@ -21,14 +21,14 @@
 enum {
     GAP_NS = 250 * 1000 * 1000,
     ENVIRONMENT_BYTES = 256 * 1024,
-    MOST_USERS = 256, /* processes of a job that use devices: one a device, as a rule */
+    MOST_USERS = 256, /* processes of a job that use devices: usually one per device */
 };
 
 /* A process that uses devices. */
 struct user {
     uint32_t process; /* in the job's table */
     uint32_t pid;
-    struct seep_header *header; /* of its profile, mapped; NULL: it cannot be */
+    struct seep_header *header; /* of its mapped profile; NULL: it cannot be mapped */
     char *visible;              /* its CUDA_VISIBLE_DEVICES; NULL: not set */
 };
 
@@ -55,7 +55,7 @@ static bool uses_device(const struct seep_process *p)
 
 /* ---- one who uses them ----------------------------------------------------------------------- */
 
-/* Its profile, held to be one before anything is written. */
+/* Maps its profile, after checking that it is one. */
 static struct seep_header *map_header(const char *folder, const struct seep_process *p)
 {
     char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES];
@@ -79,7 +79,7 @@ static struct seep_header *map_header(const char *folder, const struct seep_proc
     return NULL;
 }
 
-/* As the process began with it, for that is all that can be read. NULL: it is not set. */
+/* CUDA_VISIBLE_DEVICES at the start of the process: later changes cannot be read. NULL: not set. */
 static char *read_visible(uint32_t pid)
 {
     static const char name[] = "CUDA_VISIBLE_DEVICES=";
@@ -128,7 +128,7 @@ static uint64_t used_by(const struct seep_nvml_use *use, uint32_t pid)
     return 0;
 }
 
-/* Of a device that the process has nothing on nothing is said. */
+/* Notes nothing for a device on which the process has nothing. */
 static void note(const struct seep_nvml_use *use, const struct user *u, unsigned number,
                  uint32_t period)
 {

@@ -14,7 +14,7 @@
 
 enum { ENVIRONMENT_BYTES = 256 * 1024 };
 
-/* Linux 6.13's struct pidfd_info, as far as it is needed; exit_code is 6.15's. */
+/* Linux 6.13's struct pidfd_info, up to the last field needed; exit_code is 6.15's. */
 struct info {
     uint64_t mask;
     uint64_t cgroup;
@@ -26,7 +26,7 @@ _Static_assert(sizeof(struct info) == 64, "the kernel tells versions by their si
 #define GET_INFO  _IOWR(0xff, 11, struct info)
 #define INFO_EXIT (UINT64_C(1) << 3)
 
-/* Its wait status, once it has been reaped. False: not yet, or the kernel does not keep it. */
+/* The wait status of a reaped process. False: not reaped yet, or the kernel does not keep it. */
 static bool kept_status(int fd, int *status)
 {
     struct info info = {.mask = INFO_EXIT};
@@ -42,8 +42,8 @@ static bool is_reaped(int fd)
     return syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) < 0;
 }
 
-/* Looks at one that has ended. True: it is done with. Who has reaped it may know better, and says
- * so in place of this. */
+/* Checks a watched process. True: it has ended, and needs no more checks. A parent that reaped it
+ * may know its status better, and its note takes precedence. */
 static bool settle(const struct seep_ended *e, struct seep_job_folder *folder)
 {
     int status = SEEP_STATUS_UNSEEN;
@@ -79,13 +79,14 @@ static bool is_watched(const struct seep_ends *ends, uint32_t pid)
     return false;
 }
 
-/* Whether the process has the variable by which the library finds the job's folder. Pids of another
- * namespace are strangers' here: a guess would say of the job how one of those ended. */
+/* Whether the process has the variable by which the library finds the job's folder. Process ids of
+ * another namespace may name unrelated processes here, whose ends must not be taken for the
+ * job's. */
 static bool is_of_job(const struct seep_job_folder *folder, uint32_t pid)
 {
     static char text[ENVIRONMENT_BYTES];
     char path[64], wanted[sizeof folder->path + 16] = "";
-    size_t n = 1; /* each variable has a zero before it, and one behind */
+    size_t n = 1; /* every variable is between two zeros */
 
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/environ", pid);
     int n_wanted = 2 + snprintf(wanted + 1, sizeof wanted - 1, "SEEP_OUT=%s", folder->path);
@@ -97,8 +98,8 @@ static bool is_of_job(const struct seep_job_folder *folder, uint32_t pid)
     return memmem(text, n, wanted, (size_t)n_wanted) != NULL;
 }
 
-/* A stranger may have its pid by now: whether it is the one is asked once the descriptor is there,
- * which is of that process for good. Where there is none, its end is what it says itself. */
+/* The pid may have been reused: it is checked after the descriptor is open, which stays with that
+ * one process. Without a descriptor, only the process itself can note its end. */
 static void watch(struct seep_ends *ends, const struct seep_job_folder *folder,
                   const struct seep_process *p, uint32_t pid)
 {

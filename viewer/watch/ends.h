@@ -1,8 +1,8 @@
-/* How processes of the job end that are nobody's but init's: seep is no subreaper, for an orphan is
- * to see the parent that it would have without seep. The launcher holds a descriptor of each
- * (pidfd), which tells its status after it has been reaped (since Linux 6.15); before that a
- * zombie's is read from /proc. Of one that is reaped too soon for either only that it has ended is
- * known. */
+/* How those processes of the job end that only init reaps: seep is no subreaper, so that an orphan
+ * sees the parent that it would have without seep. The launcher holds a pidfd of each, which gives
+ * its status after it has been reaped (since Linux 6.15); on older kernels the status is read from
+ * /proc while it is a zombie. If it is reaped too soon for either, it is only known to have
+ * ended. */
 #ifndef SEEP_VIEWER_WATCH_ENDS_H
 #define SEEP_VIEWER_WATCH_ENDS_H
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { SEEP_ENDS_WATCHED = 256 }; /* at once: others wait until one of these has ended */
+enum { SEEP_ENDS_WATCHED = 256 }; /* at once: others wait until one of them has ended */
 
 struct seep_ended {
     int fd;
@@ -22,14 +22,14 @@ struct seep_ended {
 struct seep_ends {
     struct seep_ended watched[SEEP_ENDS_WATCHED];
     unsigned n;
-    uint32_t *known; /* of each entry of the job's table, the pid that has been looked at */
+    uint32_t *known; /* for each entry of the job's table, the pid already handled */
 };
 
-/* Begins to watch who is new in the job's table, and notes there who has ended. `child` is the
- * launcher's own. Never waits. */
+/* Starts to watch new processes in the job's table, and notes there which ones have ended. `child`
+ * is the launcher's own. Never waits. */
 void seep_ends_find(struct seep_ends *ends, struct seep_job_folder *folder, pid_t child);
 
-/* Whether any that is watched still lives. */
+/* Whether any watched process still lives. */
 bool seep_ends_any_lives(const struct seep_ends *ends);
 
 void seep_ends_close(struct seep_ends *ends);

@@ -6,7 +6,7 @@
 
 enum { TOO_SMALL = 7, NOT_TOLD_ABOVE = 48 /* bits */ };
 
-/* As the library's second and third version of the call lay them out. */
+/* As laid out by the second and third version of the library's call. */
 struct user {
     unsigned pid;
     unsigned long long bytes;
@@ -44,7 +44,7 @@ static void list_devices(struct seep_nvml *nvml, void *library)
         return;
     for (unsigned i = 0; i < n && i < SEEP_NVML_DEVICES; i++) {
         if (device(i, &nvml->devices[i]))
-            return; /* numbers behind it would be others' */
+            return; /* later indices would be those of other devices */
         (void)uuid(nvml->devices[i], nvml->uuids[i], SEEP_NVML_UUID - 1);
         nvml->n = i + 1;
     }
@@ -91,7 +91,7 @@ bool seep_nvml_ask(const struct seep_nvml *nvml, unsigned index, struct seep_nvm
     return true;
 }
 
-/* A number, or what an identity begins with that no other begins with. */
+/* Finds a number, or a prefix that only one identity has. */
 static int find_one(const char (*uuids)[SEEP_NVML_UUID], unsigned n, const char *text,
                     size_t length)
 {
@@ -118,7 +118,7 @@ int seep_nvml_index_in(const char (*uuids)[SEEP_NVML_UUID], unsigned n, const ch
         at += strspn(at, " ");
         const size_t length = strcspn(at, " ,");
         const int index = find_one(uuids, n, at, length);
-        if (index < 0 || number-- == 0) /* what is behind one that is none is not visible */
+        if (index < 0 || number-- == 0) /* devices after an invalid entry are not visible */
             return index;
         at += length;
         at += strspn(at, " ");

@@ -2,48 +2,17 @@
 
 #include "libprof/base/clock.h"
 #include "libprof/read/process_alive.h"
+#include "viewer/watch/process_file.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     FIRST_GAP_NS = 10 * 1000 * 1000,
     RSS_GAP_NS = 250 * 1000 * 1000,
     PSS_GAP_NS = 500 * 1000 * 1000,
-    COST_SHARE = 100, /* a pass may cost one in so many */
+    COST_SHARE = 100, /* a pass may take one part in so many of the time */
 };
-
-enum { TEXT_BYTES = 4096 };
-
-/* A file of /proc/PID; "" where it cannot be read. */
-static void read_file(uint32_t pid, const char *file, char text[TEXT_BYTES])
-{
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/%s", pid, file);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, TEXT_BYTES - 1);
-    if (fd >= 0)
-        close(fd);
-    text[n < 0 ? 0 : n] = '\0';
-}
-
-/* The number behind `key` ("VmHWM:"), in bytes; 0 where it is not there. */
-static uint64_t find_kib(const char *text, const char *key)
-{
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, key, strlen(key)) == 0)
-            return strtoull(line + strlen(key), NULL, 10) * 1024;
-    }
-    return 0;
-}
 
 /* A pid counts once: after an exec it has two entries, and the younger one is what runs. */
 static bool is_youngest(const struct seep_job *job, uint32_t n, uint32_t i)
@@ -61,14 +30,14 @@ static void raise_peak(uint64_t *peak, uint64_t bytes)
         __atomic_store_n(peak, bytes, __ATOMIC_RELAXED);
 }
 
-/* That of the process whose steps it takes part in. */
+/* The period of the process whose steps it takes part in. */
 static uint32_t period_of(const struct seep_job *job, const struct seep_process *p)
 {
     return p->follows && p->follows <= SEEP_MAX_PROCESSES ? job->processes[p->follows - 1].period
                                                           : p->period;
 }
 
-/* Pages written by a forked child become its own, without any call that a hook could see. */
+/* Pages that a forked child writes become its own, without any call that a hook could see. */
 static void note_private(struct seep_process *p, uint64_t bytes, uint32_t period)
 {
     if (!bytes)
@@ -81,7 +50,7 @@ static void note_private(struct seep_process *p, uint64_t bytes, uint32_t period
     p->private_last_bytes = bytes;
 }
 
-/* While a copy of it lives, its own pages do not look it. */
+/* While a copy of a process exists, its private pages count as shared. */
 static bool is_copied(const struct seep_job *job, uint32_t process)
 {
     return __atomic_load_n(&job->snapshot.state, __ATOMIC_ACQUIRE) != SEEP_SNAPSHOT_FREE &&
@@ -91,7 +60,7 @@ static bool is_copied(const struct seep_job *job, uint32_t process)
 /* One pass over the listed processes that have not been reaped yet. */
 static void pass(struct seep_job *job, bool with_pss)
 {
-    char text[TEXT_BYTES];
+    char text[SEEP_PROCESS_FILE_BYTES];
     uint64_t sum = 0;
     uint32_t n = __atomic_load_n(&job->n_processes, __ATOMIC_ACQUIRE);
 
@@ -102,18 +71,18 @@ static void pass(struct seep_job *job, bool with_pss)
         uint32_t pid = __atomic_load_n(&p->pid, __ATOMIC_ACQUIRE);
         if (!pid || __atomic_load_n(&p->has_status, __ATOMIC_ACQUIRE) || !is_youngest(job, n, i))
             continue;
-        /* One that nobody in the job has reaped may have ended, and a stranger have its pid. */
+        /* A process that nobody in the job has reaped may have ended, and its pid be reused. */
         if (!seep_process_is_alive(pid, p->start_ns))
             continue;
-        read_file(pid, with_pss ? "smaps_rollup" : "status", text);
+        seep_process_file((pid_t)pid, with_pss ? "smaps_rollup" : "status", text);
         if (with_pss) {
-            uint64_t pss = find_kib(text, "Pss:");
+            uint64_t pss = seep_process_file_kib(text, "Pss:");
             raise_peak(&p->pss_peak_bytes, pss);
             if (!is_copied(job, i))
-                note_private(p, find_kib(text, "Private_Dirty:"), period_of(job, p));
+                note_private(p, seep_process_file_kib(text, "Private_Dirty:"), period_of(job, p));
             sum += pss;
         } else {
-            raise_peak(&p->rss_peak_bytes, find_kib(text, "VmHWM:"));
+            raise_peak(&p->rss_peak_bytes, seep_process_file_kib(text, "VmHWM:"));
         }
     }
     if (with_pss)

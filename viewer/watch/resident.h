@@ -15,10 +15,10 @@ struct seep_resident {
 };
 
 /* Makes the passes that are due: VmHWM of every listed process into rss_peak_bytes, PSS into
- * pss_peak_bytes, the peak of the sum of PSS into job->pss_peak_bytes. The gap between passes
- * begins at 10 ms and grows to 250 ms (RSS) and 500 ms (PSS), and further where a pass is dear: it
- * takes at most 1 % of the time. Returns the nanoseconds until the next one is due, above 0.
- * Threads: one per object. Allocates: nothing. */
+ * pss_peak_bytes, the peak of the sum of PSS into job->pss_peak_bytes. The gap between passes grows
+ * from 10 ms to 250 ms (RSS) and 500 ms (PSS), and further where a pass is expensive: passes take
+ * at most 1 % of the time. Returns the nanoseconds until the next one is due, above 0. Threads: one
+ * per object. Allocates: nothing. */
 uint64_t seep_resident_sample(struct seep_resident *resident, struct seep_job *job);
 
 #endif

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* The number behind `key` at the beginning of a line of a file, 0: none. An empty key: the first.
- */
+/* The number after `key` at the beginning of a line of a file; 0: none. With an empty key, the
+ * first number. */
 static uint64_t number_in(const char *path, const char *key)
 {
     char line[256];

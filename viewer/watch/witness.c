@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* On a busy machine the witness, or seep itself, may get its turn late. */
+/* On a busy machine the witness, or seep itself, may be scheduled late. */
 enum { NS_PER_MS = 1000 * 1000, PATIENCE_MS = 50, SAME_NS = 200 * NS_PER_MS };
 
 static uint64_t now_ns(void)
@@ -20,8 +20,8 @@ static uint64_t now_ns(void)
     return seep_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Whoever reads seep's output waits for its end, and so does whoever holds the other end of a pipe
- * of the caller's. */
+/* A pipe that stays open here would keep its reader waiting: readers of seep's output, and those of
+ * the caller's other pipes. */
 static void close_all(void)
 {
     if (syscall(SYS_close_range, 0, ~0u, 0) == 0)

@@ -17,13 +17,13 @@ struct seep_graph_node {
 
 static size_t n_live;
 
-/* A frame of its own, or it would be taken for the line that makes nodes. */
+/* Has a frame of its own, or reports would name the line that makes nodes. */
 static __attribute__((noinline)) float *tensor_alloc(size_t rows, size_t columns)
 {
     return calloc(rows * columns + 1, sizeof(float));
 }
 
-/* Not inlined: the frame of what a graph is made of. */
+/* Not inlined: reports name this frame as the one that makes graphs. */
 static __attribute__((noinline)) int autograd_node_make(enum operation operation,
                                                         struct seep_graph_node *from, size_t rows,
                                                         size_t columns,

@@ -1,5 +1,5 @@
-/* A small autograd: operations leave nodes that hold what their backward needs and the nodes they
- * came from. Who keeps a loss keeps its whole graph.
+/* A small autograd: each operation creates a node that holds what its backward needs, and the nodes
+ * it came from. A reference to a loss keeps its whole graph alive.
  *
  * Functions return 0 or -SEEP_ENOMEM, outputs last; a node that comes out is the caller's
  * reference. Threads: one. Allocates: a node and its tensors from malloc. */
@@ -35,12 +35,12 @@ const float *seep_graph_value(const struct seep_graph_node *node);
 /* From a loss: adds to the gradients of all parameters on the way. */
 SEEP_MUST_CHECK int seep_graph_backward(const struct seep_graph_node *loss);
 
-/* One more reference; one less: a node without any goes, and its own references with it. NULL:
+/* Adds a reference; drops one: a node without references is freed, and drops its own. NULL:
  * nothing. */
 struct seep_graph_node *seep_graph_keep(struct seep_graph_node *node);
 void seep_graph_drop(struct seep_graph_node *node);
 
-/* Nodes of this process that are there. */
+/* Live nodes of this process. */
 size_t seep_graph_live(void);
 
 #endif

@@ -1,7 +1,6 @@
-/* A GPU under the caching allocator, as a training's tensors have it: CUDA's device 0, or a
- * stand-in that hands out addresses and no memory. Segments are blocks of "device:0", tensors of
- * "tensor:0".
- */
+/* A GPU behind the caching allocator, as a training's tensors see it: CUDA's device 0, or a
+ * stand-in that hands out addresses without memory. Segments are blocks of "device:0", tensors of
+ * "tensor:0". */
 #ifndef SEEP_KERNELS_CACHED_GPU_H
 #define SEEP_KERNELS_CACHED_GPU_H
 
@@ -14,8 +13,8 @@ struct seep_cached_gpu {
     struct seep_caching_allocator *allocator;
 };
 
-/* `expandable`: one growing segment a pool, which the stand-in alone can. 0, -SEEP_ENOMEM,
- * -SEEP_EINVAL, -SEEP_EDEVICE with why in *err; *out is to be finished in any case. */
+/* `expandable`: one growing segment per pool, which only the stand-in supports. 0, -SEEP_ENOMEM,
+ * -SEEP_EINVAL, -SEEP_EDEVICE with why in *err; *out must be finished in any case. */
 SEEP_MUST_CHECK int seep_cached_gpu_init(struct seep_cached_gpu *out, enum seep_device device,
                                          bool expandable, struct seep_error *err);
 void seep_cached_gpu_fini(struct seep_cached_gpu *gpu);

@@ -13,7 +13,7 @@
 static const size_t least_block = 512, most_small = MIB, small_segment = 2 * MIB;
 static const size_t shared_segment = 20 * MIB, least_own_segment = 10 * MIB, round_large = 2 * MIB;
 
-/* What a report names: a frame of its own. */
+/* Reports name these functions, so each has a frame of its own. */
 #define SEEN __attribute__((noinline))
 
 static size_t segment_bytes(size_t bytes)
@@ -26,7 +26,7 @@ static size_t segment_bytes(size_t bytes)
 /* ---- segments ----------------------------------------------------------------------------------
  */
 
-/* The line that a cache's growth shows on: what the driver gives. */
+/* Takes a segment from the driver: the line to which a report attributes a growing cache. */
 static SEEN int take_segment(struct seep_caching_allocator *a, size_t bytes,
                              struct seep_segment *segment)
 {
@@ -85,7 +85,7 @@ static int block_of_segment(struct seep_caching_allocator *a, size_t bytes, unsi
 /* ---- blocks ------------------------------------------------------------------------------------
  */
 
-/* Cuts what is beyond `bytes` off where that is worth a block. */
+/* Cuts off what exceeds `bytes`, where that is worth a block. */
 static bool split(struct seep_caching_allocator *a, struct seep_caching_block *block, size_t bytes)
 {
     size_t rest = block->bytes - bytes;
@@ -112,7 +112,7 @@ static int obtain(struct seep_caching_allocator *a, size_t bytes, unsigned which
         seep_pool_take_out(pool, *out);
         return 0;
     }
-    /* A full device may have room once the cache is emptied; one that fails otherwise has not. */
+    /* A full device may have room once the cache is emptied; any other failure is final. */
     for (int attempt = 0; attempt < 2 && rc == -SEEP_ENOMEM; attempt++) {
         if (attempt)
             seep_caching_empty(a);

@@ -11,7 +11,7 @@ static size_t page_bytes(unsigned which)
     return which == SEEP_POOL_SMALL ? 2 * MIB : 20 * MIB;
 }
 
-/* One block that has become larger or smaller, for whoever watches. */
+/* Reports one block that has grown or shrunk. */
 static void announce(const struct seep_caching_allocator *a, const struct seep_segment *s)
 {
     if (s->mapped)
@@ -20,7 +20,7 @@ static void announce(const struct seep_caching_allocator *a, const struct seep_s
         seep_block_gone(a->device_space, (void *)s->address);
 }
 
-/* A hole behind the segment's last block; the segment is made for the first one. */
+/* Adds a hole after the segment's last block; makes the segment if there is none. */
 static struct seep_caching_block *add_hole(struct seep_caching_allocator *a, unsigned which,
                                            size_t bytes)
 {
@@ -54,7 +54,7 @@ static struct seep_caching_block *add_hole(struct seep_caching_allocator *a, uns
     return hole;
 }
 
-/* A segment ends with memory. */
+/* A segment never ends with a hole. */
 static void drop_last_hole(struct seep_caching_allocator *a, unsigned which)
 {
     struct seep_pool *pool = &a->pools[which];
@@ -74,8 +74,8 @@ static size_t free_before(const struct seep_caching_block *block)
     return seep_block_is_free(block->before) ? block->before->bytes : 0;
 }
 
-/* The first hole that has room for the request, with what is free beside it; else one behind all.
- */
+/* The first hole that has room for the request, including free neighbours; else a new one at the
+ * end. */
 static struct seep_caching_block *find_hole(struct seep_caching_allocator *a, size_t bytes,
                                             unsigned which)
 {
@@ -171,7 +171,7 @@ static bool make_hole(struct seep_caching_allocator *a, struct seep_caching_bloc
     return true;
 }
 
-/* Holes change the list: it is begun anew after each. */
+/* Making a hole changes the list, so the loop restarts after each. */
 void seep_expandable_empty(struct seep_caching_allocator *a, struct seep_pool *pool)
 {
     size_t from, to, i = 0;

@@ -52,7 +52,7 @@ size_t seep_pool_round_up(size_t bytes, size_t to);
 
 /* ---- the list of free blocks ----------------------------------------------------------------- */
 
-/* Where the first free block lies that does not go before (bytes, address). */
+/* Index of the first free block that is not before (bytes, address). */
 size_t seep_pool_find(const struct seep_pool *pool, size_t bytes, uintptr_t address);
 
 /* Room for all blocks of the pool, and those that one request or hole may add: giving back cannot
@@ -67,11 +67,12 @@ void seep_pool_take_out(struct seep_pool *pool, struct seep_caching_block *block
 bool seep_block_is_free(const struct seep_caching_block *block);
 bool seep_block_is_hole(const struct seep_caching_block *block);
 
-/* What lies beyond `bytes` becomes a block behind, of the same state; NULL without memory. */
+/* What lies beyond `bytes` becomes a block of its own after it, in the same state; NULL without
+ * memory. */
 struct seep_caching_block *seep_block_cut(struct seep_caching_allocator *a,
                                           struct seep_caching_block *block, size_t bytes);
 
-/* `second` lies behind `first`, and is no more. */
+/* Joins `second`, which follows `first`, to it. */
 void seep_block_join(struct seep_caching_allocator *a, struct seep_caching_block *first,
                      struct seep_caching_block *second);
 

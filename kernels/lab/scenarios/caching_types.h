@@ -1,11 +1,11 @@
-/* What the caching allocator stands on and what it counts. */
+/* The driver below the caching allocator, and the allocator's counters. */
 #ifndef SEEP_KERNELS_CACHING_TYPES_H
 #define SEEP_KERNELS_CACHING_TYPES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* What gives segments. Addresses are not touched here. */
+/* Provides segments. Their addresses are not accessed here. */
 struct seep_caching_driver {
     void *context;
     /* 0 with *address; -SEEP_ENOMEM where it has no more, and any other code where it failed. */

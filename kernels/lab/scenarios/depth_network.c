@@ -47,8 +47,8 @@ void seep_depth_fini(struct seep_depth_network *net)
     *net = (struct seep_depth_network){0};
 }
 
-/* Every picture is noise about a level of its patch; the depth of a place hangs on the first frame.
- */
+/* Each picture is noise around a level per patch; the depth at a place depends on the first
+ * frame. */
 static void draw_picture(float *picture, size_t n, const float *levels, size_t n_levels,
                          struct seep_chance *chance)
 {

@@ -18,9 +18,9 @@ struct seep_depth_network {
 SEEP_MUST_CHECK int seep_depth_init(struct seep_depth_network *net, size_t n_values, uint64_t seed);
 void seep_depth_fini(struct seep_depth_network *net);
 
-/* A sample: four frames, each in colour and augmented, 3 × height × width floats, in the proportion
- * of 320 × 1024 and of `bytes` in all, about. Its features [n_in] and depths [n_out] for the
- * network are means over patches. The pictures are gone on return, as in a loader's worker;
+/* A sample: four frames, each in colour and augmented, 3 × height × width floats, with the
+ * proportions of 320 × 1024 and about `bytes` in all. Its features [n_in] and depths [n_out] for
+ * the network are means over patches. The pictures are freed on return, as in a loader's worker;
  * features and depths are the caller's. */
 SEEP_MUST_CHECK int seep_depth_sample(const struct seep_depth_network *net, size_t bytes,
                                       struct seep_chance *chance, float *features, float *depths);

@@ -1,8 +1,7 @@
-/* Scenario featdepth: a distributed training in mmcv's manner. What a log buffer keeps, how
- * gradients are gathered for the reduction, and which GPU a rank sits on each cost memory of their
- * own.
+/* Scenario featdepth: a distributed training in the style of mmcv. What a log buffer keeps, how
+ * gradients are gathered for the reduction, and on which GPU a rank runs each cost memory.
  *
- * The GPUs are told, not used, whatever the device: contexts, weights and batches are announced to
+ * The GPUs are only announced, whatever the device: contexts, weights and batches are announced to
  * seep where a rank would have them, and the arithmetic runs on the CPU. */
 #include "kernels/lab/judges.h"
 #include "kernels/lab/rows.h"
@@ -22,7 +21,7 @@ enum { RANKS = 2, BATCH = 4, STEPS_AN_EPOCH = 40, EPOCHS = 3, GRAPH_NODES = 7 };
  * 25). */
 static const double full_weights = 35e6, full_sample_bytes = 31457280, full_piece_bytes = 25e6;
 
-/* Below that seep takes a buffer for nobody's trouble: the network stays so large at any scale. */
+/* Below that seep does not report the buffer: the network never gets smaller, at any scale. */
 static const double least_weights = 350e3;
 
 /* What CUDA's context takes of a GPU, whatever the job's size: measured figures lie between 300 and
@@ -41,7 +40,7 @@ static const struct seep_variant variants[] = {
     [LOG_SCALAR] = {.name = "log-scalar",
                     .summary = "the log buffer keeps each step's loss as a number"},
     [BUCKET_ALL] = {.name = "bucket-all",
-                    .summary = "all gradients are made one array for the reduction",
+                    .summary = "all gradients are copied into one array for the reduction",
                     .pattern = "collective-buffer",
                     .severity = "pressure",
                     .function = "allreduce_coalesced"},
@@ -49,7 +48,8 @@ static const struct seep_variant variants[] = {
                    .summary = "gradients are reduced in pieces of 25 MB",
                    .cured = "collective-buffer"},
     [WRONG_DEVICE] = {.name = "wrong-device",
-                      .summary = "rank 1 never sets its device: context and batches on GPU 0",
+                      .summary =
+                          "rank 1 never sets its device, so its context and batches are on GPU 0",
                       .pattern = "wrong-device",
                       .severity = "retention",
                       .function = "set_up_devices"},
@@ -61,7 +61,7 @@ static const struct seep_fix fixes[] = {
     /* The peak falls by what is kept, more or less what two ranks have at once of their steps. */
     {.before = "log-node", .after = "log-scalar"},
     {.before = "bucket-all",
-     .after = "bucket-25"}, /* the prediction is of the whole buffer, and a piece stays */
+     .after = "bucket-25"}, /* the prediction is for the whole buffer, but a piece stays */
     {.before = "wrong-device", .after = "right", .as_predicted = true},
     {0},
 };
@@ -99,7 +99,7 @@ struct rank {
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-/* Stands for cudaMalloc(): nothing is taken, and the address is nobody's. */
+/* Stands in for cudaMalloc(): allocates nothing, and the address belongs to nobody. */
 static __attribute__((noinline)) void device_alloc(struct rank *r, unsigned device,
                                                    uintptr_t number, size_t bytes)
 {
@@ -113,8 +113,8 @@ static __attribute__((noinline)) void device_alloc(struct rank *r, unsigned devi
 
 enum { CONTEXT = 1, WEIGHTS, GRADIENTS, MOMENTUM, IMAGES };
 
-/* cuda() without torch.cuda.set_device() goes to GPU 0, and takes a context there; the network was
- * moved by number. */
+/* cuda() without torch.cuda.set_device() goes to GPU 0, and creates a context there; the network
+ * was moved to its GPU by number. */
 static __attribute__((noinline)) void set_up_devices(struct rank *r, size_t sample_bytes)
 {
     unsigned own = r->number, current = r->job->variant == WRONG_DEVICE ? 0 : own;
@@ -163,7 +163,7 @@ static __attribute__((noinline)) int allreduce_coalesced(struct rank *r, size_t 
     return 0;
 }
 
-/* The runner's log buffer. A node is a reference to all that led to it. */
+/* The runner's log buffer. A node references everything that led to it. */
 static void log_buffer_add(struct rank *r, struct seep_graph_node *loss)
 {
     r->log[r->n_log].number = seep_graph_value(loss)[0];
@@ -322,10 +322,10 @@ static void judge_devices(const struct seep_outcome *outcomes, struct seep_rows 
         char name[96];
         double told = of(outcomes, v, "rank_1_bytes_on_device_0");
         double seen = seen_on_device_0(outcomes[v].report);
-        snprintf(name, sizeof name, "%s: rank 1 on GPU 0", variants[v].name);
+        snprintf(name, sizeof name, "%s: memory of rank 1 on GPU 0", variants[v].name);
         bool some = v == WRONG_DEVICE;
         seep_rows_add(rows, seen == told && (told >= (double)context_bytes) == some, name,
-                      some ? "a context and a batch" : "nothing", "%.4g MB told, %.4g MB seen",
+                      some ? "a context and a batch" : "nothing", "%.4g MB announced, %.4g MB seen",
                       told / 1e6, seen / 1e6);
     }
 }
@@ -335,27 +335,28 @@ static void judge(const struct seep_outcome *outcomes, double scale, struct seep
     double piece = fmin(full_piece_bytes * scale / of(outcomes, BUCKET_25, "gradient_bytes"), 1);
     double last = of(outcomes, RIGHT, "loss_last"), worst = 0;
 
-    seep_rows_add_near(rows, "log-node: nodes kept a step",
+    seep_rows_add_near(rows, "log-node: graph nodes kept a step",
                        of(outcomes, LOG_NODE, "nodes_kept_per_step"), GRAPH_NODES, 0, "nodes");
     seep_rows_add(rows, of(outcomes, LOG_SCALAR, "nodes_kept_per_step") == 0,
-                  "log-scalar: nodes kept a step", "0", "%g",
+                  "log-scalar: graph nodes kept a step", "0", "%g",
                   of(outcomes, LOG_SCALAR, "nodes_kept_per_step"));
-    seep_rows_add_near(rows, "bucket-all: transient / gradients",
-                       of(outcomes, BUCKET_ALL, "transient_over_gradients"), 1, 0.001, "of them");
-    seep_rows_add_near(rows, "bucket-all: the transient as seep found it",
+    seep_rows_add_near(rows, "bucket-all: transient buffer / gradients",
+                       of(outcomes, BUCKET_ALL, "transient_over_gradients"), 1, 0.001, "times");
+    seep_rows_add_near(rows, "bucket-all: transient buffer that seep finds",
                        found(outcomes, BUCKET_ALL, "saving_bytes"),
                        of(outcomes, BUCKET_ALL, "transient_bytes"), 0.01, "MB");
-    seep_rows_add_near(rows, "bucket-25: transient / gradients",
-                       of(outcomes, BUCKET_25, "transient_over_gradients"), piece, 0.01, "of them");
+    seep_rows_add_near(rows, "bucket-25: transient buffer / gradients",
+                       of(outcomes, BUCKET_25, "transient_over_gradients"), piece, 0.01, "times");
     judge_devices(outcomes, rows);
     for (int v = 0; v < N_VARIANTS; v++) {
         double apart = fabs(of(outcomes, v, "loss_last") / last - 1);
         worst = isnan(apart) || apart > worst ? apart : worst; /* NAN stays */
     }
-    seep_rows_add(rows, worst < 1e-6, "the training itself is the same in all variants",
-                  "loss within 1e-6", "within %.1g", worst);
+    seep_rows_add(rows, worst < 1e-6, "all variants train alike", "loss within 1e-6", "within %.1g",
+                  worst);
     seep_rows_add(rows, last < of(outcomes, RIGHT, "loss_first"), "the loss falls",
-                  "< first epoch's", "%.4g after %.4g", last, of(outcomes, RIGHT, "loss_first"));
+                  "below the first epoch's", "%.4g after %.4g", last,
+                  of(outcomes, RIGHT, "loss_first"));
 }
 
 const struct seep_scenario seep_featdepth = {

@@ -16,23 +16,26 @@ enum { BATCH = 2, EPOCHS = 3, LEAST_EPOCH_STEPS = 20 };
 enum variant { ALIAS, ALIAS_DEL, SHALLOW, DEEP, ALIAS_ON_GPU, DEEP_ON_GPU, N_VARIANTS };
 
 static const struct seep_variant variants[] = {
-    [ALIAS] = {.name = "alias",
-               .summary =
-                   "the cached annotation itself is handed out, and gets its masks written into",
-               .pattern = "aliased-cache",
-               .severity = "retention",
-               .function = "collate_tensor"},
+    [ALIAS] =
+        {.name = "alias",
+         .summary =
+             "the loader returns the cached annotation itself, and the masks are written into it",
+         .pattern = "aliased-cache",
+         .severity = "retention",
+         .function = "collate_tensor"},
     [ALIAS_DEL] = {.name = "alias-del",
-                   .summary = "… and 'masks' is deleted after use: gone in the second epoch",
+                   .summary =
+                       "as alias, but 'masks' is deleted after use and missing in the second epoch",
                    .fails = true},
-    [SHALLOW] = {.name = "shallow", .summary = "a shallow copy of the annotation is handed out"},
-    [DEEP] = {.name = "deep", .summary = "a deep copy of the annotation is handed out"},
-    [ALIAS_ON_GPU] = {.name = "alias-on-gpu",
-                      .summary =
-                          "as alias; then _to_device writes into it what it moved to the GPU",
-                      .pattern = "aliased-cache",
-                      .severity = "retention",
-                      .function = "target_to_device"},
+    [SHALLOW] = {.name = "shallow",
+                 .summary = "the loader returns a shallow copy of the annotation"},
+    [DEEP] = {.name = "deep", .summary = "the loader returns a deep copy of the annotation"},
+    [ALIAS_ON_GPU] =
+        {.name = "alias-on-gpu",
+         .summary = "as alias; then _to_device writes the tensors that it moved to the GPU into it",
+         .pattern = "aliased-cache",
+         .severity = "retention",
+         .function = "target_to_device"},
     [DEEP_ON_GPU] = {.name = "deep-on-gpu",
                      .summary = "as deep; the GPU's tensors go into the copy"},
     {0},
@@ -45,11 +48,11 @@ static const struct seep_fix fixes[] = {
     {0},
 };
 
-/* What a variant does otherwise than `alias`. */
+/* How a variant differs from `alias`. */
 static const struct way {
     struct seep_target *(*copies)(const struct seep_target *);
     bool deletes; /* 'masks' of the targets after use */
-    bool moves;   /* samples to the GPU, and does nothing else: the document's loop for bisecting */
+    bool moves;   /* only moves samples to the GPU: the document's loop for bisecting */
 } ways[N_VARIANTS] = {
     [ALIAS_DEL] = {.deletes = true},
     [SHALLOW] = {.copies = seep_target_copy},
@@ -70,7 +73,7 @@ struct job {
 
 /* ---- training -------------------------------------------------------------------------------- */
 
-/* A step's work, made up: what share of each sample its masks cover. */
+/* Stands in for a step's work: the share of each sample that its masks cover. */
 static void train(struct job *job, const struct seep_maskrcnn_sample samples[BATCH])
 {
     for (size_t i = 0; i < BATCH; i++) {
@@ -220,8 +223,8 @@ static int run(const struct seep_scenario_options *options, json_t *measured,
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* The least of what a space held around a step. Rows of a timeline are taken within steps, when
- * something passing may be there, too: the least is what stays. */
+/* The minimum of what a space held around a step. Rows of a timeline are taken within steps, when
+ * temporary memory may be there, too: the minimum is what stays. */
 static double kept_around(const json_t *report, const char *space, double from, double to)
 {
     const json_t *timeline = json_object_get(report, "timeline");
@@ -257,10 +260,10 @@ static void judge_finding(const struct seep_outcome *o, const struct place *plac
     const json_t *finding = seep_trial_finding(o->report, "aliased-cache");
     char name[96];
 
-    snprintf(name, sizeof name, "%s: masks that the data set owns in the end", o->variant->name);
+    snprintf(name, sizeof name, "%s: masks that the dataset owns at the end", o->variant->name);
     seep_rows_add_near(rows, name, seep_rows_number(finding, "live_bytes"), masks, place->tolerance,
                        "MB");
-    snprintf(name, sizeof name, "%s: seep sees it level from step N on", o->variant->name);
+    snprintf(name, sizeof name, "%s: seep sees it level off at step N", o->variant->name);
     seep_rows_add_near(rows, name, seep_rows_number(finding, "plateau_step"), n, 0.1, "");
 }
 
@@ -281,14 +284,14 @@ static void judge_level(const struct seep_outcome *o, const struct place *place,
 
     for (size_t i = 0; i < sizeof points / sizeof *points && place->keeps; i++) {
         double kept = kept_around(o->report, place->space, points[i].from * n, points[i].to * n);
-        snprintf(name, sizeof name, "%s: masks that the data set owns on %s %s", o->variant->name,
+        snprintf(name, sizeof name, "%s: masks that the dataset owns on %s %s", o->variant->name,
                  place->space, points[i].name);
         seep_rows_add_near(rows, name, kept, points[i].share * masks, points[i].tolerance, "MB");
     }
     if (!place->keeps) {
         double to = o->variant->fails ? n : 2.9 * n;
         double kept = kept_around(o->report, place->space, 0.25 * n, to);
-        snprintf(name, sizeof name, "%s: masks that the data set owns on %s from step N/4 on",
+        snprintf(name, sizeof name, "%s: masks that the dataset owns on %s from step N/4 on",
                  o->variant->name, place->space);
         seep_rows_add(rows, kept < 0.02 * masks, name, "< 2 % of all", "%.3g MB", kept / 1e6);
     }
@@ -302,30 +305,30 @@ static void judge(const struct seep_outcome *o, double scale, struct seep_rows *
     double steps = seep_rows_number(o[ALIAS_DEL].report, "job.steps");
 
     (void)scale;
-    seep_rows_add_near(rows, "masks of an image, 640x480 and 7.3 instances", masks / images, 2.24e6,
-                       0.1, "MB");
+    seep_rows_add_near(rows, "masks of an image of 640x480 with 7.3 instances", masks / images,
+                       2.24e6, 0.1, "MB");
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         const struct seep_outcome *one = &o[places[i].variant];
         if (places[i].keeps)
             judge_finding(one, &places[i], n, masks, rows);
-        /* Of few steps, too few rows of the timeline lie between two batches. */
+        /* Short epochs have too few rows of the timeline between two batches. */
         if (!(n < LEAST_EPOCH_STEPS))
             judge_level(one, &places[i], n, masks, rows);
     }
     double driver = seep_rows_number(o[ALIAS_ON_GPU].report, "spaces.device:0.peak_bytes");
-    seep_rows_add(rows, driver >= masks, "alias-on-gpu: what the driver gave", ">= all masks",
-                  "%.3g of %.3g MB", driver / 1e6, masks / 1e6);
-    seep_rows_add_near(rows, "masks / 255: times the masks' size",
+    seep_rows_add(rows, driver >= masks, "alias-on-gpu: memory that the driver gave",
+                  "at least all masks", "%.3g of %.3g MB", driver / 1e6, masks / 1e6);
+    seep_rows_add_near(rows, "masks / 255: size of the result over that of the masks",
                        seep_rows_peak_of(o[DEEP].report, "collate_divide", "host") /
                            seep_rows_number(o[DEEP].measured, "largest_mask_bytes"),
                        8, 0.01, "times");
-    seep_rows_add(rows, steps == n, "alias-del: the step it fails in",
-                  "the first of the second epoch", "step %.0f of %.0f an epoch", steps + 1, n);
+    seep_rows_add(rows, steps == n, "alias-del: the step in which it fails",
+                  "the first of the second epoch", "step %.0f; an epoch has %.0f", steps + 1, n);
 }
 
 const struct seep_scenario seep_maskrcnn = {
     .name = "maskrcnn",
-    .summary = "Mask R-CNN's annotation cache, which comes to own every image's masks",
+    .summary = "Mask R-CNN: an annotation cache that ends up owning every image's masks",
     .variants = variants,
     .fixes = fixes,
     .uses_device = true,

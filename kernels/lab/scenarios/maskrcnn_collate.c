@@ -35,7 +35,7 @@ static int collate_picture(struct seep_maskrcnn_sample *s)
     return s->pixels ? 0 : -SEEP_ENOMEM;
 }
 
-/* masks / 255: NumPy makes doubles of it, eight times the masks. */
+/* masks / 255: NumPy makes doubles of them, eight times the size of the masks. */
 static __attribute__((noinline)) double *collate_divide(const uint8_t *masks, size_t n)
 {
     double *divided = malloc(n * sizeof *divided + 1);
@@ -63,8 +63,8 @@ static int collate_masks(struct seep_maskrcnn_loader *loader, struct seep_target
     struct seep_target_value *masks = target->of[SEEP_TARGET_MASKS];
     if (!masks)
         return seep_error_set(err, SEEP_EVARIANT, "", 0,
-                              "an annotation has no 'masks' any more (KeyError): they were deleted "
-                              "from the data set's own");
+                              "an annotation has no 'masks' (KeyError): they were deleted from the "
+                              "dataset's own annotation");
     struct seep_target_value *list = masks->source ? masks->source : masks;
     const struct seep_maskrcnn_source *sources = list->bytes;
     size_t each = target->n ? (size_t)sources->width * sources->height : 0, n = target->n * each;

@@ -144,7 +144,7 @@ int seep_maskrcnn_dataset_open(const char *folder, struct seep_maskrcnn_dataset 
             break;
     }
     if (at == N_LAYOUTS)
-        return seep_error_set(err, SEEP_ENODATA, folder, 0, "neither %s nor %s in it",
+        return seep_error_set(err, SEEP_ENODATA, folder, 0, "it contains neither %s nor %s",
                               layouts[0].annotations, layouts[1].annotations);
     out->pictures = layouts[at].pictures;
     if (!rc)
@@ -179,10 +179,9 @@ int seep_maskrcnn_picture(const struct seep_maskrcnn_dataset *d, size_t i, struc
     *out = NULL;
     if (!rc)
         rc = seep_image_read(path, out, err);
-    /* Masks are as large as the annotations say: no memory for a claim that no picture bears out.
-     */
+    /* The annotations give the size of masks: no memory for a size that the picture contradicts. */
     if (!rc && ((*out)->width != of->width || (*out)->height != of->height)) {
-        rc = seep_error_set(err, SEEP_EFORMAT, path, 0, "not of %ux%u, as its annotations say",
+        rc = seep_error_set(err, SEEP_EFORMAT, path, 0, "it is not %ux%u, as its annotations say",
                             of->width, of->height);
         seep_image_free(*out);
         *out = NULL;
@@ -210,7 +209,7 @@ int seep_maskrcnn_mask(const struct seep_maskrcnn_dataset *d,
         rc = seep_image_read(path, &image, err);
     if (!rc &&
         (image->width != source->width || image->height != source->height || image->channels != 1))
-        rc = seep_error_set(err, SEEP_EFORMAT, path, 0, "not a grey picture of %ux%u",
+        rc = seep_error_set(err, SEEP_EFORMAT, path, 0, "it is not a grayscale picture of %ux%u",
                             source->width, source->height);
     if (!rc)
         memcpy(mask, image->pixels, n);

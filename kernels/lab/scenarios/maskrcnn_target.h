@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* A list or a tensor: bytes that nobody changes once others refer to them. They go with the last
- * owner. */
+/* A list or a tensor: bytes that do not change once others refer to them. The last owner frees
+ * them. */
 struct seep_target_value {
     unsigned n_owners;
     size_t n_bytes;

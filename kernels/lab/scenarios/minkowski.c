@@ -30,18 +30,18 @@ enum variant { NONE, EMPTY_EVERY_10, BUCKETED, EXPANDABLE };
 
 static const struct seep_variant variants[] = {
     [NONE] = {.name = "none",
-              .summary = "the allocator as it is: reserved climbs, live does not",
+              .summary = "the unchanged allocator: reserved memory climbs, live memory does not",
               .pattern = "allocator-cache",
               .severity = "pressure",
               .function = "take_segment"},
     [EMPTY_EVERY_10] = {.name = "empty-every-10",
-                        .summary = "the cache is emptied every 10 steps (the seed's fix)",
+                        .summary = "the cache is emptied every 10 steps (the document's fix)",
                         .cured = "allocator-cache"},
     [BUCKETED] = {.name = "bucketed",
-                  .summary = "sizes are padded to powers of two: what comes back fits",
+                  .summary = "sizes are padded to powers of two, so freed blocks fit again",
                   .cured = "allocator-cache"},
     [EXPANDABLE] = {.name = "expandable",
-                    .summary = "one segment a pool, which grows (expandable_segments)",
+                    .summary = "each pool is one segment that grows (expandable_segments)",
                     .cured = "allocator-cache"},
     {0},
 };
@@ -104,7 +104,7 @@ static int prepare(struct training *t, const struct seep_scenario_options *o,
     t->reserved = calloc(t->n_steps, sizeof *t->reserved);
     if (!t->live || !t->reserved)
         return -SEEP_ENOMEM;
-    /* What cudaMalloc gave cannot grow: that variant has the stand-in on every device. */
+    /* A segment from cudaMalloc cannot grow: that variant uses the stand-in on every device. */
     bool expandable = t->variant == EXPANDABLE;
     int rc =
         seep_cached_gpu_init(&t->gpu, expandable ? SEEP_DEVICE_CPU : o->device, expandable, err);
@@ -189,7 +189,7 @@ static double of(const struct seep_outcome *outcomes, enum variant v, const char
     return seep_rows_number(outcomes[v].measured, path);
 }
 
-/* Noise has a slope, too: live's may be a twentieth of the climb that it does not explain. */
+/* Noise has a slope, too: that of live memory may be up to a twentieth of the climb. */
 static const double level_share = 0.05;
 
 static void judge_none(const struct seep_outcome *outcomes, struct seep_rows *rows)
@@ -200,15 +200,15 @@ static void judge_none(const struct seep_outcome *outcomes, struct seep_rows *ro
     double tensors = seep_rows_number(report, "spaces.tensor:0.growth_bytes_per_step.value");
     double segments = seep_rows_number(report, "spaces.device:0.growth_bytes_per_step.low");
 
-    seep_rows_add(rows, climb > 0, "none: reserved climbs over the first pass",
-                  "slope's low end > 0", "%.3g MB a step (low end %.3g)",
+    seep_rows_add(rows, climb > 0, "none: reserved memory climbs over the first pass",
+                  "lower bound of the slope > 0", "%.3g MB a step (lower bound %.3g)",
                   of(outcomes, NONE, "reserved_bytes_per_step.value") / 1e6, climb / 1e6);
     seep_rows_add(rows, climb > 0 && fabs(live) <= level_share * climb,
-                  "none: live's slope beside reserved's", "at most 5 %", "%.2g %%",
-                  100 * live / climb);
+                  "none: slope of live memory over that of reserved memory", "at most 5 %",
+                  "%.2g %%", 100 * live / climb);
     seep_rows_add(rows, segments > 0 && fabs(tensors) <= level_share * segments,
-                  "none: seep's growth of tensors on GPU 0 beside that of GPU 0", "at most 5 %",
-                  "%.3g of %.3g MB a step", tensors / 1e6, segments / 1e6);
+                  "none: growth of tensors on GPU 0 over that of GPU 0, as seep sees it",
+                  "at most 5 %", "%.3g of %.3g MB a step", tensors / 1e6, segments / 1e6);
 }
 
 /* Highest reserved as seep saw it, beside what `none` comes to. Emptying costs what ten steps leave
@@ -223,10 +223,11 @@ static void judge_cures(const struct seep_outcome *outcomes, struct seep_rows *r
     for (int v = EMPTY_EVERY_10; v <= EXPANDABLE; v++) {
         char name[96], expected[32];
         double most = seep_rows_number(outcomes[v].report, path);
-        snprintf(name, sizeof name, "%s: highest reserved, beside none's", variants[v].name);
+        snprintf(name, sizeof name, "%s: peak of reserved memory over that of none",
+                 variants[v].name);
         snprintf(expected, sizeof expected, "<= %.0f %%", 100 * bounds[v]);
         seep_rows_add(rows, most <= bounds[v] * none, name, expected,
-                      "%.0f %%, %.2f times its live", 100 * most / none,
+                      "%.0f %%, %.2f times its live memory", 100 * most / none,
                       of(outcomes, v, "reserved_over_live_highest"));
     }
 }
@@ -239,9 +240,9 @@ static void judge(const struct seep_outcome *outcomes, double scale, struct seep
     double calls = of(outcomes, NONE, "driver_calls_per_step");
     double emptied = of(outcomes, EMPTY_EVERY_10, "driver_calls_per_step");
 
-    seep_rows_add(rows, none >= 2, "none: reserved / live at the end", ">= 2", "%.2f", none);
+    seep_rows_add(rows, none >= 2, "none: reserved / live memory at the end", ">= 2", "%.2f", none);
     judge_cures(outcomes, rows);
-    seep_rows_add(rows, emptied > 5 * calls, "driver calls a step, empty-every-10 and none",
+    seep_rows_add(rows, emptied > 5 * calls, "driver calls a step, empty-every-10 over none",
                   "> 5 times", "%.2f and %.2f", emptied, calls);
 }
 

@@ -22,7 +22,8 @@ int seep_pointgroup_maker_init(struct seep_pointgroup_maker *m,
 {
     double points = seep_pointgroup_size(scale).points;
 
-    /* A room is as large as ever, with fewer points: its voxels are as full with longer edges. */
+    /* A room keeps its size with fewer points: larger voxels keep the same number of points
+     * each. */
     *m = (struct seep_pointgroup_maker){.scenes = scenes,
                                         .max_points = (size_t)(CROP_POINTS * points),
                                         .voxel = voxel_metres / sqrt(points),

@@ -63,7 +63,7 @@ static int crowd_vertices(const char *path, struct seep_error *err)
         return rc;
     const struct seep_ply_element *vertices = seep_ply_element(ply, "vertex");
     for (size_t axis = 0; axis < 3 && vertices; axis++) {
-        /* What was read is this function's own to change. */
+        /* The values that were read may be changed by this function. */
         float *at = (float *)(uintptr_t)seep_ply_scalars(vertices, names[axis], SEEP_PLY_F32);
         for (size_t i = 1; at && i < vertices->n && i < DENSE_VERTICES; i++)
             at[i] = at[0] + 1e-6f * (float)(i % 7);
@@ -134,8 +134,8 @@ void seep_pointgroup_scenes_close(struct seep_pointgroup_scenes *scenes)
     *scenes = (struct seep_pointgroup_scenes){0};
 }
 
-/* The data set's own copy, as torch.load() makes tensors of what it parses: what lives on is this
- * line's. */
+/* The data set's own copy, as torch.load() makes tensors of what it parses: the memory that stays
+ * live is attributed to this line. */
 static __attribute__((noinline)) struct seep_scannet_point *
 dataset_keep(const struct seep_scannet_scene *scene)
 {

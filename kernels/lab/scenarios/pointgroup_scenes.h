@@ -14,8 +14,8 @@ enum {
 #define SEEP_POINTGROUP_MEAN_POINTS                                                                \
     (11e9 / sizeof(struct seep_scannet_point) / SEEP_POINTGROUP_SCENES)
 
-/* Below 1:100 scenes do not get smaller but fewer: a file's own cost would hide everything else.
- * points: of a scene, against the real one's; scenes: how many, likewise. Both in (0, 1]. */
+/* Below 1:100 scenes do not get smaller but fewer, since the fixed cost of a file would dominate.
+ * points: per scene, relative to the real one; scenes: their number, likewise. Both in (0, 1]. */
 struct seep_pointgroup_size {
     double points, scenes;
 };

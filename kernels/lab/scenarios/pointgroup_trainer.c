@@ -50,8 +50,8 @@ int seep_pointgroup_trainer_init(struct seep_pointgroup_trainer *t, double scale
     double wanted = (base_bytes - making_bytes) * seep_pointgroup_size(scale).points;
     struct seep_chance chance = {seed};
 
-    /* This program, and the profiler in it (some 0.8 MB a process, at any scale), stand for the
-     * framework: what they have by now is not taken twice. */
+    /* This program, and the profiler in it (some 0.8 MB a process, at any scale), stand in for the
+     * framework: memory that they use already is not allocated twice. */
     *t = (struct seep_pointgroup_trainer){.program_bytes = (size_t)sum_of_maps("Pss")};
     t->framework_bytes = (size_t)fmax(PAGE_BYTES, wanted - (double)t->program_bytes);
     t->framework = malloc(t->framework_bytes);

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a rank shows of its values at a time. */
+/* How many of its values a rank shares at a time. */
 enum { WINDOW_FLOATS = 16384, ALIGNMENT = 64 };
 
 struct seep_ranks {
@@ -47,7 +47,7 @@ static pid_t start_rank(struct seep_ranks *ranks, unsigned rank, seep_rank_work 
 {
     char text[16];
 
-    /* Before the fork: who watches the child reads it as the child begins. */
+    /* Before the fork: a watcher reads the environment as the child begins. */
     snprintf(text, sizeof text, "%u", rank);
     setenv("RANK", text, 1);
     snprintf(text, sizeof text, "%u", ranks->n);
@@ -55,7 +55,7 @@ static pid_t start_rank(struct seep_ranks *ranks, unsigned rank, seep_rank_work 
     fflush(NULL);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
-        /* A rank alone would wait for the others without an end. */
+        /* A rank on its own would wait for the others for ever. */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(EXIT_FAILURE);
@@ -76,7 +76,7 @@ static void end_all(const pid_t *pids, unsigned n)
     }
 }
 
-/* The first rank that fails takes the others along: they would wait for it. */
+/* When a rank fails the others are ended, since they would wait for it. */
 static int wait_for_all(struct seep_ranks *ranks, pid_t *pids, unsigned n, struct seep_error *err)
 {
     int rc = 0, status;
@@ -86,7 +86,8 @@ static int wait_for_all(struct seep_ranks *ranks, pid_t *pids, unsigned n, struc
         if (pid < 0 && errno == EINTR)
             continue;
         if (pid < 0)
-            return seep_error_set(err, SEEP_EIO, "", 0, "a rank is lost: %s", strerror(errno));
+            return seep_error_set(err, SEEP_EIO, "", 0, "cannot wait for a rank: %s",
+                                  strerror(errno));
         for (unsigned i = 0; i < n; i++) {
             if (pids[i] != pid)
                 continue;
@@ -119,7 +120,7 @@ int seep_ranks_run(unsigned n, seep_rank_work *work, void *arg, void *results, s
     for (; started < n && !rc; started++) {
         pids[started] = start_rank(ranks, started, work, arg, result_bytes);
         if (pids[started] < 0)
-            rc = seep_error_set(err, SEEP_EIO, "", 0, "no rank can be forked: %s", strerror(errno));
+            rc = seep_error_set(err, SEEP_EIO, "", 0, "cannot fork a rank: %s", strerror(errno));
     }
     if (rc)
         end_all(pids, --started);

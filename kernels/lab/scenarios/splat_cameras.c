@@ -55,7 +55,8 @@ static void shrink(const struct seep_image *photo, uint32_t width, uint32_t heig
     }
 }
 
-/* A frame of its own: where pictures stay on the host, this line is who keeps them. */
+/* Has a frame of its own: where pictures stay on the host, reports name this line as the one that
+ * keeps them. */
 __attribute__((noinline)) int seep_photo_read(const struct seep_view *view, uint8_t **bytes,
                                               struct seep_error *err)
 {
@@ -97,7 +98,7 @@ int seep_photo_upload(struct seep_stream *stream, const uint8_t *bytes, size_t n
 
 /* ---- cameras --------------------------------------------------------------------------------- */
 
-/* What the scenario is about: this line's blocks are the pictures. */
+/* The subject of the scenario: this line allocates the pictures. */
 static __attribute__((noinline)) int load_camera(const struct seep_cameras *c,
                                                  struct seep_camera *camera, struct seep_error *err)
 {

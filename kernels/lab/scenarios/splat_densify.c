@@ -1,5 +1,5 @@
-/* More Gaussians, in larger arrays. What legitimate growth looks like: each array is replaced by a
- * larger one, now and then, and that ends. */
+/* More Gaussians, in larger arrays. An example of legitimate growth: now and then each array is
+ * replaced by a larger one, and this ends. */
 #include "kernels/compute/chance.h"
 #include "kernels/lab/scenarios/splat_gaussians.h"
 
@@ -102,7 +102,7 @@ static void place_child(struct parent *p, const float scale[3], const float rota
     for (int row = 0; row < 3; row++) {
         for (int k = 0; k < 3; k++)
             p->moved[row] += (float)((double)r[row][k] * at[k]);
-        /* A scale or rotation out of bounds moves nothing. */
+        /* A scale or rotation that is not finite moves nothing. */
         if (!isfinite(p->moved[row]))
             p->moved[row] = 0;
     }

@@ -37,7 +37,7 @@ static void add_between(struct figures *f, const char *name, double value, doubl
         seep_rows_add(f->rows, value >= low && value <= high, name, expected, "%.4g %s", value,
                       unit);
     else
-        seep_rows_add(f->rows, false, name, expected, "not known");
+        seep_rows_add(f->rows, false, name, expected, "unknown");
 }
 
 /* ---- levels ---------------------------------------------------------------------------------- */
@@ -46,14 +46,14 @@ static void judge_peaks(struct figures *f)
 {
     double evicting = of_space(f, SEEP_SPLAT_LAZY_EVICTING, "peak_bytes");
 
-    add_between(f, "peak before : after (eager : lazy-evicting)",
+    add_between(f, "peak, eager : lazy-evicting",
                 of_space(f, SEEP_SPLAT_EAGER, "peak_bytes") / evicting, 2, INFINITY, "at least 2",
                 "times");
     /* Of a picture's pixels: the true one, the rendered one, its gradient, and 8 bytes each. */
     double carried = of_space(f, SEEP_SPLAT_LAZY_CARRYING, "peak_bytes") - evicting;
     double step = measured(f, SEEP_SPLAT_LAZY_CARRYING, "pass_bytes") + 4 * f->photo_bytes;
-    add_between(f, "lazy-carrying costs one step's pictures and pass at most", carried / step, 0, 1,
-                "0 to 1", "steps");
+    add_between(f, "lazy-carrying: extra peak over one step's pictures and pass", carried / step, 0,
+                1, "0 to 1", "steps");
 }
 
 /* Gaussians after `step`. */
@@ -74,8 +74,8 @@ struct level {
     double step, bytes;
 };
 
-/* The timeline's first row in these steps. Rows lie in the midst of steps: one in which Gaussians
- * are made more says nothing. */
+/* The timeline's first row in these steps. Rows lie within steps: one from a densification is not
+ * representative. */
 static struct level first_row(const struct figures *f, enum seep_splat_variant variant, double from,
                               double to)
 {
@@ -94,7 +94,8 @@ static struct level first_row(const struct figures *f, enum seep_splat_variant v
     return (struct level){NAN, NAN};
 }
 
-/* What a step takes and gives back, in pictures: a row of the timeline may hold all of it. */
+/* Memory that a step takes and gives back, in pictures: a row of the timeline may contain all of
+ * it. */
 static double pictures_of_a_step(const struct figures *f)
 {
     return (measured(f, SEEP_SPLAT_LAZY_CACHED, "pass_bytes") +
@@ -119,7 +120,7 @@ static void judge_all_touched(struct figures *f, double photos)
     }
     snprintf(expected, sizeof expected, "%g, first in step %g", photos, photos);
     seep_rows_add(f->rows, fabs(pictures - photos) < 0.01 && step == photos,
-                  "lazy-cached: most pictures at a time", expected, "%.6g, first in step %.6g",
+                  "lazy-cached: most pictures at once", expected, "%.6g, first in step %.6g",
                   pictures, step);
 }
 
@@ -127,7 +128,7 @@ static void judge_first_touch(struct figures *f, double scale)
 {
     enum seep_splat_variant v = SEEP_SPLAT_LAZY_CACHED;
     static const struct {
-        double share; /* of the first epoch's steps, N */
+        double share; /* of the N steps of the first epoch */
         const char *name;
     } moments[] = {
         {0.25, "lazy-cached, from step N / 4 on: pictures kept"},
@@ -143,7 +144,7 @@ static void judge_first_touch(struct figures *f, double scale)
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
         double from = floor(moments[i].share * n) + 1, to = from + fmax(1, window * n);
         struct level row = first_row(f, v, from, moments[i].share < 1 ? fmin(to, n - 1) : to);
-        /* A run of a fraction of a second has few rows: what it keeps in the end must do then. */
+        /* A run of a fraction of a second has few rows: its memory at the end must do instead. */
         if (isnan(row.step) && (scale < 0.01 || steps < to))
             continue;
         double fewer =
@@ -151,12 +152,12 @@ static void judge_first_touch(struct figures *f, double scale)
         double pictures = n - (end - kept * fewer - row.bytes) / f->photo_bytes;
         double touched = fmin(row.step, n);
         char expected[64];
-        snprintf(expected, sizeof expected, "%g, and at most a step more", touched);
+        snprintf(expected, sizeof expected, "%g, and at most one step's more", touched);
         add_between(f, moments[i].name, pictures, touched - noise,
                     touched + noise + pictures_of_a_step(f), expected, "pictures");
     }
     judge_all_touched(f, n);
-    add_between(f, "lazy-cached, at the end: pictures short of eager's",
+    add_between(f, "lazy-cached, at the end: how many fewer pictures than eager",
                 (of_space(f, SEEP_SPLAT_EAGER, "retained_bytes") - end) / f->photo_bytes, -0.5, 0.5,
                 "0", "pictures");
 }
@@ -169,9 +170,10 @@ static void judge_residents(struct figures *f)
         double least, most;
         const char *expected;
     } residents[] = {
-        {SEEP_SPLAT_LAZY_EVICTING, "lazy-evicting: pictures resident at most", 1, 1, "1"},
-        {SEEP_SPLAT_LAZY_CARRYING, "lazy-carrying: pictures resident at most", 2, 2, "2"},
-        {SEEP_SPLAT_HOST_RESIDENT, "host-resident: float pictures resident at most", 1, 1, "1"},
+        {SEEP_SPLAT_LAZY_EVICTING, "lazy-evicting: most pictures resident at once", 1, 1, "1"},
+        {SEEP_SPLAT_LAZY_CARRYING, "lazy-carrying: most pictures resident at once", 2, 2, "2"},
+        {SEEP_SPLAT_HOST_RESIDENT, "host-resident: most float pictures resident at once", 1, 1,
+         "1"},
     };
 
     for (size_t i = 0; i < sizeof residents / sizeof *residents; i++) {
@@ -182,13 +184,13 @@ static void judge_residents(struct figures *f)
                     "pictures");
     }
     double slope = of_space(f, SEEP_SPLAT_LAZY_EVICTING, "growth_bytes_per_step.value");
-    add_between(f, "lazy-evicting: rise over an epoch after the first",
+    add_between(f, "lazy-evicting: growth over an epoch after the first",
                 slope * f->photos / f->photo_bytes, -0.5, 0.5, "0", "pictures");
-    add_between(f, "eager : lazy-evicting, what lies between them at the end",
+    add_between(f, "eager - lazy-evicting: difference at the end",
                 (of_space(f, SEEP_SPLAT_EAGER, "retained_bytes") -
                  of_space(f, SEEP_SPLAT_LAZY_EVICTING, "retained_bytes")) /
                     f->photos_bytes,
-                0.98, 1.02, "all pictures ± 2 %", "of them");
+                0.98, 1.02, "all pictures ± 2 %", "of all pictures");
 }
 
 /* ---- findings -------------------------------------------------------------------------------- */
@@ -206,12 +208,13 @@ static void judge_densification(struct figures *f, enum seep_splat_variant varia
     const char *severity = grown ? seep_rows_text(grown, "severity") : NULL;
     char name[96];
 
-    snprintf(name, sizeof name, "%s: densification is", outcome->variant->name);
+    snprintf(name, sizeof name, "%s: seep judges densification as", outcome->variant->name);
     seep_rows_add(f->rows, severity && strcmp(severity, "info") == 0, name,
                   "legitimate-growth, info", "%s%s", grown ? "legitimate-growth, " : "no finding",
                   severity ? severity : "");
     double last = seep_rows_number(outcome->measured, "last_densification");
-    snprintf(name, sizeof name, "%s: seep sees densification end in step", outcome->variant->name);
+    snprintf(name, sizeof name, "%s: step in which seep sees densification end",
+             outcome->variant->name);
     seep_rows_add_near(f->rows, name, seep_rows_number(grown, "plateau_step"), last, 0.02, "");
 }
 
@@ -222,13 +225,14 @@ static void judge_findings(struct figures *f)
     const json_t *host = find(f, SEEP_SPLAT_HOST_RESIDENT, "eager-retention");
     const char *role = eager ? seep_rows_text(eager, "role") : NULL;
 
-    seep_rows_add(f->rows, role && strcmp(role, "camera") == 0, "eager: whose pictures they are",
-                  "camera", "%s", role ? role : "not known");
+    seep_rows_add(f->rows, role && strcmp(role, "camera") == 0,
+                  "eager: role of the line that keeps the pictures", "camera", "%s",
+                  role ? role : "unknown");
     seep_rows_add_near(f->rows, "eager: pictures kept", seep_rows_number(eager, "count"), f->photos,
                        0, "pictures");
-    seep_rows_add_near(f->rows, "lazy-cached: pictures kept in the end",
+    seep_rows_add_near(f->rows, "lazy-cached: pictures kept at the end",
                        seep_rows_number(cached, "count"), f->photos, 0.01, "pictures");
-    seep_rows_add_near(f->rows, "lazy-cached: seep sees it full in step",
+    seep_rows_add_near(f->rows, "lazy-cached: step in which seep sees it full",
                        seep_rows_number(cached, "plateau_step"), f->photos, 0.05, "");
     add_between(f, "eager : host-resident, bytes kept",
                 seep_rows_number(eager, "live_bytes") / seep_rows_number(host, "live_bytes"), 3.9,
@@ -238,7 +242,7 @@ static void judge_findings(struct figures *f)
     judge_densification(f, SEEP_SPLAT_LAZY_EVICTING);
 }
 
-/* Whether the finding counts blocks of `function` among what it is about. */
+/* Whether the finding's sites include blocks of `function`. */
 static bool is_about(const json_t *report, const json_t *finding, const char *function,
                      const char *space)
 {
@@ -270,9 +274,9 @@ static void judge_carry_over(struct figures *f)
     if (!host || !(carried >= 1.25 * 1048576 && carried >= 0.04 * peak))
         return;
     bool picture = is_about(report, finding, "load_camera", f->space);
-    seep_rows_add(f->rows, finding && picture, "lazy-carrying: what lives on",
-                  "carry-over, the picture in it", "%s, %s picture in it",
-                  finding ? "carry-over" : "none", picture ? "the" : "no");
+    seep_rows_add(f->rows, finding && picture, "lazy-carrying: memory carried over",
+                  "carry-over, with the picture", "%s, %s the picture",
+                  finding ? "carry-over" : "none", picture ? "with" : "without");
 }
 
 /* ---- Gaussians and pictures ------------------------------------------------------------------ */
@@ -285,10 +289,10 @@ static void judge_gaussians(struct figures *f)
         kept + measured(f, v, "gaussian_pass_bytes") + measured(f, v, "gaussian_scratch_bytes");
     double seen = seep_rows_number(find(f, v, "legitimate-growth"), "live_bytes");
 
-    seep_rows_add_near(f->rows, "a Gaussian between steps, by what seep sees kept",
+    seep_rows_add_near(f->rows, "kept for a Gaussian between steps, as seep sees it",
                        seen / measured(f, v, "gaussians_last"), kept, 0.01, "B");
-    add_between(f, "a Gaussian with its part of pass and scratch (the seed's: about 1580 B)", whole,
-                kept, SEEP_SPLAT_SEED_GAUSSIAN_BYTES, "at most 1580 B", "B");
+    add_between(f, "a Gaussian with its share of pass and scratch (the document: about 1580 B)",
+                whole, kept, SEEP_SPLAT_SEED_GAUSSIAN_BYTES, "at most 1580 B", "B");
 }
 
 static void judge_training(struct figures *f)
@@ -300,15 +304,15 @@ static void judge_training(struct figures *f)
 
     add_between(f, "training raises PSNR by", gain, 3, INFINITY, "at least 3 dB", "dB");
     add_between(f, "training lowers the loss to", loss, 0, 0.7, "at most 0.7 of the first",
-                "of it");
+                "of the first");
     for (int i = 0; i <= SEEP_SPLAT_HOST_RESIDENT; i++) {
         double psnr = measured(f, (enum seep_splat_variant)i, "psnr_last");
         double off = fabs(psnr - measured(f, v, "psnr_last"));
         apart = isnan(off) || isnan(apart) ? NAN : fmax(apart, off);
     }
     /* On a GPU the order in which gradients are added up differs from run to run. */
-    add_between(f, "the variants' results, apart by at most", apart, 0, cuda ? 0.5 : 0,
-                cuda ? "0.5 dB" : "0 dB: memory is all they differ in", "dB");
+    add_between(f, "largest difference between the variants' results", apart, 0, cuda ? 0.5 : 0,
+                cuda ? "0.5 dB" : "0 dB: only their memory differs", "dB");
 }
 
 void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
@@ -322,7 +326,7 @@ void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct 
                         .photos_bytes = seep_rows_number(eager, "photos_bytes")};
 
     if (!f.space) {
-        seep_rows_add(rows, false, "what was measured", "figures of each variant", "none");
+        seep_rows_add(rows, false, "measured figures", "figures of each variant", "none");
         return;
     }
     judge_peaks(&f);

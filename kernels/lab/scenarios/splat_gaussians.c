@@ -48,7 +48,7 @@ void seep_gaussian_arrays(struct seep_gaussians *g,
     memcpy(arrays, all, sizeof all);
 }
 
-/* Pointers to floats and to rows of floats have one size and form, but are types of their own. */
+/* Pointers to floats and to rows of floats have the same representation, but different types. */
 void *seep_gaussian_array_get(const struct seep_gaussian_array *array)
 {
     void *values;
@@ -68,7 +68,7 @@ __attribute__((noinline)) int seep_gaussian_array_make(const struct seep_gaussia
 {
     int rc = seep_stream_alloc(stream, n * array->width * sizeof(float), values);
 
-    /* Not the last call: this frame must stand in the stack, it is what the finding names. */
+    /* Not a tail call: this frame must be in the stack, since the finding names it. */
     if (rc)
         *values = NULL;
     return rc;

@@ -31,9 +31,9 @@ size_t seep_gaussian_bytes(void);
 /* Adds a step's gradients to `pull`. */
 SEEP_MUST_CHECK int seep_gaussians_watch(struct seep_gaussians *g);
 
-/* Makes the n_new − n Gaussians with most pull two each, and forgets the pull. Small ones are
- * doubled; those of more than a hundredth of `extent` are split into two of 1/1.6 the size, at
- * places drawn from them. Every array gives way to a larger one, one after the other. Needs n <=
+/* Makes the n_new − n Gaussians with most pull two each, and resets the pull. Small ones are
+ * doubled; those larger than a hundredth of `extent` are split into two of 1/1.6 the size, at
+ * places drawn from them. Each array is replaced by a larger one, one after the other. Needs n <=
  * n_new <= 2n. 0, -SEEP_EINVAL, -SEEP_ENOMEM, -SEEP_EDEVICE; after a failure *g can only be given
  * to _fini(). */
 SEEP_MUST_CHECK int seep_gaussians_densify(struct seep_gaussians *g, size_t n_new, float extent,

@@ -17,7 +17,7 @@
 /* The document's job: ../../docs/lab.md. */
 enum { SEED_PHOTOS = 600, SEED_WIDTH = 1600, SEED_HEIGHT = 1066, SEED_POINTS = 1000000 };
 
-/* Below the second, what the scene keeps would be less than seep has a word for (256 KiB). */
+/* Below the second, the scene's list would be too small for seep to report (256 KiB). */
 static const double full_list_scale = 0.01, least_scale = 0.001;
 
 struct seep_made_up seep_made_up_size(double scale)

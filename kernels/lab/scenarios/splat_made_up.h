@@ -13,10 +13,10 @@ struct seep_made_up {
     uint32_t width, height;    /* of a photo */
 };
 
-/* The seed's own size times `scale`: 600 photos of 1600 × 1066 and 4 million Gaussians in the end,
- * of four times fewer points. Pixels and Gaussians go by the scale; below 1:100 photos, too, and
- * Gaussians once more with them, so that pictures and Gaussians keep their ratio. Below 1:1000
- * nothing shrinks any more. */
+/* The seed's own size times `scale`: 600 photos of 1600 × 1066, and 4 million Gaussians at the end,
+ * from a quarter as many points. Pixels and Gaussians are scaled; below 1:100 the number of photos,
+ * too, and Gaussians again with it, so that pictures and Gaussians keep their ratio. Below 1:1000
+ * nothing gets smaller. */
 struct seep_made_up seep_made_up_size(double scale);
 
 /* Writes sparse/0/{cameras,images,points3D}.bin and images/ (JPEG, each eighth a PNG) into

@@ -12,22 +12,23 @@
 /* In the order of enum seep_splat_variant. */
 static const struct seep_variant variants[] = {
     {.name = "eager",
-     .summary = "every photo is decoded and on the device before step 1, for the whole run",
+     .summary = "every photo is decoded onto the device before step 1 and stays there",
      .pattern = "eager-retention",
      .severity = "retention",
      .function = "load_camera"},
     {.name = "lazy-cached",
-     .summary = "first patch: loaded when first used; the scene's list keeps what was loaded",
+     .summary = "first patch: a photo is loaded at its first use and stays in the scene's list",
      .pattern = "first-touch-cache",
      .severity = "retention",
      .function = "load_camera"},
     {.name = "lazy-evicting",
-     .summary = "second patch: the list is made anew each epoch, what was used dies"},
-    /* Its carry-over is a word, not a leak: see the figures. */
+     .summary = "second patch: each epoch makes a new list, and used photos are freed"},
+    /* Its carry-over is an observation, not a leak: see the figures. */
     {.name = "lazy-carrying",
-     .summary = "as lazy-evicting, but a step's picture lives on until the next has its own"},
+     .summary =
+         "as lazy-evicting, but a step's picture stays alive until the next step has its own"},
     {.name = "host-resident",
-     .summary = "photos stay on the host as bytes, a step's is converted for the device",
+     .summary = "photos stay on the host as bytes; each step converts its photo for the device",
      .pattern = "eager-retention",
      .severity = "retention",
      .function = "seep_photo_read"},
@@ -57,8 +58,8 @@ static const enum seep_camera_policy policies[] = {
     SEEP_CAMERAS_EVICTING, SEEP_CAMERAS_ON_HOST,
 };
 
-/* Two epochs show what the second one adds; few photos are seen more often, for the pictures' sake.
- */
+/* Two epochs show what the second adds; with few photos each is seen more often, so that pictures
+ * are good. */
 enum { LEAST_EPOCHS = 2, LEAST_STEPS = 300 };
 
 static int make_data(const char *folder, double scale, uint64_t seed, struct seep_error *err)
@@ -122,7 +123,7 @@ static int write_measured(const struct seep_splat_job *job, const struct seep_sp
     bool cuda = seep_stream_device(job->stream) == SEEP_DEVICE_CUDA;
 
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        /* JSON has no infinity: that is a picture without any error. */
+        /* JSON has no infinity, the value for a picture without any error. */
         double value = isfinite(figures[i].value) ? figures[i].value : 999;
         if (json_object_set_new(measured, figures[i].name, json_real(value)))
             return -SEEP_ENOMEM;

@@ -95,7 +95,7 @@ static int densify(struct training *t)
             n = seep_splat_densified(i, t->result->n_first, job->n_last);
     }
     int rc = watched ? seep_gaussians_watch(&t->gaussians) : 0;
-    /* In a job of very few steps several fall together: no more than twice as many at a time. */
+    /* In a very short job several coincide: at most twice as many Gaussians at a time. */
     while (!rc && n > t->gaussians.n) {
         size_t most = 2 * t->gaussians.n;
         rc = seep_gaussians_densify(&t->gaussians, n < most ? n : most, job->views->extent,
@@ -197,9 +197,11 @@ int seep_splat_train(const struct seep_splat_job *job, struct seep_splat_result 
     *result = (struct seep_splat_result){.n_first = n_points,
                                          .steps = job->epochs * (unsigned)job->views->n};
     if (job->n_last < n_points || job->n_last > 16 * n_points)
-        return seep_error_set(err, SEEP_EINVAL, "", 0, "not so many Gaussians of so many points");
+        return seep_error_set(
+            err, SEEP_EINVAL, "", 0,
+            "the number of Gaussians is not between 1 and 16 times that of points");
     if (!job->epochs || job->views->n > MOST_STEPS / job->epochs)
-        return seep_error_set(err, SEEP_EINVAL, "", 0, "not so many epochs");
+        return seep_error_set(err, SEEP_EINVAL, "", 0, "no epochs, or too many");
     t.rates = seep_splat_rates_of_paper(job->views->extent);
     int rc = make(&t, err);
     double start = seep_clock_s(CLOCK_MONOTONIC);

@@ -51,7 +51,7 @@ static int set_size(struct seep_view *view, const double k[4], double width, dou
     c->cy = (float)(k[3] * by_y);
     if (!(c->fx > 0 && c->fy > 0 && isfinite(c->fx) && isfinite(c->fy) && isfinite(c->cx) &&
           isfinite(c->cy)))
-        return seep_error_set(err, SEEP_EFORMAT, view->photo, 0, "a camera of no focal length");
+        return seep_error_set(err, SEEP_EFORMAT, view->photo, 0, "a camera has no focal length");
     return 0;
 }
 
@@ -75,11 +75,11 @@ static int take_colmap_image(const char *folder, const struct seep_colmap *model
 
     if (!camera)
         return seep_error_set(err, SEEP_EFORMAT, folder, 0,
-                              "image %u is of camera %u, which is not there", image->id,
+                              "image %u names camera %u, which does not exist", image->id,
                               image->camera_id);
     if (!seep_colmap_pinhole(camera, k))
         return seep_error_set(err, SEEP_EFORMAT, folder, 0,
-                              "camera %u is no pinhole camera: undistort the images first",
+                              "camera %u is not a pinhole camera: undistort the images first",
                               camera->id);
     if (asprintf(&view->photo, "%s/images/%s", folder, image->name) < 0) {
         view->photo = NULL;
@@ -144,7 +144,7 @@ static int find_photo(const char *folder, const char *file, char **photo, struct
         free(*photo);
         *photo = NULL;
     }
-    return seep_error_set(err, SEEP_EIO, folder, 0, "%s: no such photo", file);
+    return seep_error_set(err, SEEP_EIO, folder, 0, "photo %s does not exist", file);
 }
 
 /* Camera to world with OpenGL's axes, to world to camera with OpenCV's. */
@@ -267,8 +267,9 @@ int seep_views_read(const char *folder, double most_pixels, size_t n_random, uin
     if (rc > 0) {
         (void)snprintf(file, sizeof file, "%.*s/transforms_train.json", PATH_MAX - 32, folder);
         rc = access(file, F_OK)
-                 ? seep_error_set(err, SEEP_EIO, folder, 0,
-                                  "no sparse/0/cameras.bin and no transforms_train.json")
+                 ? seep_error_set(
+                       err, SEEP_EIO, folder, 0,
+                       "it contains neither sparse/0/cameras.bin nor transforms_train.json")
                  : read_nerf_cameras(folder, file, most_pixels, out, err);
         if (!rc)
             rc = take_points(out, n_random);
@@ -276,7 +277,7 @@ int seep_views_read(const char *folder, double most_pixels, size_t n_random, uin
             draw_points(out, seed);
     }
     if (!rc && (!out->n || !out->n_points))
-        rc = seep_error_set(err, SEEP_EFORMAT, folder, 0, "no %s in it",
+        rc = seep_error_set(err, SEEP_EFORMAT, folder, 0, "it contains no %s",
                             out->n ? "points" : "photos");
     if (rc == -SEEP_ENOMEM)
         rc = seep_error_set(err, SEEP_ENOMEM, folder, 0, "no memory");

@@ -110,7 +110,8 @@ static bool receive_whole(int socket, void *message, size_t n, int *fd)
     *fd = -1;
     do
         got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-    /* A reset is told once: the other side ended with orders unread. Its last words come after. */
+    /* A reset is reported once: the other side ended before reading its orders. Its last messages
+     * follow. */
     while (got < 0 && (errno == EINTR || errno == ECONNRESET));
     const struct cmsghdr *c = got < 0 ? NULL : CMSG_FIRSTHDR(&header);
     if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
@@ -121,7 +122,7 @@ static bool receive_whole(int socket, void *message, size_t n, int *fd)
 
 /* ---- the worker ---------------------------------------------------------------------------- */
 
-/* What it has made, and the trainer has not let go of yet: those ahead, and the one that is out. */
+/* What it has made and the trainer has not released: results made ahead, and the one in use. */
 struct made {
     struct seep_parcel parcels[SEEP_WORKER_QUEUE_MAX_DEPTH + 1];
     unsigned first, n;
@@ -157,8 +158,8 @@ static bool make_one(const struct seep_worker_job *job, int socket, uint64_t tas
     return true;
 }
 
-/* The name tells a profiler what this process is. Leaves by _exit() as torch's workers do: what the
- * trainer registered with atexit() is the trainer's. */
+/* The name tells a profiler what this process is. Ends by _exit() as torch's workers do: atexit()
+ * handlers belong to the trainer. */
 static __attribute__((noinline, noreturn)) void worker_loop(const struct seep_worker_job *job,
                                                             unsigned worker, int socket)
 {
@@ -190,10 +191,12 @@ static int start_worker(struct seep_worker_queue *q, const struct seep_worker_jo
     int sockets[2];
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
-        return seep_error_set(err, SEEP_EIO, "", 0, "no socket for a worker: %s", strerror(errno));
+        return seep_error_set(err, SEEP_EIO, "", 0, "cannot open a socket for a worker: %s",
+                              strerror(errno));
     pid_t pid = fork();
     if (pid == 0) {
-        /* Else this worker would keep the older ones' sockets open beyond the trainer's end. */
+        /* Otherwise this worker would keep the older ones' sockets open after the trainer has
+         * ended. */
         for (unsigned i = 0; i < q->n_workers; i++)
             close(q->workers[i].socket);
         close(sockets[0]);
@@ -202,7 +205,7 @@ static int start_worker(struct seep_worker_queue *q, const struct seep_worker_jo
     close(sockets[1]);
     if (pid < 0) {
         close(sockets[0]);
-        return seep_error_set(err, SEEP_EIO, "", 0, "no worker: %s", strerror(errno));
+        return seep_error_set(err, SEEP_EIO, "", 0, "cannot start a worker: %s", strerror(errno));
     }
     q->workers[q->n_workers++] = (struct worker){.pid = pid, .socket = sockets[0]};
     return 0;
@@ -249,7 +252,7 @@ static int map_result(const struct answer *answer, int fd, struct seep_parcel *o
 {
     struct stat st;
 
-    /* Shorter than promised, the map would end the trainer with SIGBUS. */
+    /* If it is shorter than promised, the mapping would end the trainer by SIGBUS. */
     if (fd < 0 || fstat(fd, &st) || st.st_size < 0 || (uint64_t)st.st_size < answer->n)
         return -SEEP_EIO;
     void *bytes = mmap(NULL, answer->n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -32,6 +32,22 @@ void seep_block_sort(struct seep_block_list *blocks)
         qsort(blocks->list, blocks->n, sizeof *blocks->list, by_start);
 }
 
+void seep_blocks_join(struct seep_block_list *blocks, enum seep_block_kind kind, uint64_t bytes)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < blocks->n; i++) {
+        const struct seep_snapshot_block *next = &blocks->list[i];
+        struct seep_snapshot_block *last = n ? &blocks->list[n - 1] : NULL;
+        if (last && last->site == kind && next->site == kind && last->bytes < bytes &&
+            last->start + last->bytes == next->start)
+            last->bytes += next->bytes;
+        else
+            blocks->list[n++] = *next;
+    }
+    blocks->n = n;
+}
+
 void seep_block_list_fini(struct seep_block_list *blocks)
 {
     free(blocks->list);

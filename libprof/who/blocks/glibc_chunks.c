@@ -1,19 +1,19 @@
 #include "libprof/who/blocks/glibc_chunks.h"
 
 enum {
-    HEAD = 16, /* of a chunk, before what malloc returns */
+    HEAD = 16, /* of a chunk, ahead of the address that malloc returns */
     SIZE_AT = 8,
     IN_USE_BEFORE = 1, /* flags in the size: the chunk before it is in use, */
     IS_MAPPED = 2,     /* it has a mapping of its own, */
     FLAGS = 7,
     LEAST = 32, /* bytes of a chunk */
-    FENCE = 16, /* bytes of one that ends a heap that does not go on */
+    FENCE = 16, /* bytes of the chunk that ends a heap which was not extended */
     ALIGNMENT = 16,
     PAGE = 4096,
     LEAST_MAPPED = 4096,
 };
-#define ARENA_HEAP (UINT64_C(64) << 20) /* what heaps of arenas are aligned to, and at most long   \
-                                         */
+/* Arenas' heaps are aligned to this, and at most this long. */
+#define ARENA_HEAP (UINT64_C(64) << 20)
 
 uint64_t seep_glibc_chunks(struct seep_block_list *blocks, struct seep_window *window,
                            uint64_t start, uint64_t end)
@@ -28,7 +28,7 @@ uint64_t seep_glibc_chunks(struct seep_block_list *blocks, struct seep_window *w
         if (bytes < LEAST || bytes % ALIGNMENT || bytes > end - at || size & IS_MAPPED)
             return at;
         if (bytes == end - at)
-            return end; /* the top, which is free */
+            return end; /* the top chunk, which is free */
         if (blocks && seep_window_word(window, at + bytes + SIZE_AT) & IN_USE_BEFORE)
             seep_block_add(blocks, SEEP_BLOCK_CHUNK, at + HEAD, bytes - SIZE_AT);
         at += bytes;
@@ -36,7 +36,8 @@ uint64_t seep_glibc_chunks(struct seep_block_list *blocks, struct seep_window *w
     return at;
 }
 
-/* struct heap_info: the arena, the heap before, the size. The first one has its arena behind it. */
+/* struct heap_info: the arena, the previous heap, the size. In the first heap the arena follows
+ * it. */
 uint64_t seep_glibc_arena(struct seep_block_list *blocks, struct seep_window *window,
                           uint64_t start, uint64_t end)
 {
@@ -65,8 +66,8 @@ static bool is_mapped(const uint64_t head[2], uint64_t at, uint64_t end)
            before < PAGE && before % ALIGNMENT == 0 && (bytes + before) % PAGE == 0;
 }
 
-/* memalign() leaves the head where it was, and makes a second one before what it returns, which
- * says how far that is behind the mapping's start. */
+/* memalign() leaves the head where it was and writes a second one ahead of the address that it
+ * returns; that head has the distance from the mapping's start. */
 uint64_t seep_glibc_mapped(struct seep_block_list *blocks, struct seep_window *window, uint64_t at,
                            uint64_t end)
 {

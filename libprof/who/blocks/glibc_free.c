@@ -5,14 +5,14 @@
 
 enum {
     HEAD = 16,     /* of a chunk */
-    SIZE_WORD = 8, /* a block has so much less than its chunk */
+    SIZE_WORD = 8, /* a block is smaller than its chunk by this */
     LEAST = 32,
     ALIGNMENT = 16,
     CACHE_BINS = 64,
-    MOST_CACHED = 127, /* of one size, in a thread's cache: glibc.malloc.tcache_count */
+    MOST_CACHED = 127, /* the most of one size in a thread's cache: glibc.malloc.tcache_count */
     FAST_BINS = 10,
     FAST_AT = 16, /* in struct malloc_state: fastbinsY, */
-    TOP_AT = 96,  /* and the chunk that is left of its heap */
+    TOP_AT = 96,  /* and the rest of its heap, the top chunk */
 };
 #define ARENA_HEAP (UINT64_C(64) << 20)
 
@@ -39,7 +39,7 @@ static size_t block_at(const struct seep_block_list *blocks, uint64_t start)
     return low < blocks->n && blocks->list[low].start == start ? low : SIZE_MAX;
 }
 
-/* The block at `start` of a chunk with so many bytes, or SIZE_MAX. */
+/* The block whose chunk is at `start` and has that many bytes, or SIZE_MAX. */
 static size_t chunk_of(const struct search *s, uint64_t start, uint64_t chunk_bytes)
 {
     const size_t i = block_at(s->blocks, start);
@@ -50,7 +50,7 @@ static size_t chunk_of(const struct search *s, uint64_t start, uint64_t chunk_by
                : SIZE_MAX;
 }
 
-/* Since 2.32 links are mixed with where they lie. */
+/* Since 2.32 a link is XORed with its own address. */
 static uint64_t link_of(struct search *s, uint64_t at, bool mixed)
 {
     const uint64_t word = seep_memory_word(s->memory, at);
@@ -58,7 +58,7 @@ static uint64_t link_of(struct search *s, uint64_t at, bool mixed)
     return mixed ? word ^ at >> 12 : word;
 }
 
-/* Whether all of a bin of a cache are chunks of its size; notes them. */
+/* Whether all entries of a cache's bin are chunks of its size; notes them. */
 static bool take_bin(struct search *s, uint64_t first, size_t count, size_t bin, bool mixed)
 {
     uint64_t at = first;
@@ -131,7 +131,8 @@ static void take_arena(struct search *s, uint64_t arena)
     }
 }
 
-/* The first arena is a variable of libc's: its top is what is left of the break's heap. */
+/* The first arena is a variable in libc: its top chunk is the rest of the heap that brk()
+ * extends. */
 static void find_first_arena(struct search *s, const struct seep_map *data,
                              const struct seep_map *heap)
 {

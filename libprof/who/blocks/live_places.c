@@ -8,21 +8,22 @@
 enum {
     PAGE = SEEP_WINDOW_PAGE,
     POOLS_AT_ONCE =
-        512 << 10, /* bytes of pools that are one place: what is larger may be taken for raw */
+        512 << 10, /* bytes of pools that form one place: a larger one may be taken for raw data */
+    TOP_OF_STACK =
+        64 << 10, /* bytes in which glibc has what it knows of a thread, after its variables */
 };
 
-/* A map that is walked page by page: what is neither a chunk nor a pool is collected. */
+/* A map that is walked page by page; pages that are neither chunks nor pools are collected. */
 struct walk {
     const struct seep_live_question *question;
     struct seep_block_list *blocks;
-    uint64_t end;  /* of the map */
-    uint64_t next; /* what comes before it belongs to something that was added */
-    uint64_t
-        unknown; /* where the run of pages begins of which nothing is known, 0: there is none */
+    uint64_t end;     /* of the map */
+    uint64_t next;    /* everything below belongs to something that was added */
+    uint64_t unknown; /* start of the current run of unknown pages; 0: none */
     uint64_t unknown_end;
     uint64_t pools, pools_end; /* the same for pools */
     uint32_t pool_bytes;       /* 0: there is no Python */
-    bool known_only;           /* what is neither chunk nor pool is data of a program */
+    bool known_only;           /* what is neither a chunk nor a pool is a program's data */
 };
 
 static void end_unknown(struct walk *w)
@@ -39,13 +40,10 @@ static void end_pools(struct walk *w)
     w->pools = 0;
 }
 
-static bool is_pool(const struct walk *w, uint64_t at)
+static bool read_head(const struct walk *w, uint64_t at, uint8_t head[SEEP_POOL_HEAD])
 {
-    uint8_t head[SEEP_POOL_HEAD];
-
     return w->pool_bytes && at % w->pool_bytes == 0 && w->end - at >= w->pool_bytes &&
-           seep_window_read(w->question->window, at, head, sizeof head) &&
-           seep_pymalloc_is_pool(head, at, w->pool_bytes);
+           seep_window_read(w->question->window, at, head, SEEP_POOL_HEAD);
 }
 
 static void take_pool(struct walk *w, uint64_t at)
@@ -57,22 +55,38 @@ static void take_pool(struct walk *w, uint64_t at)
     w->pools_end = w->next = at + w->pool_bytes;
 }
 
-/* Bytes of what glibc has at `at`: a heap of an arena's, or a chunk with a mapping of its own. */
+/* Bytes of glibc's memory at `at`: an arena's heap, or a chunk with a mapping of its own. */
 static uint64_t take_glibc(struct walk *w, uint64_t at)
 {
     struct seep_window *window = w->question->window;
 
+    if (w->question->other_malloc)
+        return 0;
     window->sparse = false;
     const uint64_t end = seep_glibc_arena(w->blocks, window, at, w->end);
     window->sparse = true;
     return end ? end - at : seep_glibc_mapped(w->blocks, window, at, w->end);
 }
 
+/* Objects may be anywhere in another malloc's heap. */
+static bool is_whole_heap_piece(const struct walk *w, uint64_t at)
+{
+    return w->question->other_malloc && at - w->unknown >= POOLS_AT_ONCE;
+}
+
 static void take_page(struct walk *w, uint64_t at)
 {
-    if (is_pool(w, at)) {
+    uint8_t head[SEEP_POOL_HEAD];
+    const bool has_head = read_head(w, at, head);
+
+    if (has_head && seep_pymalloc_is_pool(head, at, w->pool_bytes)) {
         end_unknown(w);
         take_pool(w, at);
+        return;
+    }
+    if (has_head && seep_pymalloc_is_free_pool(head, w->pool_bytes)) {
+        end_unknown(w);
+        w->next = at + w->pool_bytes;
         return;
     }
     const uint64_t bytes = take_glibc(w, at);
@@ -81,7 +95,7 @@ static void take_page(struct walk *w, uint64_t at)
         w->next = at + bytes;
         return;
     }
-    if (w->unknown && w->unknown_end != at)
+    if (w->unknown && (w->unknown_end != at || is_whole_heap_piece(w, at)))
         end_unknown(w);
     if (!w->unknown)
         w->unknown = at;
@@ -115,20 +129,37 @@ static int walk_map(const struct seep_live_question *question, struct seep_block
     return rc;
 }
 
-/* Where the break is, glibc has its first heap; who else moved it has the rest. */
+/* glibc's first heap is at the break; whoever else moved the break owns the rest. */
 static int walk_break(const struct seep_live_question *question, struct seep_block_list *blocks,
                       const struct seep_map *map)
 {
-    const uint64_t stop = seep_glibc_chunks(blocks, question->window, map->start, map->end);
+    const uint64_t stop = question->other_malloc
+                              ? map->start
+                              : seep_glibc_chunks(blocks, question->window, map->start, map->end);
     const uint64_t page = (stop + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 
     return page < map->end ? walk_map(question, blocks, page, map->end, false) : 0;
 }
 
-/* A thread's stack has inaccessible memory below it, and nothing that a heap has. */
-static void leave_out_stack(const struct seep_map *map, struct seep_block_list *blocks,
-                            size_t before)
+/* glibc's struct pthread, which has its own address in its first and its third word. */
+static bool has_thread(struct seep_window *window, const struct seep_map *map)
 {
+    enum { EACH = 16, OWN = 16 };
+    const uint64_t low =
+        map->end - map->start > TOP_OF_STACK ? map->end - TOP_OF_STACK : map->start;
+
+    for (uint64_t at = map->end - 2 * (uint64_t)EACH; at >= low; at -= EACH)
+        if (seep_window_word(window, at) == at && seep_window_word(window, at + OWN) == at)
+            return true;
+    return false;
+}
+
+/* A thread's stack has inaccessible memory below it, and nothing of what a heap has. */
+static void leave_out_stack(const struct seep_live_question *question, const struct seep_map *map,
+                            struct seep_block_list *blocks, size_t before)
+{
+    if (map->guarded && question->other_malloc && !has_thread(question->window, map))
+        return;
     for (size_t i = before; i < blocks->n; i++)
         if (blocks->list[i].site != SEEP_BLOCK_MAP)
             return;
@@ -136,32 +167,81 @@ static void leave_out_stack(const struct seep_map *map, struct seep_block_list *
         blocks->n = before;
 }
 
+/* Memory that only looks like a file: what Python's mmap, PyTorch and multiprocessing share. */
+static bool is_shared_memory(const struct seep_maps *maps, const struct seep_map *map)
+{
+    static const char *const names[] = {"/dev/zero", "/dev/shm/", "/memfd:", "/SYSV"};
+    const char *file = map->kind == SEEP_MAP_FILE ? seep_maps_file(maps, map) : NULL;
+
+    for (size_t i = 0; file && i < sizeof names / sizeof *names; i++)
+        if (strncmp(file, names[i], strlen(names[i])) == 0)
+            return true;
+    return !file && !map->inode;
+}
+
+static int note_end(void *end, uint64_t from, uint64_t to)
+{
+    (void)from;
+    *(uint64_t *)end = to;
+    return 0;
+}
+
+/* It is one, for it is known by its start, up to its last page that was touched. */
+static int take_shared(const struct seep_live_question *question, struct seep_block_list *blocks,
+                       const struct seep_map *map)
+{
+    uint64_t end = map->start;
+
+    if (!map->shared || !map->readable || !is_shared_memory(question->shared, map))
+        return 0;
+    int rc = question->shared_pages(question->shared_context, map->start, map->end, note_end, &end);
+    if (!rc && end > map->start)
+        seep_block_add(blocks, SEEP_BLOCK_SHARED, map->start, end - map->start);
+    return rc;
+}
+
 static int walk_one(const struct seep_live_question *question, struct seep_block_list *blocks,
                     const struct seep_map *map)
 {
     const size_t before = blocks->n;
 
-    if (map->shared) {
-        if (!map->inode && map->kind != SEEP_MAP_FILE)
-            seep_block_add(blocks, SEEP_BLOCK_SHARED, map->start, map->end - map->start);
-        return 0;
-    }
-    if (!map->writable || map->kind == SEEP_MAP_FILE || map->kind == SEEP_MAP_STACK)
+    if (map->shared || !map->readable || !map->writable || map->kind == SEEP_MAP_FILE ||
+        map->kind == SEEP_MAP_STACK)
         return 0;
     if (map->kind == SEEP_MAP_BREAK)
         return walk_break(question, blocks, map);
-    int rc = walk_map(question, blocks, map->start, map->end, map->kind == SEEP_MAP_BSS);
-    leave_out_stack(map, blocks, before);
+    const bool is_data = map->kind == SEEP_MAP_BSS && !question->other_malloc;
+    int rc = walk_map(question, blocks, map->start, map->end, is_data);
+    leave_out_stack(question, map, blocks, before);
     return rc;
+}
+
+/* A forked process that grows a heap of its parent's has it in several maps, which the kernel would
+ * else have joined. Returns the index behind those that are one with map `i`, joined in *map. */
+static size_t join(const struct seep_maps *maps, size_t i, struct seep_map *map)
+{
+    size_t next = i + 1;
+
+    *map = maps->list[i];
+    while (next < maps->n && maps->list[next].start == map->end && !map->file && !map->shared &&
+           maps->list[next].kind == map->kind && !maps->list[next].file &&
+           maps->list[next].readable == map->readable &&
+           maps->list[next].writable == map->writable && !maps->list[next].shared)
+        map->end = maps->list[next++].end;
+    return next;
 }
 
 int seep_live_places(const struct seep_live_question *question, struct seep_block_list *blocks)
 {
     int rc = 0;
 
-    for (size_t i = 0; i < question->maps->n && !rc; i++)
-        if (question->maps->list[i].readable)
-            rc = walk_one(question, blocks, &question->maps->list[i]);
+    for (size_t i = 0; i < question->maps->n && !rc;) {
+        struct seep_map map;
+        i = join(question->maps, i, &map);
+        rc = walk_one(question, blocks, &map);
+    }
+    for (size_t i = 0; i < question->shared->n && !rc; i++)
+        rc = take_shared(question, blocks, &question->shared->list[i]);
     seep_block_sort(blocks);
     return rc ? rc : blocks->no_memory ? -SEEP_ENOMEM : 0;
 }

@@ -1,5 +1,5 @@
-/* A piece of a process's memory at a time: what is walked from one end to the other is read by
- * large calls, and not kept. */
+/* A piece of a process's memory at a time, for walks from one end to the other: read by large
+ * calls, and not kept. */
 #ifndef SEEP_LIBPROF_WHO_BLOCKS_MEMORY_WINDOW_H
 #define SEEP_LIBPROF_WHO_BLOCKS_MEMORY_WINDOW_H
 
@@ -17,7 +17,7 @@ typedef size_t seep_window_source(void *context, uint64_t address, void *to, siz
 struct seep_window {
     seep_window_source *source;
     void *context;
-    uint64_t start; /* of what bytes[n] holds */
+    uint64_t start; /* the address of bytes[n] */
     size_t n;
     bool sparse; /* pages are skipped: one is read at a time */
     uint8_t *bytes;
@@ -28,7 +28,7 @@ SEEP_MUST_CHECK int seep_window_init(struct seep_window *window, seep_window_sou
                                      void *context);
 void seep_window_fini(struct seep_window *window);
 
-/* Copies all of [address, address + n); false, and zeros, where it cannot be read. */
+/* Copies all of [address, address + n). If that cannot be read: false, and zeros. */
 bool seep_window_read(struct seep_window *window, uint64_t address, void *to, size_t n);
 
 /* 0 where it cannot be read. */

@@ -58,7 +58,7 @@ int seep_copy_memory_read(struct seep_copy_memory *m, uint64_t address, void *to
     return 0;
 }
 
-/* One call for all pieces that lie one behind the other. */
+/* One call for all adjacent pieces. */
 static size_t gather_by_file(struct seep_copy_memory *m, const struct seep_memory_piece *pieces,
                              const struct iovec *here, size_t n)
 {
@@ -76,7 +76,7 @@ static size_t gather_by_file(struct seep_copy_memory *m, const struct seep_memor
     return sum;
 }
 
-/* The kernel counts addresses of both sides against UIO_MAXIOV, which is 1024. */
+/* The kernel limits the addresses of each side to UIO_MAXIOV, which is 1024. */
 size_t seep_copy_memory_gather(struct seep_copy_memory *m, const struct seep_memory_piece *pieces,
                                size_t n)
 {

@@ -1,30 +1,37 @@
-/* What a process holds, taken out of it at once: a frozen copy may end, and a process that waits go
- * on, before anybody has thought about it. Taken are pages that the process has made its own; of
- * large blocks only those that look like tables of addresses, for pictures and tensors are raw. */
+/* A copy of what a process holds, taken all at once: afterwards a frozen copy may end and a waiting
+ * process may go on, before anybody evaluates it. The copy contains the process's private pages; of
+ * large blocks only those that look like tables of addresses, because pictures and tensors are raw
+ * data. */
 #ifndef SEEP_LIBPROF_WHO_FIND_DUMP_H
 #define SEEP_LIBPROF_WHO_FIND_DUMP_H
 
 #include "libprof/format/snapshot_format.h"
-#include "libprof/who/find/copy_memory.h"
 #include "libprof/who/find/file_pages.h"
+#include "libprof/who/find/remote.h"
 #include "libprof/who/graph/memory.h"
 
 struct seep_dump {
     struct seep_maps maps;
-    struct seep_memory memory; /* what it has not, its files are asked for */
+    struct seep_memory memory; /* reads from `files` what it does not contain */
     struct seep_file_pages files;
-    struct seep_snapshot_range *own; /* memory of seep's own, which is left out */
+    struct seep_snapshot_range *own; /* seep's own memory, which is left out */
     size_t n_own;
 };
 
-/* Takes it from a process whose head and blocks (with its maps behind them) were read. No more than
- * `max_bytes` are kept: where it has more, dump->memory.full. Returns 0; -SEEP_EIO: what is mapped
- * is not told, or the process is not there any more; -SEEP_ENOMEM. Allocates; seep_dump_fini() in
- * either case. */
-SEEP_MUST_CHECK int seep_dump_take(struct seep_dump *dump, struct seep_copy_memory *from,
-                                   const struct seep_snapshot *head,
-                                   const struct seep_snapshot_block *blocks, size_t n_blocks,
-                                   uint64_t max_bytes);
+/* What is known of the process already, and how much of it to keep. */
+struct seep_dump_request {
+    const struct seep_snapshot_block *blocks; /* followed by maps, */
+    size_t n_blocks, n_all;                   /* from n_blocks on */
+    const struct seep_snapshot_range *own;    /* seep's own memory, [n_own]; copied */
+    size_t n_own;
+    uint64_t max_bytes;
+};
+
+/* Takes it from `remote`, which is not needed any more afterwards. Keeps at most `max_bytes`; if
+ * the process has more, sets dump->memory.full. Returns 0; -SEEP_EIO: its mappings cannot be read,
+ * or the process is gone; -SEEP_ENOMEM. Allocates; seep_dump_fini() in either case. */
+SEEP_MUST_CHECK int seep_dump_take(struct seep_dump *dump, struct seep_remote *remote,
+                                   const struct seep_dump_request *request);
 void seep_dump_fini(struct seep_dump *dump);
 
 #endif

@@ -12,16 +12,18 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_BLOCKS = 6 * 1000 * 1000, MOST_LINES = 256 };
-#define MOST_BYTES (UINT64_C(2) << 30) /* that are taken of a process */
+enum { MOST_BLOCKS = 6 * 1000 * 1000, MOST_OWN = 1 << 16, MOST_LINES = 256 };
+#define MOST_BYTES (UINT64_C(2) << 30) /* the most that is copied of a process */
 
-/* What is read of one copy: its blocks, then its maps. */
+/* What is read of one copy: its blocks, followed by its maps. */
 struct reading {
-    struct seep_copy_memory memory;
+    struct seep_remote_process process;
     struct seep_dump dump;
     struct seep_snapshot head;
     struct seep_snapshot_block *blocks;
     size_t n_blocks;
+    struct seep_snapshot_range *own; /* [n_own] */
+    size_t n_own;
     uint64_t began_ns, read_ns;
     bool barred;
     const struct seep_examine_request *request;
@@ -46,7 +48,7 @@ static int read_head(struct reading *r, uint64_t address, struct seep_error *err
 {
     struct seep_snapshot *s = &r->head;
 
-    if (seep_copy_memory_read(&r->memory, address, s, sizeof *s))
+    if (seep_copy_memory_read(&r->process.memory, address, s, sizeof *s))
         return refuse_reading(r, err, "the copy");
     if (s->magic != SEEP_SNAPSHOT_MAGIC)
         return seep_error_set(err, SEEP_EIO, "", 0, "this is no copy");
@@ -60,24 +62,37 @@ static int read_head(struct reading *r, uint64_t address, struct seep_error *err
 static int read_blocks(struct reading *r, struct seep_error *err)
 {
     const struct seep_snapshot *s = &r->head;
+    struct seep_copy_memory *memory = &r->process.memory;
     const size_t one = sizeof *r->blocks;
 
     r->n_blocks = s->n_blocks + s->n_maps;
     r->blocks = calloc(r->n_blocks + 1, one);
     if (!r->blocks)
         return -SEEP_ENOMEM;
-    if (seep_copy_memory_read(&r->memory, s->blocks, r->blocks, s->n_blocks * one) ||
-        seep_copy_memory_read(&r->memory, s->maps, r->blocks + s->n_blocks, s->n_maps * one))
+    if (seep_copy_memory_read(memory, s->blocks, r->blocks, s->n_blocks * one) ||
+        seep_copy_memory_read(memory, s->maps, r->blocks + s->n_blocks, s->n_maps * one))
         return refuse_reading(r, err, "its list of blocks");
     return 0;
 }
 
-/* Whether the copy was there as a whole until now. */
+static int read_own(struct reading *r)
+{
+    const size_t n = r->head.n_own < MOST_OWN ? (size_t)r->head.n_own : 0;
+
+    r->own = calloc(n + 1, sizeof *r->own);
+    if (!r->own)
+        return -SEEP_ENOMEM;
+    if (!seep_copy_memory_read(&r->process.memory, r->head.own, r->own, n * sizeof *r->own))
+        r->n_own = n;
+    return 0;
+}
+
+/* Whether the copy has been there, whole, until now. */
 static bool is_still_there(struct reading *r)
 {
     struct seep_snapshot now;
 
-    return !seep_copy_memory_read(&r->memory, r->request->snapshot, &now, sizeof now) &&
+    return !seep_copy_memory_read(&r->process.memory, r->request->snapshot, &now, sizeof now) &&
            memcmp(&now, &r->head, sizeof now) == 0;
 }
 
@@ -88,10 +103,19 @@ static int read_copy(struct reading *r, struct seep_error *err)
 
     if (!rc)
         rc = read_blocks(r, err);
+    if (!rc)
+        rc = read_own(r);
     if (rc)
         return rc;
-    rc = seep_dump_take(&r->dump, &r->memory, &r->head, r->blocks, r->n_blocks,
-                        most && most < MOST_BYTES ? most : MOST_BYTES);
+    const struct seep_dump_request request = {
+        .blocks = r->blocks,
+        .n_blocks = r->head.n_blocks,
+        .n_all = r->n_blocks,
+        .own = r->own,
+        .n_own = r->n_own,
+        .max_bytes = most && most < MOST_BYTES ? most : MOST_BYTES,
+    };
+    rc = seep_dump_take(&r->dump, &r->process.remote, &request);
     if (rc == -SEEP_EIO)
         return refuse_reading(r, err, "what is mapped in the copy");
     if (!rc && !is_still_there(r))
@@ -99,7 +123,7 @@ static int read_copy(struct reading *r, struct seep_error *err)
     return rc;
 }
 
-/* The copy ends here: all that is asked later has been read. */
+/* The copy ends here: everything needed later has been read. */
 static bool let_go(struct reading *r, int rc)
 {
     r->read_ns = clock_ns(CLOCK_MONOTONIC) - r->began_ns;
@@ -131,9 +155,9 @@ static json_t *unknown(void)
                      "lost_bytes", 0, "cycle_bytes", 0, "paths");
 }
 
-/* Whose arenas the line asked Python for is chance: small objects of others lie in them, too, and
- * its own in those of others. Where the entries of its holder may fill them, they are none of the
- * blocks to answer for. */
+/* It is chance which line's request made Python take an arena: small objects of other lines lie in
+ * it, too, and this line's objects lie in other arenas. Arenas that the holder's entries may fill
+ * do not count among the blocks to be explained. */
 static bool are_arenas_of_entries(const struct seep_line_group *line,
                                   const struct seep_answer *answer)
 {
@@ -177,6 +201,31 @@ static json_t *lines_json(const struct reading *r, const struct seep_line_groups
     return seep_json_whole(list, failed);
 }
 
+static json_t *small_holder_json(const struct seep_line_groups *g,
+                                 const struct seep_small_holder *holder)
+{
+    json_t *json = seep_who_path_json(&holder->path);
+    bool failed = !json;
+
+    seep_json_set(json, "table",
+                  holder->table ? seep_line_groups_frame(g, holder->table - 1) : json_null(),
+                  &failed);
+    return seep_json_whole(json, failed);
+}
+
+static json_t *small_json(const struct seep_small_objects *small, const struct seep_line_groups *g)
+{
+    json_t *json = json_object(), *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < small->n; i++)
+        seep_json_append(list, small_holder_json(g, &small->list[i]), &failed);
+    seep_json_set(json, "blocks", seep_json_count(small->blocks), &failed);
+    seep_json_set(json, "bytes", seep_json_count(small->bytes), &failed);
+    seep_json_set(json, "holders", list, &failed);
+    return seep_json_whole(json, failed);
+}
+
 static json_t *python_json(uint32_t version)
 {
     char text[32];
@@ -206,6 +255,7 @@ static json_t *document(const struct reading *r, const struct seep_examine_reque
     seep_json_set(json, "why_not", r->who->why_not ? json_string(r->who->why_not) : json_null(),
                   &failed);
     seep_json_set(json, "lines", lines_json(r, g), &failed);
+    seep_json_set(json, "small_objects", small_json(&r->who->small, g), &failed);
     seep_json_set(json, "cpu_ns", seep_json_count(clock_ns(CLOCK_PROCESS_CPUTIME_ID)), &failed);
     return seep_json_whole(json, failed);
 }
@@ -241,9 +291,11 @@ int seep_examine(const struct seep_examine_request *request, struct seep_examine
     r.who = calloc(1, sizeof *r.who);
     if (!r.who)
         return -SEEP_ENOMEM;
-    seep_copy_memory_init(&r.memory, request->copy);
-    int rc = read_copy(&r, err);
-    seep_copy_memory_fini(&r.memory);
+    int rc = seep_remote_process_init(&r.process, request->copy);
+    r.process.memory.fd = request->memory;
+    if (!rc)
+        rc = read_copy(&r, err);
+    seep_remote_process_fini(&r.process);
     if (let_go(&r, rc) && !rc)
         rc = analyse(&r, out, err);
     if (rc == -SEEP_ENOMEM)
@@ -251,6 +303,8 @@ int seep_examine(const struct seep_examine_request *request, struct seep_examine
     *found = (struct seep_examine_found){.step = r.head.step, .barred = r.barred};
     seep_dump_fini(&r.dump);
     free(r.blocks);
+    free(r.own);
+    seep_who_answers_fini(r.who);
     free(r.who);
     return rc;
 }

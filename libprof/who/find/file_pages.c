@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A device or a pipe may have an effect when it is opened. */
+/* Opening a device or a pipe may have an effect. */
 static int open_file(const char *path, uint64_t inode)
 {
     struct stat st;

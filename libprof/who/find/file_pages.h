@@ -1,5 +1,5 @@
-/* Pages of a process's files that it has not changed, read from the files: so a copy need not be
- * kept for names and constants. A file is believed that is still the one that was mapped. */
+/* A process's file pages that it has not changed, read from the files: so names and constants need
+ * not be copied. A file is believed only if it is still the one that was mapped. */
 #ifndef SEEP_LIBPROF_WHO_FIND_FILE_PAGES_H
 #define SEEP_LIBPROF_WHO_FIND_FILE_PAGES_H
 
@@ -11,16 +11,16 @@
 
 struct seep_file_pages {
     const struct seep_maps *maps;
-    int *fds; /* by file; −1: it is not there, or another one */
+    int *fds; /* by file; −1: the file is gone, or is another one */
 };
 
-/* Opens the files of what is mapped as `pid` sees them, or else as we do. `maps` outlives *pages.
+/* Opens the files of the mappings as `pid` sees them, or else as we do. `maps` outlives *pages.
  * Returns 0 or -SEEP_ENOMEM. Allocates; seep_file_pages_fini() in either case. */
 SEEP_MUST_CHECK int seep_file_pages_init(struct seep_file_pages *pages,
                                          const struct seep_maps *maps, pid_t pid);
 void seep_file_pages_fini(struct seep_file_pages *pages);
 
-/* Whether what has not been changed of a mapping can be read here. */
+/* Whether the unchanged pages of a mapping can be read here. */
 bool seep_file_pages_has(const struct seep_file_pages *pages, const struct seep_map *map);
 
 /* A source of seep_memory; `pages` is a struct seep_file_pages. */

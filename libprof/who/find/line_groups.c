@@ -9,7 +9,7 @@
 
 enum { SITE_BYTES = 64, REFS_PER_SITE = SITE_BYTES / 8 };
 
-/* 0: not known. A site is looked at once: its memo holds the stack + 1. */
+/* 0: unknown. A site is looked up once: its memo holds the stack + 1. */
 static uint32_t stack_of_site(struct seep_resolver *r, struct seep_profile *profile, uint32_t index)
 {
     struct seep_profile *found_in = NULL;
@@ -38,7 +38,7 @@ static int read_code(struct seep_line_groups *g, const char *roles_file, struct 
     return rc ? rc : seep_stack_lines_init(&g->stacks, &g->dict, g->rules, &g->kinds, g->symbols);
 }
 
-/* of_block[] holds stacks, and then lines as they are met. */
+/* of_block[] first holds stacks; each is replaced by its line. */
 static void count(struct seep_line_groups *g, const struct seep_snapshot_block *blocks,
                   uint32_t *line_of_frame)
 {
@@ -70,7 +70,7 @@ static int compare_lines(const void *a, const void *b)
 
 static void sort(struct seep_line_groups *g, uint32_t *line_of_frame)
 {
-    /* Where each line was, before they moved. */
+    /* The index of each line before they were sorted. */
     for (size_t i = 0; i < g->n_blocks; i++)
         g->of_block[i] = g->of_block[i] == SEEP_NO_LINE ? 0 : g->lines[g->of_block[i]].frame;
     qsort(g->lines, g->n_lines, sizeof *g->lines, compare_lines);

@@ -1,5 +1,5 @@
-/* The lines of code that made what is live in a frozen copy: blocks are grouped by the line that
- * the user should look at, as findings are. */
+/* The lines of code that made the live blocks of a frozen copy: blocks are grouped by the line to
+ * show to the user, as in findings. */
 #ifndef SEEP_LIBPROF_WHO_FIND_LINE_GROUPS_H
 #define SEEP_LIBPROF_WHO_FIND_LINE_GROUPS_H
 
@@ -20,7 +20,7 @@ struct seep_line_group {
 struct seep_line_groups {
     struct seep_line_group *lines; /* those that hold most first */
     size_t n_lines;
-    uint32_t *of_block; /* [n_blocks] index in lines[]; SEEP_NO_LINE: its site is not known */
+    uint32_t *of_block; /* [n_blocks] index in lines[]; SEEP_NO_LINE: its site is unknown */
     size_t n_blocks;
     struct seep_dictionary dict;
     struct seep_part_rules *rules;
@@ -29,17 +29,17 @@ struct seep_line_groups {
     struct seep_stack_lines stacks;
 };
 
-/* Groups blocks[n] of the process whose loaded profile, and those that it inherits, are given;
- * their memos are written to. `roles_file`: NULL for the shipped rules. Returns 0, -SEEP_ENOMEM, or
- * what the rules are refused for. seep_line_groups_fini() in either case. */
+/* Groups blocks[n] of the process, given its loaded profile and those that it inherits from; writes
+ * to their memos. `roles_file`: NULL for the shipped rules. Returns 0, -SEEP_ENOMEM, or the error
+ * of the rules. seep_line_groups_fini() in either case. */
 SEEP_MUST_CHECK int seep_line_groups_init(struct seep_line_groups *g, struct seep_profile *profile,
                                           const struct seep_snapshot_block *blocks, size_t n,
                                           const char *roles_file, struct seep_error *err);
 void seep_line_groups_fini(struct seep_line_groups *g);
 
-/* The frame of a line, as that of a finding; but libraries' native code has no names here: who
- * wants them knows them by module and offset, and to look them up takes a CPU's second. A new
- * reference, NULL without memory. */
+/* The frame of a line, as in a finding, but without names for libraries' native code: module and
+ * offset identify it, and looking up names takes a second of CPU time. A new reference, NULL
+ * without memory. */
 json_t *seep_line_groups_frame(const struct seep_line_groups *g, size_t line);
 
 #endif

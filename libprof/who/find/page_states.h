@@ -1,4 +1,4 @@
-/* Which pages of a process are its own: touched, and not what a file has there. */
+/* Which pages of a process are private: touched, and different from a file's. */
 #ifndef SEEP_LIBPROF_WHO_FIND_PAGE_STATES_H
 #define SEEP_LIBPROF_WHO_FIND_PAGE_STATES_H
 
@@ -11,17 +11,17 @@
 enum { SEEP_PAGE_STATES = 1 << 15 };
 
 struct seep_page_states {
-    int fd; /* of /proc/PID/pagemap; −1: it is not to be had, and all pages are taken */
-    uint64_t most_pages; /* that are still looked at: reserved space may be endless */
+    int fd;              /* of /proc/PID/pagemap; −1: not available, so all pages are taken */
+    uint64_t most_pages; /* how many more may be looked at: reserved space may be huge */
     uint64_t entries[SEEP_PAGE_STATES];
 };
 
 void seep_page_states_init(struct seep_page_states *states, pid_t pid);
 void seep_page_states_fini(struct seep_page_states *states);
 
-/* Calls take() with each run of pages of [start, end), both at pages, that the process has made its
- * own, by address; with `files_too` also with those that it has of a file. Ends with what take()
- * returns where that is not 0. */
+/* Calls take() with each run of private pages in [start, end), which are page addresses, by
+ * address; with `files_too` also with pages that it has from a file. Stops when take() returns
+ * anything but 0, and returns that. */
 typedef int seep_page_run_taker(void *arg, uint64_t start, uint64_t end);
 SEEP_MUST_CHECK int seep_page_states_each(struct seep_page_states *states, uint64_t start,
                                           uint64_t end, bool files_too, seep_page_run_taker *take,

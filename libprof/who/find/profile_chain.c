@@ -23,8 +23,8 @@ static int open_one(const char *dir, const char *name, struct seep_profile **out
     return rc;
 }
 
-/* Without an ancestor the stacks that are known from there stay unknown. A parent began earlier: no
- * ring of names is followed. */
+/* If an ancestor is missing, the stacks inherited from it stay unknown. A parent began earlier than
+ * its child, so no circle of names is followed. */
 static void open_ancestors(const char *dir, struct seep_profile *profile)
 {
     for (int i = 0; i < MOST_ANCESTORS; i++) {

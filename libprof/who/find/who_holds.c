@@ -13,7 +13,7 @@
 
 enum {
     MOST_NODES = 5 * 1000 * 1000,
-    MOST_RUNS = 4, /* for what would be free: most of a heap lies behind few holders */
+    MOST_RUNS = 4, /* searches for what would be freed: few holders hold most of a heap */
 };
 
 struct asked {
@@ -21,18 +21,24 @@ struct asked {
     struct seep_dump *dump;
     struct seep_snapshot_block *nodes; /* site: the line */
     size_t n;
-    uint32_t *lines; /* [n_lines + 1] of themselves */
+    uint32_t *lines; /* [n_lines + 1] line i of "site" i */
     struct seep_heap heap;
     struct seep_reach reach;
 };
 
-/* Adds a map, or the objects in it where it is an arena of Python's; `count`: only counts them. */
+/* That of objects in arenas: behind those of lines. */
+static uint32_t small_site(const struct asked *a)
+{
+    return a->question->n_lines + 1;
+}
+
+/* Adds a map, or, if it is an arena of Python's, the objects in it; `count`: only counts them. */
 static size_t add_map(struct asked *a, struct seep_snapshot_block map, uint32_t line, bool count)
 {
     const struct seep_python_layout *layout = a->heap.python.layout;
     size_t n = layout ? seep_pymalloc_objects(&a->dump->memory, layout, &map, NULL, 0) : 0;
 
-    map.site = n ? 0 : line;
+    map.site = n ? small_site(a) : line;
     if (count)
         return n ? n : 1;
     if (n)
@@ -90,7 +96,7 @@ void seep_who_name_global(const struct seep_maps *maps, struct seep_path *path)
     const struct seep_map *map = path->root.map;
     char symbol[SEEP_HOP_NAME];
 
-    if (path->root_address && map &&
+    if (path->root_address && map && seep_maps_first(maps, map)->inode &&
         seep_data_symbol(seep_maps_file(maps, map), seep_maps_first(maps, map)->start,
                          path->root_address, symbol, sizeof symbol))
         snprintf(path->root_name, sizeof path->root_name, "%s", symbol);
@@ -98,6 +104,8 @@ void seep_who_name_global(const struct seep_maps *maps, struct seep_path *path)
 
 static void name_globals(const struct asked *a, struct seep_who_answers *answers)
 {
+    for (size_t i = 0; i < answers->small.n; i++)
+        seep_who_name_global(&a->dump->maps, &answers->small.list[i].path.path);
     for (size_t i = 0; i < answers->n; i++)
         for (size_t k = 0; k < answers->lines[i].n_paths; k++)
             seep_who_name_global(&a->dump->maps, &answers->lines[i].paths[k].path);
@@ -108,6 +116,7 @@ static int answer(struct asked *a, struct seep_who_answers *answers)
     const struct seep_question question = {.line_of_site = a->lines,
                                            .n_sites = a->question->n_lines + 1u,
                                            .n_lines = a->question->n_lines + 1u,
+                                           .small_site = small_site(a),
                                            .most = SEEP_WHO_ANSWERS,
                                            .least = LEAST_LINE,
                                            .most_runs = MOST_RUNS,
@@ -121,10 +130,11 @@ static int answer(struct asked *a, struct seep_who_answers *answers)
     if (answers->why_not)
         return 0;
     if (a->dump->memory.full)
-        answers->why_not = "its heap is larger than the copy that seep keeps";
+        answers->why_not = "seep copied only part of the process's memory: there is more than seep "
+                           "copies, or free memory is short";
     if (a->question->head->python_version && !a->heap.python.layout) {
-        answers->why_not = "this version of Python is not known";
-        answers->n = 0; /* what is held by its objects would look lost */
+        answers->why_not = "seep does not know this version of Python";
+        answers->n = answers->small.n = 0; /* what its objects hold would look lost */
     }
     return 0;
 }
@@ -145,6 +155,8 @@ static int ask(struct asked *a, struct seep_who_answers *answers)
         rc = make_lines(a);
     if (!rc)
         rc = search(a);
+    if (!rc)
+        rc = seep_small_objects_find(&answers->small, &a->reach, small_site(a), a->question->keys);
     return rc ? rc : answer(a, answers);
 }
 
@@ -166,6 +178,11 @@ int seep_who_holds(const struct seep_who_question *question, struct seep_who_ans
     return rc;
 }
 
+void seep_who_answers_fini(struct seep_who_answers *answers)
+{
+    seep_small_objects_fini(&answers->small);
+}
+
 static json_t *holder_json(const struct seep_answer_path *p)
 {
     const char *by = strcmp(p->holder_type, "deque") == 0 ? "maxlen" : "maxsize";
@@ -180,7 +197,7 @@ static json_t *holder_json(const struct seep_answer_path *p)
                      p->holder_bound >= 0 ? json_string(by) : json_null());
 }
 
-static json_t *path_json(const struct seep_answer_path *p)
+json_t *seep_who_path_json(const struct seep_answer_path *p)
 {
     json_t *json = seep_path_json(&p->path);
     bool failed = !json;
@@ -193,7 +210,7 @@ static json_t *path_json(const struct seep_answer_path *p)
     return seep_json_whole(json, failed);
 }
 
-/* What the ways that are told lead to. */
+/* How much of the line the reported paths lead to. */
 static uint64_t explained(const struct seep_answer *answer)
 {
     uint64_t most = 0;
@@ -212,7 +229,7 @@ json_t *seep_who_json(const struct seep_answer *answer)
     bool failed = false;
 
     for (size_t i = 0; i < answer->n_paths; i++)
-        seep_json_append(paths, path_json(&answer->paths[i]), &failed);
+        seep_json_append(paths, seep_who_path_json(&answer->paths[i]), &failed);
     seep_json_set(json, "state", json_string(seep_hold_state_word(answer->state)), &failed);
     seep_json_set(json, "explained_bytes", seep_json_count(explained(answer)), &failed);
     seep_json_set(json, "lost_bytes", seep_json_count(answer->lost_bytes), &failed);

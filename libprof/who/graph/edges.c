@@ -3,13 +3,29 @@
 #include "libprof/who/graph/py_types.h"
 
 enum {
-    INTERIOR = 64,     /* bytes into a native block that an address of it may lie */
+    INTERIOR = 64,     /* how far into a native block an address may point */
     SHORT_STRING = 16, /* of std::string: shorter ones lie in the string itself */
 };
 
+/* Up to CPython 3.10 a function's last frame is kept for its next call, with what was on its stack.
+ */
+static bool is_spare_frame(struct seep_heap *heap, const struct seep_node *node)
+{
+    enum { GC_HEAD = 16, LAST_MINOR = 10 };
+    uint64_t words[2];
+
+    if (!heap->python.layout || heap->python.layout->minor > LAST_MINOR ||
+        node->bytes < GC_HEAD + sizeof words ||
+        !seep_memory_read(heap->memory, node->start + GC_HEAD, words, sizeof words) || words[0])
+        return false;
+    const struct seep_pytype *type = seep_python_type(heap, words[1]);
+    return type && type->kind == SEEP_PYTYPE_FRAME;
+}
+
 void seep_heap_classify(struct seep_heap *heap, uint32_t n)
 {
-    static const uint8_t places[] = {0, 2, 4}; /* behind nothing, a GC's head, a managed dict's */
+    static const uint8_t places[] = {0, 2, 4}; /* where an object may begin: at the block's start,
+                                                  after a GC head, after a managed dict's */
     struct seep_node *node = &heap->nodes[n];
 
     for (size_t i = 0; i < sizeof places; i++) {
@@ -24,7 +40,7 @@ void seep_heap_classify(struct seep_heap *heap, uint32_t n)
             return;
         }
     }
-    node->kind = SEEP_NODE_NATIVE;
+    node->kind = is_spare_frame(heap, node) ? SEEP_NODE_RAW : SEEP_NODE_NATIVE;
 }
 
 static bool becomes_object(struct seep_heap *heap, struct seep_node *node, uint64_t address)
@@ -39,7 +55,7 @@ static bool becomes_object(struct seep_heap *heap, struct seep_node *node, uint6
     return true;
 }
 
-/* An object in the data of a program or a library; numbers and the like lead nowhere. */
+/* An object in the data of a program or library; numbers and the like refer to nothing. */
 static uint32_t find_outside(struct seep_heap *heap, uint64_t address)
 {
     uint32_t node = seep_heap_outside(heap, address, false);
@@ -56,32 +72,48 @@ static uint32_t find_outside(struct seep_heap *heap, uint64_t address)
                                                   : SEEP_NODE_NONE;
 }
 
+static bool meet(struct seep_heap *heap, uint64_t address, uint64_t bytes, enum seep_stranger what)
+{
+    return heap->meet && address >= SEEP_MEMORY_PAGE && heap->meet(heap, address, bytes, what);
+}
+
 void seep_edge_exact(struct seep_heap *heap, uint64_t address, seep_label label, unsigned cost)
 {
     if (address < SEEP_MEMORY_PAGE || address % 8)
         return;
     uint32_t n = seep_heap_find(heap, address);
-    if (n == SEEP_NODE_NONE)
-        n = find_outside(heap, address);
-    else if (!becomes_object(heap, &heap->nodes[n], address))
+    if (n != SEEP_NODE_NONE && !becomes_object(heap, &heap->nodes[n], address))
         return;
+    if (n == SEEP_NODE_NONE && !meet(heap, address, 0, SEEP_STRANGER_OBJECT))
+        n = find_outside(heap, address);
     if (n != SEEP_NODE_NONE)
         heap->take(heap, n, label, cost, true);
 }
 
-void seep_edge_raw(struct seep_heap *heap, uint64_t address)
+void seep_edge_spare(struct seep_heap *heap, uint64_t address, uint64_t bytes)
 {
     uint32_t n = seep_heap_find(heap, address);
 
     if (n == SEEP_NODE_NONE)
+        (void)meet(heap, address, bytes, SEEP_STRANGER_RAW);
+    else if (heap->nodes[n].kind == SEEP_NODE_UNKNOWN)
+        heap->nodes[n].kind = SEEP_NODE_RAW;
+}
+
+void seep_edge_raw(struct seep_heap *heap, uint64_t address, uint64_t bytes)
+{
+    uint32_t n = seep_heap_find(heap, address);
+
+    if (n == SEEP_NODE_NONE) {
+        (void)meet(heap, address, bytes, SEEP_STRANGER_RAW);
         return;
+    }
     if (heap->nodes[n].kind != SEEP_NODE_PYTHON)
         heap->nodes[n].kind = SEEP_NODE_RAW;
     heap->take(heap, n, seep_label_of(SEEP_LABEL_HIDDEN, 0), 0, true);
 }
 
-/* A class is held by its module: a stale word that leads to one is no way that a user would name.
- */
+/* Classes belong to their module: a user would not name a stale word that leads to one. */
 static unsigned cost_of_class(struct seep_heap *heap, const struct seep_node *node)
 {
     const struct seep_pytype *type = seep_python_type(
@@ -90,16 +122,15 @@ static unsigned cost_of_class(struct seep_heap *heap, const struct seep_node *no
     return type && type->kind == SEEP_PYTYPE_TYPE ? SEEP_COST_TYPE : 0;
 }
 
-/* In a low heap numbers look like addresses, unless those are even, and all flags of types do (1 <<
- * 24 is that of int and what derives from it). */
+/* In a heap at low addresses, numbers look like addresses, unless the heap's addresses are even and
+ * the number is odd; flags of types all look so (1 << 24 is the flag of int and its subclasses). */
 static bool holds_inside(const struct seep_heap *heap, uint32_t n, uint64_t address)
 {
     return heap->inner && heap->inner[n] & SEEP_INNER_HOLDS &&
            (!seep_heap_is_low(address) || (address % 8 == 0 && !heap->in_types));
 }
 
-/* What an edge costs by what it leads to: the block of its own, an object, the inside of a block.
- */
+/* The cost of an edge by its target: the start of a block, an object, the inside of a block. */
 struct costs {
     unsigned native, python, inner;
 };
@@ -129,6 +160,8 @@ void seep_edge_maybe(struct seep_heap *heap, uint64_t address, seep_label label,
 
     if (n != SEEP_NODE_NONE)
         take_maybe(heap, n, address, label, (struct costs){cost, cost_python, SEEP_COST_INNER});
+    else
+        (void)meet(heap, address, 0, SEEP_STRANGER_WORD);
 }
 
 void seep_edge_inner(struct seep_heap *heap, uint64_t address, seep_label label)
@@ -142,9 +175,9 @@ void seep_edge_inner(struct seep_heap *heap, uint64_t address, seep_label label)
     heap->take(heap, n, label, SEEP_COST_INNER, false);
 }
 
-/* What std::shared_ptr owns and knows so (enable_shared_from_this), as nodes of PyTorch's graphs
- * do, has behind its vtable its own address and that of its count. Whoever owns it has the same
- * two side by side; an address alone holds nothing, and is a stale one for the most part. The block
+/* An object owned by std::shared_ptr that knows it (enable_shared_from_this), such as a node of
+ * PyTorch's graphs, has its own address and that of its count after its vtable. An owner has the
+ * same two words side by side; an address alone holds nothing, and is mostly stale. The block
  * begins with the object, or with the count. */
 static bool may_own(struct seep_heap *heap, const struct seep_node *to, uint64_t next)
 {
@@ -168,10 +201,12 @@ void seep_heap_scan(struct seep_heap *heap, uint64_t from, uint64_t to, uint64_t
         uint64_t word = seep_memory_word(heap->memory, at);
         if (word == at + 16 && at + 32 <= to &&
             seep_memory_word(heap->memory, at + 8) < SHORT_STRING) {
-            at += 24; /* a short std::string: what lies in it is stale */
+            at += 24; /* a short std::string: its buffer is stale */
             continue;
         }
         uint32_t n = seep_heap_find(heap, word);
+        if (n == SEEP_NODE_NONE)
+            (void)meet(heap, word, 0, SEEP_STRANGER_WORD);
         if (n == SEEP_NODE_NONE ||
             !may_own(heap, &heap->nodes[n], seep_memory_word(heap->memory, at + 8)))
             continue;

@@ -63,7 +63,7 @@ int seep_graph_init(struct seep_heap *heap, const struct seep_snapshot_block *bl
 
     if (n > UINT32_MAX / 4)
         return -SEEP_ENOMEM;
-    heap->capacity = (uint32_t)n + MAX_OUTSIDE;
+    heap->capacity = (uint32_t)n + (heap->most_outside ? heap->most_outside : MAX_OUTSIDE);
     heap->nodes = calloc(heap->capacity, sizeof *heap->nodes);
     if (!heap->nodes)
         return -SEEP_ENOMEM;
@@ -113,7 +113,7 @@ uint32_t seep_heap_find(const struct seep_heap *heap, uint64_t address)
     uint32_t low = table ? table[page] : heap->region_first[region];
     uint32_t high = table ? table[page + 1] : low;
 
-    while (low < high) { /* the first that begins beyond it */
+    while (low < high) { /* the first node that begins after it */
         uint32_t middle = low + (high - low) / 2;
         if (heap->starts[middle] <= address)
             low = middle + 1;

@@ -1,7 +1,7 @@
-/* The heap of a process as a graph: what is live are its nodes, and who refers to what its edges.
- * Nodes are blocks of the malloc family, objects in the arenas of Python's small-object allocator,
- * maps, and, as they are met, objects in the data of programs and libraries. Edges are not stored:
- * they are read from the memory each time they are walked. Threads: none may share one. */
+/* The heap of a process as a graph: live blocks are its nodes, references its edges. Nodes are
+ * blocks of the malloc family, objects in the arenas of Python's small-object allocator, maps, and,
+ * once they are met, objects in the data of programs and libraries. Edges are not stored: each walk
+ * reads them from memory. Threads: none may share a graph. */
 #ifndef SEEP_LIBPROF_WHO_GRAPH_GRAPH_H
 #define SEEP_LIBPROF_WHO_GRAPH_GRAPH_H
 
@@ -18,7 +18,7 @@ enum seep_node_kind {
     SEEP_NODE_UNKNOWN,
     SEEP_NODE_NATIVE, /* words that may be addresses */
     SEEP_NODE_PYTHON, /* an object */
-    SEEP_NODE_RAW,    /* no addresses, or those that its owner reads */
+    SEEP_NODE_RAW,    /* no addresses, or only its owner reads them */
 };
 
 struct seep_node {
@@ -26,15 +26,15 @@ struct seep_node {
     uint64_t bytes; /* 0: outside of the heap */
     uint32_t site;
     uint8_t kind;
-    uint8_t object; /* where the Python object begins, in words: behind its garbage collector's */
+    uint8_t object; /* where the Python object begins, in words: after its GC head */
 };
 
-/* How a node is reached from another one: a kind, and what it needs to be told. */
+/* How a node is reached from another one: a kind, and what is needed to name it. */
 enum seep_label_kind {
     SEEP_LABEL_NONE,
     SEEP_LABEL_ATTRIBUTE, /* address of the name, a str */
     SEEP_LABEL_MEMBER,    /* address of the name, a C string of the type's */
-    SEEP_LABEL_KNOWN,     /* index of a field that CPython or a library keeps (py_fields.h) */
+    SEEP_LABEL_KNOWN,     /* index of a field of CPython or a library (py_fields.h) */
     SEEP_LABEL_WORD,      /* index in seep_label_words */
     SEEP_LABEL_KEY,       /* address of the key */
     SEEP_LABEL_INDEX,     /* the index */
@@ -42,13 +42,13 @@ enum seep_label_kind {
     SEEP_LABEL_TEMPORARY, /* on a frame's stack */
     SEEP_LABEL_OFFSET,    /* bytes into the node */
     SEEP_LABEL_ADDRESS,   /* of the word, in data of a program or library, or on a stack */
-    SEEP_LABEL_HIDDEN,    /* not told: what belongs together for the user */
+    SEEP_LABEL_HIDDEN,    /* not shown: the user sees both as one */
     SEEP_LABEL_MODULE,    /* address of the name, a str */
 };
 
-/* Of a block that nobody seems to hold, and of a large one. */
+/* For a block that nothing seems to hold, or a large one. */
 enum seep_inner {
-    SEEP_INNER_HOLDS = 1, /* an address of any place in it does */
+    SEEP_INNER_HOLDS = 1, /* an address anywhere inside the block holds it */
     SEEP_INNER_WHOLE = 2, /* it is read to its end */
 };
 
@@ -71,50 +71,63 @@ static inline uint64_t seep_label_value(seep_label label)
 
 struct seep_heap;
 
-/* Takes an edge to `node`. `cost`: how far that is, in the sense of what a user would name as the
- * holder; `exact`: it is a reference for sure, not a word that looks like one. */
+/* What leads to memory that no node contains, where not all blocks are known. */
+enum seep_stranger {
+    SEEP_STRANGER_OBJECT, /* certainly an object */
+    SEEP_STRANGER_RAW,    /* memory of an object, of which it tells how many bytes it has */
+    SEEP_STRANGER_WORD,   /* a word that may be an address */
+};
+
+/* Takes the address of such memory; `bytes`: of it, 0: not told. False: it is none of the heap. */
+typedef bool seep_stranger_taker(struct seep_heap *heap, uint64_t address, uint64_t bytes,
+                                 enum seep_stranger what);
+
+/* Takes an edge to `node`. `cost`: how unlikely a user is to name that as the holder; `exact`:
+ * certainly a reference, not a word that looks like one. */
 typedef void seep_edge_taker(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
                              bool exact);
 
 struct seep_heap {
     struct seep_memory *memory;
     const struct seep_maps *maps;
-    const struct seep_snapshot_range *own; /* memory of seep's own, [n_own] */
+    const struct seep_snapshot_range *own; /* seep's own memory, [n_own] */
     size_t n_own;
     struct seep_node *nodes;
-    uint32_t n_blocks; /* those of the heap, by address; then those outside */
+    uint32_t n_blocks; /* the heap's nodes, by address; then those outside */
     uint32_t n_nodes, capacity;
-    uint64_t *starts;         /* [n_blocks] of the nodes, side by side: they are searched most */
+    uint64_t *starts; /* [n_blocks] start addresses of the nodes, in an array of their own because
+                       * they are searched most */
     uint64_t lowest, highest; /* of the heap's nodes */
     uint64_t first_region, n_regions;
-    uint32_t *
-        *page_tables; /* by region of 64 MiB: the first node at or behind each page, or NULL */
-    uint32_t *region_first;         /* [n_regions] the first node at or behind each */
+    uint32_t **page_tables; /* by region of 64 MiB: the first node at or after each page, or NULL */
+    uint32_t *region_first; /* [n_regions] the first node at or after each */
     struct seep_hash_index outside; /* nodes by address */
     struct seep_python python;
     seep_edge_taker *take;
-    void *taker;       /* its own */
+    void *taker;               /* its own */
+    seep_stranger_taker *meet; /* NULL: all blocks are known */
+    uint32_t most_outside;     /* nodes outside that there is room for; 0: the usual number */
     uint8_t *inner;    /* [n_blocks] of enum seep_inner; NULL: not looked for (who/ways/inner.h) */
     uint64_t inner_at; /* the address that has just led into such a block */
-    bool inner_cut;    /* not all that may hold an address was read to its end */
-    bool in_types; /* what is scanned are the interpreter's own data, flags of types among them */
-    bool owners_only; /* words of objects that do not own what they point to are passed over */
-    bool node_is_attributes; /* of the dict that is walked: it is an instance's or a module's */
+    bool inner_cut;    /* some memory that may contain addresses was not read to its end */
+    bool in_types;     /* the interpreter's own data is being scanned, with flags of types in it */
+    bool owners_only;  /* words of objects that do not own what they point to are skipped */
+    bool node_is_attributes; /* the dict being walked is an instance's or a module's */
 };
 
-/* Takes what is live, in any order, into an empty graph; blocks that overlap others are left out.
+/* Takes live blocks, in any order, into an empty graph; leaves out blocks that overlap others.
  * Returns 0 or -SEEP_ENOMEM. Allocates: the nodes; seep_graph_fini() in either case. */
 SEEP_MUST_CHECK int seep_graph_init(struct seep_heap *heap,
                                     const struct seep_snapshot_block *blocks, size_t n);
 void seep_graph_fini(struct seep_heap *heap);
 
-/* The heap's node that `address` lies in, or SEEP_NODE_NONE. */
+/* The heap's node that contains `address`, or SEEP_NODE_NONE. */
 uint32_t seep_heap_find(const struct seep_heap *heap, uint64_t address);
 
-/* The node of an object outside of the heap; with `make` a new one where there is room. */
+/* The node of an object outside the heap; with `make` a new one, if there is room. */
 uint32_t seep_heap_outside(struct seep_heap *heap, uint64_t address, bool make);
 
-/* Where programs lie low, so does their heap: below 4 GiB, where numbers look like addresses. */
+/* Programs at low addresses also have their heap below 4 GiB, where numbers look like addresses. */
 static inline bool seep_heap_is_low(uint64_t address)
 {
     return address < UINT64_C(1) << 32;
@@ -131,7 +144,7 @@ static inline uint64_t seep_node_end(const struct seep_node *node)
     return node->start + node->bytes;
 }
 
-/* Words that stand in labels of kind SEEP_LABEL_WORD. */
+/* Words for labels of kind SEEP_LABEL_WORD. */
 enum seep_label_word {
     SEEP_WORD_KEY,
     SEEP_WORD_ELEMENT,

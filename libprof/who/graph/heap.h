@@ -1,11 +1,11 @@
-/* A heap to be walked: its nodes, and the edges of each, whatever it is. */
+/* A heap that can be walked: its nodes, and the edges of nodes of every kind. */
 #ifndef SEEP_LIBPROF_WHO_GRAPH_HEAP_H
 #define SEEP_LIBPROF_WHO_GRAPH_HEAP_H
 
 #include "libprof/who/graph/edges.h"
 
-/* Makes the graph of what is live, read from `memory` with `maps`, which outlive it; `python`,
- * `own` and the rest of *heap are set or zero before. Returns 0 or -SEEP_ENOMEM. Allocates;
+/* Makes the graph of the live blocks, read from `memory` with `maps`, which outlive it; the caller
+ * sets `python` and `own`, all else in *heap is zero. Returns 0 or -SEEP_ENOMEM. Allocates;
  * seep_heap_fini() in either case. */
 SEEP_MUST_CHECK int seep_heap_init(struct seep_heap *heap, struct seep_memory *memory,
                                    const struct seep_maps *maps,

@@ -10,10 +10,13 @@
 enum {
     CHUNK = 1 << SEEP_MEMORY_CHUNK_BITS,
     PAGES = CHUNK / SEEP_MEMORY_PAGE,
-    SLAB = 4 << 20, /* what is asked of the kernel at once */
+    HUGE_PAGE = 2 << 20,
+    SLAB = 2 * HUGE_PAGE, /* the most that one call asks the kernel for */
 };
 
-/* Chunks come from maps of their own: what is never written of them takes no memory. */
+/* Chunks lie in mappings of their own: parts that are never written take no memory, but for the
+ * rest of a huge page. A process is read while it stands still, and filling small pages takes half
+ * as long again. */
 struct seep_memory_slab {
     struct seep_memory_slab *next;
     uint8_t *bytes;
@@ -39,17 +42,33 @@ void seep_memory_fini(struct seep_memory *memory)
     seep_hash_fini(&memory->by_number);
 }
 
+/* Begins at a huge page, if the kernel has them. */
+static uint8_t *map_slab(void)
+{
+    const size_t all = SLAB + HUGE_PAGE;
+    uint8_t *bytes = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (bytes == MAP_FAILED)
+        return NULL;
+    const size_t before = -(uintptr_t)bytes % HUGE_PAGE, after = all - SLAB - before;
+    if (before)
+        munmap(bytes, before);
+    if (after)
+        munmap(bytes + before + SLAB, after);
+    (void)madvise(bytes + before, SLAB, MADV_HUGEPAGE);
+    return bytes + before;
+}
+
 static uint8_t *chunk_bytes(struct seep_memory *memory)
 {
     struct seep_memory_slab *slab = memory->slabs;
 
     if (!slab || slab->used == SLAB) {
-        void *bytes = mmap(NULL, SLAB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (bytes == MAP_FAILED)
-            return NULL;
-        slab = malloc(sizeof *slab);
+        uint8_t *bytes = map_slab();
+        slab = bytes ? malloc(sizeof *slab) : NULL;
         if (!slab) {
-            munmap(bytes, SLAB);
+            if (bytes)
+                munmap(bytes, SLAB);
             return NULL;
         }
         *slab = (struct seep_memory_slab){.next = memory->slabs, .bytes = bytes};
@@ -72,7 +91,7 @@ static bool has_room(struct seep_memory *memory, struct seep_memory_chunk *chunk
     return chunk->bytes != NULL;
 }
 
-/* Of the chunk that got room last: others have got none since. */
+/* Only for the chunk that got room last. */
 static void give_back(struct seep_memory *memory, struct seep_memory_chunk *chunk)
 {
     memory->slabs->used -= CHUNK;
@@ -99,14 +118,13 @@ static struct seep_memory_chunk *chunk_of(struct seep_memory *memory, uint64_t n
     return &memory->chunks[memory->n++];
 }
 
-/* All pages at once where that goes, else one by one: a chunk may reach beyond a mapping, and some
- * of it may have been loaded. */
+/* Reads all pages at once if possible, else one by one: a chunk may reach beyond a mapping, and
+ * some of it may have been loaded. */
 static void fetch(struct seep_memory *memory, struct seep_memory_chunk *chunk)
 {
     const uint64_t start = (chunk->number_plus_1 - 1) << SEEP_MEMORY_CHUNK_BITS;
 
-    const bool had_room =
-        chunk->bytes; /* loaded before, though nothing of it may have been there */
+    const bool had_room = chunk->bytes; /* loaded before, even if nothing in it could be read */
 
     if (!memory->source || !has_room(memory, chunk))
         return;
@@ -144,8 +162,8 @@ static const struct seep_memory_chunk *asked_chunk(struct seep_memory *memory, u
 
 /* ---- many at once ---------------------------------------------------------------------------- */
 
-/* Pieces that one call of the source reads; table entries move as it grows, so chunks are found
- * again by address. */
+/* Pieces that one call of the source reads. Table entries move as the table grows, so chunks are
+ * found again by address. */
 struct load {
     struct seep_memory *memory;
     seep_memory_bulk_source *source;
@@ -165,7 +183,7 @@ static void note_read(struct load *load, const struct seep_memory_piece *piece, 
         chunk->pages |= (uint16_t)(((UINT32_C(1) << n) - 1) << first);
 }
 
-/* A piece that could not be read whole, page by page behind the first that could not. */
+/* Reads the rest of a piece page by page, from the first page that could not be read. */
 static void read_rest(struct load *load, const struct seep_memory_piece *piece, size_t bytes)
 {
     for (size_t at = bytes / SEEP_MEMORY_PAGE * SEEP_MEMORY_PAGE + SEEP_MEMORY_PAGE; at < piece->n;
@@ -227,7 +245,7 @@ void seep_memory_ask(struct seep_memory *memory, seep_memory_source *source, voi
     memset(memory->recent, 0, sizeof memory->recent);
 }
 
-/* Bytes from `address` on, up to the end of its page; NULL where it cannot be read. */
+/* The bytes from `address` to the end of its page; NULL if it cannot be read. */
 static const uint8_t *bytes_at(struct seep_memory *memory, uint64_t address)
 {
     if (address < SEEP_MEMORY_PAGE || address >> 47)

@@ -1,7 +1,7 @@
-/* The memory of another process, read in chunks that are kept: what was read once is the same and
- * there for ever, also when the process has gone. What is needed of a process that waits is loaded
- * at once (seep_memory_load()); from then on another source may answer for the rest. Every answer
- * is untrusted. Threads: none may share one. */
+/* The memory of another process, read in chunks that are kept: what was read once never changes and
+ * stays, even when the process is gone. What is needed of a stopped process is loaded at once
+ * (seep_memory_load()); from then on another source may supply the rest. All of it is untrusted.
+ * Threads: none may share one. */
 #ifndef SEEP_LIBPROF_WHO_GRAPH_MEMORY_H
 #define SEEP_LIBPROF_WHO_GRAPH_MEMORY_H
 
@@ -23,7 +23,7 @@ struct seep_memory_range {
     uint64_t start, end;
 };
 
-/* Where bytes are to go. */
+/* Where to copy bytes to. */
 struct seep_memory_piece {
     uint64_t address;
     uint8_t *to;
@@ -36,15 +36,15 @@ struct seep_memory_slab;
 
 struct seep_memory_chunk {
     uint64_t number_plus_1; /* address / chunk; 0: none */
-    uint8_t *bytes;         /* NULL: nothing has been read */
-    uint16_t pages;         /* bit set of those that could be read, */
-    uint16_t asked;         /* and of those that the source was asked for */
+    uint8_t *bytes;         /* NULL: nothing was read */
+    uint16_t pages;         /* a bit for each page that could be read, */
+    uint16_t asked;         /* and for each that the source was asked for */
 };
 
 struct seep_memory {
     seep_memory_source *source;
     void *context;
-    uint64_t max_bytes; /* of chunks kept; beyond it nothing more is read */
+    uint64_t max_bytes; /* of kept chunks; nothing more is read once they reach it */
     uint64_t bytes;
     bool full;
     struct seep_memory_slab *slabs;   /* what chunks lie in */
@@ -58,30 +58,29 @@ void seep_memory_init(struct seep_memory *memory, seep_memory_source *source, vo
                       uint64_t max_bytes);
 void seep_memory_fini(struct seep_memory *memory);
 
-/* Copies [address, address + n[i]) of each of `n_pieces`, at most SEEP_MEMORY_PIECES, one behind
- * the other, and returns how many bytes from the first on could be read before one could not. */
+/* Copies [address, address + n[i]) of each of `n_pieces`, at most SEEP_MEMORY_PIECES, one after the
+ * other, and returns how many bytes, counted from the first, could be read before one could not. */
 typedef size_t seep_memory_bulk_source(void *context, const struct seep_memory_piece *pieces,
                                        size_t n_pieces);
 
-/* Reads whole pages of [start, end) of each range, in any order, by large calls. Where a page
- * cannot be read it is left out. What does not fit below max_bytes is not read, and *memory is
- * full. */
+/* Reads whole pages of [start, end) of each range, in any order, by large calls. Leaves out pages
+ * that cannot be read. If the pages do not fit into max_bytes, it stops and sets `full`. */
 void seep_memory_load(struct seep_memory *memory, seep_memory_bulk_source *source, void *context,
                       const struct seep_memory_range *ranges, size_t n);
 
-/* From now on this source is asked for what has not been read. */
+/* From now on this source supplies what has not been read. */
 void seep_memory_ask(struct seep_memory *memory, seep_memory_source *source, void *context);
 
-/* Copies all of [address, address + n); false, and zeros, where it cannot be read. */
+/* Copies all of [address, address + n). If that cannot be read: false, and zeros. */
 bool seep_memory_read(struct seep_memory *memory, uint64_t address, void *to, size_t n);
 
 bool seep_memory_has(struct seep_memory *memory, uint64_t address, size_t n);
 
-/* Copies a text that ends with a zero byte, cut to `capacity`; returns its length, 0 where there is
- * none. Control characters and what is not UTF-8 become '?'. */
+/* Copies a text that ends with a zero byte, cut to `capacity`; returns its length, 0 if there is
+ * none. Control characters and bytes that are not UTF-8 become '?'. */
 size_t seep_memory_text(struct seep_memory *memory, uint64_t address, char *to, size_t capacity);
 
-/* Where `n` bytes lie that were read before: most do. NULL: they have to be asked for. */
+/* The address of `n` bytes that were read before, as most were. NULL: they must be read first. */
 static inline const uint8_t *seep_memory_seen(const struct seep_memory *memory, uint64_t address,
                                               size_t n)
 {
@@ -95,7 +94,7 @@ static inline const uint8_t *seep_memory_seen(const struct seep_memory *memory, 
                : NULL;
 }
 
-/* 0 where it cannot be read. */
+/* 0 if it cannot be read. */
 static inline uint64_t seep_memory_word(struct seep_memory *memory, uint64_t address)
 {
     uint64_t value;

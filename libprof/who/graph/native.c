@@ -5,15 +5,13 @@
 #include <string.h>
 
 enum {
-    STORAGE_LEAST = 56, /* c10::StorageImpl */
+    STORAGE_LEAST = 56,
     STORAGE_MOST = 512,
-    STORAGE_DATA = 24,
-    STORAGE_DEVICE = 48,
     MANGLED = 400,
     MAX_PARTS = 16,
 };
 
-/* "3c1010TensorImpl" or "N3c1010TensorImplE": the last two of the lengths and names. */
+/* "3c1010TensorImpl" or "N3c1010TensorImplE": the last two names, each after its length. */
 static bool demangle(const char *mangled, char *to, size_t capacity)
 {
     const char *parts[MAX_PARTS], *at = mangled + (*mangled == 'N');
@@ -38,7 +36,7 @@ static bool demangle(const char *mangled, char *to, size_t capacity)
     return n > 0;
 }
 
-/* A vtable is in the constant data of a file: before it lie the offset to the object's top, and its
+/* A vtable is in a file's constant data. Ahead of it are the offset to the object's top and its
  * type_info, whose second word is the mangled name. */
 bool seep_native_class(struct seep_heap *heap, uint64_t vtable, char *to, size_t capacity)
 {
@@ -61,23 +59,56 @@ bool seep_native_class(struct seep_heap *heap, uint64_t vtable, char *to, size_t
     return demangle(mangled + (*mangled == '*'), to, capacity);
 }
 
-static bool is_storage(struct seep_heap *heap, uint64_t vtable)
+/* c10::StorageImpl: vtable, counts of references, data, deleter, context, device, bytes. The counts
+ * are two words, each small; in newer PyTorch one, whose upper half counts weak references and is
+ * never 0. */
+bool seep_native_storage(struct seep_heap *heap, uint32_t n, struct seep_storage *storage)
 {
+    enum { COUNTS = 8, DATA = 16, DEVICE = 40, SIZE = 48 };
+    const struct seep_node *node = &heap->nodes[n];
     char name[128];
 
-    return seep_native_class(heap, vtable, name, sizeof name) &&
-           strcmp(name, "c10::StorageImpl") == 0;
+    if (node->bytes < STORAGE_LEAST || node->bytes > STORAGE_MOST ||
+        !seep_native_class(heap, seep_memory_word(heap->memory, node->start), name, sizeof name) ||
+        strcmp(name, "c10::StorageImpl") != 0)
+        return false;
+    const uint64_t more = seep_memory_word(heap->memory, node->start + COUNTS) >> 32 ? 0 : 8;
+    const uint64_t at = node->start + more;
+    const uint64_t bytes = seep_memory_word(heap->memory, at + SIZE);
+    const bool is_known = node->bytes >= more + SIZE + 8 && bytes < UINT64_C(1) << 46;
+    *storage = (struct seep_storage){
+        .data = seep_memory_word(heap->memory, at + DATA),
+        .bytes = is_known ? bytes : 0, /* else it is a symbol */
+        .device_at = at + DEVICE,
+        .device = seep_memory_u8(heap->memory, at + DEVICE),
+        .number = seep_memory_u8(heap->memory, at + DEVICE + 1),
+    };
+    return true;
 }
 
-/* A tensor's elements are no addresses. */
-static void spare_elements(struct seep_heap *heap, const struct seep_node *storage)
+/* A tensor's elements are not addresses. */
+static void spare_elements(struct seep_heap *heap, const struct seep_storage *storage)
 {
-    uint64_t data = seep_memory_word(heap->memory, storage->start + STORAGE_DATA);
-    uint32_t n = seep_heap_find(heap, data);
+    uint32_t n = seep_heap_find(heap, storage->data);
 
-    if (n != SEEP_NODE_NONE && heap->nodes[n].kind == SEEP_NODE_UNKNOWN &&
-        heap->nodes[n].start == data)
-        heap->nodes[n].kind = SEEP_NODE_RAW;
+    if (storage->device == SEEP_DEVICE_CPU &&
+        (n == SEEP_NODE_NONE || heap->nodes[n].start == storage->data))
+        seep_edge_spare(heap, storage->data, storage->bytes);
+}
+
+uint64_t seep_native_bytes(struct seep_heap *heap, uint64_t address)
+{
+    static const struct {
+        const char *class;
+        uint64_t bytes;
+    } known[] = {{"c10::StorageImpl", 64}, {"c10::TensorImpl", 64}, {"autograd::AutogradMeta", 64}};
+    char name[128];
+
+    if (seep_native_class(heap, seep_memory_word(heap->memory, address), name, sizeof name))
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            if (strcmp(name, known[i].class) == 0)
+                return known[i].bytes;
+    return 0;
 }
 
 static void scan(struct seep_heap *heap, const struct seep_node *node, uint64_t from, uint64_t to)
@@ -85,23 +116,24 @@ static void scan(struct seep_heap *heap, const struct seep_node *node, uint64_t 
     seep_heap_scan(heap, from, to, node->start, SEEP_COST_NATIVE, SEEP_COST_NATIVE_PYTHON);
 }
 
-/* Its device is two bytes: those behind them are of whatever lay there before, mostly an address.
- */
-static void walk_storage(struct seep_heap *heap, const struct seep_node *node)
+/* The device takes two bytes; the bytes after it are left over from earlier use, mostly of an
+ * address. */
+static void walk_storage(struct seep_heap *heap, const struct seep_node *node,
+                         const struct seep_storage *storage)
 {
-    spare_elements(heap, node);
-    scan(heap, node, node->start, node->start + STORAGE_DEVICE);
-    scan(heap, node, node->start + STORAGE_DEVICE + 8, seep_node_end(node));
+    spare_elements(heap, storage);
+    scan(heap, node, node->start, storage->device_at);
+    scan(heap, node, storage->device_at + 8, seep_node_end(node));
 }
 
 void seep_native_walk(struct seep_heap *heap, uint32_t n)
 {
     const struct seep_node *node = &heap->nodes[n];
+    struct seep_storage storage;
     uint64_t to = seep_node_end(node);
 
-    if (node->bytes >= STORAGE_LEAST && node->bytes <= STORAGE_MOST &&
-        is_storage(heap, seep_memory_word(heap->memory, node->start))) {
-        walk_storage(heap, node);
+    if (seep_native_storage(heap, n, &storage)) {
+        walk_storage(heap, node, &storage);
         return;
     }
     if (to > node->start + SEEP_NATIVE_SCANNED &&

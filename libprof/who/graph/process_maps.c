@@ -11,10 +11,10 @@
 struct parser {
     struct seep_maps *maps;
     size_t capacity, file_capacity;
-    bool none_before; /* the mapping before may not be touched at all */
+    bool none_before; /* the mapping ahead of it is not accessible at all */
 };
 
-/* Index + 1 of a name; files have several mappings, one behind the other. Negative: no memory. */
+/* Index + 1 of a name; consecutive mappings of a file share it. Negative: no memory. */
 static int64_t file_index(struct parser *p, const char *name, size_t n)
 {
     struct seep_maps *maps = p->maps;

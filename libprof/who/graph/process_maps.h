@@ -1,4 +1,4 @@
-/* What is mapped in a process, as /proc/PID/maps has it. */
+/* The mappings of a process, from /proc/PID/maps. */
 #ifndef SEEP_LIBPROF_WHO_GRAPH_MAPS_H
 #define SEEP_LIBPROF_WHO_GRAPH_MAPS_H
 
@@ -10,9 +10,9 @@
 enum seep_map_kind {
     SEEP_MAP_OTHER,
     SEEP_MAP_FILE,  /* of a file */
-    SEEP_MAP_BSS,   /* right behind a writable one of a file: its zero-initialised data */
+    SEEP_MAP_BSS,   /* directly after a writable mapping of a file: its zero-initialised data */
     SEEP_MAP_STACK, /* the main thread's */
-    SEEP_MAP_BREAK, /* what brk() got: malloc's first heap */
+    SEEP_MAP_BREAK, /* memory from brk(): malloc's first heap */
 };
 
 struct seep_map {
@@ -32,20 +32,20 @@ struct seep_maps {
     size_t n_files;
 };
 
-/* Parses the text of /proc/PID/maps; lines that are none are left out. Returns 0 or -SEEP_ENOMEM.
- * Allocates: *maps; seep_maps_fini() in either case. */
+/* Parses the text of /proc/PID/maps; skips malformed lines. Returns 0 or -SEEP_ENOMEM. Allocates:
+ * *maps; seep_maps_fini() in either case. */
 int seep_maps_parse(struct seep_maps *maps, const char *text, size_t n);
-/* The same of a process. Returns 0; -SEEP_EIO, errno says why; -SEEP_ENOMEM. */
+/* The same for a process. Returns 0; -SEEP_EIO, errno says why; -SEEP_ENOMEM. */
 int seep_maps_read(struct seep_maps *maps, pid_t pid);
 void seep_maps_fini(struct seep_maps *maps);
 
-/* The mapping that `address` lies in, or NULL. */
+/* The mapping that contains `address`, or NULL. */
 const struct seep_map *seep_maps_at(const struct seep_maps *maps, uint64_t address);
 
-/* The first of the mappings of a mapping's file, which lies before it. */
+/* The first mapping of the same file, which comes before it. */
 const struct seep_map *seep_maps_first(const struct seep_maps *maps, const struct seep_map *map);
 
-/* The path of a mapping's file, "" where it has none. */
+/* The path of a mapping's file, "" if it has none. */
 static inline const char *seep_maps_file(const struct seep_maps *maps, const struct seep_map *map)
 {
     return map->file ? maps->files[map->file - 1] : "";

@@ -1,6 +1,7 @@
 #include "libprof/who/graph/py_walk.h"
 
 #include "libprof/who/graph/edges.h"
+#include "libprof/who/graph/py_size.h"
 #include "libprof/who/graph/py_text.h"
 
 enum { MAX_ENTRIES = 1 << 27, OLD_HEAD = 40, NEW_HEAD = 32, GENERAL = 24, TEXT_KEYS = 16 };
@@ -8,8 +9,8 @@ enum { MAX_ENTRIES = 1 << 27, OLD_HEAD = 40, NEW_HEAD = 32, GENERAL = 24, TEXT_K
 /* PyDictKeysObject: where its entries are. */
 struct keys {
     uint64_t entries;
-    int64_t n;
-    unsigned each; /* bytes of an entry: hash, key, value; or key and value alone */
+    int64_t n, room; /* entries that were ever used, and that there is room for */
+    unsigned each;   /* bytes of an entry: hash, key, value; or key and value alone */
 };
 
 static bool old_keys(struct seep_heap *heap, uint64_t at, struct keys *keys)
@@ -20,6 +21,7 @@ static bool old_keys(struct seep_heap *heap, uint64_t at, struct keys *keys)
         return false;
     keys->each = GENERAL;
     keys->n = (int64_t)seep_memory_word(heap->memory, at + 32);
+    keys->room = keys->n + (int64_t)seep_memory_word(heap->memory, at + 24);
     keys->entries = at + OLD_HEAD + (uint64_t)size * (size <= 0xff ? 1 : size <= 0xffff ? 2 : 4);
     return true;
 }
@@ -32,6 +34,7 @@ static bool new_keys(struct seep_heap *heap, uint64_t at, struct keys *keys)
         return false;
     keys->each = seep_memory_u8(heap->memory, at + 10) ? TEXT_KEYS : GENERAL;
     keys->n = (int64_t)seep_memory_word(heap->memory, at + 24);
+    keys->room = keys->n + (int64_t)seep_memory_word(heap->memory, at + 16);
     keys->entries = at + NEW_HEAD + (UINT64_C(1) << log2_index_bytes);
     return true;
 }
@@ -44,7 +47,27 @@ static bool read_keys(struct seep_heap *heap, uint64_t at, struct keys *keys)
     return good && keys->n >= 0 && keys->n <= MAX_ENTRIES;
 }
 
-/* With `values` not 0, those are there, not with the keys: a table that instances share. */
+uint64_t seep_python_keys_bytes(struct seep_heap *heap, uint64_t at)
+{
+    struct keys keys;
+
+    if (!at || !read_keys(heap, at, &keys) || keys.room < keys.n || keys.room > MAX_ENTRIES)
+        return 0;
+    return keys.entries - at + (uint64_t)keys.room * keys.each;
+}
+
+/* At least: they may have room for more. */
+static uint64_t values_bytes(struct seep_heap *heap, uint64_t keys_at)
+{
+    struct keys keys;
+
+    return keys_at && read_keys(heap, keys_at, &keys)
+               ? heap->python.layout->values + (uint64_t)keys.n * 8
+               : 0;
+}
+
+/* If `values` is not 0, the values are there and not beside the keys: instances share the table of
+ * keys. */
 static void each_entry(struct seep_heap *heap, uint64_t keys_at, uint64_t values,
                        seep_dict_taker *take, void *context)
 {
@@ -101,8 +124,11 @@ static void take_entry(struct seep_heap *heap, uint64_t key, uint64_t value, voi
 
 void seep_python_walk_dict(struct seep_heap *heap, uint64_t dict, bool as_attributes)
 {
-    seep_edge_raw(heap, seep_memory_word(heap->memory, dict + SEEP_PY_DICT_KEYS));
-    seep_edge_raw(heap, seep_memory_word(heap->memory, dict + SEEP_PY_DICT_VALUES));
+    const uint64_t keys = seep_memory_word(heap->memory, dict + SEEP_PY_DICT_KEYS);
+
+    seep_edge_raw(heap, keys, seep_python_keys_bytes(heap, keys));
+    seep_edge_raw(heap, seep_memory_word(heap->memory, dict + SEEP_PY_DICT_VALUES),
+                  values_bytes(heap, keys));
     seep_python_dict_each(heap, dict, take_entry, &as_attributes);
 }
 
@@ -127,7 +153,7 @@ static void walk_managed(struct seep_heap *heap, const struct seep_node *node,
     case SEEP_DICT_VALUES_FIRST:
         values = seep_memory_word(heap->memory, object - 32);
         break;
-    case SEEP_DICT_TAGGED: /* values are stored less one */
+    case SEEP_DICT_TAGGED: /* values are stored minus one */
         values = dict & 1 ? dict + 1 : 0;
         dict = dict & 1 ? 0 : dict;
         break;
@@ -140,7 +166,10 @@ static void walk_managed(struct seep_heap *heap, const struct seep_node *node,
     if (dict) {
         seep_edge_exact(heap, dict, hidden, 0);
     } else if (values) {
-        seep_edge_raw(heap, values - heap->python.layout->values);
+        seep_edge_raw(
+            heap, values - heap->python.layout->values,
+            values_bytes(heap, seep_memory_word(heap->memory,
+                                                type->address + heap->python.layout->type_keys)));
         walk_values(heap, type, values);
     }
 }
@@ -156,7 +185,7 @@ void seep_python_walk_attributes(struct seep_heap *heap, uint32_t n, const struc
             walk_managed(heap, node, type);
         return;
     }
-    if (at < 0) { /* from the end, where objects differ in size */
+    if (at < 0) { /* counted from the end if objects differ in size */
         int64_t items = (int64_t)seep_memory_word(heap->memory, object + SEEP_PY_SIZE);
         if (items > MAX_ENTRIES || items < -MAX_ENTRIES)
             return;

@@ -2,6 +2,7 @@
 
 #include "libprof/who/graph/edges.h"
 #include "libprof/who/graph/py_fields.h"
+#include "libprof/who/graph/py_size.h"
 #include "libprof/who/graph/py_text.h"
 
 #include <string.h>
@@ -25,14 +26,14 @@ static void walk_items(struct seep_heap *heap, uint64_t items, int64_t n)
                         seep_label_of(SEEP_LABEL_INDEX, (uint64_t)i), SEEP_COST_NAMED);
 }
 
-static void walk_list(struct seep_heap *heap, uint64_t object)
+static void walk_list(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
 {
     uint64_t items = word_at(heap, object + SEEP_PY_LIST_ITEMS);
     int64_t n = (int64_t)word_at(heap, object + SEEP_PY_SIZE);
 
     if (!items || n < 0 || n > MAX_LENGTH)
         return;
-    seep_edge_raw(heap, items);
+    seep_edge_raw(heap, items, seep_python_memory_of(heap, object, type));
     walk_items(heap, items, n);
 }
 
@@ -46,7 +47,7 @@ static void walk_tuple(struct seep_heap *heap, const struct seep_node *node, uin
     walk_items(heap, items, n > MAX_LENGTH ? 0 : n);
 }
 
-static void walk_set(struct seep_heap *heap, uint64_t object)
+static void walk_set(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
 {
     uint64_t table = word_at(heap, object + SEEP_PY_SET_TABLE);
     int64_t mask = (int64_t)word_at(heap, object + SEEP_PY_SET_MASK);
@@ -54,7 +55,7 @@ static void walk_set(struct seep_heap *heap, uint64_t object)
     if (!table || mask < 0 || mask > MAX_LENGTH)
         return;
     if (table != object + SEEP_PY_SET_SMALL)
-        seep_edge_raw(heap, table);
+        seep_edge_raw(heap, table, seep_python_memory_of(heap, object, type));
     for (int64_t i = 0; i <= mask; i++)
         seep_edge_exact(heap, word_at(heap, table + (uint64_t)i * 16), named(SEEP_WORD_ELEMENT),
                         SEEP_COST_NAMED);
@@ -69,14 +70,14 @@ static void walk_deque(struct seep_heap *heap, uint64_t object)
 
     if (n < 0 || n > MAX_LENGTH || at >= ITEMS)
         return;
-    seep_edge_raw(heap, block);
+    seep_edge_raw(heap, block, NEXT + 8);
     for (int64_t i = 0; i < n && seep_memory_has(heap->memory, block, NEXT + 8); i++) {
         seep_edge_exact(heap, word_at(heap, block + 8 + at * 8),
                         seep_label_of(SEEP_LABEL_INDEX, (uint64_t)i), SEEP_COST_NAMED);
         if (++at == ITEMS) {
             at = 0;
             block = word_at(heap, block + NEXT);
-            seep_edge_raw(heap, block);
+            seep_edge_raw(heap, block, NEXT + 8);
         }
     }
 }
@@ -113,35 +114,29 @@ static void walk_type(struct seep_heap *heap, const struct seep_node *node, uint
                     SEEP_COST_TYPE);
     if (!(flags & SEEP_PY_HEAP_TYPE) || !node->bytes)
         return;
-    seep_edge_raw(heap, word_at(heap, object + heap->python.layout->type_keys));
+    const uint64_t keys = word_at(heap, object + heap->python.layout->type_keys);
+    seep_edge_raw(heap, keys, seep_python_keys_bytes(heap, keys));
     seep_heap_scan(heap, object + SEEP_PY_TYPE_BYTES, seep_node_end(node), object, SEEP_COST_TYPE,
                    SEEP_COST_TYPE);
 }
 
-/* What is in it are no addresses, but bytes, and what they were used for before. */
-static void spare(struct seep_heap *heap, uint64_t address)
+/* An array's elements are not addresses, unless they are objects. */
+static void walk_array(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
 {
-    uint32_t n = seep_heap_find(heap, address);
-
-    if (n != SEEP_NODE_NONE && heap->nodes[n].kind == SEEP_NODE_UNKNOWN)
-        heap->nodes[n].kind = SEEP_NODE_RAW;
-}
-
-/* An array's elements are no addresses, unless they are objects. */
-static void walk_array(struct seep_heap *heap, uint64_t object)
-{
-    enum { DATA = 16, AXES = 32 };
+    enum { DATA = 16, N_AXES = 24, AXES = 32, EACH_AXIS = 16 /* its length, its stride */ };
     uint64_t data = word_at(heap, object + DATA), axes = word_at(heap, object + AXES);
     int64_t n = seep_python_array_objects(heap, object);
+    const uint64_t bytes = seep_python_memory_of(heap, object, type);
 
     if (axes)
-        seep_edge_raw(heap, axes);
+        seep_edge_raw(heap, axes,
+                      (uint64_t)seep_memory_u32(heap->memory, object + N_AXES) * EACH_AXIS);
     if (n >= 0) {
-        seep_edge_raw(heap, data);
+        seep_edge_raw(heap, data, bytes);
         walk_items(heap, data, n);
         return;
     }
-    spare(heap, data);
+    seep_edge_spare(heap, data, bytes);
     seep_edge_maybe(heap, data, named(SEEP_WORD_DATA), 1, SEEP_COST_NEVER);
 }
 
@@ -178,7 +173,7 @@ static bool is_member(const struct seep_pytype *type, int64_t at, seep_label *la
     return false;
 }
 
-/* A frame that outlives its call holds its callers' frames, too, as they outlive theirs. */
+/* A frame that outlives its call also keeps its callers' frames, if those outlive their calls. */
 static void walk_callers(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
 {
     size_t index;
@@ -205,7 +200,7 @@ static void walk_frame_object(struct seep_heap *heap, uint64_t object,
         seep_python_walk_frame(heap, frame, SEEP_COST_NAMED, false);
 }
 
-/* CDataObject: what lies at b_ptr is its own where b_needsfree says so; no other word is. */
+/* CDataObject: it owns the memory at b_ptr if b_needsfree says so; it owns no other word. */
 static bool is_borrowed(struct seep_heap *heap, uint64_t object, int64_t offset, uint64_t word)
 {
     enum { B_PTR = 16, B_NEEDSFREE = 24 };
@@ -215,15 +210,14 @@ static bool is_borrowed(struct seep_heap *heap, uint64_t object, int64_t offset,
            !(offset == B_PTR && seep_memory_u32(heap->memory, object + B_NEEDSFREE));
 }
 
-/* Whose blocks are bytes: of files, arrays of numbers, maps. */
+/* Types whose blocks are bytes: files, arrays of numbers, maps. */
 static bool holds_bytes(const struct seep_pytype *type)
 {
     return strncmp(type->name, "_io.", 4) == 0 || strcmp(type->name, "bytearray") == 0 ||
            strcmp(type->name, "array.array") == 0;
 }
 
-/* The fields of an object that nobody described: members have names, other words may be addresses.
- */
+/* The fields of an object of an unknown type: members have names, other words may be addresses. */
 static void walk_fields(struct seep_heap *heap, const struct seep_node *node, uint64_t object,
                         const struct seep_pytype *type, uint64_t from)
 {
@@ -242,7 +236,7 @@ static void walk_fields(struct seep_heap *heap, const struct seep_node *node, ui
             (type->dict_offset > 0 && offset == type->dict_offset))
             continue;
         if (bytes)
-            spare(heap, word);
+            seep_edge_spare(heap, word, seep_python_bytes_at(heap, object, type, offset));
         if (is_member(type, offset, &label))
             seep_edge_exact(heap, word, label, SEEP_COST_NAMED);
         else if (!heap->owners_only || !type->borrows || !is_borrowed(heap, object, offset, word))
@@ -258,7 +252,7 @@ static void walk_members(struct seep_heap *heap, uint64_t object, const struct s
                         type->members[i].label, SEEP_COST_NAMED);
 }
 
-/* The links of a list that has both ends in the cache: what holds them is its dict. */
+/* A link of a cache's list: only its own key and result, since the cache's dict holds all links. */
 static void walk_link(struct seep_heap *heap, uint64_t object)
 {
     enum { KEY = 40, RESULT = 48 };
@@ -267,7 +261,7 @@ static void walk_link(struct seep_heap *heap, uint64_t object)
     seep_edge_exact(heap, word_at(heap, object + RESULT), seep_label_of(SEEP_LABEL_HIDDEN, 0), 0);
 }
 
-/* Its attributes in a thread are the values of a dict that has one for each thread. */
+/* The attributes for one thread are the values of a dict that has an entry per thread. */
 static void take_thread(struct seep_heap *heap, uint64_t key, uint64_t value, void *context)
 {
     (void)key;
@@ -290,7 +284,7 @@ static void walk_local(struct seep_heap *heap, uint64_t object)
     seep_edge_exact(heap, dicts, seep_label_of(SEEP_LABEL_OFFSET, place), SEEP_COST_UNNAMED);
 }
 
-/* What follows what is the type's own: a subclass's slots and attributes, its class. */
+/* Follows the type's own fields: a subclass's slots and attributes, its class. */
 static void walk_rest(struct seep_heap *heap, uint32_t n, uint64_t object,
                       const struct seep_pytype *type)
 {
@@ -302,7 +296,7 @@ static void walk_rest(struct seep_heap *heap, uint32_t n, uint64_t object,
     case SEEP_PYTYPE_ARRAY:
         walk_fields(heap, &heap->nodes[n], object, type, SEEP_PY_ARRAY_BASE);
         break;
-    case SEEP_PYTYPE_LRU: /* before that: the ends of its list, whose links its cache holds */
+    case SEEP_PYTYPE_LRU: /* skips the ends of its list before that: its cache holds the links */
         walk_fields(heap, &heap->nodes[n], object, type, SEEP_PY_LRU_WRAPPER);
         break;
     case SEEP_PYTYPE_DICT: /* OrderedDict, defaultdict */
@@ -317,14 +311,16 @@ static void walk_rest(struct seep_heap *heap, uint32_t n, uint64_t object,
         seep_edge_exact(heap, type->address, named(SEEP_WORD_CLASS), SEEP_COST_TYPE);
 }
 
-static void walk_text(struct seep_heap *heap, const struct seep_node *node, uint64_t object)
+static void walk_text(struct seep_heap *heap, const struct seep_node *node, uint64_t object,
+                      const struct seep_pytype *type)
 {
     if (node->bytes &&
         !(seep_memory_u32(heap->memory, object + SEEP_PY_TEXT_STATE) & SEEP_PY_TEXT_COMPACT))
-        seep_edge_raw(heap, word_at(heap, object + heap->python.layout->text_compact));
+        seep_edge_raw(heap, word_at(heap, object + heap->python.layout->text_compact),
+                      seep_python_memory_of(heap, object, type));
 }
 
-/* The same of what the standard library keeps in C. */
+/* The same for objects that the standard library implements in C. */
 static bool walk_of_library(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
 {
     if (type->kind == SEEP_PYTYPE_LINK)
@@ -336,9 +332,9 @@ static bool walk_of_library(struct seep_heap *heap, uint64_t object, const struc
     return type->kind != SEEP_PYTYPE_LINK;
 }
 
-/* A handle: what a function of ctypes or cffi returned is a number, and nothing else may have it.
- * Addresses have one or two digits of 30 bits; those of one are those of a low heap, where any
- * number may look like one, and are believed at a block's start alone. */
+/* A handle: an int returned by a function of ctypes or cffi may be the only reference. Addresses
+ * have one or two digits of 30 bits. One digit gives an address in a low heap, where any number may
+ * look like one, so it is believed only if it is a block's start. */
 static void walk_int(struct seep_heap *heap, uint64_t object)
 {
     enum { SIZE = 16, DIGITS = 24, TAG_BITS = 3 };
@@ -352,7 +348,7 @@ static void walk_int(struct seep_heap *heap, uint64_t object)
     seep_edge_inner(heap, high << 30 | low, seep_label_of(SEEP_LABEL_HIDDEN, 0));
 }
 
-/* What kinds of objects refer to by themselves. False: that is all. */
+/* The references of well-known kinds of objects. False: there are no others. */
 static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
                      const struct seep_pytype *type)
 {
@@ -367,22 +363,22 @@ static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
     case SEEP_PYTYPE_BYTES:
         return false;
     case SEEP_PYTYPE_TEXT:
-        walk_text(heap, node, object);
+        walk_text(heap, node, object, type);
         return type->flags & SEEP_PY_HEAP_TYPE;
     case SEEP_PYTYPE_LIST:
-        walk_list(heap, object);
+        walk_list(heap, object, type);
         return true;
     case SEEP_PYTYPE_TUPLE:
         walk_tuple(heap, node, object);
         return true;
     case SEEP_PYTYPE_SET:
-        walk_set(heap, object);
+        walk_set(heap, object, type);
         return true;
     case SEEP_PYTYPE_DEQUE:
         walk_deque(heap, object);
         return true;
     case SEEP_PYTYPE_ARRAY:
-        walk_array(heap, object);
+        walk_array(heap, object, type);
         return true;
     case SEEP_PYTYPE_TYPE:
         walk_type(heap, node, object);

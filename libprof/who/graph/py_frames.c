@@ -17,8 +17,8 @@ static int64_t length_of(struct seep_heap *heap, uint64_t tuple)
     return n < 0 || n > MAX_VARIABLES ? 0 : n;
 }
 
-/* Where a frame's variables end, and the names they have: in one tuple, or up to 3.10 in three, one
- * after the other. */
+/* Where a frame's variables end, and their names: in one tuple, or up to 3.10 in three consecutive
+ * ones. */
 struct variables {
     uint64_t names[3];
     int64_t n[3], all;
@@ -53,7 +53,7 @@ static uint64_t name_of(struct seep_heap *heap, const struct variables *v, int64
                : 0;
 }
 
-/* How many values lie on the frame's stack, behind its variables. */
+/* How many values are on the frame's stack, after its variables. */
 static int64_t stack_of(struct seep_heap *heap, uint64_t frame, int64_t n_variables)
 {
     const struct seep_python_layout *l = heap->python.layout;
@@ -67,7 +67,7 @@ static int64_t stack_of(struct seep_heap *heap, uint64_t frame, int64_t n_variab
     return top > n_variables ? top - n_variables : 0;
 }
 
-/* What a frame has in a place; 0: no reference that is counted. */
+/* The object in a frame's slot; 0: no counted reference. */
 static uint64_t value_at(struct seep_heap *heap, uint64_t place)
 {
     uint64_t value = word_at(heap, place);
@@ -106,13 +106,16 @@ void seep_python_walk_frame(struct seep_heap *heap, uint64_t frame, unsigned cos
         uint64_t value = value_at(heap, frame + l->frame_locals + (uint64_t)i * 8);
         if (i < v.all)
             walk_variable(heap, value, name_of(heap, &v, i), cost);
-        else if (running) /* beyond its top lies what is stale */
+        else if (running) /* values beyond its top are stale */
             seep_edge_maybe(heap, value, seep_label_of(SEEP_LABEL_TEMPORARY, 0), SEEP_COST_NEVER,
                             cost + SEEP_COST_STALE);
         else
             seep_edge_exact(heap, value, seep_label_of(SEEP_LABEL_TEMPORARY, 0), cost + 4);
     }
     uint64_t dict = word_at(heap, frame + l->frame_dict);
-    if (dict != word_at(heap, frame + l->frame_globals)) /* else it is a module's: that holds it */
+    if (dict !=
+        word_at(heap,
+                frame +
+                    l->frame_globals)) /* else it is a module's frame, and the module holds it */
         seep_edge_exact(heap, dict, seep_label_of(SEEP_LABEL_HIDDEN, 0), cost + 1);
 }

@@ -1,5 +1,5 @@
-/* Which Python a process runs, and where that keeps what. What is read by these offsets is checked:
- * a type must be a type, a length fit its block. */
+/* Which Python a process runs, and where that version keeps its fields. Whatever these offsets lead
+ * to is checked: a type must be a type, and a length must fit its block. */
 #ifndef SEEP_LIBPROF_WHO_GRAPH_PY_LAYOUT_H
 #define SEEP_LIBPROF_WHO_GRAPH_PY_LAYOUT_H
 
@@ -8,7 +8,7 @@
 struct seep_python_types;
 
 struct seep_python {
-    const struct seep_python_layout *layout; /* NULL: no Python, or one that is not known */
+    const struct seep_python_layout *layout; /* NULL: no Python, or an unknown one */
     uint64_t runtime;
     struct seep_python_types *types;
 };

@@ -9,7 +9,7 @@ static int64_t size_at(struct seep_heap *heap, uint64_t address)
     return n < 0 || n >> 40 ? -1 : n;
 }
 
-/* How many elements an array has that lie one behind the other; 0: they do not. */
+/* How many consecutive elements an array has; 0: they are not consecutive. */
 static int64_t elements_of(struct seep_heap *heap, uint64_t array)
 {
     enum { N_AXES = 24, AXES = 32, FLAGS = 64, IN_ORDER = 3, MOST_AXES = 64, MOST = 1 << 27 };

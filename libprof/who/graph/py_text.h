@@ -8,11 +8,11 @@
 
 struct seep_heap;
 
-/* Copies a str object's text as UTF-8, cut behind a whole character; control characters and what is
- * no character are '?'. Returns how many bytes, 0 for what is no str. */
+/* Copies a str object's text as UTF-8, cut after a whole character; control characters and invalid
+ * ones become '?'. Returns how many bytes, 0 if it is not a str. */
 size_t seep_python_text(struct seep_heap *heap, uint64_t object, char *to, size_t capacity);
 
-/* Reads a str object that is asked for later, when the process may have gone. */
+/* Reads a str object that is needed later, when the process may be gone. */
 void seep_python_keep_text(struct seep_heap *heap, uint64_t object);
 
 /* Whether `object` is a str. */

@@ -13,7 +13,7 @@ struct seep_python_types {
     struct seep_pytype *types[MAX_TYPES];
     uint32_t n;
     struct seep_hash_index by_address;
-    uint64_t refused[REFUSED]; /* addresses last met that are no types */
+    uint64_t refused[REFUSED]; /* addresses met last that are not types */
 };
 
 static enum seep_pytype_kind kind_of_name(const char *name)
@@ -59,7 +59,7 @@ static enum seep_pytype_kind kind_of_name(const char *name)
     return SEEP_PYTYPE_OTHER;
 }
 
-/* By its flags, else by the name of the nearest of its bases that is known. */
+/* By its flags, else by the name of its nearest known base. */
 static enum seep_pytype_kind kind_of(struct seep_heap *heap, const struct seep_pytype *type)
 {
     static const struct {
@@ -87,7 +87,7 @@ static enum seep_pytype_kind kind_of(struct seep_heap *heap, const struct seep_p
     return SEEP_PYTYPE_OTHER;
 }
 
-/* A pointer of ctypes is told by its metaclass. */
+/* A pointer of ctypes is recognized by its metaclass. */
 static bool is_of_ctypes(struct seep_heap *heap, uint64_t address)
 {
     uint64_t meta = seep_memory_word(heap->memory, address + SEEP_PY_TYPE);
@@ -139,7 +139,7 @@ static void read_members(struct seep_heap *heap, struct seep_pytype *type)
     }
 }
 
-/* One type of the standard library is used without ever having been made ready, up to 3.9. */
+/* Up to 3.9 one type of the standard library is used without having been made ready. */
 static bool is_ready(struct seep_heap *heap, uint64_t address)
 {
     char name[SEEP_PYTYPE_NAME];
@@ -215,6 +215,24 @@ const struct seep_pytype *seep_python_type(struct seep_heap *heap, uint64_t addr
     return types->types[types->n++] = type;
 }
 
+const struct seep_pytype *seep_node_type(struct seep_heap *heap, uint32_t node)
+{
+    const struct seep_node *n = &heap->nodes[node];
+
+    return n->kind == SEEP_NODE_PYTHON
+               ? seep_python_type(heap, seep_memory_word(heap->memory,
+                                                         seep_node_object(n) + SEEP_PY_TYPE))
+               : NULL;
+}
+
+/* A str whose characters follow its head is shorter than its type says; an ASCII head is shortest.
+ */
+static uint64_t least_bytes(const struct seep_python_layout *layout, const struct seep_pytype *type)
+{
+    return type->kind == SEEP_PYTYPE_TEXT ? (uint64_t)layout->text_ascii + 1
+                                          : (uint64_t)type->basic;
+}
+
 const struct seep_pytype *seep_python_object(struct seep_heap *heap, uint64_t address,
                                              uint64_t room)
 {
@@ -228,7 +246,7 @@ const struct seep_pytype *seep_python_object(struct seep_heap *heap, uint64_t ad
     if ((int64_t)words[0] <= 0 || words[0] >> (heap->python.layout->minor >= 14 ? 32 : 40))
         return NULL;
     const struct seep_pytype *type = seep_python_type(heap, words[1]);
-    return type && (uint64_t)type->basic <= room ? type : NULL;
+    return type && least_bytes(heap->python.layout, type) <= room ? type : NULL;
 }
 
 uint64_t seep_python_before(const struct seep_python *python, const struct seep_pytype *type)

@@ -8,7 +8,7 @@
 
 struct seep_heap;
 
-/* What of a type says how its objects are read. */
+/* The property of a type that decides how its objects are read. */
 enum seep_pytype_kind {
     SEEP_PYTYPE_OTHER,
     SEEP_PYTYPE_LEAF, /* numbers and constants: refers to nothing */
@@ -30,14 +30,14 @@ enum seep_pytype_kind {
     SEEP_PYTYPE_PROXY,    /* mappingproxy */
     SEEP_PYTYPE_ARRAY,    /* numpy.ndarray */
     SEEP_PYTYPE_LRU,      /* functools.lru_cache */
-    SEEP_PYTYPE_LINK,     /* what that keeps for a result, where it is bounded */
+    SEEP_PYTYPE_LINK,     /* what a bounded lru_cache keeps for a result */
     SEEP_PYTYPE_LOCAL,    /* threading.local */
-    SEEP_PYTYPE_VARIABLE, /* of a context: the value that it has cached is the context's */
+    SEEP_PYTYPE_VARIABLE, /* contextvars: the value that it caches belongs to the context */
 };
 
 struct seep_pymember {
     int64_t offset;
-    uint64_t label; /* how it is called, as in an edge of the graph */
+    uint64_t label; /* the type's name in an edge of the graph */
 };
 
 enum { SEEP_PYTYPE_NAME = 64, SEEP_PYTYPE_MEMBERS = 32 };
@@ -47,20 +47,23 @@ struct seep_pytype {
     uint32_t flags;
     int64_t basic, item, dict_offset, weak_offset; /* bytes */
     enum seep_pytype_kind kind;
-    bool borrows;     /* of ctypes: what its objects point to is freed by somebody else */
+    bool borrows;     /* of ctypes: somebody else frees the memory that its objects point to */
     size_t n_members; /* those that refer to objects */
     struct seep_pymember members[SEEP_PYTYPE_MEMBERS];
-    char name[SEEP_PYTYPE_NAME]; /* as the type has it: often with its module */
+    char name[SEEP_PYTYPE_NAME]; /* as in the type: often with its module */
 };
 
-/* The type at `address`, or NULL where there is none. The pointer lives as long as the heap. */
+/* The type at `address`, or NULL if there is none. The pointer lives as long as the heap. */
 const struct seep_pytype *seep_python_type(struct seep_heap *heap, uint64_t address);
 
-/* The type of the object at `address`, with `room` bytes for it; NULL where there is none. */
+/* The type of a node that is an object, or NULL. */
+const struct seep_pytype *seep_node_type(struct seep_heap *heap, uint32_t node);
+
+/* The type of the object at `address`, which has `room` bytes; NULL if there is none. */
 const struct seep_pytype *seep_python_object(struct seep_heap *heap, uint64_t address,
                                              uint64_t room);
 
-/* How many bytes lie before an object of that type, in its block. */
+/* How many bytes of its block lie before an object of that type. */
 uint64_t seep_python_before(const struct seep_python *python, const struct seep_pytype *type);
 
 /* The type's name without its module. */

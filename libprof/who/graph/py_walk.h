@@ -1,6 +1,6 @@
-/* What Python's objects refer to, by what CPython's own traversal would visit, and how much
- * containers hold; a file each for dicts with attributes, for frames, and for that. A frame has the
- * variables of a function that runs, or that a generator or an exception keeps. */
+/* What Python's objects refer to, as CPython's own traversal visits them, and how much containers
+ * hold. Dicts with attributes, frames, and the rest have a file each. A frame has the variables of
+ * a function that runs, or that a generator or an exception keeps. */
 #ifndef SEEP_LIBPROF_WHO_GRAPH_PY_WALK_H
 #define SEEP_LIBPROF_WHO_GRAPH_PY_WALK_H
 
@@ -9,8 +9,8 @@
 /* Walks all edges of a node that is an object. */
 void seep_python_walk(struct seep_heap *heap, uint32_t node);
 
-/* Calls for each entry of a dict, in its order; `key` may be 0 where values of instances have none.
- */
+/* Calls back for each entry of a dict, in its order; `key` may be 0 if values of instances have
+ * none. */
 typedef void seep_dict_taker(struct seep_heap *heap, uint64_t key, uint64_t value, void *context);
 void seep_python_dict_each(struct seep_heap *heap, uint64_t dict, seep_dict_taker *take,
                            void *context);
@@ -22,23 +22,24 @@ void seep_python_walk_dict(struct seep_heap *heap, uint64_t dict, bool as_attrib
 void seep_python_walk_attributes(struct seep_heap *heap, uint32_t node,
                                  const struct seep_pytype *type);
 
-/* Cost of a reference to `object`: modules as values are no owners that one would name. */
+/* Cost of a reference to `object`: nobody would name a module as an owner. */
 unsigned seep_python_cost(struct seep_heap *heap, uint64_t object);
 
-/* Walks a frame's variables and what is on its stack, `cost` away; `running`: of its stack nobody
- * has written down where it ends. */
+/* Walks a frame's variables and its stack, at distance `cost`; `running`: the end of its stack is
+ * not stored. */
 void seep_python_walk_frame(struct seep_heap *heap, uint64_t frame, unsigned cost, bool running);
 
 /* Address of a frame's code object. */
 uint64_t seep_python_frame_code(struct seep_heap *heap, uint64_t frame);
 
-/* What a container holds, or −1: of a dict, list, tuple, set, deque or lru_cache. */
+/* How many entries a dict, list, tuple, set, deque or lru_cache has; −1: not a container. */
 int64_t seep_python_length(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type);
 
-/* How much it may ever hold, by its own word (maxlen, maxsize), or −1. */
+/* How many entries it can have, by its own bound (maxlen, maxsize), or −1. */
 int64_t seep_python_bound(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type);
 
-/* How many objects a numpy array has as its elements, one behind the other; −1: they are none. */
+/* How many consecutive objects a numpy array has as its elements; −1: its elements are not
+ * objects. */
 int64_t seep_python_array_objects(struct seep_heap *heap, uint64_t array);
 
 #endif

@@ -66,6 +66,14 @@ bool seep_pymalloc_is_pool(const uint8_t *head, uint64_t at, uint32_t pool_bytes
            (!free || (free >= at + HEAD && free < at + pool_bytes));
 }
 
+bool seep_pymalloc_is_free_pool(const uint8_t *head, uint32_t pool_bytes)
+{
+    const uint32_t class = field(head, CLASS), each = (class + 1) * ALIGNMENT;
+
+    return !field(head, COUNT) && class < CLASSES && field(head, LAST) == pool_bytes - each &&
+           field(head, NEXT) >= HEAD && field(head, NEXT) <= pool_bytes + each;
+}
+
 static void mark_free(struct seep_memory *memory, struct pool *pool)
 {
     memset(pool->is_free, 0, sizeof pool->is_free);

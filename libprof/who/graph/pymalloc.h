@@ -1,5 +1,4 @@
-/* The objects in arenas of Python's allocator of small objects, which are maps to everybody else.
- */
+/* The objects in arenas of Python's small-object allocator; to everybody else these are maps. */
 #ifndef SEEP_LIBPROF_WHO_GRAPH_PYMALLOC_H
 #define SEEP_LIBPROF_WHO_GRAPH_PYMALLOC_H
 
@@ -8,7 +7,7 @@
 #include "libprof/who/graph/py_layout.h"
 
 /* Stores the objects of the arena that `map` is into blocks[capacity], and returns how many there
- * are; 0 where it is none. */
+ * are; 0 if it is not an arena. */
 size_t seep_pymalloc_objects(struct seep_memory *memory, const struct seep_python_layout *layout,
                              const struct seep_snapshot_block *map,
                              struct seep_snapshot_block *blocks, size_t capacity);
@@ -16,6 +15,9 @@ size_t seep_pymalloc_objects(struct seep_memory *memory, const struct seep_pytho
 /* Whether `head` looks like the first SEEP_POOL_HEAD bytes of a pool in use, which lies at `at`. */
 enum { SEEP_POOL_HEAD = 48 };
 bool seep_pymalloc_is_pool(const uint8_t *head, uint64_t at, uint32_t pool_bytes);
+
+/* Whether it was one, and waits to be used again: there is nothing in it. */
+bool seep_pymalloc_is_free_pool(const uint8_t *head, uint32_t pool_bytes);
 
 /* Stores the objects of the pool at `at`, at most pool_bytes / 16 of them. */
 size_t seep_pymalloc_pool_objects(struct seep_memory *memory, uint64_t at, uint32_t pool_bytes,

@@ -39,7 +39,7 @@ static int say_what_is_left_out(struct seep_holders_files *files,
     int rc = 0;
 
     if (s->n_wrong)
-        rc = say(files, "%s: %zu line%s damaged and left out", s->file, s->n_wrong,
+        rc = say(files, "%s: %zu part%s damaged and left out", s->file, s->n_wrong,
                  s->n_wrong == 1 ? " is" : "s are");
     if (!rc && s->n_left_out)
         rc = say(files, "%s: its %zu smallest lines are left out: this seep reads %d", s->file,
@@ -68,7 +68,7 @@ int seep_holders_say_incomplete(struct seep_holders_files *files)
         if (more)
             snprintf(others, sizeof others, " and %zu more", more);
         if (!said)
-            rc = say(files, "%s%s: who holds memory was not seen completely%s%s", s->file, others,
+            rc = say(files, "%s%s: the holders of memory are incomplete%s%s", s->file, others,
                      s->why_not[0] ? ": " : "", s->why_not);
     }
     return rc;
@@ -94,7 +94,7 @@ int seep_holders_add(struct seep_holders_files *files, uint32_t folder, const ch
     return rc == -SEEP_ENOMEM ? rc : say(files, "%s: %s", file, why.text);
 }
 
-/* The whole of a regular file, to *bytes (free() it); else a reason. */
+/* The whole of a regular file, to *bytes (free() it); else a reason why not. */
 static const char *read_file(int dir, const char *name, char **bytes, size_t *n)
 {
     struct stat st;
@@ -116,7 +116,7 @@ static const char *read_file(int dir, const char *name, char **bytes, size_t *n)
         if (got < 0 && errno != EINTR)
             why = strerror(errno);
         if (got == 0)
-            break; /* it has become shorter: what is there is read */
+            break; /* it has become shorter: uses what is there */
         *n += got > 0 ? (size_t)got : 0;
     }
     close(fd);
@@ -198,7 +198,7 @@ static int by_step(const void *a, const void *b)
     return order ? order : (p->step > q->step) - (p->step < q->step);
 }
 
-/* Whether dirs[i] is a folder that came before, under whatever name. */
+/* Whether dirs[i] is the same folder as an earlier one, under any name. */
 static bool is_repeated(const char *const *dirs, size_t i)
 {
     struct stat st, other;

@@ -14,7 +14,7 @@ static uint64_t sum(uint64_t a, uint64_t b)
 
 /* ---- containers -------------------------------------------------------------------------- */
 
-/* At most so many, the first and the last among them. */
+/* At most MAX_LENGTHS of them, the first and the last included. */
 static json_t *lengths_json(const struct seep_holders_container *c)
 {
     size_t n = c ? c->n_lengths : 0, kept = n < MAX_LENGTHS ? n : MAX_LENGTHS;
@@ -65,7 +65,7 @@ static json_t *container_json(const struct seep_holders_container *c)
 
 /* ---- answers ----------------------------------------------------------------------------- */
 
-/* The path of a line that goes the same way as `path`. */
+/* The path of a line that is the same way as `path`. */
 static const struct seep_holders_path *same_way(const struct seep_holders_line *line,
                                                 const struct seep_holders_path *path)
 {
@@ -76,11 +76,11 @@ static const struct seep_holders_path *same_way(const struct seep_holders_line *
     return NULL;
 }
 
-/* A path, with what it holds in all of answers[0, n). */
+/* A path, with the bytes that it holds in all of answers[0, n). */
 static json_t *path_json(const struct seep_holders_path *path,
                          const struct seep_holders_answer *answers, size_t n)
 {
-    /* Said of the path itself, too: what most readers want of its holder. */
+    /* Fields of the holder that the path repeats: most readers want these. */
     static const char *const of_holder[] = {"type", "length", "bound"};
     uint64_t blocks = 0, bytes = 0, sole = 0;
     json_t *json = json_object();
@@ -125,7 +125,7 @@ static int by_number(const void *a, const void *b)
     return (*p > *q) - (*p < *q);
 }
 
-/* Those of answers[0, n) without [from, to), rising, each once. */
+/* The pids of answers[0, n) outside [from, to), ascending, each once. */
 static json_t *pids_without(const struct seep_holders_answer *answers, size_t n, size_t from,
                             size_t to)
 {
@@ -148,7 +148,7 @@ static json_t *pids_without(const struct seep_holders_answer *answers, size_t n,
     return seep_json_whole(pids, failed);
 }
 
-/* The one of answers[0, n) that stands for most. */
+/* The one of answers[0, n) with most bytes. */
 static const struct seep_holders_answer *largest(const struct seep_holders_answer *answers,
                                                  size_t n)
 {
@@ -210,7 +210,7 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(p->path->container, q->path->container);
 }
 
-/* The containers that have a name, those that hold most first. */
+/* The containers that have a name; those that hold most come first. */
 static json_t *named_json(const struct seep_holders_series *series)
 {
     const struct seep_holders_container **named = calloc(series->n + 1, sizeof *named);
@@ -230,7 +230,7 @@ static json_t *named_json(const struct seep_holders_series *series)
     return seep_json_whole(list, failed);
 }
 
-/* What nobody holds, by the last whole snapshot of each process. */
+/* Memory that nobody holds, by the last whole snapshot of each process. */
 static uint64_t lost_bytes(const struct seep_holders_files *files)
 {
     uint64_t lost = 0;

@@ -10,7 +10,7 @@ struct series {
     size_t n;
 };
 
-/* The length at a step between two snapshots, on the line from one to the other. */
+/* The length at a step between two snapshots, interpolated. */
 static double length_at(const struct series *s, double x)
 {
     size_t i = 1;
@@ -20,7 +20,7 @@ static double length_at(const struct series *s, double x)
     return s->y[i - 1] + (s->y[i] - s->y[i - 1]) * (x - s->x[i - 1]) / (s->x[i] - s->x[i - 1]);
 }
 
-/* Of all that it rose, the part that came in the last third of the steps. */
+/* The share of the whole rise that came in the last third of the steps. */
 static double late_share(const struct series *s)
 {
     double first = s->x[0], last = s->x[s->n - 1], rise = s->y[s->n - 1] - s->y[0];
@@ -28,7 +28,7 @@ static double late_share(const struct series *s)
     return rise > 0 ? (s->y[s->n - 1] - length_at(s, last - (last - first) / 3)) / rise : 0;
 }
 
-/* The deepest fall below an earlier point, as a share of the whole range. */
+/* The deepest fall below an earlier point, as a share of the range. */
 static double deepest_fall(const struct series *s)
 {
     double low = s->y[0], high = s->y[0], fall = 0;
@@ -48,8 +48,8 @@ static int by_value(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-/* Theil and Sen's of points that lie anywhere (statistics.h takes those that lie evenly). Its 95 %
- * interval: the order statistics that the variance of Kendall's S names. */
+/* Theil-Sen slope of points at any distance (statistics.h takes evenly spaced ones). Its 95 %
+ * interval: the order statistics given by the variance of Kendall's S. */
 static struct seep_slope slope_of(const struct series *s)
 {
     static const double normal_95 = 1.959964;
@@ -85,7 +85,7 @@ struct seep_holders_pace seep_holders_pace_of(const struct seep_holders_length *
         return pace;
     pace.known = true;
     pace.slope = slope_of(&s);
-    /* The interval asks for the order alone: of the four that there are at least all rise. */
+    /* The interval tests only the order: with four points, the fewest allowed, all must rise. */
     pace.grows = pace.slope.low > 0 && late_share(&s) > SEEP_T_TREND_LATE_SHARE &&
                  deepest_fall(&s) < SEEP_T_TREND_FALL;
     return pace;

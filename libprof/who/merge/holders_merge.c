@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The best answer of each process comes first among its own: what says most of most bytes. At its
- * end a process may have let go of what it kept. */
+/* The best answer of each process comes first: the one that explains most of the most bytes. At its
+ * end a process may have released what it kept. */
 static int by_frame(const void *a, const void *b)
 {
     const struct seep_holders_answer *p = a, *q = b;
@@ -68,7 +68,7 @@ static struct seep_holders_answer *list_answers(const struct seep_holders_files 
     return answers;
 }
 
-/* Leaves one of each process in answers[0, n), which are of one line. */
+/* Keeps one answer per process in answers[0, n), which are of one line. */
 static size_t keep_the_best(struct seep_holders_answer *answers, size_t n)
 {
     size_t kept = 0;
@@ -80,7 +80,7 @@ static size_t keep_the_best(struct seep_holders_answer *answers, size_t n)
     return kept;
 }
 
-/* The processes that say what stands for most bytes are [*from, *to). */
+/* [*from, *to) is the group of processes that agree and have most bytes. */
 static void find_largest(const struct seep_holders_answer *answers, size_t n, size_t *from,
                          size_t *to)
 {
@@ -137,13 +137,14 @@ int seep_holders_merge(struct seep_holders_files *files, struct seep_holders *ou
     if (!rc && !(out->of_job = seep_holders_job_json(files, &series)))
         rc = -SEEP_ENOMEM;
     seep_holders_series_fini(&series);
-    return rc;
+    return rc ? rc : seep_small_rise_find(files, &out->small);
 }
 
 void seep_holders_fini(struct seep_holders *holders)
 {
     json_decref(holders->of_frame);
     json_decref(holders->of_job);
+    seep_small_rise_fini(&holders->small);
     for (size_t i = 0; i < holders->n_said; i++)
         free(holders->said[i]);
     free(holders->said);

@@ -73,7 +73,7 @@ static void line_fini(struct seep_holders_line *line)
     *line = (struct seep_holders_line){0};
 }
 
-/* False where it is wrong. */
+/* False if it is wrong. */
 static bool take_line(const json_t *from, struct seep_holders_line *line, bool *failed)
 {
     struct seep_holders_check c = {0};
@@ -115,10 +115,55 @@ static int take_lines(const json_t *list, struct seep_holders_snapshot *s)
             s->n_wrong++;
         } else if (!s->complete &&
                    (line->state == SEEP_HOLDERS_LOST || line->state == SEEP_HOLDERS_REFERENCE)) {
-            line->state = SEEP_HOLDERS_UNKNOWN; /* who holds it may be what was not seen */
+            line->state = SEEP_HOLDERS_UNKNOWN; /* the holder may be among what was not seen */
         }
     }
     return s->lines && !failed ? 0 : -SEEP_ENOMEM;
+}
+
+/* ---- small objects ----------------------------------------------------------------------- */
+
+static void small_fini(struct seep_holders_small *small)
+{
+    seep_holders_path_fini(&small->path);
+    free(small->table);
+}
+
+/* False if it is wrong. */
+static bool take_small_holder(const json_t *from, uint64_t bytes, struct seep_holders_small *small,
+                              bool *failed)
+{
+    struct seep_holders_check c = {0};
+
+    *small = (struct seep_holders_small){
+        .table = seep_holders_frame_key(json_object_get(from, "table"))};
+    seep_holders_path_take(&c, from, &small->path);
+    *failed = *failed || c.failed || !small->table;
+    return !c.wrong && small->path.bytes <= bytes;
+}
+
+static int take_small(const json_t *from, struct seep_holders_snapshot *s)
+{
+    const json_t *list = json_object_get(from, "holders");
+    size_t n = json_array_size(list);
+    struct seep_holders_check c = {0};
+    bool failed = false;
+
+    if (!from || json_is_null(from))
+        return 0;
+    s->small_bytes = seep_take_count(&c, from, "bytes");
+    s->n_wrong += c.wrong;
+    n = n < SEEP_HOLDERS_MAX_SMALL ? n : SEEP_HOLDERS_MAX_SMALL;
+    s->small = calloc(n + 1, sizeof *s->small);
+    for (size_t i = 0; s->small && i < n && !failed; i++) {
+        struct seep_holders_small *small = &s->small[s->n_small++];
+        if (!take_small_holder(json_array_get(list, i), s->small_bytes, small, &failed)) {
+            small_fini(small);
+            s->n_small--;
+            s->n_wrong++;
+        }
+    }
+    return s->small && !failed ? 0 : -SEEP_ENOMEM;
 }
 
 /* ---- the file ---------------------------------------------------------------------------- */
@@ -167,13 +212,15 @@ int seep_holders_read(const char *file, const char *bytes, size_t n,
         return seep_error_set(why, SEEP_EFORMAT, file, 0, "larger than 16 MiB");
     json_t *document = json_loadb(bytes, n, JSON_REJECT_DUPLICATES, &where);
     if (!document && (!where.text[0] || json_error_code(&where) == json_error_out_of_memory))
-        return -SEEP_ENOMEM; /* jansson says nothing where it has none at its start */
+        return -SEEP_ENOMEM; /* jansson reports no error if it lacks memory at its start */
     if (!document)
         return seep_error_set(why, SEEP_EFORMAT, file, 0, "damaged at line %d: %s", where.line,
                               where.text);
     int rc = take_head(document, snapshot, why);
     if (!rc)
         rc = take_lines(json_object_get(document, "lines"), snapshot);
+    if (!rc)
+        rc = take_small(json_object_get(document, "small_objects"), snapshot);
     json_decref(document);
     return rc;
 }
@@ -182,6 +229,9 @@ void seep_holders_snapshot_fini(struct seep_holders_snapshot *snapshot)
 {
     for (size_t i = 0; i < snapshot->n_lines; i++)
         line_fini(&snapshot->lines[i]);
+    for (size_t i = 0; i < snapshot->n_small; i++)
+        small_fini(&snapshot->small[i]);
+    free(snapshot->small);
     free(snapshot->lines);
     free(snapshot->file);
     free(snapshot->why_not);

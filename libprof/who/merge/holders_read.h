@@ -1,5 +1,5 @@
-/* One file holders-PID-STEP.json: what a snapshot of a process's heap says of who holds what. The
- * launcher's worker writes it; here it is anybody's, and nothing in it is believed.
+/* One file holders-PID-STEP.json: who holds what in a process, by a snapshot of its heap. The
+ * launcher's worker writes it, but it is read as untrusted.
  *
  *   { "format": "seep-holders", "version": 1,
  *     "pid", "process" (its place in the job's table), "step",
@@ -15,11 +15,15 @@
  *             "root": { "kind", "name", "function", "file", "line" (0: not known) },
  *             "hops": [ { "kind", "name", "type" } ],
  *             "blocks", "bytes", "sole_bytes",
- *             "holder": { "hop", "type", "name", "length", "bound", "bound_by" } or null } ] } ] }
+ *             "holder": { "hop", "type", "name", "length", "bound", "bound_by" } or null } ] } ],
+ *     "small_objects": of Python's, in arenas (older files lack it)
+ *       { "blocks", "bytes": all that are live,
+ *         "holders": [ those that retain most of them first: each a path, with
+ *           "table": the frame of the line that enlarged its table, or null ] } }
  *
- * Of bytes and blocks those arenas of Python's are left out that the holder's entries may fill.
- * Kinds and bound_by are words of lower-case letters and hyphens; names, types, functions and files
- * may be null, and so may sole_bytes, lengths and bounds. What else there is is not read. */
+ * bytes and blocks leave out Python arenas that the holder's entries may fill. Kinds and bound_by
+ * are words of lower-case letters and hyphens; names, types, functions and files may be null, and
+ * so may sole_bytes, lengths and bounds. Other fields are ignored. */
 #ifndef SEEP_LIBPROF_WHO_MERGE_HOLDERS_READ_H
 #define SEEP_LIBPROF_WHO_MERGE_HOLDERS_READ_H
 
@@ -29,8 +33,9 @@
 enum {
     SEEP_HOLDERS_VERSION = 1,
     SEEP_HOLDERS_MAX_FILE_BYTES = 16 << 20,
-    SEEP_HOLDERS_MAX_LINES = 4096, /* of a file; the largest come first */
-    SEEP_HOLDERS_MAX_PATHS = 8,    /* of a line; the first holds most */
+    SEEP_HOLDERS_MAX_LINES = 4096, /* of a file; the largest are kept */
+    SEEP_HOLDERS_MAX_PATHS = 8,    /* of a line; the ones that hold most are kept */
+    SEEP_HOLDERS_MAX_SMALL = 64,   /* holders of small objects; likewise */
 };
 
 enum seep_holders_state {
@@ -41,44 +46,54 @@ enum seep_holders_state {
 };
 extern const char *const seep_holders_states[SEEP_HOLDERS_N_STATES];
 
-/* What a line of code made, and is live. */
+/* What a line of code allocated and is live. */
 struct seep_holders_line {
-    char *frame; /* seep_holders_frame_key() of it; "" where the code is not known */
+    char *frame; /* its seep_holders_frame_key(); "" if the code is not known */
     enum seep_holders_state state;
     uint64_t blocks, bytes;
-    uint64_t explained_bytes, lost_bytes, cycle_bytes; /* none is more than bytes */
+    uint64_t explained_bytes, lost_bytes, cycle_bytes; /* each at most `bytes` */
     uint64_t reference_bytes;
-    uint64_t graph_bytes; /* of those, held by way of nodes of autograd graphs */
+    uint64_t graph_bytes; /* of these, held through nodes of autograd graphs */
     struct seep_holders_path paths[SEEP_HOLDERS_MAX_PATHS];
-    size_t n_paths; /* at least one where it is held or shared */
+    size_t n_paths; /* at least one if it is held or shared */
+};
+
+/* Who retains small objects of Python's. */
+struct seep_holders_small {
+    struct seep_holders_path path; /* with blocks and bytes of small objects */
+    char *table; /* the key of the line that enlarged its table of entries; "" not known */
 };
 
 struct seep_holders_snapshot {
     char *file;      /* its name */
-    uint32_t folder; /* the caller's: which of several */
+    uint32_t folder; /* set by the caller, to tell folders apart */
     uint32_t pid, process, step;
     bool complete;            /* else nothing in it is called lost */
-    char *why_not;            /* "" where nobody says */
-    uint64_t stop_ns, cpu_ns; /* what it cost: the process stood still; the reader's time */
+    char *why_not;            /* "" if not stated */
+    uint64_t stop_ns, cpu_ns; /* the cost: how long the process was stopped, and the reader's CPU
+                               * time */
     struct seep_holders_line *lines;
     size_t n_lines;
-    size_t n_wrong;    /* lines that are not as they should be, and so left out */
+    uint64_t small_bytes; /* of all small objects */
+    struct seep_holders_small *small;
+    size_t n_small;
+    size_t n_wrong;    /* malformed lines and holders, which were left out */
     size_t n_left_out; /* lines beyond SEEP_HOLDERS_MAX_LINES */
 };
 
-/* Reads bytes[0, n). Returns 0; -SEEP_EFORMAT or -SEEP_EVERSION with *why; -SEEP_ENOMEM.
- * Allocates: *snapshot; free with seep_holders_snapshot_fini(), also after an error. Threads: safe
- * on distinct outputs. */
+/* Reads bytes[0, n). Returns 0; -SEEP_EFORMAT or -SEEP_EVERSION with *why; -SEEP_ENOMEM. Allocates:
+ * *snapshot; free with seep_holders_snapshot_fini(), also after an error. Threads: safe on distinct
+ * outputs. */
 SEEP_MUST_CHECK int seep_holders_read(const char *file, const char *bytes, size_t n,
                                       struct seep_holders_snapshot *snapshot,
                                       struct seep_error *why);
 void seep_holders_snapshot_fini(struct seep_holders_snapshot *snapshot);
 
-/* What a frame of a report or of such a file is told by: file and line, module and offset; "" where
- * it has neither. Allocates the result (free() it); NULL without memory. */
+/* The key of a frame, in a report or in such a file: file and line, or module and offset; "" if it
+ * has neither. Allocates the result (free() it); NULL without memory. */
 char *seep_holders_frame_key(const json_t *frame);
 
-/* The same of a place: a file and a line of it, or a module and an offset in it; "" for "". */
+/* The same for a place: a file and a line, or a module and an offset; "" for "". */
 char *seep_holders_place_key(const char *place, uint64_t where);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A container as one path of one snapshot has it. */
+/* A container, as one path of one snapshot shows it. */
 struct sight {
     const struct seep_holders_snapshot *of;
     const struct seep_holders_path *path;
@@ -44,7 +44,7 @@ static struct sight *list_sights(const struct seep_holders_files *files, size_t 
     return sights;
 }
 
-/* The lengths in one process: of several containers that are known by the same the longest. */
+/* The lengths in one process: of several containers with the same key, the longest. */
 static size_t lengths_of(const struct sight *sights, size_t n, struct seep_holders_length *lengths)
 {
     size_t k = 0;
@@ -61,8 +61,8 @@ static size_t lengths_of(const struct sight *sights, size_t n, struct seep_holde
     return k;
 }
 
-/* Whether one process tells more of a container's growth than another: it is known, then steeper,
- * then longer. */
+/* Whether one process shows a container's growth better than another: growth is known, then
+ * steeper, then longer. */
 static bool tells_more(const struct seep_holders_pace *pace, size_t n,
                        const struct seep_holders_container *than)
 {

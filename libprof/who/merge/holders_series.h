@@ -1,5 +1,5 @@
-/* The containers that memory is held in, each over all snapshots of all processes: one that every
- * worker has is one. */
+/* The containers that hold memory, each over all snapshots of all processes: one that every worker
+ * has counts once. */
 #ifndef SEEP_LIBPROF_WHO_MERGE_HOLDERS_SERIES_H
 #define SEEP_LIBPROF_WHO_MERGE_HOLDERS_SERIES_H
 
@@ -8,17 +8,18 @@
 
 struct seep_holders_container {
     const struct seep_holders_path
-        *path;      /* the one that holds most in its process's last snapshot */
-    uint32_t *pids; /* of the processes that have it, rising, each once */
+        *path;      /* of the one that holds most in its process's last snapshot */
+    uint32_t *pids; /* of the processes that have it, ascending, each once */
     size_t n_pids;
-    uint64_t bytes;                      /* that it holds, by the last snapshot of each */
-    struct seep_holders_length *lengths; /* of the process in which it grows most; steps rising */
+    uint64_t bytes;                      /* held by it, in the last snapshot of each process */
+    struct seep_holders_length *lengths; /* in the process in which it grows most; steps
+                                          * ascending */
     size_t n_lengths;
-    struct seep_holders_pace pace; /* of those */
+    struct seep_holders_pace pace; /* of those lengths */
 };
 
 struct seep_holders_series {
-    struct seep_holders_container *list; /* by what they are known by */
+    struct seep_holders_container *list; /* by key */
     size_t n;
 };
 
@@ -28,7 +29,7 @@ SEEP_MUST_CHECK int seep_holders_series_make(const struct seep_holders_files *fi
                                              struct seep_holders_series *series);
 void seep_holders_series_fini(struct seep_holders_series *series);
 
-/* The container of a path, NULL where it has none. */
+/* The container of a path, NULL if it has none. */
 const struct seep_holders_container *
 seep_holders_series_find(const struct seep_holders_series *series,
                          const struct seep_holders_path *path);

@@ -20,7 +20,7 @@ static enum seep_holders_state state_of(const json_t *answer)
     return SEEP_HOLDERS_UNKNOWN;
 }
 
-/* How much of a line's memory its state is true of. */
+/* For how much of a line's memory its state is true. */
 static double bytes_in_state(const json_t *answer, enum seep_holders_state state)
 {
     if (state == SEEP_HOLDERS_REFERENCE)
@@ -30,7 +30,7 @@ static double bytes_in_state(const json_t *answer, enum seep_holders_state state
                                                           : "explained_bytes");
 }
 
-/* A way through objects of Python, where graphs are known by the classes of their nodes. */
+/* A path through Python objects, where graphs are known by the classes of their nodes. */
 static bool is_of_python(const json_t *path)
 {
     const json_t *hops = json_object_get(path, "hops"), *hop;
@@ -43,8 +43,8 @@ static bool is_of_python(const json_t *path)
     return false;
 }
 
-/* The file whose static data all but a few of the bytes are held by; "" where there is none, or the
- * way leads through objects of Python. */
+/* The file whose static data holds nearly all of the bytes; "" if there is none, or if the path
+ * leads through Python objects. */
 static const char *library_of(const json_t *paths, double bytes)
 {
     const char *file = "";
@@ -64,7 +64,7 @@ static const char *library_of(const json_t *paths, double bytes)
     return held >= SEEP_T_MOST * bytes ? file : "";
 }
 
-/* Not only a variable of a function that runs: an attribute, or what a module or class has. */
+/* Not just a variable of a running function: an attribute, or something in a module or class. */
 static bool is_lasting(const json_t *path)
 {
     const json_t *hops = json_object_get(path, "hops"), *hop;
@@ -84,15 +84,15 @@ static bool has_attribute(const json_t *path, const char *name, bool of_one)
     return seep_hops_attribute(path, name, of_one, &next) != NULL;
 }
 
-/* A way to parameters of a network, or through one to what hangs on it. */
+/* A path to parameters of a network, or through one to what depends on it. */
 static bool is_of_network(const json_t *path)
 {
     return has_attribute(path, "_parameters", false) || has_attribute(path, "_modules", false) ||
            seep_hops_have_type(path, "Parameter");
 }
 
-/* What one optimizer keeps for parameters: the values of its `state`. A key of it that nothing else
- * holds is a parameter that it was never told to forget. */
+/* What an optimizer keeps for parameters: the values of its `state`. A key of it that nothing else
+ * holds is a parameter that the optimizer was never told to forget. */
 static bool is_state(const json_t *path)
 {
     const json_t *next, *state = seep_hops_attribute(path, "state", true, &next);
@@ -101,8 +101,8 @@ static bool is_state(const json_t *path)
            seep_hop_is(next, "key") && strcmp(seep_hops_said(next, "type"), "dict") == 0;
 }
 
-/* Most of it is parameters that a network and one and the same optimizer have, or what that keeps
- * for each: networks that are kept with an optimizer each, as of trials, are not meant. */
+/* Most of it is parameters that a network shares with one optimizer, or that optimizer's state for
+ * them. This excludes networks that are kept with an optimizer each, as in trials. */
 static bool is_trained(const json_t *paths, double bytes)
 {
     double network = 0, optimizer = 0, state = 0;
@@ -119,7 +119,7 @@ static bool is_trained(const json_t *paths, double bytes)
             network += held;
     }
     if (network > 0 && optimizer > 0)
-        state += network > optimizer ? network : optimizer; /* both lead to the same */
+        state += network > optimizer ? network : optimizer; /* both lead to the same parameters */
     return state >= SEEP_T_MOST * bytes;
 }
 
@@ -154,7 +154,7 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
         .state = state_of(answer), .text = "", .name = "", .type = "", .library = ""};
     double least = SEEP_T_MOST;
 
-    /* Of garbage in cycles a part is always in use, and not all of a cycle's own is seen. */
+    /* Some cyclic garbage is always live, and not all members of a cycle are seen. */
     if (kept.state == SEEP_HOLDERS_CYCLE || seep_hops_root_is(first, "cycle")) {
         kept.state = SEEP_HOLDERS_CYCLE;
         least = 0;
@@ -180,6 +180,17 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
     kept.in_graph = bytes_of(answer, "graph_bytes") >= SEEP_T_HALF * bytes;
     if (bytes_of(first, "bytes") >= SEEP_T_MOST * bytes)
         take_container(answer, first, &kept);
+    return kept;
+}
+
+struct seep_kept_by seep_kept_by_of_small(const struct seep_small_rise *rise)
+{
+    struct seep_kept_by kept = seep_kept_by_of(rise->answer);
+
+    /* Where there were enough snapshots to tell, their trend counts. */
+    kept.grows = kept.known && rise->to_step > rise->from_step &&
+                 !json_is_false(json_object_get(rise->answer, "grows"));
+    kept.pace = rise->pace;
     return kept;
 }
 

@@ -1,13 +1,14 @@
 #include "libprof/who/merge/line_holders.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static json_int_t bytes_of(const json_t *answer)
 {
     return json_integer_value(json_object_get(answer, "bytes"));
 }
 
-/* What a frame of the dictionary is told by in files of snapshots; "" where they cannot name it. */
+/* The key of a frame of the dictionary in snapshot files; "" if they cannot name it. */
 static char *key_of(const struct seep_dictionary *d, uint32_t frame)
 {
     const struct seep_dict_frame *f = &d->frames[frame];
@@ -25,8 +26,8 @@ int seep_line_holders_init(struct seep_line_holders *lines, const struct seep_ho
 {
     const struct seep_dictionary *dict = &code->model->dict;
 
-    *lines = (struct seep_line_holders){0};
-    if (!json_object_size(holders->of_frame))
+    *lines = (struct seep_line_holders){.small = holders->small.answer ? &holders->small : NULL};
+    if (!json_object_size(holders->of_frame) && !lines->small)
         return 0;
     lines->of_line = calloc(dict->n_frames, sizeof(json_t *));
     if (!lines->of_line)
@@ -40,6 +41,8 @@ int seep_line_holders_init(struct seep_line_holders *lines, const struct seep_ho
         json_t **best = &lines->of_line[code->lines->line_of[i]];
         if (its && (!*best || bytes_of(its) > bytes_of(*best)))
             *best = its;
+        if (*key && lines->small && strcmp(key, lines->small->table) == 0)
+            lines->small_table = code->lines->line_of[i];
         free(key);
     }
     return 0;
@@ -51,7 +54,7 @@ void seep_line_holders_fini(struct seep_line_holders *lines)
     *lines = (struct seep_line_holders){0};
 }
 
-/* Snapshots see the host's memory alone. */
+/* Snapshots see only host memory. */
 static bool is_seen(const struct seep_space_name *space)
 {
     return space->host_like || space->class == SEEP_CLASS_SHM;

@@ -42,7 +42,7 @@ int seep_site_held_by(const struct seep_model *m, const json_t *answer, uint32_t
         after = seep_sum(after, bytes_at(level, (int32_t)step + 1));
     }
     held->bytes = before > after ? before : after;
-    /* An answer's step is the last that had ended. */
+    /* An answer's step is the last one that had ended. */
     held->known =
         is_looked_at && (held->bytes || (step + 1 >= s->first_step && step <= s->last_step));
     return 0;

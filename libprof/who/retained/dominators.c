@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 /* Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph" (1979), with path
- * compression. Vertices are numbered as a depth-first search meets them, from 1 on: 0 is what all
- * roots hang on. Walks keep stacks of their own, for lists may be long. */
+ * compression. Vertices are numbered by a depth-first search from 1 on; vertex 0 is the parent of
+ * all roots. Walks use explicit stacks, since lists may be long. */
 struct search {
     const struct seep_refs *refs;
     uint32_t *number; /* [nodes] of the vertex, 0: not met */
@@ -12,15 +12,16 @@ struct search {
     uint32_t *parent; /* [vertices] in the search's tree */
     uint32_t *semi;   /* [vertices] the semidominator, */
     uint32_t *dominator;
-    uint32_t
-        *ancestor; /* [vertices] in the forest, as far as it is linked; NO_VERTEX: a tree's root */
-    uint32_t *label;  /* [vertices] with the least semidominator on the way to the tree's root */
-    uint32_t *bucket; /* [vertices] the first whose semidominator this is, */
-    uint32_t *next;   /* [vertices] and the one behind it; 0: none */
-    uint32_t *stack;  /* [vertices] */
-    uint32_t *edge;   /* [vertices] of the node on the stack, the next to be followed */
-    bool *from_root;  /* [nodes] a root refers to it */
-    uint32_t n;       /* vertices, with 0 */
+    uint32_t *ancestor; /* [vertices] in the forest, as far as linked; NO_VERTEX: a tree's root */
+    uint32_t *label;    /* [vertices] the vertex with the least semidominator on the path to the
+                         * tree's root */
+    uint32_t *bucket;   /* [vertices] the first vertex whose semidominator this is, */
+    uint32_t *next;     /* [vertices] and the one after it; 0: none */
+    uint32_t *stack;    /* [vertices] */
+    uint32_t *edge;     /* [vertices] of the node on the stack: the next edge to follow */
+    bool *from_root;    /* [nodes] a root refers to it */
+    uint32_t n;         /* vertices, with 0, */
+    uint32_t n_sure;    /* of which more than a stale word may lead to */
 };
 
 #define NO_VERTEX UINT32_MAX
@@ -79,20 +80,32 @@ static void search_from(struct search *s, uint32_t start)
     }
 }
 
+static void search_from_roots(struct search *s, bool doubtful)
+{
+    for (size_t i = 0; i < s->refs->n_roots; i++) {
+        const struct seep_root_ref *ref = &s->refs->roots[i];
+        const uint32_t v = s->number[ref->to];
+        if (ref->doubtful != doubtful || (v && v < s->n_sure))
+            continue;
+        s->from_root[ref->to] = true;
+        if (!v)
+            search_from(s, ref->to);
+    }
+}
+
+/* A word on a stack that somebody has left there, or passes on, is no second holder of what a
+ * variable holds. */
 static void search_all(struct search *s)
 {
     s->n = 1;
     s->ancestor[0] = NO_VERTEX;
-    for (size_t i = 0; i < s->refs->n_roots; i++) {
-        const uint32_t to = s->refs->roots[i].to;
-        s->from_root[to] = true;
-        if (!s->number[to])
-            search_from(s, to);
-    }
+    search_from_roots(s, false);
+    s->n_sure = s->n;
+    search_from_roots(s, true);
 }
 
-/* The vertex with the least semidominator on the way from `v` up to, and without, its tree's root.
- */
+/* The vertex with the least semidominator on the path from `v` up to, but not including, its tree's
+ * root. */
 static uint32_t least(struct search *s, uint32_t v)
 {
     size_t top = 0;
@@ -101,7 +114,7 @@ static uint32_t least(struct search *s, uint32_t v)
         return v;
     for (uint32_t at = v; s->ancestor[s->ancestor[at]] != NO_VERTEX; at = s->ancestor[at])
         s->stack[top++] = at;
-    while (top) { /* from the root on: each then hangs on it by itself */
+    while (top) { /* from the root on, so that each ends up directly below it */
         const uint32_t at = s->stack[--top], above = s->ancestor[at];
         if (s->semi[s->label[above]] < s->semi[s->label[at]])
             s->label[at] = s->label[above];
@@ -120,7 +133,7 @@ static void find_semidominator(struct search *s, uint32_t v)
         s->semi[v] = 0;
     for (uint32_t i = begin; i < refs->from_end[node]; i++) {
         const uint32_t from = s->number[refs->from[i]];
-        if (!from)
+        if (!from || (v < s->n_sure && from >= s->n_sure))
             continue;
         const uint32_t semi = s->semi[least(s, from)];
         if (semi < s->semi[v])
@@ -147,7 +160,7 @@ static void find_dominators(struct search *s)
             s->dominator[v] = s->dominator[s->dominator[v]];
 }
 
-/* Every vertex has a larger number than what dominates it. */
+/* Every vertex has a larger number than its dominators. */
 static void sum_up(const struct search *s, struct seep_dominators *d, const struct seep_node *nodes)
 {
     for (uint32_t v = 1; v < s->n; v++) {
@@ -156,10 +169,15 @@ static void sum_up(const struct search *s, struct seep_dominators *d, const stru
         d->retained[node] = nodes[node].bytes;
         d->order[d->n_order++] = node;
     }
+    seep_dominators_sum(d, d->retained);
+}
+
+void seep_dominators_sum(const struct seep_dominators *d, uint64_t *sizes)
+{
     for (uint32_t i = d->n_order; i-- > 0;) {
         const uint32_t node = d->order[i], by = d->by[node];
         if (by != SEEP_DOMINATED_BY_NONE)
-            d->retained[by] += d->retained[node];
+            sizes[by] += sizes[node];
     }
 }
 

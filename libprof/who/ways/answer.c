@@ -1,4 +1,5 @@
 #include "libprof/who/ways/answer.h"
+#include "libprof/who/ways/way_types.h"
 
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/who/graph/py_walk.h"
@@ -10,22 +11,22 @@
 #include <string.h>
 
 enum {
-    WAYS = 64,    /* that are told apart, of a line */
-    ASKED = 3,    /* blocks of a way for what it has in common */
-    COMMON = 256, /* nodes from the root on that ways may share */
+    WAYS = 64,    /* paths of a line that are told apart */
+    ASKED = 3,    /* blocks of a path that are searched for its common part */
+    COMMON = 256, /* nodes from the root on that paths may share */
 };
 
-/* Who holds it: somebody, or only itself. */
+/* Whether a block is held, and if not, what keeps it. */
 enum alive { BY_NOBODY, ALIVE, BY_CYCLE, BY_REFERENCE };
 
-/* Blocks of a line that are reached in the same way. */
+/* Blocks of a line that are reached by alike paths. */
 struct way {
     uint64_t hash, blocks, bytes;
     uint32_t example;
     uint8_t number; /* from 1 on */
 };
 
-/* What is live of a line. */
+/* The live memory of a line. */
 struct sum {
     uint32_t line;
     uint64_t blocks, bytes, lost_bytes, cycle_bytes, reference_bytes, graph_bytes;
@@ -36,11 +37,12 @@ struct asking {
     const struct seep_question *question;
     uint8_t *alive;       /* [nodes] enum alive */
     uint64_t small_bytes; /* of objects in arenas that references too many hold */
-    uint8_t *in_graph;    /* [nodes] what is known of whether graphs hold it */
-    uint8_t *way_of;      /* [nodes] of the line that is asked about: a way's number, 0 none */
+    uint8_t *in_graph;    /* [nodes] whether graphs hold it, as far as known */
+    uint8_t *way_of;      /* [nodes] for the line in question: the number of the node's way; 0:
+                           * none */
     struct seep_ways ways;
     size_t most_walked;
-    struct seep_reach kept;    /* as it was found, */
+    struct seep_reach kept;    /* as found, */
     struct seep_reach certain; /* and without cycles and doubtful roots */
 };
 
@@ -61,8 +63,8 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : 0;
 }
 
-/* Sums up the ways to a line's blocks that are reached and were alive, or with `cycles` all that
- * are reached; notes of each block which way it has. Returns how many. */
+/* Sums up the paths to a line's blocks that are reached and were alive, or with `cycles` to all
+ * that are reached, and notes each block's way. Returns the number of ways. */
 static size_t ways_to(struct asking *a, uint32_t line, bool cycles, struct way *ways)
 {
     size_t n = 0;
@@ -84,7 +86,7 @@ static size_t ways_to(struct asking *a, uint32_t line, bool cycles, struct way *
         }
         a->way_of[i] = ways[at].number;
         if (a->reach->distance[i] > a->reach->distance[ways[at].example])
-            ways[at].example = i; /* the farthest: of a list, its end */
+            ways[at].example = i; /* the farthest: in a list, its end */
         ways[at].blocks++;
         ways[at].bytes += a->reach->heap->nodes[i].bytes;
     }
@@ -101,8 +103,8 @@ static struct way *largest(struct way *ways, size_t n)
     return best;
 }
 
-/* How deep nearly all blocks of a way share the nodes of a path, its first from the root on. A
- * block itself is no part of what it shares. */
+/* How many nodes of a path, counted from the root, nearly all blocks of a way share. A block is not
+ * part of what it shares itself. */
 static size_t depth_of(struct asking *a, const struct way *way, const uint32_t *path, size_t n_path)
 {
     uint64_t shares[COMMON + 1] = {0}, sum = 0;
@@ -121,7 +123,8 @@ static size_t depth_of(struct asking *a, const struct way *way, const uint32_t *
     return 0;
 }
 
-/* The nearest block stands for all, then the largest: the same one wherever they lie. */
+/* The nearest block stands for all; of several, the largest. So the choice does not depend on
+ * addresses. */
 static void choose_example(struct asking *a, struct way *way, uint32_t holder)
 {
     const struct seep_reach *reach = a->reach;
@@ -140,8 +143,7 @@ static void choose_example(struct asking *a, struct way *way, uint32_t holder)
     way->example = best;
 }
 
-/* The last node that nearly all blocks of a way share with the one to `asked`, and how deep it is.
- */
+/* The last node that nearly all blocks of a way share with the path to `asked`, and its depth. */
 static uint32_t common_with(struct asking *a, const struct way *way, uint32_t asked, size_t *depth)
 {
     uint32_t first[COMMON];
@@ -151,8 +153,8 @@ static uint32_t common_with(struct asking *a, const struct way *way, uint32_t as
     return *depth ? first[*depth - 1] : SEEP_NODE_NONE;
 }
 
-/* The last node that the ways to nearly all those blocks share, from the root on; SEEP_NODE_NONE:
- * nothing. Any block may be an outlier, so several are asked. */
+/* The last node, counted from the root, that the paths to nearly all those blocks share;
+ * SEEP_NODE_NONE: none. Any block may be an outlier, so several are tried. */
 static uint32_t common_node(struct asking *a, struct way *way)
 {
     uint64_t seen = 0;
@@ -175,53 +177,39 @@ static uint32_t common_node(struct asking *a, struct way *way)
 }
 
 /* The hop behind the one that the holder belongs to: where its inside begins. */
-static size_t holder_hop(const struct asking *a, uint32_t holder, const struct seep_path *path)
+static size_t holder_hop(const struct seep_reach *reach, uint32_t holder,
+                         const struct seep_path *path)
 {
     size_t depth, hop = 0;
 
-    (void)seep_path_root(a->reach, holder, &depth);
+    (void)seep_path_root(reach, holder, &depth);
     while (hop < path->n && path->hops[hop].at < depth)
         hop++;
     while (hop && path->hops[hop - 1].repeated > 1)
-        hop--; /* a linked list is held where it begins */
+        hop--; /* a linked list is held at its head */
     return hop;
 }
 
-/* A cache's dict is bounded as the cache is. */
-static int64_t bound_of(const struct asking *a, uint32_t holder, const struct seep_pytype *type)
+void seep_answer_holder(struct seep_reach *reach, uint32_t holder, struct seep_answer_path *p)
 {
-    struct seep_heap *heap = a->reach->heap;
-    uint32_t owner = a->reach->parent[holder];
-    int64_t bound = seep_python_bound(heap, seep_node_object(&heap->nodes[holder]), type);
-
-    if (bound >= 0 || owner & SEEP_REACH_ROOT || heap->nodes[owner].kind != SEEP_NODE_PYTHON)
-        return bound;
-    type = seep_python_object(heap, seep_node_object(&heap->nodes[owner]), 1 << 20);
-    return type && type->kind == SEEP_PYTYPE_LRU
-               ? seep_python_bound(heap, seep_node_object(&heap->nodes[owner]), type)
-               : -1;
-}
-
-static void describe_holder(const struct asking *a, uint32_t holder, struct seep_answer_path *p)
-{
-    struct seep_heap *heap = a->reach->heap;
+    struct seep_heap *heap = reach->heap;
     const struct seep_node *node = &heap->nodes[holder];
     const struct seep_pytype *type = node->kind == SEEP_NODE_PYTHON
                                          ? seep_python_object(heap, seep_node_object(node), 1 << 20)
                                          : NULL;
 
-    p->holder_hop = holder_hop(a, holder, &p->path);
+    p->holder_hop = holder_hop(reach, holder, &p->path);
     seep_path_holder_name(&p->path, p->holder_hop, p->holder_name, sizeof p->holder_name);
     if (p->holder_hop)
         snprintf(p->holder_type, sizeof p->holder_type, "%s", p->path.hops[p->holder_hop - 1].type);
     if (!type || (type->kind == SEEP_PYTYPE_DICT &&
-                  seep_label_kind(a->reach->label[holder]) == SEEP_LABEL_HIDDEN))
+                  seep_label_kind(reach->label[holder]) == SEEP_LABEL_HIDDEN))
         return; /* its attributes are the object's own */
     p->holder_length = seep_python_length(heap, seep_node_object(node), type);
-    p->holder_bound = bound_of(a, holder, type);
+    p->holder_bound = seep_way_bound(reach, holder);
 }
 
-/* What of a line nobody would hold without the excluded. */
+/* The bytes of a line that nobody would hold without the excluded nodes. */
 static uint64_t freed_of(const struct asking *a, uint32_t line)
 {
     uint64_t bytes = 0;
@@ -239,8 +227,8 @@ static enum seep_root_kind root_of(const struct asking *a, const struct way *way
     return a->reach->roots[seep_path_root(a->reach, way->example, &n)].kind;
 }
 
-/* What of a line a further way must lead to; more where it begins in no object, as words that may
- * be stale do. */
+/* The bytes of a line that a further path must lead to. More if it begins at a word that may be
+ * stale instead of an object. */
 static double least_of(const struct asking *a, const struct way *way)
 {
     const enum seep_root_kind kind = root_of(a, way);
@@ -256,12 +244,12 @@ static int take_way(const struct asking *a, const struct way *way, struct seep_a
     return seep_path_of(a->reach, way->example, a->question->keys, &p->path);
 }
 
-/* Takes one holder away after the other, until most of the line would be free, and tells each. */
+/* Removes one holder after the other until most of the line would be free, and describes each. */
 static int find_holders(struct asking *a, struct seep_answer *answer, const struct way *first)
 {
     struct way ways[WAYS], way = *first;
     uint64_t freed = 0;
-    size_t n_worth = 1; /* the others hold nothing that is not held without them as well */
+    size_t n_worth = 1; /* the rest hold nothing that would not be held without them, too */
     int rc = 0;
 
     for (size_t h = 0; h < SEEP_REACH_EXCLUDED && !rc; h++) {
@@ -269,9 +257,9 @@ static int find_holders(struct asking *a, struct seep_answer *answer, const stru
         uint32_t holder = common_node(a, &way);
         rc = take_way(a, &way, p);
         if (holder != SEEP_NODE_NONE)
-            describe_holder(a, holder, p);
+            seep_answer_holder(a->reach, holder, p);
         if (rc || holder == SEEP_NODE_NONE || a->reach->n_walked >= a->most_walked)
-            break; /* a further one would have to be proven */
+            break; /* a further one would need proof */
         if (!h)
             seep_reach_put_back(a->reach, &a->certain);
         a->reach->excluded[h] = holder;
@@ -301,9 +289,7 @@ static int add_path(const struct asking *a, struct seep_answer *answer, const st
     return rc;
 }
 
-/* Addresses that lead to a part of what is lost may be stray ones: none of their ways leads to
- * much.
- */
+/* Addresses that lead to a part of lost memory may be stray: none of their paths leads to much. */
 static enum seep_hold_state state_of(const struct asking *a, const struct seep_answer *answer,
                                      const struct way *way)
 {
@@ -332,7 +318,8 @@ static int answer_line(struct asking *a, struct seep_answer *answer)
     if (answer->state == SEEP_HOLD_CYCLE || answer->state == SEEP_HOLD_REFERENCE)
         return add_path(a, answer, way);
     if (answer->state == SEEP_HOLD_HELD && root_of(a, way) == SEEP_ROOT_REFERENCE) {
-        n = ways_to(a, answer->line, false, ways); /* a part of it; who holds the rest? */
+        n = ways_to(a, answer->line, false, ways); /* only a part is explained: who holds the
+                                                    * rest? */
         way = largest(ways, n);
         answer->state = way ? SEEP_HOLD_HELD : SEEP_HOLD_UNKNOWN;
     }
@@ -405,7 +392,7 @@ static int answer_all(struct asking *a, struct sum *sums, struct seep_answer *an
     return rc ? rc : (int)n;
 }
 
-/* What is reached and was not before is held so. */
+/* What is reached now and was not before is held in this way. */
 static void note_reached(struct asking *a, enum alive how)
 {
     const struct seep_heap *heap = a->reach->heap;
@@ -414,12 +401,13 @@ static void note_reached(struct asking *a, enum alive how)
         if (a->alive[i] != BY_NOBODY || !is_reached(a, i))
             continue;
         a->alive[i] = (uint8_t)how;
-        if (how == BY_REFERENCE && heap->nodes[i].kind == SEEP_NODE_PYTHON && !heap->nodes[i].site)
+        if (how == BY_REFERENCE && a->question->small_site &&
+            heap->nodes[i].site == a->question->small_site)
             a->small_bytes += heap->nodes[i].bytes;
     }
 }
 
-/* Searches for cycles, and once more without what is doubtful. */
+/* Searches for cycles, and again without doubtful roots. */
 static int complete(struct asking *a)
 {
     struct seep_reach *reach = a->reach;

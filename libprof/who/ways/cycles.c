@@ -6,15 +6,15 @@
 
 #include <stdlib.h>
 
-/* Instances of the user's classes with attributes first, which say how the cycle is closed; then
- * functions. */
+/* Prefers instances of the user's classes with attributes, since they show how the cycle is closed,
+ * then functions. */
 enum { OWN_MEMBER = 1, FUNCTION = 20, OTHER_MEMBER = 40, NOT_SEEN = 0 };
 
-/* The nodes that nobody reaches, with the edges among them (cycles may go through C++), and
+/* The nodes that no root reaches, with the edges between them (cycles may go through C++), and
  * Tarjan's search for strongly connected components, without recursion. */
 struct search {
     struct seep_reach *reach;
-    uint32_t *number; /* [nodes] of the dead: index + 1 */
+    uint32_t *number; /* [nodes] of the unreached: index + 1 */
     uint32_t *dead;   /* [n] nodes */
     size_t n;
     size_t *begin;   /* [n + 1] in edges */
@@ -23,7 +23,7 @@ struct search {
     uint32_t *index, *low; /* [n] */
     bool *on_stack, *in_cycle;
     uint32_t *stack, *calls;
-    size_t *next; /* [n] the edge to go on with */
+    size_t *next; /* [n] the edge to follow next */
     uint32_t from;
     bool no_memory;
 };
@@ -86,7 +86,7 @@ static int collect(struct search *s)
     return s->no_memory ? -SEEP_ENOMEM : 0;
 }
 
-/* The component that `v` is the first of: a cycle where it has more than one. */
+/* The component whose first node is `v`: a cycle if it has more than one node. */
 static void pop_component(struct search *s, uint32_t v, size_t *n_stack)
 {
     bool cycle = s->stack[*n_stack - 1] != v;
@@ -156,7 +156,7 @@ static unsigned cost_of(struct seep_heap *heap, uint32_t node, const struct seep
     return type->kind == SEEP_PYTYPE_FUNCTION ? FUNCTION : OTHER_MEMBER;
 }
 
-/* Only what the collector tracks can be in one. */
+/* Only objects that the collector tracks can be in a cycle. */
 static void add_roots(struct search *s)
 {
     struct seep_heap *heap = s->reach->heap;
@@ -172,7 +172,7 @@ static void add_roots(struct search *s)
     }
 }
 
-/* What garbage points to without owning it stays when the garbage goes: it is lost. */
+/* Memory that garbage points to but does not own is not freed with the garbage: it is lost. */
 static int go_on_with_owners(struct seep_reach *reach)
 {
     reach->heap->owners_only = true;

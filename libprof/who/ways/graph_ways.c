@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* torch derives a class for each operator's backward pass, for what accumulates gradients, and for
- * functions of the user's. */
+/* torch derives a class for the backward pass of each operator, for gradient accumulation, and for
+ * the user's own functions. */
 static bool is_node_of_graph(const struct seep_reach *reach, uint32_t node)
 {
     static const char *const marks[] = {"Backward", "AccumulateGrad", "CopySlices",

@@ -6,12 +6,14 @@
 
 #include <stdlib.h>
 
-#define MOST_WHOLE (UINT64_C(512) << 20) /* bytes of large blocks that are read to their ends */
-#define LONGEST    (UINT64_C(1) << 30)   /* what is longer is reserved, or numbers */
+#define MOST_WHOLE                                                                                 \
+    (UINT64_C(512) << 20)           /* the most bytes of large blocks that are read to their       \
+                                     * ends */
+#define LONGEST (UINT64_C(1) << 30) /* longer ones are reserved memory, or numbers */
 
 enum {
-    LEAST_LOST = 64 << 10, /* bytes of a site */
-    MUCH_LOST = 2,         /* 1/n of its bytes */
+    LEAST_LOST = 64 << 10, /* the least bytes of a site that are lost */
+    MUCH_LOST = 2,         /* and the least share of its bytes, 1/n */
 };
 
 static bool may_be_native(const struct seep_heap *heap, uint32_t node)
@@ -20,7 +22,7 @@ static bool may_be_native(const struct seep_heap *heap, uint32_t node)
            heap->nodes[node].kind == SEEP_NODE_UNKNOWN;
 }
 
-/* Whether so much is not reached of what some site has made that somebody may call it lost. 1, 0 or
+/* Whether some site has so much unreached memory that it could be called lost. 1, 0 or
  * -SEEP_ENOMEM. */
 static int is_worth(const struct seep_reach *reach)
 {
@@ -45,7 +47,7 @@ static int is_worth(const struct seep_reach *reach)
     return worth;
 }
 
-/* The blocks of C and C++ that not even a cycle holds. */
+/* Marks blocks of C and C++ that not even a cycle holds. */
 static int mark_lost(struct seep_reach *reach)
 {
     struct seep_heap *heap = reach->heap;
@@ -68,7 +70,7 @@ static int mark_lost(struct seep_reach *reach)
     return rc;
 }
 
-/* Large blocks are read to their ends, as far as there is room for them. */
+/* Large blocks are read to their ends, up to MOST_WHOLE. */
 static void mark_whole(struct seep_heap *heap)
 {
     uint64_t left = MOST_WHOLE;
@@ -86,7 +88,7 @@ static void mark_whole(struct seep_heap *heap)
     }
 }
 
-/* Who has an address of what nobody else holds. */
+/* The nodes that have an address inside memory that nothing else holds. */
 struct finders {
     struct seep_reach *reach;
     struct seep_inner_hits hits;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 enum {
-    MANY_WORDS = 3,  /* that lead into one block are no chance: what lies in it is used */
-    LEAST_BLOCKS = 4 /* of a site: fewer may well differ */
+    MANY_WORDS = 3,  /* so many addresses inside one block are no chance: the block is in use */
+    LEAST_BLOCKS = 4 /* of a site: fewer may differ by chance */
 };
 
 struct hit {
@@ -50,7 +50,7 @@ static bool is_alike(const struct hit *list, size_t i, size_t n)
            (i + 1 < n && list[i + 1].offset == list[i].offset);
 }
 
-/* The blocks of one site. */
+/* Judges the blocks of one site. */
 static void judge_site(const struct seep_inner_hits *hits, struct seep_heap *heap,
                        const struct hit *list, size_t n)
 {

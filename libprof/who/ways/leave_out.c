@@ -6,7 +6,7 @@
 
 enum mark { NOTHING, LOST, ASKED };
 
-/* The nodes that have lost their way. */
+/* The nodes that have lost their path. */
 struct loss {
     struct seep_reach *reach;
     uint8_t *marks; /* [nodes] */
@@ -28,7 +28,7 @@ static void lose(struct loss *loss, uint32_t node)
     loss->reach->distance[node] = SEEP_UNREACHED;
 }
 
-/* What was reached through what is lost, is lost as well. */
+/* What was reached through a lost node is lost as well. */
 static void spread(struct loss *loss)
 {
     const struct seep_refs *refs = &loss->reach->refs;
@@ -41,7 +41,7 @@ static void spread(struct loss *loss)
     }
 }
 
-/* Each node that is still reached and refers to something lost says so again, once. */
+/* Each node that is still reached and refers to a lost one repeats that reference, once. */
 static void ask_nodes(struct loss *loss)
 {
     struct seep_reach *reach = loss->reach;

@@ -82,8 +82,8 @@ static void add_type(struct seep_hop *hop, const char *name)
     snprintf(hop->type + used, sizeof hop->type - used, "%s%s", used ? ", " : "", name);
 }
 
-/* Blocks of C and C++ that follow one another are one hop; the last block of the way, where it is
- * one, is what is held, and no hop. Returns the index of the last that belongs to it. */
+/* Consecutive blocks of C and C++ are one hop. If the path ends with such a block, that block is
+ * what is held, and not a hop. Returns the index of the hop's last node. */
 static size_t native_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n, size_t i,
                          struct seep_path *path)
 {
@@ -106,7 +106,7 @@ static size_t native_hop(struct seep_reach *reach, const uint32_t *nodes, size_t
     return last;
 }
 
-/* A class or a function is known by its own name. */
+/* A class or a function is shown by its own name. */
 static void name_type(struct seep_heap *heap, uint32_t n, const struct seep_pytype *type,
                       struct seep_hop *hop)
 {
@@ -139,8 +139,8 @@ static void object_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n
     struct seep_hop *hop = &path->hops[path->n];
 
     if (hidden && path->n && type->kind != SEEP_PYTYPE_CELL) {
-        /* An instance's dict is the instance, as a generator's frame is the generator; a cell's
-         * content is what the cell's name says. */
+        /* An instance's dict counts as the instance, and a generator's frame as the generator; a
+         * cell's content is what the cell's name says. */
         const struct seep_pytype *outer = seep_way_type(reach->heap, nodes[i + 1]);
         if ((type->kind != SEEP_PYTYPE_DICT && type->kind != SEEP_PYTYPE_FRAME) ||
             (outer && outer->kind == SEEP_PYTYPE_CELL))
@@ -162,7 +162,7 @@ static void object_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n
     path->n++;
 }
 
-/* Without the functions that it was made in: those are long, and no part of the path. */
+/* Removes the functions in which it was defined: their names are long, and not part of the path. */
 static void shorten(char *qualified)
 {
     static const char inner[] = ".<locals>.";

@@ -1,4 +1,4 @@
-/* A way as a line of text, and as JSON. */
+/* A path as a line of text, and as JSON. */
 #include "libprof/who/ways/path.h"
 
 #include "libprof/base/json_build.h"
@@ -47,6 +47,9 @@ static void put_root(FILE *out, const struct seep_path *path)
     case SEEP_ROOT_REFERENCE:
         fputs("a reference that was never given back", out);
         break;
+    case SEEP_ROOT_NOBODY:
+        fputs("nobody", out);
+        break;
     }
 }
 
@@ -93,10 +96,10 @@ static void put_hop(FILE *out, const struct seep_hop *hop)
         break;
     }
     if (hop->repeated > 1)
-        fputs("…", out); /* how long a linked list is up to there says nothing */
+        fputs("…", out); /* the length of a linked list up to there means nothing */
 }
 
-/* A container whose inside the next hop names needs no type. */
+/* A container needs no type if the next hop names its inside. */
 static bool shows_type(const struct seep_path *path, size_t i)
 {
     const struct seep_hop *hop = &path->hops[i];
@@ -106,8 +109,7 @@ static bool shows_type(const struct seep_path *path, size_t i)
     if (hop->kind == SEEP_HOP_NATIVE || !hop->type[0] || strcmp(hop->type, "module") == 0)
         return false;
     if (hop->kind == SEEP_HOP_FIELD ||
-        (hop->kind == SEEP_HOP_SELF &&
-         (path->root.kind == SEEP_ROOT_CYCLE || path->root.kind == SEEP_ROOT_REFERENCE)))
+        (hop->kind == SEEP_HOP_SELF && path->root.kind >= SEEP_ROOT_CYCLE))
         return true; /* nothing else is known of it */
     return !more || (next != SEEP_HOP_KEY && next != SEEP_HOP_INDEX && next != SEEP_HOP_ELEMENT);
 }
@@ -135,11 +137,36 @@ char *seep_path_text(const struct seep_path *path)
     return text;
 }
 
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+    do
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+    while (*text++);
+    return hash;
+}
+
+/* The classes of blocks on the way differ with the block that stands for all. */
+uint64_t seep_path_key(const struct seep_path *path)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) + path->root.kind;
+
+    hash = mix_text(hash, path->root_name);
+    hash = mix_text(hash, path->root_function);
+    hash = mix_text(hash, path->root_file);
+    for (size_t i = 0; i < path->n; i++) {
+        const struct seep_hop *hop = &path->hops[i];
+        const char *word = seep_hop_kind_word(hop->kind);
+        hash = mix_text(mix_text(hash, word), hop->kind == SEEP_HOP_KEY ? "" : hop->name);
+        hash = mix_text(hash, hop->kind == SEEP_HOP_NATIVE ? "" : hop->type);
+    }
+    return hash;
+}
+
 void seep_path_holder_name(const struct seep_path *path, size_t i, char *to, size_t capacity)
 {
     size_t at = i < path->n ? i : path->n;
 
-    /* The last name on the way there, with what has it. */
+    /* The last name on the path up to there, and its owner. */
     while (at-- > 0) {
         const struct seep_hop *hop = &path->hops[at];
         if (hop->kind != SEEP_HOP_ATTRIBUTE)
@@ -165,7 +192,7 @@ const char *seep_root_kind_word(enum seep_root_kind kind)
         [SEEP_ROOT_MODULES] = "modules",     [SEEP_ROOT_LOCALS] = "thread",
         [SEEP_ROOT_STATIC] = "static",       [SEEP_ROOT_STACK] = "stack",
         [SEEP_ROOT_THREAD] = "thread-data",  [SEEP_ROOT_CYCLE] = "cycle",
-        [SEEP_ROOT_REFERENCE] = "reference",
+        [SEEP_ROOT_REFERENCE] = "reference", [SEEP_ROOT_NOBODY] = "nobody",
     };
 
     return words[kind];

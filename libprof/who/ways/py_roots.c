@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* How far: the user's own functions and modules first. */
+/* Distances: the user's own functions and modules come first. */
 enum {
     OWN_FRAME = 1,
     OWN_MODULE = 2,
@@ -16,15 +16,21 @@ enum {
     ALL_MODULES = 200,
 };
 
-enum { MAX_INTERPRETERS = 64, MAX_THREADS = 10000, MAX_DEPTH = 4000, TEXT = 512 };
+enum {
+    MAX_INTERPRETERS = 64,
+    MAX_DEPTH = 4000,
+    MAX_STEPS = 200000, /* threads and frames in all: who made them up may let them go in circles */
+    TEXT = 512
+};
 
 static uint64_t word_at(struct seep_heap *heap, uint64_t address)
 {
     return seep_memory_word(heap->memory, address);
 }
 
-/* The outermost first: what a function was given is its caller's. */
-static void walk_frames(struct seep_heap *heap, uint64_t thread, seep_root_taker *begin)
+/* The outermost first: arguments of a function belong to its caller. */
+static void walk_frames(struct seep_heap *heap, uint64_t thread, seep_root_taker *begin,
+                        size_t *left)
 {
     const struct seep_python_layout *l = heap->python.layout;
     uint64_t frame = word_at(heap, thread + l->thread_frame), frames[MAX_DEPTH];
@@ -33,8 +39,10 @@ static void walk_frames(struct seep_heap *heap, uint64_t thread, seep_root_taker
 
     if (frame && l->chain == SEEP_PYTHON_CHAIN_CFRAME)
         frame = word_at(heap, frame + l->cframe_frame);
-    for (; frame && n < MAX_DEPTH; frame = word_at(heap, frame + l->frame_back))
+    for (; frame && n < MAX_DEPTH && *left; frame = word_at(heap, frame + l->frame_back)) {
         frames[n++] = frame;
+        --*left;
+    }
     while (n--) {
         frame = frames[n];
         if (l->minor >= 12 &&
@@ -62,7 +70,7 @@ static void find_text(struct seep_heap *heap, uint64_t key, uint64_t value, void
         (void)seep_python_text(heap, value, finding->text, sizeof finding->text);
 }
 
-/* By its file; what has none is built in. */
+/* Decided by its file; a module without one is built in. */
 static bool is_library(struct seep_heap *heap, const char *name, uint64_t module)
 {
     struct finding file = {.wanted = "__file__"};
@@ -87,17 +95,18 @@ static void walk_module(struct seep_heap *heap, uint64_t key, uint64_t module, v
     seep_edge_exact(heap, module, seep_label_of(SEEP_LABEL_MODULE, key), 0);
 }
 
-static void walk_interpreter(struct seep_heap *heap, uint64_t interpreter, seep_root_taker *begin)
+static void walk_interpreter(struct seep_heap *heap, uint64_t interpreter, seep_root_taker *begin,
+                             size_t *left)
 {
     const struct seep_python_layout *l = heap->python.layout;
     uint64_t thread = word_at(heap, interpreter + l->interpreter_threads);
     uint64_t modules = word_at(heap, interpreter + l->interpreter_modules);
     const struct seep_pytype *type = seep_python_object(heap, modules, 1 << 20);
 
-    for (int i = 0; thread && i < MAX_THREADS;
-         i++, thread = word_at(heap, thread + SEEP_PY_THREAD_NEXT)) {
+    for (; thread && *left; thread = word_at(heap, thread + SEEP_PY_THREAD_NEXT)) {
         struct seep_root root = {SEEP_ROOT_LOCALS, 0, NULL, false};
-        walk_frames(heap, thread, begin);
+        --*left;
+        walk_frames(heap, thread, begin, left);
         begin(heap, &root, THREAD_LOCALS);
         seep_edge_exact(heap, word_at(heap, thread + l->thread_dict),
                         seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_THREAD), 0);
@@ -116,8 +125,9 @@ void seep_python_roots_walk(struct seep_heap *heap, seep_root_taker *begin)
     if (!l || !heap->python.runtime)
         return;
     uint64_t interpreter = word_at(heap, heap->python.runtime + l->runtime_interpreters);
+    size_t left = MAX_STEPS;
     for (int i = 0; interpreter && i < MAX_INTERPRETERS; i++) {
-        walk_interpreter(heap, interpreter, begin);
+        walk_interpreter(heap, interpreter, begin, &left);
         interpreter = word_at(heap, interpreter + l->interpreter_next);
     }
 }

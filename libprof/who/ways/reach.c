@@ -7,7 +7,7 @@
 
 enum { DISTANCES = 1 << 16, FARTHEST = 60000, NO_ENTRY = 0x80000000u };
 
-/* Nodes by distance: a list for each. */
+/* Nodes by distance, one list for each. */
 struct seep_reach_queue {
     uint32_t first[DISTANCES];
     unsigned farthest;
@@ -56,11 +56,16 @@ bool seep_reach_explains(const struct seep_reach *reach, uint32_t node)
 static void note(struct seep_reach *reach, uint32_t to, seep_label label, unsigned distance)
 {
     struct seep_refs *refs = &reach->refs;
-    bool root = reach->from & SEEP_REACH_ROOT;
-    int rc = root ? seep_refs_add_root(refs, (struct seep_root_ref){reach->from & ~SEEP_REACH_ROOT,
-                                                                    to, distance, label})
-                  : seep_refs_add(refs, reach->from, to);
+    int rc;
 
+    if (reach->from & SEEP_REACH_ROOT) {
+        const uint32_t from = reach->from & ~SEEP_REACH_ROOT;
+        const bool doubtful =
+            reach->roots[from].doubtful || seep_label_kind(label) == SEEP_LABEL_TEMPORARY;
+        rc = seep_refs_add_root(refs, (struct seep_root_ref){from, to, distance, doubtful, label});
+    } else {
+        rc = seep_refs_add(refs, reach->from, to);
+    }
     reach->no_memory |= rc != 0;
 }
 
@@ -124,7 +129,7 @@ static void take_root(struct seep_heap *heap, const struct seep_root *root, unsi
     reach->roots[reach->n_roots++] = *root;
 }
 
-/* What is native may turn out to be an object, once somebody refers to it for sure. */
+/* A native node may turn out to be an object once an exact reference leads to it. */
 static void count_exact(struct seep_reach *reach)
 {
     enum { MAX_OBJECT = 100000 };
@@ -216,9 +221,9 @@ int seep_reach_go_on(struct seep_reach *reach)
             struct entry entry = queue->entries[queue->first[d]];
             queue->first[d] = entry.next;
             if (reach->distance[entry.node] != d)
-                continue; /* a shorter way was found since */
+                continue; /* a shorter path was found since */
             seep_reach_walk(reach, entry.node);
-            /* What costs nothing comes into the list that is being read. */
+            /* Edges of cost 0 add to the list that is being read. */
         }
     return reach->no_memory ? -SEEP_ENOMEM : 0;
 }
@@ -238,7 +243,7 @@ int seep_reach_again(struct seep_reach *reach, const uint32_t *nodes, size_t n)
 {
     seep_reach_begin(reach);
     reach->notes = true;
-    reach->n_roots = reach->refs.n_roots = 0; /* they come in the same order */
+    reach->n_roots = reach->refs.n_roots = 0; /* they come again in the same order */
     seep_roots_walk(reach->heap, &reach->places, take_root);
     for (size_t i = 0; i < n && !reach->no_memory; i++)
         seep_reach_walk(reach, nodes[i]);

@@ -3,9 +3,9 @@
 #include "libprof/who/graph/py_types.h"
 
 enum {
-    CONTAINER = 0,      /* what holds others says more of the place than what it holds */
-    OTHER = 20,         /* … so its way is the one that is told */
-    IMMORTAL = 1 << 28, /* and more: nobody counts its references */
+    CONTAINER = 0,      /* a container says more about the place than its contents, */
+    OTHER = 20,         /* so the path begins at the container */
+    IMMORTAL = 1 << 28, /* from here on nobody counts the object's references */
 };
 
 static bool counts_too_many(const struct seep_reach *reach, uint32_t node)

@@ -60,7 +60,7 @@ int seep_refs_turn(struct seep_refs *refs)
     for (uint32_t i = 0; i < refs->n_nodes; i++)
         for (uint32_t k = 0; k < refs->count[i]; k++)
             refs->from_end[refs->to[refs->first[i] + k]]++;
-    /* Where each node's begin at first, and where they end once all have their place. */
+    /* At first where each node's begin; once all are placed, where they end. */
     for (uint32_t i = 0; i < refs->n_nodes; i++) {
         uint32_t count = refs->from_end[i];
         refs->from_end[i] = sum;

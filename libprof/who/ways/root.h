@@ -1,30 +1,31 @@
-/* A place that references come from, and that is in no block. */
+/* A place outside all blocks that references come from. */
 #ifndef SEEP_LIBPROF_WHO_WAYS_ROOT_H
 #define SEEP_LIBPROF_WHO_WAYS_ROOT_H
 
 #include "libprof/who/graph/heap.h"
 
 enum seep_root_kind {
-    SEEP_ROOT_FRAME,     /* at: the code object of a function that runs */
+    SEEP_ROOT_FRAME,     /* at: the code object of a running function */
     SEEP_ROOT_MODULE,    /* at: the module's name, a str */
     SEEP_ROOT_MODULES,   /* sys.modules itself */
     SEEP_ROOT_LOCALS,    /* of a thread: threading.local */
     SEEP_ROOT_STATIC,    /* map: of a program or a library */
     SEEP_ROOT_STACK,     /* map: a thread's */
     SEEP_ROOT_THREAD,    /* C's thread-local storage */
-    SEEP_ROOT_CYCLE,     /* nobody: at is the node of a cycle's member */
-    SEEP_ROOT_REFERENCE, /* nobody: at is the node of an object that counts a reference too many */
+    SEEP_ROOT_CYCLE,     /* nobody: `at` is the node of a cycle's member */
+    SEEP_ROOT_REFERENCE, /* nobody: `at` is the node of an object whose reference count is too
+                          * high */
+    SEEP_ROOT_NOBODY,    /* nobody at all; only in paths, for lost memory */
 };
 
 struct seep_root {
     enum seep_root_kind kind;
     uint64_t at;
     const struct seep_map *map;
-    bool doubtful; /* its words are often stale: of stacks, a thread's storage, the interpreter's
-                      data */
+    bool doubtful; /* its words are often stale: stacks, thread storage, the interpreter's data */
 };
 
-/* Called before the edges of each root are given to heap->take: how far it is by itself. */
+/* Called before the edges of each root go to heap->take, with the root's own distance. */
 typedef void seep_root_taker(struct seep_heap *heap, const struct seep_root *root, unsigned cost);
 
 #endif

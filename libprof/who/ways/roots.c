@@ -9,8 +9,8 @@ enum {
     THREAD_BELOW = 64 << 10,
     THREAD_ABOVE = 4 << 10,
     LEAST_STACK = 64 * 1024,
-    MOST_STACK = 8 << 20,    /* that is looked at, from its end on */
-    LONGEST_STACK = 1 << 30, /* what is longer is none, but reserved for something */
+    MOST_STACK = 8 << 20,    /* the most that is read, from its end on */
+    LONGEST_STACK = 1 << 30, /* a longer mapping is not a stack, but reserved memory */
     MOST_DATA = 256 << 20,   /* of one mapping */
     MAX_DTV = 4096,
 };
@@ -27,15 +27,19 @@ static const char *file_name(const struct seep_heap *heap, const struct seep_map
     return slash ? slash + 1 : path;
 }
 
-/* The loader's and libc's own lists, and ours, hold nothing for the job. */
+/* The own lists of the loader, of mallocs and of seep hold nothing for the job. */
 static bool is_machinery(const char *file)
 {
-    return strncmp(file, "libc.so", 7) == 0 || strncmp(file, "libseep.so", 10) == 0 ||
-           strncmp(file, "ld-linux", 8) == 0;
+    static const char *const names[] = {"libc.so",     "libseep.so",  "ld-linux",
+                                        "libjemalloc", "libtcmalloc", "libmimalloc"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(file, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
 }
 
-/* Where the zero-initialised data ends: what lies behind in the same mapping is the heap. */
-static uint64_t end_of_data(struct seep_heap *heap, const struct seep_map *map)
+uint64_t seep_roots_end_of_data(struct seep_heap *heap, const struct seep_map *map)
 {
     enum { PHOFF = 32, PHNUM = 56, PH = 56, LOAD = 1, ADDRESS = 16, MEMORY = 40, MOST = 64 };
     const struct seep_map *first = seep_maps_first(heap->maps, map);
@@ -66,13 +70,13 @@ static void walk_data(struct seep_heap *heap, const struct seep_map *map, seep_r
     if (is_machinery(file))
         return;
     begin(heap, &root, interpreter ? INTERPRETER : DATA);
-    uint64_t end = end_of_data(heap, map);
+    uint64_t end = seep_roots_end_of_data(heap, map);
     heap->in_types = interpreter;
     scan(heap, map->start, end - map->start < MOST_DATA ? end : map->start + MOST_DATA);
     heap->in_types = false;
 }
 
-/* What lies below the stack's pointer is stale; of other threads it is not known where that is. */
+/* Memory below the stack pointer is stale; for other threads the pointer is unknown. */
 static void walk_stack(struct seep_heap *heap, const struct seep_map *map, uint64_t from,
                        unsigned cost, seep_root_taker *begin)
 {
@@ -82,7 +86,7 @@ static void walk_stack(struct seep_heap *heap, const struct seep_map *map, uint6
     scan(heap, map->end - from < MOST_STACK ? from : map->end - MOST_STACK, map->end);
 }
 
-/* Of libraries that came by dlopen(): glibc's table of a thread, {counter}{address, to free}… */
+/* For libraries loaded by dlopen(): glibc's table of a thread, {counter}{address, to free}… */
 static void walk_dtv(struct seep_heap *heap, uint64_t thread_pointer, seep_root_taker *begin)
 {
     uint64_t dtv = seep_memory_word(heap->memory, thread_pointer + 8);
@@ -98,7 +102,7 @@ static void walk_dtv(struct seep_heap *heap, uint64_t thread_pointer, seep_root_
                         SEEP_COST_NEVER);
 }
 
-/* Variables lie below the pointer, and what glibc knows of the thread above it. */
+/* Variables lie below the thread pointer, and glibc's data about the thread above it. */
 static void walk_thread(struct seep_heap *heap, const struct seep_map *map, uint64_t at,
                         seep_root_taker *begin)
 {
@@ -112,7 +116,7 @@ static bool has(const struct seep_map *map, uint64_t address)
     return address >= map->start && address < map->end;
 }
 
-/* Of a thread other than the first, which the system names no more. */
+/* The stack of a thread other than the first; the system does not name these. */
 static bool may_be_stack(const struct seep_heap *heap, const struct seep_map *map)
 {
     const uint64_t bytes = map->end - map->start;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOT_MARKED = UINT16_MAX }; /* known to be so; 0 is not known */
+enum { NOT_MARKED = UINT16_MAX }; /* known to have no mark; 0: not known */
 
 int seep_ways_init(struct seep_ways *ways, struct seep_reach *reach)
 {
@@ -45,7 +45,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash * UINT64_C(0xff51afd7ed558ccd);
 }
 
-/* Places in a small tuple are like attributes; other indices, and keys, are contents. */
+/* Places in a small tuple are like attributes; other indices and keys are contents. */
 static uint64_t mix_label(struct seep_reach *reach, uint64_t hash, uint32_t node, uint32_t from)
 {
     enum seep_label_kind kind = seep_label_kind(reach->label[node]);
@@ -70,8 +70,8 @@ static uint64_t hash_of_root(const struct seep_reach *reach, uint32_t root)
     return mix(from->kind, at);
 }
 
-/* Of a node, from that of its parent: blocks of C and C++ that follow one another are one, and so
- * are the members of a linked list. */
+/* A node's hash, from its parent's: consecutive blocks of C and C++ count as one, and so do the
+ * members of a linked list. */
 static uint64_t hash_behind(struct seep_reach *reach, uint64_t hash, uint32_t node)
 {
     const uint32_t from = reach->parent[node];
@@ -84,7 +84,7 @@ static uint64_t hash_behind(struct seep_reach *reach, uint64_t hash, uint32_t no
     return mix(mix_label(reach, hash, node, from), type->address);
 }
 
-/* The number that goes on to what is reached from `node`, which may be a root. */
+/* The hash that passes from `node`, which may be a root, to what is reached from it. */
 static uint64_t hash_at(struct seep_ways *ways, uint32_t node)
 {
     struct seep_reach *reach = ways->reach;

@@ -1,5 +1,5 @@
-/* What is said of allocators that take more than their callers use: malloc, and PyTorch's caching
- * allocator of a GPU. Formats of printf(), filled with numbers and names by who knows them. */
+/* Words about allocators that take more than their callers use: malloc, and PyTorch's caching
+ * allocator of a GPU. Formats of printf(); callers fill in numbers and names. */
 #ifndef SEEP_LIBPROF_WORDS_FINDINGS_ALLOCATOR_WORDS_H
 #define SEEP_LIBPROF_WORDS_FINDINGS_ALLOCATOR_WORDS_H
 

@@ -1,5 +1,5 @@
-/* What evidence says of memory that grows: at what pace, in bursts, in a cycle, with its graphs.
- * Formats of printf(), filled with numbers and names by who knows them. */
+/* Words of evidence about memory that grows: its pace, bursts, cycles and graphs. Formats of
+ * printf(); callers fill in numbers and names. */
 #ifndef SEEP_LIBPROF_WORDS_FINDINGS_GROWTH_WORDS_H
 #define SEEP_LIBPROF_WORDS_FINDINGS_GROWTH_WORDS_H
 
@@ -10,20 +10,27 @@
 #define SEEP_GROWTH_NO_PLATEAU_TEXT  "; never levels off"
 #define SEEP_GROWTH_BY_PROCESS_TEXT  "Measured within each process: some ended before the job did"
 #define SEEP_GROWTH_NO_BOUND_TEXT    "%s has %llu entries, ≈ %.3g more a %s, and no bound"
+#define SEEP_GROWTH_KEEPS_MORE_TEXT  "What holds it keeps more in each snapshot, and has no bound"
 #define SEEP_GROWTH_SHARED_MAPS_TEXT "%llu shared mappings outlive the %s that made them"
 
-/* Garbage of Python's that waits for the collector. */
+/* Python's garbage that waits for the collector. */
 #define SEEP_CYCLE_ALONE_TEXT "A snapshot shows that only a reference cycle holds it"
 #define SEEP_CYCLE_BURSTS_TEXT                                                                     \
     "Freed only in bursts: %u time%s live memory fell from about %s to %s"
 #define SEEP_CYCLE_RISE_TEXT      "In between it rises by %s a step%s"
 #define SEEP_CYCLE_NO_EPOCHS_TEXT "; the falls do not match epoch ends"
 
-/* Growth that is nobody's leak, or not this line's. */
+/* Growth that is no leak, or not this line's. */
 #define SEEP_OBJECTS_TITLE_TEXT "Small Python objects pile up"
 #define SEEP_OBJECTS_ADVICE_TEXT                                                                   \
     "Look for a list, dict or set that is only added to, here or at other lines. seep run "        \
     "--python-allocators shows each object at its own line."
+#define SEEP_SMALL_RISE_TEXT                                                                       \
+    "From step %u to step %u the arenas of Python's small objects grew by %s, and the objects "    \
+    "that this holder keeps alive by %s"
+#define SEEP_SMALL_SEEN_TEXT                                                                       \
+    "Up to step %u the arenas of Python's small objects grew by %s; this holder keeps %s of "      \
+    "small objects alive"
 #define SEEP_NETWORK_TITLE_TEXT "The network grows by new parameters"
 #define SEEP_NETWORK_ADVICE_TEXT                                                                   \
     "If every part of the network is in use, plan memory for its final size. If not, remove old "  \

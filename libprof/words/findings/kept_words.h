@@ -1,5 +1,5 @@
-/* What is said of memory that is kept and does not grow for ever: what was loaded, caches, pools.
- * Formats of printf(), filled with numbers and names by who knows them. */
+/* Words about memory that is kept but does not grow without end: loaded data, caches, pools.
+ * Formats of printf(); callers fill in numbers and names. */
 #ifndef SEEP_LIBPROF_WORDS_FINDINGS_KEPT_WORDS_H
 #define SEEP_LIBPROF_WORDS_FINDINGS_KEPT_WORDS_H
 
@@ -26,7 +26,7 @@
 #define SEEP_CACHE_CYCLED_TEXT                                                                     \
     "Held by %s, which keeps everything from its first pass: %llu items in the snapshot"
 
-/* What fills, or grows, up to a limit. */
+/* What fills or grows up to a limit. */
 #define SEEP_BOUNDED_HOLDER_TEXT  "Held by %s"
 #define SEEP_BOUNDED_LENGTH_TEXT  "It has %llu of at most %llu entries, and takes %s when full"
 #define SEEP_BOUNDED_FULL_AT_TEXT "At this pace it is full about %.0f %ss after the snapshot"
@@ -41,7 +41,7 @@
 #define SEEP_LIBRARY_BY_FUNCTIONS_TEXT "Recognised by the functions that allocated it"
 #define SEEP_LIBRARY_BY_STATIC_TEXT    "Recognised by its holder: static data of the library"
 
-/* Files and data sets on a GPU. */
+/* Files and datasets on a GPU. */
 #define SEEP_LOADED_TITLE_TEXT "%s loaded from a file stays on GPU %d"
 #define SEEP_LOADED_ADVICE_TEXT                                                                    \
     "Load checkpoints with map_location=\"cpu\", and del them once load_state_dict() has copied "  \
@@ -60,7 +60,7 @@
     "If each step reads all of it, ignore this. Otherwise keep it in host memory (pin_memory) "    \
     "and move one batch at a time to the GPU."
 
-/* Of each process: loader workers, ranks; and pinned memory. */
+/* Memory of each process: loader workers, ranks; and pinned memory. */
 #define SEEP_WORKER_SENT_TEXT                                                                      \
     "Loader workers allocated %llu blocks of about %s, sent them to the trainer, and still keep "  \
     "them"

@@ -1,9 +1,9 @@
-/* What is said of a line beside its pattern's own words (patterns.def).
- * Formats of printf(), filled with numbers and names by who knows them. */
+/* Words about a line besides its pattern's own (patterns.def). Formats of printf(); callers fill in
+ * numbers and names. */
 #ifndef SEEP_LIBPROF_WORDS_FINDINGS_LINE_WORDS_H
 #define SEEP_LIBPROF_WORDS_FINDINGS_LINE_WORDS_H
 
-/* Words that titles are filled with. */
+/* Words that fill the titles' braces. */
 #define SEEP_GPU_TEXT                  "GPU %d"
 #define SEEP_LINE_THIS_LINE_TEXT       "this line"
 #define SEEP_LINE_THIS_CODE_TEXT       "this code"
@@ -32,7 +32,7 @@
 #define SEEP_LINE_KEEPS_AS_WELL_TEXT "It also keeps %s of %s"
 #define SEEP_LINE_LIMIT_TEXT         "%s of %s %s in use"
 
-/* Of many lines together: words in braces as in patterns.def. */
+/* Several lines together: words in braces as in patterns.def. */
 #define SEEP_SPREAD_TITLE_TEXT                                                                     \
     "Live memory grows by {each} a {unit} ({memory}), spread over {lines} lines{below}"
 #define SEEP_SPREAD_BELOW_TEXT ", most below %s"
@@ -42,7 +42,7 @@
 #define SEEP_SPREAD_LINES_TEXT "No line keeps growing by itself: the largest gained %s of %s"
 #define SEEP_SPREAD_SHARE_TEXT "%.0f %% of it was allocated below the line shown"
 
-/* Of memory whose stacks a full profile has no room for. */
+/* Memory without stacks, because a full profile has no room for them. */
 #define SEEP_UNCOUNTED_TITLE_TEXT                                                                  \
     "Host memory grows by %s a %s on lines that the full profile does not record"
 #define SEEP_UNCOUNTED_EVENTS_TEXT                                                                 \

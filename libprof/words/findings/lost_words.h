@@ -1,5 +1,5 @@
-/* What is said of memory that nothing points to any more.
- * Formats of printf(), filled with numbers and names by who knows them. */
+/* Words about memory that nothing points to any more. Formats of printf(); callers fill in numbers
+ * and names. */
 #ifndef SEEP_LIBPROF_WORDS_FINDINGS_LOST_WORDS_H
 #define SEEP_LIBPROF_WORDS_FINDINGS_LOST_WORDS_H
 

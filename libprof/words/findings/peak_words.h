@@ -1,5 +1,5 @@
-/* What is said of memory that is freed again, and still decides how much the job needs.
- * Formats of printf(), filled with numbers and names by who knows them. */
+/* Words about memory that is freed again, yet decides how much the job needs. Formats of printf();
+ * callers fill in numbers and names. */
 #ifndef SEEP_LIBPROF_WORDS_FINDINGS_PEAK_WORDS_H
 #define SEEP_LIBPROF_WORDS_FINDINGS_PEAK_WORDS_H
 
@@ -10,7 +10,7 @@
 #define SEEP_SPIKE_SHARE_TEXT                                                                      \
     "%.1f %% of the requests are about as large; the largest is %.0f %% of the peak of %s"
 
-/* Of the step before. */
+/* Memory of the previous step. */
 #define SEEP_CARRIED_TWICE_TEXT                                                                    \
     "A step's blocks are freed during the next step, so %s of them exists twice"
 #define SEEP_CARRIED_PEAK_TEXT "Nothing grows; the peak of %s could be %s (%.0f %%) lower"
@@ -19,7 +19,7 @@
     "del the step's batch, outputs and loss at the end of the loop body. This lowers the peak by " \
     "%s; nothing is leaking."
 
-/* Collected on a GPU between steps. */
+/* Memory collected on a GPU between steps. */
 #define SEEP_GATHERED_EVALUATION_TITLE_TEXT "Evaluation collects %s on GPU %d%s"
 #define SEEP_GATHERED_GRAPH_TEXT            ", with the autograd graph of each batch"
 #define SEEP_GATHERED_TITLE_TEXT            "%s is collected on GPU %d between steps"

@@ -1,5 +1,4 @@
-/* What is said of processes that pile up.
- * Formats of printf(), filled with numbers and names by who knows them. */
+/* Words about processes that pile up. Formats of printf(); callers fill in numbers and names. */
 #ifndef SEEP_LIBPROF_WORDS_FINDINGS_PROCESS_WORDS_H
 #define SEEP_LIBPROF_WORDS_FINDINGS_PROCESS_WORDS_H
 

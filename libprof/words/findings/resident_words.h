@@ -1,5 +1,5 @@
-/* What is said of resident memory that no line has made, and of contexts on a GPU.
- * Formats of printf(), filled with numbers and names by who knows them. */
+/* Words about resident memory that no line made, and about contexts on a GPU. Formats of printf();
+ * callers fill in numbers and names. */
 #ifndef SEEP_LIBPROF_WORDS_FINDINGS_RESIDENT_WORDS_H
 #define SEEP_LIBPROF_WORDS_FINDINGS_RESIDENT_WORDS_H
 

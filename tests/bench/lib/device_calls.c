@@ -1,5 +1,5 @@
-/* A runtime and an allocator that do next to nothing, and a package that calls them again and
- * again: what a call costs more under seep is seep's. Built twice: RUNTIME is what is called. */
+/* A runtime and an allocator that do next to nothing, and a package that calls them repeatedly: any
+ * extra cost of a call under seep is seep's. Built twice: RUNTIME is what is called. */
 #include <stdint.h>
 #include <time.h>
 

@@ -1,4 +1,4 @@
-"""Memory of objects that are no containers: arrays, buffers, maps."""
+"""Memory of objects that are not containers: arrays, buffers, maps."""
 import array
 import ctypes
 import mmap
@@ -26,11 +26,12 @@ def memory_views(then):
     then()
 
 
-@case("held", "local 'maps' of anonymous_maps()[40] (mmap)")
+@case("held", "local 'maps' of anonymous_maps()[40] (mmap)", apart=0.03)  # they are whole pages
 def anonymous_maps(then):
     maps = []
     for i in range(N):
         maps.append(mmap.mmap(-1, 20480))
+        maps[-1].write(bytes(20480))
     then()
 
 
@@ -62,7 +63,8 @@ def numpy_arrays(then):
     then()
 
 
-@case("held", "local 'kept' of numpy_points()[20000] (ndarray)", needs="numpy", whole=True)
+@case("held", "local 'kept' of numpy_points()[20000] (ndarray)", needs="numpy", whole=True,
+      apart=0.15)  # two of glibc's blocks of 24 bytes for 16 and 16 of them
 def numpy_points(then):
     """Their data is as small as what tells their axes, and their heads lie in arenas."""
     import numpy
@@ -96,4 +98,36 @@ def structured_arrays(then):
     kept = []
     for i in range(N):
         kept.append(numpy.zeros(1250, dtype=[("x", "f8"), ("y", "f8")]))
+    then()
+
+
+@case("held", "local 'blobs' of byte_strings()[40] (bytes)")
+def byte_strings(then):
+    blobs = []
+    for i in range(N):
+        blobs.append(bytes(20000))
+    then()
+
+
+@case("held", "local 'texts' of texts_of_latin_1()[40] (str)")
+def texts_of_latin_1(then):
+    texts = []
+    for i in range(N):
+        texts.append("\xfc" * (20000 + i))
+    then()
+
+
+@case("held", "local 'texts' of texts_of_two_bytes()[40] (str)")
+def texts_of_two_bytes(then):
+    texts = []
+    for i in range(N):
+        texts.append("\u7f13" * (10000 + i))
+    then()
+
+
+@case("held", "local 'texts' of texts_of_four_bytes()[40] (str)")
+def texts_of_four_bytes(then):
+    texts = []
+    for i in range(N):
+        texts.append("\U00020000" * (5000 + i))
     then()

@@ -54,7 +54,7 @@ def a_class_attribute(then):
     then()
 
 
-@case("held", "local 'q' of a_deque()[40] (bytearray)")
+@case("held", "local 'q' of a_deque()[40] (bytearray)", bound=100)
 def a_deque(then):
     q = collections.deque(maxlen=100)
     for i in range(N):

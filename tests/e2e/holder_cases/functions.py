@@ -1,4 +1,4 @@
-"""Functions, what they close over, frames that are kept, and threads."""
+"""Functions, closures, frames that are kept, and threads."""
 import functools
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""Iterators that hold what they go over."""
+"""Iterators that hold what they iterate over."""
 import itertools
 
 from case import N, case
@@ -61,7 +61,8 @@ def an_itertools_cycle(then):
     then()
 
 
-@case("held", "local 'late' of a_tee() (_tee) → (_tee_dataobject) → (bytearray)")
+@case("held", "local 'late' of a_tee() (_tee) → (_tee_dataobject) → (bytearray)",
+      look="local 'late' of a_tee() (_tee) → (_tee_dataobject)")
 def a_tee(then):
     early, late = itertools.tee(bytearray(20000) for i in range(N + 10))
     for i in range(N):

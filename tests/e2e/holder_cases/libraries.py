@@ -24,7 +24,7 @@ class Recorder(logging.Handler):
         self.records.append(record)
 
 
-@case("held", "local 'recorder' of log_records() (Recorder).records[40] (LogRecord).args[0] (bytearray)")
+@case("held", "local 'recorder' of log_records() (Recorder).records[40] (LogRecord).args[0] (bytearray)", apart=0.03)
 def log_records(then):
     log, recorder = logging.getLogger("train"), Recorder()
     log.addHandler(recorder)
@@ -35,7 +35,7 @@ def log_records(then):
     then()
 
 
-@case("held", "local 'futures' of results_of_futures()[40] (Future)._result (bytearray)")
+@case("held", "local 'futures' of results_of_futures()[40] (Future)._result (bytearray)", apart=0.06)
 def results_of_futures(then):
     def load(i):
         return bytearray(20000)
@@ -74,7 +74,7 @@ def an_exit_stack(then):
     stack.pop_all()
 
 
-@case("held", "local 'tasks' of tasks()[40] (Task) → (coroutine) its local 'mask' (bytearray)")
+@case("held", "local 'tasks' of tasks()[40] (Task) → (coroutine) its local 'mask' (bytearray)", apart=0.05)
 def tasks(then):
     async def work(gate):
         mask = bytearray(20000)
@@ -93,7 +93,8 @@ def tasks(then):
     loop.close()
 
 
-@case("held", "local 'pickler' of a_pickler() (Pickler) → C++ (2 blocks) → (bytearray)")
+@case("held", "local 'pickler' of a_pickler() (Pickler) → C++ (2 blocks) → (bytearray)",
+      look="local 'pickler' of a_pickler()")
 def a_pickler(then):
     pickler = pickle.Pickler(open(os.devnull, "wb"), 5)
     for i in range(N):

@@ -1,5 +1,7 @@
 """Attributes, slots, classes, and cycles of objects."""
+import dataclasses
 import functools
+import sys
 import types
 
 from case import N, Holder, case
@@ -85,7 +87,8 @@ class Slotted:
     __slots__ = ("payload", "next")
 
 
-@case("held", "local 'head' of a_linked_list() (Slotted).next… (Slotted).payload (bytearray)")
+@case("held", "local 'head' of a_linked_list() (Slotted).next… (Slotted).payload (bytearray)",
+      look="local 'head' of a_linked_list() (Slotted).next", apart=0.03)  # what is behind the first of them
 def a_linked_list(then):
     head = None
     for i in range(N):
@@ -250,4 +253,55 @@ def a_cycle_through_a_closure(then):
             return again, mask
     for i in range(N):
         make(bytearray(20000))
+    then()
+
+
+@dataclasses.dataclass
+class Scan:
+    number: int
+    mask: bytearray
+
+
+@case("held", "local 'scans' of data_classes()[40] (Scan).mask (bytearray)")
+def data_classes(then):
+    scans = []
+    for i in range(N):
+        scans.append(Scan(i, bytearray(20000)))
+    then()
+
+
+class Screen:
+    pass
+
+
+@case("held", "module objects.Screen (class Screen).shots (property).fget (function get) __closure__[0][40] (bytearray)")
+def a_property(then):
+    def made():
+        shots = []
+
+        def get(self):
+            return shots
+        return property(get)
+    Screen.shots = made()
+    for i in range(N):
+        Screen().shots.append(bytearray(20000))
+    then()
+
+
+@case("held", "module package.settings.kept[40] (bytearray)")
+def a_module_of_a_package(then):
+    package, settings = types.ModuleType("package"), types.ModuleType("package.settings")
+    sys.modules["package"], sys.modules["package.settings"], package.settings = package, settings, settings
+    settings.kept = []
+    for i in range(N):
+        settings.kept.append(bytearray(20000))
+    del package, settings
+    then()
+
+
+@case("held", "local 'scenes' of a_dict_of_dicts()[8 keys][5 keys] (bytearray)")
+def a_dict_of_dicts(then):
+    scenes = {}
+    for i in range(N):
+        scenes.setdefault(i % 8, {})[i] = bytearray(20000)
     then()

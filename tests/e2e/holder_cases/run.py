@@ -27,12 +27,16 @@ def is_here(module):
     return True
 
 
+def can_run(case):
+    needs = TABLE[case.__name__].needs
+    return not needs or is_here(needs)
+
+
 def run(cases):
     if not cases:
         seep.holders()
         return
-    needs = TABLE[cases[0].__name__].needs
-    if needs and not is_here(needs):
+    if not can_run(cases[0]):
         print(cases[0].__name__)
         run(cases[1:])
     else:

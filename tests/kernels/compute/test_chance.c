@@ -1,4 +1,4 @@
-/* The lab's chance: what a seed repeats, and that seeds do not share. */
+/* The lab's random generator: a seed repeats its sequence, and seeds do not share one. */
 #include "kernels/compute/chance.h"
 #include "tests/suite.h"
 

@@ -1,4 +1,4 @@
-/* The stand-in for a GPU notices what it is there to notice: faults that are planted. */
+/* The stand-in for a GPU notices the faults that are planted for it. */
 #include "tests/cuda_on_cpu/planted.h"
 #include "tests/suite.h"
 

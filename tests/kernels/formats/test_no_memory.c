@@ -1,4 +1,4 @@
-/* The lab's readers and writers where memory ends: every allocation, theirs and their libraries',
+/* The lab's readers and writers without memory: every allocation, theirs and their libraries',
  * fails in turn, once alone and once with all that follow. */
 #include "kernels/formats/coco.h"
 #include "kernels/formats/colmap.h"

@@ -1,4 +1,4 @@
-/* The lab's children: how each of them ends is known, and what ends the lab ends them. */
+/* The lab's children: it knows how each of them ends, and what ends the lab ends them. */
 #include "kernels/lab/lab.h"
 #include "tests/suite.h"
 
@@ -66,7 +66,7 @@ TEST(a_child_that_is_killed_or_leaves_has_not_succeeded)
 
     seep_lab_hold_signals();
     ck_assert_int_eq(seep_lab_in_child(be_killed, NULL, &err), -SEEP_EIO);
-    ck_assert_str_eq(err.text, "a process is ended by signal 9");
+    ck_assert_str_eq(err.text, "signal 9 ended a process");
     ck_assert_int_lt(seep_lab_in_child(leave, NULL, NULL), 0);
 }
 

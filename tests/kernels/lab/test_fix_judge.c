@@ -1,4 +1,4 @@
-/* What the lab holds of `seep verify`'s document. */
+/* What the lab makes of `seep verify`'s document. */
 #include "kernels/lab/judges.h"
 #include "tests/suite.h"
 

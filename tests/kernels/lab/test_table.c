@@ -1,4 +1,4 @@
-/* The lab's tables: columns stand under each other, whatever is in them. */
+/* The lab's tables: columns are aligned, whatever is in them. */
 #include "kernels/lab/table.h"
 #include "tests/suite.h"
 
@@ -45,7 +45,7 @@ TEST(verdicts_are_counted_and_characters_not_bytes_make_the_width)
           "  \"pass\": false}]");
     ck_assert_str_eq(text, "PASS  s  size  1 ± 2 %  1\n"
                            "FAIL  s  é     1        ä\n"
-                           "1 of 2 hold\n");
+                           "1 of 2 rows pass\n");
 }
 
 TEST(no_rows_are_no_columns_and_none_that_hold)
@@ -54,7 +54,7 @@ TEST(no_rows_are_no_columns_and_none_that_hold)
     ck_assert_str_eq(text, "\n");
     tear_down();
     print(seep_table_print_verdicts, "[]");
-    ck_assert_str_eq(text, "0 of 0 hold\n");
+    ck_assert_str_eq(text, "0 of 0 rows pass\n");
 }
 
 SUITE("table", .teardown = tear_down)

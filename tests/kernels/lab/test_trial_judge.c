@@ -44,25 +44,25 @@ static const struct {
     {&leaky,
      0,
      FOUND("retention", "aliased-cache", "main") ", " KEPT,
-     {"leaky: in the line", "leaky: seep finds beside that"}},
+     {"leaky: in the function", "leaky: seep finds as well"}},
     {&leaky,
      0,
      "{\"severity\": \"retention\", \"pattern\": \"aliased-cache\"}",
-     {"leaky: in the line", "leaky: seep finds beside that"}},
-    {&leaky, 0, KEPT ", " OTHER, {"leaky: seep finds beside that"}},
+     {"leaky: in the function", "leaky: seep finds as well"}},
+    {&leaky, 0, KEPT ", " OTHER, {"leaky: seep finds as well"}},
     {&leaky,
      0,
      KEPT ", " FOUND("retention", "aliased-cache", "main"),
-     {"leaky: seep finds beside that"}},
+     {"leaky: seep finds as well"}},
     {&leaky, 0, NULL, {"leaky: seep's report"}},
     {&leaky, EXITED(1), KEPT, {"leaky: the job"}},
     {&leaky, SIGKILL, KEPT, {"leaky: the job"}},
     {&leaky, EXITED(128 + SIGSEGV), KEPT, {"leaky: the job"}},
     {&two, 0, KEPT ", " OTHER, {NULL}},
     {&two, 0, OTHER, {"two: seep finds"}},
-    {&two, 0, KEPT ", " FOUND("leak", "growth", "x"), {"two: seep finds beside that"}},
+    {&two, 0, KEPT ", " FOUND("leak", "growth", "x"), {"two: seep finds as well"}},
     {&peaky, 0, SPIKE, {NULL}},
-    {&peaky, 0, SPIKE ", " OTHER, {"peaky: seep finds beside that"}},
+    {&peaky, 0, SPIKE ", " OTHER, {"peaky: seep finds as well"}},
     {&peaky, 0, FOUND("leak", "size-spike", "pad"), {"peaky: seep finds"}},
     {&fixed, 0, "", {NULL}},
     {&fixed, 0, SPIKE, {NULL}},
@@ -129,7 +129,7 @@ TEST(a_variant_holds_only_with_its_own_finding_and_no_other_accusation, .to = N(
 TEST(a_line_names_what_was_found_instead)
 {
     judge(&leaky, EXITED(128 + SIGSEGV), SPIKE ", " OTHER);
-    ck_assert_str_eq(seep_rows_text(rows.rows, "0.measured"), "is ended by signal 11");
+    ck_assert_str_eq(seep_rows_text(rows.rows, "0.measured"), "signal 11 ends it");
     ck_assert_str_eq(seep_rows_text(rows.rows, "1.measured"),
                      "pressure size-spike in pad, leak unbounded-growth in elsewhere");
     ck_assert_str_eq(seep_rows_text(rows.rows, "2.measured"), "leak unbounded-growth in elsewhere");

@@ -1,4 +1,4 @@
-/* What the splatting rasteriser is asked for and cannot do: refused, and nothing is written. */
+/* Invalid arguments of the splatting rasteriser: refused, and nothing is written. */
 #include "kernels/splat/splat_math.h"
 #include "tests/kernels/splat/raster_fixture.h"
 #include "tests/suite.h"

@@ -1,4 +1,4 @@
-/* What is made of voxels: mean features, and one labelled point of each. */
+/* What is computed from voxels: mean features, and one labelled point of each. */
 #include "tests/kernels/voxels/voxel_fixture.h"
 #include "tests/suite.h"
 

@@ -1,4 +1,4 @@
-/* What voxels/voxelize.h must come to, by sorting. Host memory, one thread. */
+/* The expected results of voxels/voxelize.h, by sorting. Host memory, one thread. */
 #ifndef SEEP_TESTS_KERNELS_VOXELS_VOXEL_REFERENCE_H
 #define SEEP_TESTS_KERNELS_VOXELS_VOXEL_REFERENCE_H
 

@@ -1,4 +1,4 @@
-"""Whom a process is told to be the parent of, what it hears of them, and what they hear of it."""
+"""Which children a process is told of, what it learns about them, and what they learn about it."""
 import ctypes
 import os
 import resource

@@ -1,8 +1,8 @@
-"""Programs that tell what they meet: each a function, run as `THEME.py NAME`, whose output is the same in every run.
+"""Programs that print what they see: each a function, run as `THEME.py NAME`, whose output is the same in every run.
 
-Each grows first, by steps where seep is there to count them, so that copies of it have been made and the last one has
-just begun: under seep nothing of that may show. With WITHOUT_STEPS in the environment there are none, and it grows until
-a copy that was due by time is there."""
+Each grows first, by steps if seep is there to count them, so that copies of it were made and the last one has just
+begun: nothing of that may show under seep. With WITHOUT_STEPS in the environment there are no steps, and it grows until
+a copy that is due by time has been made."""
 import ctypes
 import errno
 import os

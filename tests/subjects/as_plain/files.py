@@ -1,4 +1,4 @@
-"""What is open, mapped, locked or mounted, and whether somebody else holds on to it."""
+"""What is open, mapped, locked or mounted, and whether somebody else still holds it."""
 import ctypes
 import fcntl
 import mmap

@@ -1,5 +1,5 @@
-/* A clock that is another: years off, a hundred times as fast, and back to where it began now and
- * then; as libfaketime it must not be asked before its own constructor has run. */
+/* A different clock: years off, a hundred times as fast, and now and then back at its start. Like
+ * libfaketime, it must not be called before its own constructor has run. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/syscall.h>

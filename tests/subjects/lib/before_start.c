@@ -1,5 +1,5 @@
-/* A library whose initialiser comes before the shim's (built with -z initfirst, and loaded after
- * it), and finds an allocator there that fails as it should. */
+/* A library whose initialiser runs before the shim's (built with -z initfirst, and loaded after
+ * it), and which finds an allocator there that fails correctly. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-/* What libc10 does for tensors of the CPU: an allocator that tells a reporter of every block, which
- * hands it on to the profiler. The memory comes from malloc, or from an allocator of its own, which
- * no hook of malloc sees: over maps that it takes by a system call of its own or from libc. */
+/* What libc10 does for tensors in host memory: an allocator that reports every block to a reporter,
+ * which passes it on to the profiler. The memory is from malloc, or from an allocator of its own
+ * that no hook of malloc sees, over maps taken by its own system call or from libc. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* What libc10 and its allocator are to those who stand in front of them: a function that is told of
- * every block, exported and called by its dynamic entry, and an allocator that keeps totals. Built
- * with SIGNATURE 9, 13 or 20: as in PyTorch up to 1.9, up to 1.13, and from 2.0 on. */
+/* What libc10 and its allocator look like to code that intercepts them: a function that is told of
+ * each block, exported and called through the dynamic symbol, and an allocator that keeps totals.
+ * Built with SIGNATURE 9, 13 or 20: as in PyTorch up to 1.9, up to 1.13, and from 2.0 on. */
 #include <pthread.h>
 #include <stdint.h>
 

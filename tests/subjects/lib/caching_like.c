@@ -1,5 +1,5 @@
-/* What PyTorch's caching allocator is to those who look on: it takes segments from the runtime, by
- * its dynamic entry, and reports the tensors that it cuts from them (c10_like.c). */
+/* What PyTorch's caching allocator looks like to an observer: it takes segments from the runtime,
+ * through the dynamic symbol, and reports the tensors that it cuts from them (c10_like.c). */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-/* A malloc to stand below the shim: counts, per thread, the calls that reach it.
- * Built by the tests as a shared object and preloaded after libseep.so. */
+/* A malloc below the shim: counts, per thread, the calls that reach it. Built by the tests as a
+ * shared object and preloaded after libseep.so. */
 #include <errno.h>
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
-/* Stands in for CUPTI: who subscribes is called back at the begin and end of the calls that it
- * enabled. It lets one in. With CUPTI_LIKE_ERROR=N nobody is let in, for that reason. */
+/* Stands in for CUPTI: calls its subscriber at the begin and end of the calls that it enabled. It
+ * admits one subscriber; with CUPTI_LIKE_ERROR=N none, with that error. */
 #include "cupti_like.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* What the stand-in for CUPTI and the made-up runtime that it listens to share. */
+/* Shared by the stand-in for CUPTI and the made-up runtime that it listens to. */
 #ifndef SEEP_TESTS_CUPTI_LIKE_H
 #define SEEP_TESTS_CUPTI_LIKE_H
 

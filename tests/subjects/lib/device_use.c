@@ -1,5 +1,6 @@
-/* Prints what a profile says that its process uses of each device, and how PyTorch's allocator was
- * told to work, as JSON. usage: device_use FILE */
+/* Prints as JSON what, according to a profile, its process uses of each device, and the settings of
+ * PyTorch's allocator.
+ *   usage: device_use FILE */
 #include <stdio.h>
 
 #include "libprof/format/profile_format.h"

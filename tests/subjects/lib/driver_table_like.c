@@ -1,6 +1,6 @@
-/* What libc10_cuda of PyTorch 2.4 to 2.7 is to those who stand in front of the driver: a table of
- * its functions, found in the driver's library itself, that is asked for by an exported function,
- * called by its dynamic entry. */
+/* What libc10_cuda of PyTorch 2.4 to 2.7 looks like to code that intercepts the driver: a table of
+ * its functions, looked up in the driver's library itself, which an exported function, called
+ * through the dynamic symbol, returns. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* What autograd's engine is to who stands in front of it: a function that hands its work to a
- * thread of its own, which has no Python stack, and waits. The thread makes tensors by libc10's
- * likes. */
+/* What autograd's engine looks like to code that intercepts it: a function that hands its work to a
+ * thread of its own, which has no Python stack, and waits. The thread makes tensors through the
+ * look-alikes of libc10. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>

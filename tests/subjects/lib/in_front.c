@@ -1,5 +1,5 @@
-/* Another preload in front of seep, which looks at what PyTorch's allocator reports, calls what
- * comes behind it, and goes on itself. */
+/* Another preload before seep's. It looks at what PyTorch's allocator reports, calls the next
+ * function, and continues itself. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

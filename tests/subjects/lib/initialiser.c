@@ -1,5 +1,5 @@
-/* A library whose initialiser keeps a block, of a size that its name ends with: found by Python, it
- * is an extension module that is loaded and then refused. */
+/* A library whose initialiser keeps a block, of a size that its name ends with. Found by Python, it
+ * is an extension module that is loaded and then rejected. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

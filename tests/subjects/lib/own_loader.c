@@ -1,8 +1,8 @@
-/* A library that stands before libc with the loader's functions of its own, and tells which of them
- * were called while this thread was in a hook of libseep.so. Its constructor runs before
- * libseep.so's, the threads start with hooks. Built with -shared; program: the same file with
- * -DPROGRAM, linked to it. Prints "ok", or a line for every hook and function. usage: PROGRAM [new]
- */
+/* A library before libc that has its own versions of the loader's functions, and reports which of
+ * them were called while this thread was in a hook of libseep.so. Its constructor runs before
+ * libseep.so's and starts the threads with hooks. Built with -shared; program: the same file with
+ * -DPROGRAM, linked to it. Prints "ok", or a line for each hook and function.
+ *   usage: PROGRAM [new] */
 #include "tests/subjects/tally.h"
 
 #ifdef PROGRAM

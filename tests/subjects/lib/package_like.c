@@ -1,6 +1,6 @@
-/* What a package that uses CUDA is to those who stand in front of the runtime: an object that names
- * its own libcudart as needed, and calls it by its dynamic entries. Built once for each runtime,
- * without sibling calls, so that the runtime returns to here. */
+/* What a package that uses CUDA looks like to code that intercepts the runtime: an object that
+ * depends on its own libcudart, and calls it through its dynamic symbols. Built once for each
+ * runtime, without sibling calls, so that the runtime returns to this file. */
 #include "package_like.h"
 
 #define EXPORT __attribute__((visibility("default"), noipa))

@@ -1,5 +1,5 @@
-/* An allocator's own C23 functions, to stand behind the shim: says which of them was called.
- * Built by the tests as a shared object and preloaded after libseep.so. */
+/* An allocator's own C23 functions, behind the shim: reports which of them was called. Built by the
+ * tests as a shared object and preloaded after libseep.so. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

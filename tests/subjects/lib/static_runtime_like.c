@@ -1,7 +1,7 @@
-/* A package that has the CUDA runtime linked into it, so that no table of dynamic calls shows its
- * calls; and a runtime that is reached by such a table, too. Both stand on one driver, whose calls
- * lie within theirs, and which loads the library that CUDA_INJECTION64_PATH names as it begins.
- * Its memory is addresses alone; one that is freed is there for others before the call is over. */
+/* A package with the CUDA runtime linked in statically, so that no table of dynamic calls shows its
+ * calls; and a runtime that is called through such a table, too. Both use one driver: its calls are
+ * nested in theirs, and when it starts it loads the library that CUDA_INJECTION64_PATH names. Its
+ * memory is only addresses; a freed one is available to others before the call returns. */
 #include "cupti_like.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// Blocks of both languages, in a process whose user is another than the job's; prints "ok".
+// Blocks of C and C++, in a process whose user is not the job's; prints "ok".
 // usage: uid [UID]: becomes that user itself, then makes them once more, and in a forked child.
 #include <cstdio>
 #include <cstdlib>

@@ -21,6 +21,7 @@ enum { SMALL = 300, LARGE = 3 << 20, MAPPED = 5 << 20, MANY = 40 };
 static void *small[MANY], *freed[MANY], *large, *aligned, *mapped;
 static pid_t child;
 static struct seep_taken taken;
+static struct seep_remote_process remote;
 
 static void make_blocks(void)
 {
@@ -55,7 +56,9 @@ static void open_it(void)
     if (!child)
         for (;;)
             pause();
-    ck_assert_int_eq(seep_take(&taken, child, child, UINT64_C(1) << 30), 0);
+    ck_assert_int_eq(seep_remote_process_init(&remote, child), 0);
+    ck_assert_int_eq(seep_take(&taken, &remote.remote, &remote.remote, UINT64_C(1) << 30), 0);
+    seep_remote_process_fini(&remote);
     ck_assert_int_eq(seep_taken_settle(&taken), 0);
 }
 
@@ -127,6 +130,27 @@ TEST(blocks_do_not_overlap)
     for (size_t i = 1; i < taken.blocks.n; i++)
         ck_assert_uint_ge(taken.blocks.list[i].start,
                           taken.blocks.list[i - 1].start + taken.blocks.list[i - 1].bytes);
+}
+
+TEST(adjacent_blocks_of_a_kind_are_joined_up_to_a_size)
+{
+    static struct seep_snapshot_block list[] = {
+        {.start = 1000, .bytes = 100, .site = SEEP_BLOCK_MAP},
+        {.start = 1100, .bytes = 100, .site = SEEP_BLOCK_MAP},
+        {.start = 1200, .bytes = 100, .site = SEEP_BLOCK_MAP},
+        {.start = 1300, .bytes = 100, .site = SEEP_BLOCK_POOLS},
+        {.start = 1400, .bytes = 100, .site = SEEP_BLOCK_MAP},
+        {.start = 1600, .bytes = 100, .site = SEEP_BLOCK_MAP},
+    };
+    static const uint64_t starts[] = {1000, 1200, 1300, 1400, 1600};
+    struct seep_block_list blocks = {.list = list, .n = N(list)};
+
+    seep_blocks_join(&blocks, SEEP_BLOCK_MAP, 200);
+    ck_assert_uint_eq(blocks.n, N(starts));
+    for (size_t i = 0; i < blocks.n; i++) {
+        ck_assert_uint_eq(blocks.list[i].start, starts[i]);
+        ck_assert_uint_eq(blocks.list[i].bytes, i ? 100 : 200);
+    }
 }
 
 SUITE("live blocks", .setup = open_it, .teardown = close_it);

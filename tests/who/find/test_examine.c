@@ -1,5 +1,5 @@
-/* What is read of a frozen copy: whose lines made what is live. The copy is this very process,
- * whose memory can be read as any other's, and is its own: no kernel forbids that. */
+/* What is read of a frozen copy: which lines allocated live memory. The copy is this very process,
+ * whose memory it may always read. */
 #include <check.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -66,6 +66,7 @@ static void open_it(void)
                                   .maps = (uintptr_t)maps,
                                   .step = 64};
     request = (struct seep_examine_request){.folder = folder,
+                                            .memory = -1,
                                             .copy = getpid(),
                                             .snapshot = (uintptr_t)&copy,
                                             .pid = CHILD,
@@ -132,6 +133,16 @@ TEST(blocks_are_grouped_by_the_line_that_made_them)
     ck_assert_int_eq(number("step"), 64);
     ck_assert_uint_eq(found.step, 64);
     ck_assert_str_eq(json_string_value(json_object_get(document, "python")), "3.11");
+}
+
+TEST(a_copy_of_part_of_the_memory_says_so)
+{
+    block(site_load, 1000);
+    request.max_bytes = 1; /* not a page */
+    ck_assert_int_eq(examine(), 0);
+    ck_assert(json_is_false(json_object_get(document, "complete")));
+    ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(document, "why_not")),
+                                 "seep copied only part of the process's memory"));
 }
 
 TEST(maps_are_among_them)

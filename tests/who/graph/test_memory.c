@@ -1,4 +1,4 @@
-/* Memory that is read from outside, and what is mapped. */
+/* Memory read from outside, and what is mapped. */
 #include "libprof/who/graph/memory.h"
 #include "libprof/who/graph/process_maps.h"
 #include "tests/suite.h"

@@ -1,4 +1,4 @@
-/* What the suites of holders share: files of made-up snapshots, and what they are merged to. */
+/* What the suites of holders share: files of made-up snapshots, and the merged result. */
 #ifndef SEEP_TESTS_HOLDERS_HOLDERS_FIXTURE_H
 #define SEEP_TESTS_HOLDERS_HOLDERS_FIXTURE_H
 

@@ -54,10 +54,9 @@ TEST(what_was_not_seen_whole_is_said_once_for_each_reason)
     }
     merge();
     ck_assert_uint_eq(merged.n_said, 2);
-    ck_assert_str_eq(merged.said[0], "holders-12-64.json and 1 more: who holds memory was not seen "
-                                     "completely: more than 5 M nodes");
-    ck_assert_str_eq(merged.said[1],
-                     "holders-14-64.json: who holds memory was not seen completely");
+    ck_assert_str_eq(merged.said[0], "holders-12-64.json and 1 more: the holders of memory are "
+                                     "incomplete: more than 5 M nodes");
+    ck_assert_str_eq(merged.said[1], "holders-14-64.json: the holders of memory are incomplete");
 }
 
 TEST(the_same_holder_in_all_workers_is_one_answer)

@@ -1,4 +1,5 @@
-/* Answers that memory was missing for are none. Every allocation of their JSON fails once. */
+/* Without enough memory there is no answer, never a truncated one. Every allocation of their JSON
+ * fails once. */
 #include "tests/who/merge/holders_fixture.h"
 
 static long failing = -1; /* that many allocations go well, and the next one does not */

@@ -1,5 +1,5 @@
-/* A file of holders is anybody's: what is right in it is taken, what is wrong is left out and said.
- */
+/* A file of holders is untrusted: what is right in it is taken, what is wrong is left out and
+ * reported. */
 #include "tests/who/merge/holders_fixture.h"
 
 static struct seep_holders_snapshot read_it;
@@ -132,7 +132,7 @@ TEST(a_damaged_line_is_left_out_and_said, .to = N(damages))
     ck_assert_uint_eq(files.n, 1);
     ck_assert_uint_eq(files.list[0].n_lines, 1);
     ck_assert_str_eq(files.list[0].lines[0].frame, "/home/user/train.py:46");
-    ck_assert_str_eq(files.said[0], "holders-12-64.json: 1 line is damaged and left out");
+    ck_assert_str_eq(files.said[0], "holders-12-64.json: 1 part is damaged and left out");
 }
 
 TEST(texts_are_harmless_and_bounded)

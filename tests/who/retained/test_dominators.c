@@ -10,6 +10,7 @@ struct graph {
     size_t n_edges;
     const uint32_t *roots;
     size_t n_roots;
+    uint32_t doubtful; /* root index + 1; 0: none is */
 };
 
 static void make_refs(struct seep_refs *refs, const struct graph *g)
@@ -18,9 +19,11 @@ static void make_refs(struct seep_refs *refs, const struct graph *g)
 
     ck_assert_int_eq(seep_refs_init(refs, g->n), 0);
     for (size_t i = 0; i < g->n_roots; i++)
-        ck_assert_int_eq(seep_refs_add_root(
-                             refs, (struct seep_root_ref){.root = (uint32_t)i, .to = g->roots[i]}),
-                         0);
+        ck_assert_int_eq(
+            seep_refs_add_root(refs, (struct seep_root_ref){.root = (uint32_t)i,
+                                                            .to = g->roots[i],
+                                                            .doubtful = i + 1 == g->doubtful}),
+            0);
     for (uint32_t node = 0; node < g->n; node++) {
         seep_refs_begin(refs, node);
         for (; at < g->n_edges && g->edges[at][0] == node; at++)
@@ -48,7 +51,7 @@ TEST(what_two_hold_is_retained_by_what_holds_both)
         {.bytes = 1}, {.bytes = 10}, {.bytes = 100}, {.bytes = 1000}, {.bytes = 10000}};
     struct seep_dominators d;
 
-    find(&d, &(struct graph){5, edges, 5, roots, 1}, nodes);
+    find(&d, &(struct graph){5, edges, 5, roots, 1, 0}, nodes);
     ck_assert_uint_eq(d.retained[0], 11111);
     ck_assert_uint_eq(d.retained[1], 10);
     ck_assert_uint_eq(d.retained[2], 100);
@@ -67,13 +70,32 @@ TEST(what_two_roots_reach_apart_is_retained_by_nobody)
         {.bytes = 1}, {.bytes = 2}, {.bytes = 4}, {.bytes = 8}};
     struct seep_dominators d;
 
-    find(&d, &(struct graph){4, edges, 3, roots, 2}, nodes);
+    find(&d, &(struct graph){4, edges, 3, roots, 2, 0}, nodes);
     ck_assert_uint_eq(d.retained[0], 1);
     ck_assert_uint_eq(d.retained[1], 2);
     ck_assert_uint_eq(d.by[2], SEEP_DOMINATED_BY_NONE);
     ck_assert_uint_eq(d.by[3], SEEP_NODE_NONE);
     ck_assert_uint_eq(d.retained[3], 0);
     ck_assert_uint_eq(d.n_order, 3);
+    seep_dominators_fini(&d);
+}
+
+TEST(a_word_left_on_a_stack_is_no_second_holder)
+{
+    /* roots → 0, and, by stale words, 3; 0 → 1; 3 → {1, 4} */
+    static const uint32_t edges[][2] = {{0, 1}, {1, 2}, {3, 1}, {3, 4}};
+    static const uint32_t roots[] = {3, 0, 2};
+    static const struct seep_node nodes[5] = {
+        {.bytes = 1}, {.bytes = 10}, {.bytes = 100}, {.bytes = 1000}, {.bytes = 10000}};
+    struct seep_dominators d;
+
+    find(&d, &(struct graph){5, edges, 4, roots, 2, 1}, nodes);
+    ck_assert_uint_eq(d.retained[0], 111);
+    ck_assert_uint_eq(d.by[1], 0);
+    ck_assert_uint_eq(d.retained[3], 11000); /* that nobody else holds */
+    seep_dominators_fini(&d);
+    find(&d, &(struct graph){5, edges, 4, roots + 1, 2, 2}, nodes);
+    ck_assert_uint_eq(d.retained[0], 111); /* nor is one that leads right into it */
     seep_dominators_fini(&d);
 }
 
@@ -85,7 +107,7 @@ TEST(a_cycle_is_retained_by_its_entry)
     static const struct seep_node nodes[3] = {{.bytes = 1}, {.bytes = 2}, {.bytes = 4}};
     struct seep_dominators d;
 
-    find(&d, &(struct graph){3, edges, 4, roots, 1}, nodes);
+    find(&d, &(struct graph){3, edges, 4, roots, 1, 0}, nodes);
     ck_assert_uint_eq(d.retained[0], 7);
     ck_assert_uint_eq(d.retained[1], 6);
     ck_assert_uint_eq(d.by[2], 1);
@@ -158,7 +180,7 @@ TEST(retained_is_what_is_not_reached_without_it_in_any_graph)
         roots[0] = any(&seed, NODES);
         roots[1] = any(&seed, NODES);
         compare_with_searches(
-            &(struct graph){NODES, (const uint32_t(*)[2])edges, n, roots, 1 + any(&seed, 2)},
+            &(struct graph){NODES, (const uint32_t(*)[2])edges, n, roots, 1 + any(&seed, 2), 0},
             nodes);
     }
 }
@@ -177,7 +199,7 @@ TEST(a_list_of_a_million_links_is_walked_without_a_stack_of_its_length)
         if (i + 1 < LONG)
             memcpy(edges[i], (uint32_t[]){i, i + 1}, sizeof *edges);
     }
-    find(&d, &(struct graph){LONG, (const uint32_t(*)[2])edges, LONG - 1, roots, 1}, nodes);
+    find(&d, &(struct graph){LONG, (const uint32_t(*)[2])edges, LONG - 1, roots, 1, 0}, nodes);
     ck_assert_uint_eq(d.retained[0], LONG);
     ck_assert_uint_eq(d.retained[LONG - 1], 1);
     seep_dominators_fini(&d);

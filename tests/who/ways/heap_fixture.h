@@ -1,5 +1,5 @@
-/* A heap that is made up, with an interpreter in it that is just enough of one: a module, its
- * variables, and what they refer to. */
+/* A made-up heap with a minimal interpreter in it: a module, its variables, and what they refer
+ * to. */
 #ifndef SEEP_TESTS_PATHS_HEAP_FIXTURE_H
 #define SEEP_TESTS_PATHS_HEAP_FIXTURE_H
 
@@ -323,7 +323,7 @@ struct examined {
     int n;
 };
 
-static void open_heap(struct examined *e)
+static inline void open_heap(struct examined *e)
 {
     const struct seep_root_places places = {0};
 
@@ -354,7 +354,7 @@ static inline void examine(struct examined *e)
     ck_assert_int_ge(e->n, 0);
 }
 
-static void examined_fini(struct examined *e)
+static inline void examined_fini(struct examined *e)
 {
     seep_reach_fini(&e->reach);
     seep_heap_fini(&e->heap);

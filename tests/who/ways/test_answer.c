@@ -1,4 +1,4 @@
-/* Who holds what, in heaps that are made up, for each version of Python. */
+/* Which object holds what, in made-up heaps, for each version of Python. */
 #include "tests/who/ways/heap_fixture.h"
 
 static struct examined e;

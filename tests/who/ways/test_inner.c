@@ -1,5 +1,5 @@
-/* What only addresses of its inside lead to: before a block is called lost, any word that points
- * into it clears it. */
+/* Memory that only interior pointers lead to: any word that points into a block keeps it from being
+ * called lost. */
 #include "tests/who/ways/heap_fixture.h"
 
 enum { BUCKETS = 500, BUCKET = 16, KEPT_BYTES = 3000, TABLE_BYTES = BUCKETS * BUCKET + BUCKETS };

@@ -1,4 +1,4 @@
-/* What is still reached without a node is the same, however it is found. */
+/* What is still reachable without a node is the same, however it is found. */
 #include "libprof/who/ways/reach_passes.h"
 #include "tests/who/ways/heap_fixture.h"
 

@@ -1,5 +1,5 @@
-/* Linked lists: ways of many thousand nodes. What is told of them is worked out once for each node,
- * and a way begins at its root, however far that is. */
+/* Linked lists: paths of many thousand nodes. What is printed of them is worked out once for each
+ * node, and a path begins at its root, however far that is. */
 #include "libprof/who/ways/ways.h"
 #include "tests/who/ways/heap_fixture.h"
 

@@ -1,4 +1,4 @@
-/* Ways as text: whatever files and symbols are called, it is one line of UTF-8. */
+/* Paths as text: whatever files and symbols are called, it is one line of UTF-8. */
 #include "libprof/base/text.h"
 #include "libprof/who/ways/path.h"
 #include "tests/suite.h"

@@ -1,4 +1,4 @@
-/* Two runs of a job side by side: which findings vanished, remain, are new; what each space took, and when. */
+/* Two runs of a job side by side: which findings vanished, remain or are new; how much each space held, and when. */
 
 const STATE_MARK = {vanished: "−", remains: "=", new: "+"};
 const VERDICTS = {fixed: "fixed", "not-fixed": "not fixed"};
@@ -49,7 +49,7 @@ function comparedFindings() {
         : el("p", {class: "none"}, "Neither run has a finding.");
 }
 
-/* Cells of one figure in both runs, and its change; a space that a run has not is empty there. */
+/* Cells of one number in both runs, and its change; empty where a run does not have the space. */
 function comparedCells(before, after) {
     const cell = (value, text) => el("td", {}, value === null ? "" : text(value));
     return [cell(before, bytesText), cell(after, bytesText), cell((after || 0) - (before || 0), signedText)];

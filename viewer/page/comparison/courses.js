@@ -1,4 +1,4 @@
-/* The course of each space in both runs, on one axis of steps: NEW as an area, BASE as a dashed line. */
+/* The timeline of each space in both runs, on one axis of steps: NEW as an area, BASE as a dashed line. */
 
 /* {steps, values}: a space's level at the end of each step; the last one holds until the job's last step. */
 function courseOf(line, rows, space, last) {
@@ -18,7 +18,7 @@ function drawCourse(width, space, was, now) {
     return chart.root;
 }
 
-/* Both runs of each space that has any, the largest first; made once. */
+/* The timelines of every space that either run has, the largest first; made once. */
 let comparedCourses;
 derive(() => comparedCourses = !comparison ? [] : comparison.spaces.map(({space}) => {
     const was = courseOf(comparison.timeline, stepEnds(comparison.timeline, comparison.job), space, comparison.job.steps);

@@ -1,24 +1,24 @@
-/* The flame graph of two runs: one tree of the frames of both, which are the same where their kind, function and file
-   are, wherever in the file the line is by now. */
+/* The flame graph of two runs: one tree of the frames of both. Two frames are the same where kind, function and file are
+   the same, even if the line has moved. */
 
 const DIFFERENCE_MEASURES = [["kept", "kept"], ["growth", "growth a step"], ["peak", "peak, each site"]];
 const WIDTHS = [["both", "the larger of both"], ["new", "NEW"], ["base", "BASE"]];
 const CHANGES = {grew: ["+", "more in NEW"], shrank: ["−", "less in NEW"], same: ["=", "about the same"]};
-const SAME_SHARE = 0.01; /* of the larger: less is no change of the job's */
+const SAME_SHARE = 0.01; /* of the larger run: a smaller difference is not a change of the job */
 
-/* What is no growth has no width. `rows` are pairs, or sums of small ones. */
+/* Negative values have no width. `rows` are pairs, or sums of small sites. */
 function weightsOfPair(rows, i, measure) {
     return [Math.max(0, rows[measure + "_before"][i] || 0), Math.max(0, rows[measure + "_after"][i] || 0)];
 }
 
 const widthOf = {both: Math.max, new: (_, now) => now, base: (was) => was};
 
-/* The number of the first frame that is the same. */
-function sameFrames() {
+/* For each frame the number of the first one that is the same: in function and file, and in what `more` adds. */
+function sameFrames(more = () => "") {
     const first = new Map();
     return frames.name.map((name, f) => {
         const file = (frame.file(f) || frame.module(f)).split("/").pop();
-        const key = `${frames.kind[f]} ${name} ${file}`;
+        const key = `${frames.kind[f]} ${name} ${file} ${more(f)}`;
         if (!first.has(key))
             first.set(key, f);
         return first.get(key);
@@ -37,7 +37,7 @@ function childOf(node, f) {
     return child;
 }
 
-/* Adds what a stack, innermost first, weighs in both runs. */
+/* Adds the weight of a stack, innermost frame first, in both runs. */
 function addToTree(root, shown, was, now, value) {
     let node = root;
     for (let k = shown.length; k >= 0; k--) {
@@ -49,7 +49,7 @@ function addToTree(root, shown, was, now, value) {
     }
 }
 
-/* Nodes: {frame, value, was, now, children, parent}; `value` is what a node is drawn as broad as. */
+/* Nodes: {frame, value, was, now, children, parent}; a node is drawn as wide as its `value`. */
 function differenceTree(memory, measure, width, kind) {
     const root = {frame: -1, value: 0, was: 0, now: 0, children: [], byFrame: new Map(), parent: null};
     same ??= sameFrames();
@@ -74,7 +74,7 @@ function differenceFacts(node) {
             `${bytesText(node.now)} in NEW (${signedText(node.now - node.was)})`]};
 }
 
-/* Hatched to the one side or the other, so that the change is to be seen without its colour. */
+/* Hatched in one direction or the other, so that the change is visible without colour. */
 const CHANGE_HATCHES = {grew: "M-1 1L1 -1M0 6L6 0M5 7L7 5", shrank: "M-1 5L1 7M0 0L6 6M5 -1L7 1"};
 
 function changeHatches() {
@@ -102,7 +102,7 @@ function changeLegend() {
     }));
 }
 
-/* Which frames match, for drawing, and what lies at or below them. */
+/* Which frames match, to highlight them, and the weight at or below them. */
 function searchDifference(root, text) {
     const isWanted = frameMatcher(text.toLowerCase()), matches = new Uint8Array(frames.name.length);
     for (let f = 0; f < matches.length; f++)
@@ -119,13 +119,13 @@ function searchDifference(root, text) {
     return found;
 }
 
-/* Memories of either run; the host is there even where nothing of it was seen. */
+/* Memories of either run; always includes the host. */
 let differenceMemories;
 derive(() => differenceMemories =
     [...new Set([HOST, ...(comparison ? comparison.spaces.map(({space}) => memoryOf(space)) : [])])]
         .sort((a, b) => (b === HOST) - (a === HOST) || a.localeCompare(b)));
 
-/* That of the first finding of either run. */
+/* The memory of the first finding of either run. */
 function memoryCompared() {
     const first = findings[0] || comparison.findings.map((row) => row.before).find(Boolean);
     return first ? memoryOf(first.space) : HOST;

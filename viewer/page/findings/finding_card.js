@@ -1,5 +1,5 @@
-/* One finding, told as a person would: which line to change, which one made the memory, how much, until when, what to
-   do, who holds it. */
+/* One finding in plain words: which line to change, which one allocated the memory, how much, until when, what to do, what
+   holds it. */
 
 /* "grows by 64.0 KiB a step since step 3, to the end" */
 function courseText(finding) {
@@ -20,7 +20,7 @@ function amountText(finding) {
     return `${bytesText(finding.live_bytes)} ${spaceText(finding.space)} kept` + (finding.count ? ` in ${plural(finding.count, "block")}` : "");
 }
 
-/* The line to change first: the one that keeps the memory, where that is known; then the one that made it. */
+/* The line to change first: the one that keeps the memory, where known; then the one that allocated it. */
 function findingPlaces(finding) {
     const places = (finding.kept_at || []).map((place) => ({place, what: "Kept at"}));
     const both = places.find(({place}) => isSameLine(place, finding.frame));
@@ -37,7 +37,7 @@ function placeLine({place, what}) {
         name ? [" in ", el("code", {}, nameOf(name))] : null);
 }
 
-/* Each line with its source; lines that lie close together share one. */
+/* Each line with its source; lines close to each other share an excerpt. */
 function findingLines(finding) {
     const places = findingPlaces(finding);
     return snippetsOf(places.map(({place}) => place)).map(({own, excerpt}) => el("div", {class: "lines"},
@@ -54,7 +54,7 @@ function holdersOf(finding) {
         el("p", {class: "quiet seen"}, `snapshot at ${stepUnit} ${holders.step}` + lengthText(holders.length || [])))];
 }
 
-/* How long the holder was in the first and in the last look. */
+/* The holder's length in the first and in the last look. */
 function lengthText(looks) {
     if (looks.length < 2)
         return "";
@@ -66,14 +66,15 @@ function lengthText(looks) {
 
 function whoText(finding) {
     const known = finding.processes.slice(0, 4).map((pid) => {
-        const process = processes.filter((p) => p.pid === pid).pop(); /* after an exec several have the pid: who it became */
+        const process = processes.filter((p) => p.pid === pid).pop(); /* after an exec several entries share the pid: the
+                                                                         last one is current */
         return `${process ? processName(process) : "process"} ${pid}`;
     });
     const more = finding.processes.length - known.length;
     return known.join(", ") + (more > 0 ? ` and ${plural(more, "more", "more")}` : "");
 }
 
-/* What its sites had live, which is not all of a finding: pages that a fork has copied, for one, no site has. */
+/* Live memory of its sites. That is not all of a finding: pages that a fork has copied, for example, have no site. */
 function findingSparkline(finding) {
     const numbers = sitesOf(finding);
     const steps = [...new Set([0, ...numbers.flatMap((i) => seriesOf(i).step), lastStep])].filter((s) => s >= 0 && s <= lastStep)
@@ -95,7 +96,7 @@ function findingCard(finding) {
     const id = "finding-" + finding.id;
     const card = el("article", {class: "finding " + finding.severity, id, "aria-labelledby": id + "-title", tabindex: "-1"},
         el("h2", {id: id + "-title"}, el("span", {class: "badge"}, SEVERITY_MARK[finding.severity], " ", finding.severity), " ",
-            el("span", {class: "quiet"}, finding.id), " ", nameOf(finding.title),
+            el("span", {class: "quiet"}, finding.id), " ", nameOf(finding.title), " ",
             el("a", {class: "tag", href: "#findings?pattern=" + finding.pattern}, finding.pattern)),
         findingLines(finding),
         el("div", {class: "told"},

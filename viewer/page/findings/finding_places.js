@@ -1,8 +1,8 @@
-/* Where a finding is to be seen: its graph, its course, its sites, each opened where there is something of it. */
+/* Links to where a finding can be seen: flame graph, timeline, table, each opened where it has something of the finding. */
 
 const inMemoryOf = (finding) => sitesOf(finding).filter((i) => site.memory(i) === memoryOf(finding.space));
 
-/* What it keeps; else what was live of it at the end of the step that had most; else, of what never lived until the end of a
+/* What it keeps; else what was live at the end of its highest step; else, for memory that never lives until the end of a
    step, the peaks of its sites. */
 function bestMeasure(finding) {
     if (d3.sum(inMemoryOf(finding), (i) => sites.retained_bytes[i]) > 0)
@@ -15,7 +15,7 @@ function flameOf(finding) {
     return state.link("flame", {memory: memoryOf(finding.space), finding: finding.id, ...bestMeasure(finding)});
 }
 
-/* Memory that nobody recorded has no sites: it is to be seen in what is resident. */
+/* Memory that was not recorded has no sites: the page shows it as resident memory. */
 function courseOfFinding(finding) {
     const how = finding.sites.length ? {by: "finding", finding: finding.id} : {};
     return state.link("timeline", {memory: memoryOf(finding.space), window: "", ...how});

@@ -1,4 +1,4 @@
-/* What was found: the run in a line, a line for each finding, then a card for each. */
+/* The findings: the run in one line, then a line for each finding, then a card for each. */
 
 const SEVERITY_MARK = {leak: "▲", retention: "■", pressure: "◆", info: "●"};
 
@@ -6,7 +6,7 @@ function amountOf(finding) {
     return bytesText(finding.live_bytes || finding.peak_bytes || 0);
 }
 
-/* A finding in one line, which leads to its card. */
+/* A finding in one line, which links to its card. */
 function findingLine(finding, seek) {
     const place = (finding.kept_at || [])[0] || finding.frame;
     const open = (event) => {
@@ -20,7 +20,7 @@ function findingLine(finding, seek) {
     el("code", {}, place ? nameOf(shortName(placeText(place).split("/").pop(), 34)) : "")));
 }
 
-/* That nothing was found in a few steps says nothing. */
+/* No findings in only a few steps mean nothing. */
 function nothingFound() {
     const {judged_steps: judged = 0, judged_steps_needed: needed = 0} = data.job;
     if (judged < needed)

@@ -1,9 +1,9 @@
-/* The run in figures, and whose the memory was: what stands beside the findings. */
+/* The run in numbers, and what its memory was used for: stands beside the findings. */
 
 const spacesIn = (memory) => Object.entries(data.spaces).filter(([space]) => memoryOf(space) === memory);
 
-/* How high a memory was: the host's spaces together after the step that had most, for their own peaks were not at once; a
-   device's one space at its very peak. Leads to whose memory that was, which adds up to this. */
+/* A memory's peak: of the host, its spaces together after the highest step, since their own peaks are at different moments;
+   of a device, the true peak of its one space. Links to the lines that held that memory, which add up to it. */
 function peakFact(memory) {
     const step = highestStep(memory), [[space, sums] = []] = spacesIn(memory);
     if (!sums)
@@ -15,7 +15,7 @@ function peakFact(memory) {
         : el("li", {}, el("b", {}, bytesText(sums.peak_bytes)), ` ${spaceText(space)} `, link, ", " + stepText(sums.peak_step));
 }
 
-/* Lines by what `of` says of their sites, the most first, as text. */
+/* The top lines by what `of` returns for their sites, as text. */
 function topLines(memory, of, most, text) {
     const sums = new Float64Array(frames.name.length);
     for (const i of sitesIn(memory))
@@ -31,13 +31,13 @@ function topLines(memory, of, most, text) {
     return top.map((f, n) => [n ? ", " : "", el("code", {}, nameOf(shortName(shortFrameText(f), 60), {title: frame.text(f)})), " " + text(sums[f])]);
 }
 
-/* Bytes that were freed within the step that made them, by the average of the site. */
+/* Bytes freed within the step that allocated them, estimated from the site's average. */
 function briefBytes(i) {
     const raw = sites.lifetimes[i], atOnce = raw.length ? (raw[0] === 0 ? raw[1] : 0) : sites.age_max[i] === 0 ? sites.frees[i] : 0;
     return sites.allocations[i] ? sites.allocated_bytes[i] * Math.min(1, atOnce / sites.allocations[i]) : 0;
 }
 
-/* Who allocated most in all, and in which sizes; made when it is unfolded. */
+/* The lines that allocated most in total, and in which sizes; made when unfolded. */
 function inAll(memory) {
     const sums = (key) => d3.sum(spacesIn(memory), ([, of]) => of[key]);
     return fold({class: "in-all"}, `Allocated in total, freed or not: ${bytesText(sums("allocated_bytes"))} of ${memoryName(memory)} in ` +
@@ -49,13 +49,13 @@ function inAll(memory) {
     el("h3", {}, "Sizes"), ...sizesOf(sitesIn(memory))]);
 }
 
-/* Whose it was when most was live. */
+/* The lines that held most at the peak. */
 function peakLines(memory) {
     const step = highestStep(memory), top = topLines(memory, (i) => levelAt(i, step), 3, bytesText);
     return top.length ? el("p", {class: "at-peak"}, `Most of ${memoryName(memory)} at its peak, after ${stepUnit} ${step}: `, top) : null;
 }
 
-/* Of several processes the pages that they share count once for each in RSS, and in parts in PSS, which so comes first. */
+/* RSS counts pages that several processes share once for each of them; PSS splits them, so it comes first. */
 function residentFact() {
     const rss = (data.coverage.rss || {}).highest_bytes || d3.max(timeline.rss_bytes) || 0;
     const of = job.limit_bytes ? ` of ${bytesText(job.limit_bytes)} (${job.limit_kind})` : "";
@@ -75,7 +75,7 @@ function jobFacts() {
         residentFact(), peakFact(memoryWanted()));
 }
 
-/* What the recording could not see, folded. */
+/* What the recording could not see; folded. */
 function notSeen() {
     const list = data.coverage.not_seen;
     return list.length ? el("details", {}, el("summary", {}, `Not seen (${list.length})`),

@@ -1,4 +1,4 @@
-/* Lines of the job's code, with their neighbours where the command could read them. */
+/* Lines of the job's code, with lines around them where the command could read the file. */
 
 function placeText(place) {
     if (!place)
@@ -12,7 +12,7 @@ function findingLink(id) {
     return el("a", {href: "#findings?finding=" + id}, id);
 }
 
-/* A text in which each finding of this page that it names is a link: "fix F2 first". */
+/* A text in which the names of this page's findings are links: "fix F2 first". */
 function withFindingLinks(text) {
     return el("bdi", {}, text.split(/(?<![\w.\/-])(F[1-9]\d*)(?![\w(-]|\.\w)/).map((part) => findingById.has(part) ? findingLink(part) : part));
 }
@@ -25,7 +25,7 @@ function isSameLine(a, b) {
     return Boolean(a && b && a.file && a.file === b.file && a.line === b.line);
 }
 
-/* {file, first, lines} around a line, or that line alone where only the report has it; null: not known. */
+/* {file, first, lines} around a line, or only that line where the report has no more; null: unknown. */
 function excerptOf(place) {
     const around = data.excerpts.find((one) => isSameLine(one, place));
     if (around)
@@ -33,7 +33,7 @@ function excerptOf(place) {
     return place && place.text ? {file: place.file, first: place.line, lines: [place.text]} : null;
 }
 
-/* Excerpts around places, each with the numbers of its `own` places; those of one file that touch are one. */
+/* Excerpts around places, each with the numbers of its `own` lines; excerpts of one file that touch are merged. */
 function snippetsOf(places) {
     const snippets = [];
     places.forEach((place, n) => {
@@ -53,7 +53,7 @@ function snippetsOf(places) {
     return snippets;
 }
 
-/* Without empty lines at its ends. The first of the marked lines is the one to look at. */
+/* Strips empty lines at both ends. The first of the marked lines is the one to look at. */
 function sourceLines({file, first, lines, marked}) {
     const said = lines.map((text, i) => ({text, line: first + i})).filter(({text}) => text.trim());
     if (!said.length)

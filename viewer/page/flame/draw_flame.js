@@ -1,8 +1,8 @@
-/* A flame graph as a picture: boxes of frames, as broad as what was made below them, with keys and a pointer. */
+/* Draws a flame graph: boxes of frames, each as wide as the memory allocated below it, for keyboard and pointer. */
 
-const FRAME_HEIGHT = 22, BAND_HEIGHT = 4;
+const BAND_HEIGHT = 4;
 
-/* The node that is zoomed to: frames from the root on, as far as they are there. */
+/* The node that is zoomed to: follows the frames from the root as far as they exist. */
 function zoomedNode(root, path, keyOf = frameKey) {
     let node = root;
     for (const key of path ? path.split(".") : []) {
@@ -21,7 +21,8 @@ function pathOf(node, keyOf = frameKey) {
     return path.join(".");
 }
 
-/* Boxes of what is broad enough to be seen: {node, x, width, depth}. Those above the zoomed node are as broad as all. */
+/* Boxes of nodes that are wide enough to be seen: {node, x, width, depth}. Those above the zoomed node have the full
+   width. */
 function boxesOf(zoomed, width) {
     const boxes = [], above = [];
     for (let at = zoomed; at; at = at.parent)
@@ -41,7 +42,7 @@ function boxesOf(zoomed, width) {
     return boxes;
 }
 
-/* What lies at the foot of a box: its spaces, each as broad as its share, with their own fills. */
+/* The bands at the foot of a box: its spaces, each as wide as its share, with their own fills. */
 function bandsOf(node, width, bands) {
     let x = 0;
     return width < 2 ? [] : bands(node).filter(([, share]) => share * width >= 0.5).map(([fill, share]) => {
@@ -67,57 +68,8 @@ function drawBox(box, y, found, look, zoom) {
     return drawn;
 }
 
-/* Arrows go to what lies there: up and down the stack, left and right beside. */
-function moveIn(boxes, at, key, upward) {
-    const box = boxes[at];
-    if (key === (upward ? "ArrowDown" : "ArrowUp"))
-        return boxes.findIndex((b) => b.node === box.node.parent);
-    if (key === (upward ? "ArrowUp" : "ArrowDown"))
-        return boxes.findIndex((b) => b.node.parent === box.node);
-    const row = boxes.map((b, i) => i).filter((i) => boxes[i].depth === box.depth).sort((a, b) => boxes[a].x - boxes[b].x);
-    return row[row.indexOf(at) + (key === "ArrowRight" ? 1 : -1)] ?? -1;
-}
-
-/* Keys and the pointer, for boxes as they are drawn. */
-function listenTo(picture, boxes, drawn, {root, zoomed, zoom, tell, look, upward}) {
-    let active = Math.max(0, boxes.findIndex((box) => box.node === zoomed));
-    const take = (at) => {
-        drawn[active].setAttribute("tabindex", "-1");
-        active = at;
-        drawn[active].setAttribute("tabindex", "0");
-    };
-    take(active);
-    const acts = {Enter: () => zoom(boxes[active].node, true), Escape: () => zoom(zoomed.parent || root, true),
-        c: () => look.pick && look.pick(boxes[active].node)};
-    picture.addEventListener("keydown", (event) => {
-        const act = acts[{" ": "Enter", Backspace: "Escape"}[event.key] || event.key];
-        if (event.ctrlKey || event.altKey || event.metaKey || !act && !event.key.startsWith("Arrow"))
-            return;
-        event.preventDefault();
-        if (act)
-            act();
-        else
-            drawn[moveIn(boxes, active, event.key, upward)]?.focus();
-    });
-    picture.addEventListener("focusin", (event) => {
-        const at = drawn.indexOf(event.target);
-        if (at >= 0) {
-            take(at);
-            tell(boxes[at].node);
-        }
-    });
-    picture.addEventListener("mousemove", (event) => {
-        const at = drawn.indexOf(event.target.closest("g.frame"));
-        if (at >= 0)
-            look.card.show(event, look.facts(boxes[at].node));
-        else
-            look.card.hide();
-    });
-    picture.addEventListener("mouseleave", look.card.hide);
-}
-
-/* `upward`: the root below, what comes after it above. `look` says how a node is shown: its class, title and text, its bands
-   and what lies over its colour, and the card with its facts. */
+/* `upward`: the root is at the bottom. `look` says how to show a node: its class, title and text, its bands and the pattern
+   over its colour, and the card with its facts. */
 function drawFlame(width, {zoomed, found, zoom, look, upward, ...others}) {
     const boxes = boxesOf(zoomed, width), deepest = d3.max(boxes, (box) => box.depth), height = (deepest + 1) * FRAME_HEIGHT;
     const picture = svg("svg", {width, height, viewBox: `0 0 ${width} ${height}`, class: "flame", role: "tree", "aria-label": look.label}, look.defs);

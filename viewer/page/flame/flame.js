@@ -1,4 +1,4 @@
-/* The flame graph: the outermost frame on top (or, inverted, the innermost); of one function its callers above it and its
+/* The flame graph: outermost frames on top (or, inverted, innermost); for one function, its callers above it and its
    callees below. */
 
 function frameKind(f) {
@@ -15,7 +15,7 @@ function frameKind(f) {
 
 const KIND_NAMES = {own: "the job's Python", library: "libraries' Python", native: "native code", "made-up": "imports, small sites, unattributed"};
 
-/* What is looked at, as the address says. */
+/* The view that the address asks for. */
 function flameAsked() {
     return {memory: memoryWanted(), measure: oneOf(MEASURES, state.get("measure")), window: windowOf(state.get("window")),
         finding: state.get("finding"), inverted: state.get("inverted") === "1",
@@ -25,7 +25,7 @@ function flameAsked() {
 let treeMade;
 derive(() => treeMade = {key: "", tree: null, weight: null});
 
-/* {weight, channels, spaces, tree, sandwich} of what is asked for; the tree is made anew when something else is asked for. */
+/* {weight, channels, spaces, tree, sandwich} of that view; the tree is remade when the view changes. */
 function flameMade({memory, measure, window, finding, key, inverted}) {
     const asked = [memory, measure, window.from, window.to, window.whole, finding, key, inverted].join(" ");
     if (treeMade.key !== asked) {
@@ -46,7 +46,7 @@ function plainLook(total, own, card) {
         pick: (node) => node.frame >= 0 && !frame.isMadeUp(node.frame) && state.set({function: functionKey(node.frame), zoom: ""}, true)};
 }
 
-/* What is not there, and where there is something. */
+/* Says what is missing here, and where there is something. */
 function emptyNote({measure, memory, finding, window}) {
     const of = finding && findingById.has(finding) ? finding : memoryName(memory);
     const what = measure === "growth" ? `Nothing of ${of} grew in ${windowText(window)}.`
@@ -55,12 +55,14 @@ function emptyNote({measure, memory, finding, window}) {
     return el("p", {class: "none"}, what, " ", el("a", {href: way}, "Show a graph with memory in it"));
 }
 
-/* Sites count the steps of their own process, which may have ended when others had not. */
+/* Sites count the steps of their own process, which may have ended before others; and a step may end after the timeline's
+   last look at it. */
 function beyondNote(value, {measure, memory, finding, window}) {
     const row = lookAt(window.to);
     const line = measure === "live" && !finding && row !== undefined ? ofSpaces(memory, timeline.spaces, [row])[0] : Infinity;
     return value <= 1.02 * line ? null : el("p", {class: "quiet"}, `The timeline shows ${bytesText(line)} at ${stepUnit} ${window.to}. ` +
-        `This graph counts each process at its own ${stepUnit} ${window.to}; they did not all run at once.`);
+        (processes.length > 1 ? `This graph counts each process at its own ${stepUnit} ${window.to}; they did not all run at once.`
+            : `It was measured before that ${stepUnit} ended; this graph counts its end.`));
 }
 
 function flameNotes(value, asked) {
@@ -92,7 +94,7 @@ function flameControls(asked) {
         windowFields()];
 }
 
-/* The way back from a function to the whole graph. */
+/* Links back from a function to the whole graph. */
 function functionCrumbs(root) {
     return [el("li", {}, el("button", {type: "button", class: "crumb", onclick: () => state.set({function: ""}, true)}, "all")),
         el("li", {}, el("button", {type: "button", class: "crumb", "aria-current": "true"}, nameOf(frame.name(root.frame)), " and its callers and callees"))];

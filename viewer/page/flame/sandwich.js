@@ -1,6 +1,6 @@
-/* One function: who called it, and whom it called. */
+/* One function: its callers and its callees. */
 
-/* Stacks that are shown as one of these frames and whose callers are not: what a recursion made counts once. */
+/* Stacks shown as one of these frames, whose callers are not: counts recursion once. */
 function outermostOf(isWanted, sums, key) {
     const {as, caller} = shownStacks(key), isWithin = new Uint8Array(nStacks), list = [];
     for (let s = 0; s < nStacks; s++) {
@@ -12,7 +12,7 @@ function outermostOf(isWanted, sums, key) {
     return list;
 }
 
-/* {callers, callees}: trees that both begin with the function, whatever its line is; null where nothing of it is weighed. */
+/* {callers, callees}: two trees that both begin with the function, on any line; null where it weighs nothing. */
 function sandwichOf(name, channels, key) {
     const {as} = shownStacks(key), sums = allWeights(channels, key);
     const isWanted = Uint8Array.from(frames.name, (_, f) => functionKey(f) === name ? 1 : 0);
@@ -25,8 +25,7 @@ function sandwichOf(name, channels, key) {
         callers: treeOf(first, as, calling, totals, {of: own, next: calling(own)})};
 }
 
-/* Functions with what they and their callees weigh, and what they do themselves: [{frame, total, own}], each frame any of its
-   function's. */
+/* Functions with their total and their own weight: [{frame, total, own}]; `frame` is any one of the function. */
 function functionsOf(channels, key) {
     const {as, caller} = shownStacks(key), own = ownWeights([channels[0]], key)[0], all = allWeights([channels[0]], key)[0];
     const keys = onceFor((f) => functionKey(f)), known = new Map();
@@ -50,7 +49,7 @@ function functionsOf(channels, key) {
 
 const MOST_FUNCTIONS = 40;
 
-/* The first by both sums; each leads to its callers and callees. */
+/* The top functions by each sum; each links to its callers and callees. */
 function functionTable(channels, key) {
     const total = d3.sum(channels[0]) || 1;
     const list = functionsOf(channels, key).sort((a, b) => b.total - a.total || b.own - a.own);
@@ -63,7 +62,7 @@ function functionTable(channels, key) {
         [bytesText(one.total), shareText(one.total / total), bytesText(one.own)].map((text) => el("td", {}, text)))))));
 }
 
-/* The same flame graph, of one function. */
+/* Links to the flame graph of one function. */
 function sandwichLink(f) {
     const values = Object.fromEntries(state.values);
     return state.link("flame", {...values, function: functionKey(f), zoom: ""});

@@ -1,12 +1,12 @@
-/* What of each stack is shown: frames of Python, native ones, or both; Python's own way to a module as one box, unless it is
-   unfolded. A key says which: "python", "both+imports". */
+/* Which part of a stack is shown: Python frames, native ones, or both; Python's own import path as one box, unless
+   unfolded. A key encodes this: "python", "both+imports". */
 
 const STACK_KINDS = [["python", "Python"], ["native", "native"], ["both", "both"]];
 
 const shownKey = (kind, imports) => kind + (imports ? "+imports" : "");
 
-/* {as, nearest, caller}, numbers over stacks: the frame that a stack is shown as, −1 where it is not; the nearest stack
-   outwards that is shown, itself first; the nearest of what called it. −1 where none is. */
+/* {as, nearest, caller}, arrays indexed by stack: the frame that it is shown as, or −1; the nearest shown stack outwards,
+   itself included; the nearest shown caller of that. −1 where there is none. */
 const shownStacks = onceOfData((key) => {
     const [kind, imports] = key.split("+"), isImport = onceFor((file) => texts[file].startsWith("<frozen importlib"));
     const frameAs = (f) => frame.isMadeUp(f) ? f : kind !== "both" && frame.isPython(f) !== (kind === "python") ? -1
@@ -23,7 +23,7 @@ const shownStacks = onceOfData((key) => {
     return {as, nearest, caller};
 });
 
-/* Frames that a stack is shown as, innermost first. */
+/* Frames shown for a stack, innermost first. */
 function shownFramesOf(stack, key) {
     const {as, nearest, caller} = shownStacks(key), list = [];
     for (let s = stack < 0 ? -1 : nearest[stack]; s >= 0; s = caller[s])
@@ -31,8 +31,8 @@ function shownFramesOf(stack, key) {
     return list;
 }
 
-/* Stacks that are shown by who called them, as lists: the first one called from each, and the next beside each. The last
-   of `first` is of those that nothing shown has called. */
+/* Stacks by their shown callers, as linked lists: `first` has the first callee of each, `next` the next sibling. The last
+   entry of `first` is for stacks without a shown caller. */
 const shownCallees = onceOfData((key) => {
     const {as, caller} = shownStacks(key), first = new Int32Array(nStacks + 1).fill(-1), next = new Int32Array(nStacks);
     for (let s = nStacks - 1; s >= 0; s--) {

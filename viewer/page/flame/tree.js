@@ -1,10 +1,10 @@
 /* Stacks as a tree of frames with weights, for the flame graph. A node: {frame, value, sums, parent, children}. */
 
-const LEAST_SHARE = 1 / 4000; /* of the frame around it: what is narrower is not to be seen, and so not zoomed to */
+const LEAST_SHARE = 1 / 4000; /* of the frame around it: narrower ones cannot be seen, nor zoomed to */
 
-/* A tree's nodes are made where they are looked at, for what is too narrow to be seen is by far the most. The stacks of a
-   node have the same shown frames up to it; `tree.headsOf(node)` gives those that come next, and their weights: a list for
-   each channel, the first of which is the value. */
+/* Nodes are made when they are looked at, since most are too narrow to be seen. The stacks of a node share the shown frames
+   down to it; `tree.headsOf(node)` returns the stacks that come next, and their weights: a list for each channel, of which
+   the first is the value. */
 function callNode(tree, frame, parent, sums) {
     return {tree, frame, parent, sums, value: sums[0], heads: null, stacks: [], weights: sums.map(() => []), children: [], least: Infinity};
 }
@@ -15,7 +15,7 @@ function treeOf(frame, as, headsOf, sums, heads) {
     return {...callNode(tree, frame, null, sums), ...heads.of, heads: heads.next};
 }
 
-/* Children that are new with this weight as the least: their frames are those seen, with a sum in `byFrame`. */
+/* New children with at least this weight: their frames are those seen, with a sum in `byFrame`. */
 function freshChildren(node, seen, least) {
     const {tree, children} = node, {byFrame, slots} = tree, known = new Set(children.map((child) => child.frame)), fresh = [];
     for (const f of seen) {
@@ -25,7 +25,7 @@ function freshChildren(node, seen, least) {
     return fresh;
 }
 
-/* Gives fresh children what is theirs. */
+/* Gives new children their stacks. */
 function fillChildren(tree, fresh, heads) {
     for (let n = 0; fresh.length && n < heads.stacks.length; n++) {
         const slot = tree.slots[tree.as[heads.stacks[n]]];
@@ -40,7 +40,7 @@ function fillChildren(tree, fresh, heads) {
     }
 }
 
-/* Children that have at least this weight; there may be others. */
+/* Children with at least this weight; may include others. */
 function childrenOf(node, least) {
     if (!node.tree || least >= node.least)
         return node.children;
@@ -61,7 +61,7 @@ function childrenOf(node, least) {
     return node.children;
 }
 
-/* Of each channel what each shown stack made itself. */
+/* For each channel, the weight that each shown stack allocated itself. */
 function ownWeights(channels, key) {
     const {nearest} = shownStacks(key), own = channels.map(() => new Float64Array(nStacks));
     for (let row = 0; row < nRowsWeighed; row++) {
@@ -72,7 +72,7 @@ function ownWeights(channels, key) {
     return own;
 }
 
-/* The same with what its callees made. */
+/* The same including its callees. */
 function allWeights(channels, key) {
     const sums = ownWeights(channels, key), {caller} = shownStacks(key);
     for (let s = nStacks - 1; s >= 0; s--) {
@@ -82,12 +82,12 @@ function allWeights(channels, key) {
     return sums;
 }
 
-/* Heads with their weights of each channel. */
+/* Heads with their weights in each channel. */
 const headsWith = (list, sums) => ({stacks: list, weights: sums.map((sum) => list.map((s) => sum[s]))});
 
 const totalsOf = (channels) => channels.map((of) => d3.sum(of));
 
-/* What shown stacks called, if it weighs anything. */
+/* Callees of shown stacks, if they weigh anything. */
 function calledFrom(sums, key) {
     const {first, next} = shownCallees(key);
     return (callers) => {
@@ -102,7 +102,7 @@ function calledFrom(sums, key) {
     };
 }
 
-/* What called the stacks of a node. Those that meet on their way outwards are one from there on. */
+/* Callers of a node's stacks. Stacks that meet on their way outwards are merged from there on. */
 function callersOf(nChannels, key) {
     const {caller} = shownStacks(key), met = new Int32Array(nStacks);
     return (node) => {
@@ -136,7 +136,7 @@ function calleesTree(channels, key) {
     return treeOf(-1, shownStacks(key).as, callersOf(channels.length, key), totalsOf(channels), {next: headsWith(tips, own)});
 }
 
-/* Share of the weight whose stacks have a matching frame, and which frames match. */
+/* The share of the weight in stacks with a matching frame, and which frames match. */
 function searchFrames(text, weight, key) {
     const {as, caller} = shownStacks(key), isWanted = frameMatcher(text.toLowerCase());
     const matches = Uint8Array.from(frames.name, (_, f) => isWanted(f) ? 1 : 0);

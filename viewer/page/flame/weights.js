@@ -1,10 +1,11 @@
-/* What the flame graph weighs: rows of sites, behind them rows of small ones, and a row a space of what no site has. */
+/* The weights of the flame graph: rows of sites, then rows of small ones, then a row per space for memory without a
+   site. */
 
 const MEASURES = [["live", "live at the window's end"], ["kept", "kept at the end"], ["growth", "growth in the window"],
     ["peak", "peaks in the window"], ["allocated", "allocated in the whole run"]];
 const WEIGHED = ["allocations", "allocated_bytes", "peak_bytes", "retained_bytes", "space", "stack", "series"];
 
-/* Columns of the rows; those from `restFrom` on are one a space of the job. */
+/* Columns of the rows; from row `restFrom` on there is one per space of the job. */
 let weighed, nRowsWeighed, restFrom;
 derive(() => {
     const rows = (columns) => columns.space ? columns.space.length : 0, nSmall = rows(small);
@@ -35,20 +36,20 @@ function weightOf(row, measure, window) {
 const isWeighed = (row, memory, finding) => memoryOfText(weighed.space[row]) === memory &&
     (!finding || row < nSites && isOfFinding(row, finding));
 
-/* The timeline's last look within that step; undefined where it did not look then, for another instant says nothing of it. */
+/* The timeline's last look within that step; undefined where there was none, since another moment says nothing about it. */
 function lookAt(step) {
     const at = d3.bisectRight(stepsOfRows, step) - 1;
     return stepsOfRows[at] === step ? stepRows[at] : undefined;
 }
 
-/* What the timeline has of a space in a step, and no site: it lives within steps, or its site could not be told. Nothing
-   where sites have more, as where processes ended at other times than the job's last step. */
+/* Memory that the timeline counts in a space at a step, beyond what sites explain: it lives within steps, or its site is
+   unknown. 0 where sites have more, as where processes ended at other times than the job's last step. */
 function unattributed(space, step, bytes) {
     const row = lookAt(step);
     return row === undefined ? 0 : Math.max(0, (timeline.spaces[space]?.live_bytes[row] || 0) - bytes);
 }
 
-/* Weights of all rows that are looked at; others weigh nothing. */
+/* Weights of all rows in view; all others weigh 0. */
 function weights(memory, measure, window, finding) {
     const list = new Float64Array(nRowsWeighed), sums = new Map();
     for (let row = 0; row < restFrom; row++) {
@@ -66,14 +67,14 @@ function weights(memory, measure, window, finding) {
     return list;
 }
 
-/* Of each row how many blocks its weight is in, if all it made are as large as they are on average. */
+/* For each row, the number of blocks in its weight, estimated from its average block. */
 function blocksWeighed(weight) {
     return weight.map((bytes, row) => bytes > 0 && weighed.allocated_bytes[row] > 0
         ? bytes * weighed.allocations[row] / weighed.allocated_bytes[row] : 0);
 }
 
-/* What is summed over the tree: the weights themselves first, the blocks they are in, how often it was allocated in the run,
-   and the weights of each space. */
+/* The channels summed over the tree: the weights first, then the number of blocks in them, the allocations in the run, and
+   the weights of each space. */
 function channelsOf(weight, memory) {
     const own = spaces.filter((space) => memoryOf(space) === memory);
     const bySpaces = own.map((space) => weight.map((bytes, row) => texts[weighed.space[row]] === space ? bytes : 0));

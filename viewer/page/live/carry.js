@@ -1,5 +1,5 @@
-/* An address names findings, sites, pairs and layouts of devices by their numbers in the data. In newer data they have others: what is
-   looked at is looked for there, and is let go where it is no more. */
+/* An address names findings, sites, pairs and layouts by their numbers in the data. Newer data has other numbers: what is
+   in view is looked up in it, and dropped where it no longer exists. */
 
 function findingNames(finding) {
     const place = finding.frame || {};
@@ -13,7 +13,7 @@ function stackName(stack) {
 
 const indexOrNone = (i) => i < 0 ? undefined : i;
 
-/* In this order: a segment is one of the layout that is looked at. */
+/* The order matters: a segment belongs to the layout in view. */
 const CARRIED = {
     finding: {
         names: (id) => findingNames(findings.find((finding) => finding.id === id)),
@@ -48,7 +48,7 @@ const CARRIED = {
     },
 };
 
-/* Called before the data is replaced; what it returns, after. */
+/* Call it before the data is replaced, and its result afterwards. */
 function carryAddress() {
     const wanted = Object.entries(CARRIED).filter(([key, kind]) => kind.has(state.get(key)))
         .map(([key, kind]) => [key, kind.names(state.get(key))]);

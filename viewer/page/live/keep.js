@@ -1,5 +1,5 @@
-/* What the reader has stays over a drawing of newer data: where things are scrolled to, what is unfolded, where the focus
-   is, what is half typed. Elements are told by what they are for; those that say so themselves have `keptAs`. */
+/* Keeps the reader's state when newer data is drawn: scroll positions, what is unfolded, the focus, half-typed text.
+   Elements are recognised by their purpose; some name it themselves in `keptAs`. */
 
 const SCROLLED = ".scroller, .scroll-x, .source";
 
@@ -13,7 +13,7 @@ function keptName(element) {
         /^(BUTTON|A|SUMMARY)$/.test(element.tagName) ? element.textContent.replace(/\d+/g, "") : ""].join("\n");
 }
 
-/* Finds the like of an element among others of its kind: by its name and its place among its namesakes. */
+/* Finds the counterpart of an element: by its name, and by its place among elements of that name. */
 function likeOf(element, css) {
     const name = keptName(element), all = () => [...document.querySelectorAll(css)].filter((other) => keptName(other) === name);
     const place = all().indexOf(element);
@@ -60,7 +60,7 @@ function keptFocus(element) {
     };
 }
 
-/* Notes what there is; what it returns brings it back. */
+/* Notes the state; the returned function restores it. */
 function keepPlace() {
     const kept = [...main.querySelectorAll("details[open]")].map(keptFold);
     for (const element of main.querySelectorAll(SCROLLED))
@@ -70,7 +70,7 @@ function keepPlace() {
         kept.push(keptFocus(focused));
     return () => {
         kept.forEach((restore) => restore());
-        main.style.minHeight = height + "px"; // pictures take their room when they are drawn
+        main.style.minHeight = height + "px"; // pictures have no height until they are drawn
         scrollTo(scrollX, scrollY);
         requestAnimationFrame(() => requestAnimationFrame(() => main.style.minHeight = ""));
     };

@@ -1,11 +1,11 @@
-/* A page that `seep view --serve` gave follows the job: it asks its server for newer data, which waits until there is some,
-   and draws it in the place of the old. A page from a file does none of this. */
+/* A page from `seep view --serve` follows the job: it asks its server for newer data, which waits until there is some, and
+   replaces the old. A page from a file does none of this. */
 
 const live = data.live && /^https?:$/.test(location.protocol)
     ? {...data.live, paused: false, gone: false, lost: false, held: null, asking: null, ahead_s: 0} : null;
 
 const GIVE_UP_S = 60; /* the server answers within 25 s */
-const AGAIN_S = 5; /* where it did not */
+const AGAIN_S = 5; /* after a failure */
 
 const LIVE_MARKS = {live: "●", paused: "❚❚", ended: "■", gone: "▲"};
 
@@ -17,7 +17,7 @@ function timeText(unix_s) {
     return new Date(1000 * unix_s).toLocaleTimeString([], {hour: "2-digit", minute: "2-digit"});
 }
 
-/* "live, step 1234, 3 s ago"; clocks may differ, so the age is what the server's says. */
+/* "live, step 1234, 3 s ago"; clocks may differ, so the age is measured by the server's. */
 function liveText() {
     const kind = liveKind(), age = Math.max(0, Date.now() / 1000 + live.ahead_s - live.unix_s);
     const step = `${stepUnit} ${countText(job.steps || 0)}`;
@@ -50,7 +50,7 @@ function showLive() {
     }
 }
 
-/* While something is being dragged, chosen, composed or marked, what is under it stays. */
+/* While the reader drags, chooses, composes or selects something, the page below stays as it is. */
 const hands = {down: false, list: null, composing: false};
 
 function isBusy() {
@@ -64,11 +64,11 @@ function watchHands() {
     on("pointerdown", (event) => {
         hands.down = true;
         const list = event.target.closest("select");
-        hands.list = list === hands.list ? null : list; // the second press folds it
+        hands.list = list === hands.list ? null : list; // a second press closes the list
     });
     for (const name of ["pointerup", "pointercancel", "dragend"])
         on(name, () => hands.down = false);
-    on("pointermove", (event) => hands.down &&= event.buttons !== 0); // it was let go outside
+    on("pointermove", (event) => hands.down &&= event.buttons !== 0); // it was released outside the window
     for (const name of ["change", "keydown"])
         on(name, () => hands.list = null);
     on("compositionstart", () => hands.composing = true);
@@ -88,10 +88,10 @@ function drawHeld() {
     restore();
 }
 
-/* A look that failed has nothing to be drawn. */
+/* A look that failed brings nothing to draw. */
 function takeNews(newer, date) {
     live.gone = false;
-    live.ahead_s = date ? Date.parse(date) / 1000 + 0.5 - Date.now() / 1000 : live.ahead_s; // it is of whole seconds
+    live.ahead_s = date ? Date.parse(date) / 1000 + 0.5 - Date.now() / 1000 : live.ahead_s; // the server's date is in whole seconds
     if (newer && newer.job)
         live.held = newer;
     else if (newer)
@@ -119,7 +119,7 @@ async function askOnce() {
     const giveUp = setTimeout(() => live.asking.abort(), 1000 * GIVE_UP_S);
     try {
         const answer = await fetch("data?after=" + newestVersion(), {cache: "no-store", signal: live.asking.signal});
-        live.lost = !answer.ok; // another server has its place
+        live.lost = !answer.ok; // another server is at this address now
         live.gone = live.lost;
         takeNews(answer.status === 200 ? await answer.json() : null, answer.headers.get("Date"));
     } catch (error) {
@@ -138,7 +138,7 @@ async function followJob() {
     }
 }
 
-/* Nobody asks for what nobody looks at. */
+/* A page that nobody looks at does not ask. */
 function stopAsking() {
     if (live.asking && (live.paused || document.hidden))
         live.asking.abort();

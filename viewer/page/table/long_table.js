@@ -1,12 +1,11 @@
-/* A table of very many rows, of which only those in sight exist. Columns: {key, title, text(row, fit), width, wide,
-   asked, left}; the first one is always there and takes what room is left, for which fit(text) shortens a name; those
-   that have `wide` are there as far as there is room, the smallest `wide` first, and those that say `asked` where they
-   are asked for. */
+/* A table of very many rows, of which only those in sight exist. Columns: {key, title, text(row, fit), width, wide, asked,
+   left}. The first column is always shown and takes the remaining width, to which fit(text) shortens a name. Columns with
+   `wide` are shown as far as they fit, the smallest `wide` first; those with `asked` only when asked for. */
 
 const ROW_HEIGHT = 30, PAPER_ROWS = 200, LEAST_NAME = 260;
 const isNarrow = matchMedia("(max-width: 760px)");
 
-/* `chosen`: keys between commas; "" is for those that there is room for. */
+/* `chosen`: keys between commas; "": the columns that fit. */
 function columnsShown(columns, chosen, room = main.clientWidth) {
     const keys = chosen.split(","), shown = new Set(columns.filter((column, i) => i === 0 ||
         (chosen ? keys.includes(column.key) : !column.asked && !column.wide)));
@@ -17,7 +16,7 @@ function columnsShown(columns, chosen, room = main.clientWidth) {
     return columns.filter((column) => shown.has(column));
 }
 
-/* Which columns there are, as boxes to tick. `choice.sync()` brings them up to date. */
+/* A box to tick for each column. `choice.sync()` brings them up to date. */
 function columnChoice(columns, chosen, changed) {
     const boxes = columns.slice(1).map((column) => el("input", {type: "checkbox", value: column.key, onchange: () =>
         changed(boxes.filter((box) => box.checked).map((box) => box.value).join(",") || "line")}));
@@ -38,7 +37,7 @@ function virtualTable({columns, chosen, label, sortKey, sortDown, onsort, onopen
     const scroller = el("div", {class: "scroller", role: "grid", "aria-label": label, tabindex: "0", "data-paper": true}, head, body, rest);
     let list = [], active = 0, shown = [], drawnLook = "", onPaper = false;
 
-    /* Heads are made anew when other columns are shown, and keep the focus otherwise. */
+    /* The header is remade when other columns are shown, and keeps the focus otherwise. */
     function drawHead() {
         const wanted = columnsShown(columns, chosen(), onPaper ? Infinity : main.clientWidth);
         const look = isNarrow.matches + wanted.map((column) => column.key).join();
@@ -74,7 +73,7 @@ function virtualTable({columns, chosen, label, sortKey, sortDown, onsort, onopen
     }
 
     function draw() {
-        if (!scroller.isConnected) // its rows are of data that is no more
+        if (!scroller.isConnected) // its rows belong to old data
             return;
         const first = onPaper ? 0 : Math.max(0, Math.floor(scroller.scrollTop / ROW_HEIGHT) - 5);
         const last = Math.min(list.length, onPaper ? PAPER_ROWS : first + Math.ceil(scroller.clientHeight / ROW_HEIGHT) + 10);
@@ -117,7 +116,7 @@ function virtualTable({columns, chosen, label, sortKey, sortDown, onsort, onopen
         draw();
     }).observe(scroller);
 
-    /* The number of the active row; with one given, it is that. */
+    /* The number of the active row; sets it where one is given. */
     scroller.activeRow = (at = active) => {
         active = Math.max(0, Math.min(at, list.length - 1));
         draw();

@@ -1,6 +1,6 @@
-/* What is known of one site, or of several together: their course, how old and how large their blocks were; its stack. */
+/* What is known of one site, or of several together: its timeline, the ages and sizes of its blocks, its stack. */
 
-/* {step, bytes} of several sites together: of one its own. */
+/* {step, bytes} of several sites together; of a single one, its own. */
 function seriesOfAll(list) {
     if (list.length === 1)
         return seriesOf(list[0]);
@@ -36,7 +36,7 @@ function classBars(heads, classes, fromText) {
 
 const pairsOf = (raw) => d3.range(0, raw.length, 2).map((k) => [raw[k], raw[k + 1]]);
 
-/* How old blocks were when they were freed. */
+/* The ages of blocks when they were freed. */
 function lifetimesChart(list) {
     const sums = new Map();
     for (const i of list)
@@ -51,8 +51,8 @@ function ageText(age, next) {
     return next && next[0] === age + 1 || age === 0 ? countText(age) : "from " + countText(age);
 }
 
-/* How many blocks of which sizes a site asked for: [from, n] by powers of two. What nobody noted counts as large as all
-   were on average, which is right where all were alike. `noted`: how many are not of these. */
+/* How many blocks of which sizes a site allocated: [from, n] by powers of two. Blocks whose size was not noted count at the
+   average, which is right where all are equal. `noted`: how many blocks are not of this kind. */
 function sizeClasses(list) {
     const sums = new Map();
     let noted = 0;
@@ -78,7 +78,7 @@ function sizesOf(list) {
         el("p", {class: "quiet"}, `Sizes are exact for ${shareText(noted / all)} of these allocations; the rest count with the average size of their stack.`)];
 }
 
-/* Frames with what their lines say, as far as that is known. */
+/* Frames with the source of their lines, as far as it is known. */
 function stackList(stack, lookAt) {
     return el("ol", {class: "stack"}, framesOf(stack).map((f) => el("li", {class: frameKind(f) + (f === lookAt ? " here" : "")},
         el("code", {}, nameOf(frame.name(f))), " ", nameOf(frame.where(f), {class: "quiet"}),
@@ -99,7 +99,7 @@ function siteFacts(i) {
     findingsOf[i].length ? ["; in ", withFindingLinks(findingIds(i))] : null);
 }
 
-/* All that is known of one. */
+/* Everything known of one site. */
 function siteParts(i) {
     return [siteFacts(i), seriesChart([i]), el("h3", {}, "Stack, innermost first"), stackList(sites.stack[i], sites.look_at[i]), blocksOf([i])];
 }

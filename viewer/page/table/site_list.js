@@ -1,4 +1,4 @@
-/* All lines as a table, and how large what they allocated was. */
+/* All lines as a table, and the sizes of their allocations. */
 
 const numberColumn = (key, title, width, of, wide) =>
     ({key, title, width, wide, value: (line) => of(line) ?? -1, text: (line) => of(line) === null ? "" : countText(of(line))});
@@ -6,30 +6,31 @@ const bytesColumn = (key, title, width, of, wide) =>
     ({...numberColumn(key, title, width, of, wide), text: (line) => bytesText(Math.abs(of(line)) < 0.5 ? 0 : of(line))});
 const sumColumn = (key, title, width, wide) => bytesColumn(key, title, width, (line) => lineSum(line, key), wide);
 const textColumn = (key, title, width, of, more) => ({key, title, width, value: of, text: (line) => nameOf(of(line)), ...more});
-/* What a screen has room for first. */
+/* The order in which columns get room. */
 const WIDE = {finding: 1, peak_bytes: 2, stacks: 3, allocated_bytes: 4, allocations: 5, space: 6, role: 7};
 const mostColumn = (key, width, of) => textColumn(key, key, width, (line) => mostText(line, of),
     {wide: WIDE[key], text: (line) => nameOf(mostText(line, of), {title: lineTexts(line, of)})});
-const lineFindings = (line) => [...new Set(line.sites.flatMap((i) => findingsOf[i]))].map((finding) => finding.id).join(", ");
+const lineFindings = (line) => [...new Set(line.rows.flatMap((i) => findingsOf[i]))].map((finding) => finding.id).join(", ");
 
 const LINE_COLUMNS = [
     {key: "line", title: "line", left: true, value: (line) => lineOrder(line.f),
         text: (line, fit) => nameOf(fit(shortFrameText(line.f)), {title: frame.text(line.f)})},
     mostColumn("space", 92, site.space),
     mostColumn("role", 112, site.role),
-    numberColumn("stacks", "stacks", 70, (line) => line.sites.length, WIDE.stacks),
+    numberColumn("stacks", "stacks", 70, (line) => line.rows.length, WIDE.stacks),
     sumColumn("retained_bytes", "kept", 104),
     {...sumColumn("live_bytes", "live at end", 104), asked: true},
     bytesColumn("peak_bytes", "peak", 104, linePeak, WIDE.peak_bytes),
     sumColumn("growth", "growth/step", 116),
     sumColumn("allocated_bytes", "allocated", 104, WIDE.allocated_bytes),
     numberColumn("allocations", "allocations", 108, (line) => lineSum(line, "allocations"), WIDE.allocations),
-    {...numberColumn("age_p50", "median age", 104, (line) => line.sites.length === 1 ? sites.age_p50[line.sites[0]] : null), asked: true},
+    {...numberColumn("age_p50", "median age", 104, (line) => line.rows.length === 1 ? sites.age_p50[line.rows[0]] : null), asked: true},
     textColumn("threads", "thread", 170, (line) => lineTexts(line, site.threads), {left: true, asked: true}),
     textColumn("finding", "finding", 76, lineFindings, {wide: WIDE.finding}),
 ];
 
-/* Whether a site's line, space, role, thread, number or finding has the word. Lines are few: each is looked at once. */
+/* Whether a site's line, space, role, thread, number or finding contains the word. There are few lines: each is tested
+   once. */
 function wordMatcher(word) {
     const inLine = frameMatcher(word), inText = onceFor((text) => texts[text].toLowerCase().includes(word));
     const named = siteNumber.get(word.toUpperCase());
@@ -37,7 +38,7 @@ function wordMatcher(word) {
         sites.threads[i] >= 0 && inText(sites.threads[i]) || isOfFinding(i, word.toUpperCase());
 }
 
-/* Lines of the sites that have every word. */
+/* Lines of the sites that match every word. */
 function linesInOrder(text, finding, key, down) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const column = LINE_COLUMNS.find((c) => c.key === key) || LINE_COLUMNS.find((c) => c.key === "retained_bytes");
@@ -47,20 +48,13 @@ function linesInOrder(text, finding, key, down) {
         list = list.filter((i) => isOfFinding(i, finding));
     for (const matches of matchers)
         list = list.filter(matches);
-    return inOrder(linesOfSites(list), column.value, down);
+    return inOrder(linesOfRows(sites, list), column.value, down);
 }
 
 function countOfLines(lines) {
-    const others = d3.sum(small.sites || []), n = d3.sum(lines, (line) => line.sites.length);
+    const others = d3.sum(small.sites || []), n = d3.sum(lines, (line) => line.rows.length);
     return `${plural(lines.length, "line")}, ${plural(n, "stack")}` + (n < nSites ? ` of ${countText(nSites)}` : "") +
         (others ? `; ${countText(others)} very small ones are not on this page` : "");
-}
-
-/* The line that an address names, by itself or by one of its sites: of those that are listed, else of all. */
-function lineWanted(lines) {
-    const i = siteNumber.get(state.get("site")), key = state.get("line");
-    const find = (list) => i !== undefined ? list.find((line) => line.sites.includes(i)) : list.find((line) => lineKey(line) === key);
-    return i === undefined && !key ? null : find(lines) || find(linesOfSites(d3.range(nSites))) || null;
 }
 
 const sitesView = {
@@ -76,7 +70,7 @@ const sitesView = {
             onopen: (line) => state.set({line: lineKey(line), site: ""}, true)});
         let shown = "", listed = "", list = [];
         const sizes = el("div"), drawSizes = () => {
-            const made = fold({class: "sizes"}, "Sizes of what these lines allocated", () => sizesOf(list.flatMap((line) => line.sites)));
+            const made = fold({class: "sizes"}, "Sizes of what these lines allocated", () => sizesOf(list.flatMap((line) => line.rows)));
             made.open = Boolean(sizes.querySelector("[open]"));
             sizes.replaceChildren(made);
         };
@@ -105,8 +99,8 @@ const sitesView = {
             const wanted = [state.get("line"), state.get("site")].join(" ");
             if (wanted !== shown || isOther) {
                 shown = wanted;
-                const line = lineWanted(list);
-                details.replaceChildren(...line ? [lineDetails(line, siteNumber.get(state.get("site")))] : []);
+                const i = siteNumber.get(state.get("site")), line = chosenLine(sites, list, i);
+                details.replaceChildren(...line ? [lineDetails(line, i)] : []);
             }
         };
     },

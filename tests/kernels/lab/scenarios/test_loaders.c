@@ -397,7 +397,7 @@ TEST(a_picture_of_another_size_than_its_annotations_is_refused, .setup = make_an
     ck_assert_int_eq(seep_image_write_jpeg(in_folder("images/a.jpg"), &picture, 90, NULL), 0);
     ck_assert_int_eq(seep_maskrcnn_picture(&dataset, 0, &read, &err), -SEEP_EFORMAT);
     ck_assert_ptr_null(read);
-    ck_assert_str_eq(err.text, "not of 24x16, as its annotations say");
+    ck_assert_str_eq(err.text, "it is not 24x16, as its annotations say");
 }
 
 SUITE("loaders", .setup = make_scenes, .teardown = drop_scenes)

@@ -1,0 +1,93 @@
+#include "libprof/judge/arena_growth.h"
+
+#include "libprof/base/text.h"
+#include "libprof/model/live_level.h"
+#include "libprof/signs/work_areas.h"
+#include "libprof/thresholds/thresholds.h"
+#include "libprof/words/findings/growth_words.h"
+
+#include <stdlib.h>
+
+static int list_arenas(const struct seep_model *m, const struct seep_lines *lines,
+                       struct seep_arena_growth *out)
+{
+    out->sites = malloc((m->n_sites + 1) * sizeof *out->sites);
+    for (uint32_t i = 0; i < m->n_sites && out->sites; i++) {
+        if (lines->of_site[i] && seep_is_arena(m, i))
+            out->sites[out->n_sites++] = i;
+    }
+    return out->sites ? 0 : -SEEP_ENOMEM;
+}
+
+/* What they gained in the watched process, while it was watched; if it was seen only once, since
+ * before the first step. */
+static int measure(const struct seep_model *m, const struct seep_small_rise *rise,
+                   struct seep_arena_growth *out)
+{
+    const int32_t from = rise->from_step < rise->to_step ? (int32_t)rise->from_step : 0;
+    struct seep_level level = {0};
+    int rc = 0;
+
+    for (uint32_t p = 0; p < m->n_processes && !rc; p++) {
+        if (m->processes[p].id.pid != rise->pid)
+            continue;
+        rc = seep_level_sum(m, out->sites, out->n_sites, p, &level);
+        if (!rc) /* a snapshot's step is the last one that had ended */
+            out->gained_bytes += (double)(seep_level_at(&level, (int32_t)rise->to_step + 1).bytes -
+                                          seep_level_at(&level, from).bytes);
+    }
+    seep_level_fini(&level);
+    return rc;
+}
+
+static int choose_frame(const struct seep_model *m, const struct seep_lines *lines,
+                        struct seep_arena_growth *out)
+{
+    double *bytes = calloc(lines->n + 1, sizeof *bytes), most = -1;
+
+    for (size_t i = 0; i < out->n_sites && bytes; i++) {
+        const uint32_t line = lines->of_site[out->sites[i]] - 1;
+        bytes[line] += (double)m->sites[out->sites[i]].totals.peak_bytes;
+        if (bytes[line] > most) {
+            most = bytes[line];
+            out->frame = lines->list[line].frame;
+        }
+    }
+    free(bytes);
+    return bytes ? 0 : -SEEP_ENOMEM;
+}
+
+int seep_arena_growth_find(const struct seep_code *code, const struct seep_lines *lines,
+                           const struct seep_line_holders *holders, struct seep_arena_growth *out)
+{
+    const struct seep_model *m = code->model;
+
+    *out = (struct seep_arena_growth){.frame = holders->small_table};
+    if (!holders->small)
+        return 0;
+    int rc = list_arenas(m, lines, out);
+    if (!rc && out->n_sites)
+        rc = measure(m, holders->small, out);
+    out->found = !rc && out->gained_bytes >= SEEP_T_SHOWN_BYTES &&
+                 (double)holders->small->bytes >= SEEP_T_HALF * out->gained_bytes;
+    return out->found && !out->frame ? choose_frame(m, lines, out) : rc;
+}
+
+void seep_arena_growth_note(const struct seep_arena_growth *line,
+                            const struct seep_small_rise *rise, struct seep_finding *f)
+{
+    char its[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
+
+    seep_text_size((double)rise->bytes, its);
+    seep_text_size(line->gained_bytes, all);
+    if (rise->from_step < rise->to_step)
+        seep_finding_note(f, SEEP_SMALL_RISE_TEXT, rise->from_step, rise->to_step, all, its);
+    else
+        seep_finding_note(f, SEEP_SMALL_SEEN_TEXT, rise->to_step, all, its);
+}
+
+void seep_arena_growth_fini(struct seep_arena_growth *out)
+{
+    free(out->sites);
+    *out = (struct seep_arena_growth){0};
+}

@@ -1,0 +1,117 @@
+#include "libprof/model/model.h"
+#include "libprof/model/process_import.h"
+#include "libprof/model/stack_import.h"
+
+#include <stdio.h>
+
+static int add(struct seep_model *m, const struct seep_model_shortage *its)
+{
+    if (seep_grow(&m->shortages, &m->shortages_capacity, m->n_shortages + 1, sizeof *m->shortages))
+        return -SEEP_ENOMEM;
+    m->shortages[m->n_shortages++] = *its;
+    return 0;
+}
+
+/* ---- of devices ------------------------------------------------------------------------------ */
+
+/* Whether PyTorch's allocator reported later in the same step that it had no room: then the
+ * runtime's refusals were its attempts. */
+static bool is_a_try(const struct seep_device_notes *notes, const struct seep_device_shortage *its)
+{
+    for (size_t i = 0; its->source == SEEP_SHORTAGE_BY_RUNTIME && i < SEEP_MAX_SHORTAGES; i++) {
+        const struct seep_device_shortage *other = &notes->shortages[i];
+        if (other->source == SEEP_SHORTAGE_BY_ALLOCATOR && other->device == its->device &&
+            other->period == its->period && other->t_ns >= its->t_ns)
+            return true;
+    }
+    return false;
+}
+
+/* The space that had no room: tensor:N, device:N, or pinned host memory; false if the record names
+ * none. */
+static bool space_of_shortage(struct seep_model *m, const struct seep_device_shortage *its,
+                              uint16_t *space)
+{
+    const bool by_runtime = its->source != SEEP_SHORTAGE_BY_ALLOCATOR;
+    char name[24];
+
+    if (by_runtime && its->device == SEEP_DEVICE_PINNED)
+        return seep_model_add_space(m, "pinned", space);
+    if (its->device >= SEEP_MAX_DEVICES)
+        return false;
+    snprintf(name, sizeof name, "%s:%u", by_runtime ? "device" : "tensor", its->device);
+    return seep_model_add_space(m, name, space);
+}
+
+static int add_of_devices(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
+{
+    const struct seep_model_process *p = &m->processes[process];
+    const struct seep_device_notes *notes = &p->profile->header->devices;
+
+    for (size_t i = 0; i < SEEP_MAX_SHORTAGES; i++) {
+        const struct seep_device_shortage *its = &notes->shortages[i];
+        const bool by_runtime = its->source != SEEP_SHORTAGE_BY_ALLOCATOR;
+        uint16_t space;
+        if (!its->t_ns || is_a_try(notes, its) || !space_of_shortage(m, its, &space))
+            continue;
+        const struct seep_model_shortage shortage = {
+            .process = process,
+            .stack = its->stack ? seep_resolve_stack(resolver, p->profile, its->stack) : 0,
+            .device = its->device,
+            .space = space,
+            .source = its->source == SEEP_SHORTAGE_BY_REGISTER ? SEEP_SHORTAGE_BY_REGISTER
+                      : by_runtime                             ? SEEP_SHORTAGE_BY_RUNTIME
+                                                               : SEEP_SHORTAGE_BY_ALLOCATOR,
+            .step = seep_model_step(m, p, its->period),
+            .asked_bytes = its->asked_bytes,
+            .allocated_bytes = by_runtime ? 0 : its->allocated_bytes,
+            .reserved_bytes = by_runtime ? 0 : its->reserved_bytes,
+            .registered_bytes = its->device == SEEP_DEVICE_PINNED ? its->allocated_bytes : 0};
+        if (add(m, &shortage))
+            return -SEEP_ENOMEM;
+    }
+    return 0;
+}
+
+/* ---- of the host ----------------------------------------------------------------------------- */
+
+static int add_of_host(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
+{
+    const struct seep_model_process *p = &m->processes[process];
+    const struct seep_host_shortages *table = &p->profile->header->host_shortages;
+
+    for (size_t i = 0; i < SEEP_MAX_HOST_SHORTAGES; i++) {
+        const struct seep_host_shortage *its = &table->list[i];
+        uint16_t space;
+        if (!its->t_ns || !seep_model_add_space(m, "host", &space))
+            continue;
+        const struct seep_model_shortage shortage = {
+            .process = process,
+            .stack = its->stack ? seep_resolve_stack(resolver, p->profile, its->stack) : 0,
+            .device = SEEP_DEVICE_HOST,
+            .space = space,
+            .source = SEEP_SHORTAGE_BY_HOST,
+            .step = seep_model_step(m, p, its->period),
+            .asked_bytes = its->asked_bytes,
+            .allocated_bytes = its->live_bytes,
+            .refusal = {.requests = its->requests ? its->requests : 1,
+                        .address_bytes = its->address_bytes,
+                        .data_bytes = its->data_bytes,
+                        .limit_address_bytes = its->limit_address_bytes,
+                        .limit_data_bytes = its->limit_data_bytes,
+                        .met_bytes = its->met_bytes,
+                        .met_step = seep_model_step(m, p, its->met_period),
+                        .met_by_same = its->met_by_same != 0}};
+        if (add(m, &shortage))
+            return -SEEP_ENOMEM;
+    }
+    return 0;
+}
+
+int seep_process_import_shortages(struct seep_model *m, struct seep_resolver *resolver,
+                                  uint32_t process)
+{
+    const int rc = add_of_devices(m, resolver, process);
+
+    return rc ? rc : add_of_host(m, resolver, process);
+}

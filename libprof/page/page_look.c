@@ -1,0 +1,339 @@
+#include "libprof/page/page_look.h"
+
+#include "libprof/page/shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_LOOKS = 64,
+    MOST_PROCESSES = 64,
+    MOST_HOLDERS = 256,
+    MOST_HOPS = 64,
+    MOST_DEVICES = 64,
+    MOST_LINES = 8,   /* of code, of a holder */
+    MOST_NAME = 512,  /* bytes of a name or type, */
+    MOST_TEXT = 4096, /* of a command, a path in words, an error */
+};
+
+/* ---- the shape ------------------------------------------------------------------------------- */
+
+#define COUNT                                                                                      \
+    {                                                                                              \
+        .kind = SEEP_SHAPE_COUNT                                                                   \
+    }
+#define COUNT_OR                                                                                   \
+    {                                                                                              \
+        .kind = SEEP_SHAPE_COUNT, .others = SEEP_SHAPE_OR_NULL                                     \
+    }
+#define NUMBER                                                                                     \
+    {                                                                                              \
+        .kind = SEEP_SHAPE_NUMBER                                                                  \
+    }
+#define TEXT_OR_NOT                                                                                \
+    {                                                                                              \
+        .kind = SEEP_SHAPE_TEXT, .most = MOST_TEXT,                                                \
+        .others = SEEP_SHAPE_OR_NULL | SEEP_SHAPE_OR_MISSING                                       \
+    }
+#define BOOLEAN                                                                                    \
+    {                                                                                              \
+        .kind = SEEP_SHAPE_BOOLEAN                                                                 \
+    }
+#define NAME_OR                                                                                    \
+    {                                                                                              \
+        .kind = SEEP_SHAPE_TEXT, .most = MOST_NAME, .others = SEEP_SHAPE_OR_NULL                   \
+    }
+#define TEXT                                                                                       \
+    {                                                                                              \
+        .kind = SEEP_SHAPE_TEXT, .most = MOST_TEXT                                                 \
+    }
+#define TEXT_OR                                                                                    \
+    {                                                                                              \
+        .kind = SEEP_SHAPE_TEXT, .most = MOST_TEXT, .others = SEEP_SHAPE_OR_NULL                   \
+    }
+#define WORD(list)                                                                                 \
+    {                                                                                              \
+        .kind = SEEP_SHAPE_WORD, .words = (list)                                                   \
+    }
+#define OBJECT(list)                                                                               \
+    {                                                                                              \
+        .kind = SEEP_SHAPE_OBJECT, .fields = (list)                                                \
+    }
+#define LIST(n, of)                                                                                \
+    {                                                                                              \
+        .kind = SEEP_SHAPE_LIST, .most = (n), .item = &(of)                                        \
+    }
+/* By device; a look of an older seep has none. */
+#define DEVICES(of)                                                                                \
+    {                                                                                              \
+        .kind = SEEP_SHAPE_MAP, .most = MOST_DEVICES, .item = &(of),                               \
+        .others = SEEP_SHAPE_OR_MISSING                                                            \
+    }
+#define END                                                                                        \
+    {                                                                                              \
+        .key = NULL                                                                                \
+    }
+
+static const char *const ways[] = {"copy", "stop", "live", "core", NULL};
+static const char *const states[] = {"held", "cycle", "reference", "lost", NULL};
+static const char *const frame_kinds[] = {"python", "native", NULL};
+static const char *const growths[] = {"no", "grew", "steady", "endless", NULL};
+static const char *const roots[] = {"local",     "module", "modules",     "thread",
+                                    "static",    "stack",  "thread-data", "cycle",
+                                    "reference", "nobody", NULL};
+static const char *const hop_kinds[] = {"attribute", "key",   "index",  "element", "local",
+                                        "part",      "field", "native", "self",    NULL};
+
+static const struct seep_shape count_shape = COUNT, count_or_shape = COUNT_OR,
+                               number_shape = NUMBER,
+                               series_shape = LIST(MOST_LOOKS, count_or_shape);
+
+static const struct seep_field limit_fields[] = {{"bytes", COUNT}, {"kind", TEXT}, END};
+
+static const struct seep_field core_fields[] = {{"file", TEXT}, {"bytes", COUNT}, END};
+
+static const struct seep_field look_fields[] = {
+    {"t_s", NUMBER},
+    {"round", COUNT},
+    {"way", WORD(ways)},
+    {"why", TEXT_OR},
+    {"incomplete", TEXT_OR},
+    {"stop_ns", COUNT},
+    {"rss_bytes", COUNT_OR}, /* null: of a core file */
+    {"file_bytes", COUNT_OR},
+    {"pss_bytes", COUNT_OR},
+    {"objects", COUNT},
+    {"allocator",
+     {.kind = SEEP_SHAPE_TEXT,
+      .most = MOST_NAME,
+      .others = SEEP_SHAPE_OR_NULL | SEEP_SHAPE_OR_MISSING}},
+    {"live_bytes", COUNT},
+    {"device_bytes", DEVICES(count_shape)},
+    {"held_bytes", COUNT},
+    {"cycle_bytes", COUNT},
+    {"lost_bytes", COUNT},
+    {"reference_bytes", COUNT},
+    END,
+};
+static const struct seep_shape look_shape = OBJECT(look_fields);
+
+static const struct seep_field root_fields[] = {
+    {"kind", WORD(roots)}, {"name", NAME_OR}, {"function", NAME_OR}, {"file", TEXT_OR}, END};
+
+static const struct seep_field hop_fields[] = {
+    {"kind", WORD(hop_kinds)}, {"name", NAME_OR}, {"type", NAME_OR}, {"length", COUNT_OR}, END};
+static const struct seep_shape hop_shape = OBJECT(hop_fields);
+
+static const struct seep_field path_fields[] = {
+    {"text", TEXT}, {"root", OBJECT(root_fields)}, {"hops", LIST(MOST_HOPS, hop_shape)}, END};
+
+/* As in report.json. */
+static const struct seep_field frame_fields[] = {
+    {"kind", WORD(frame_kinds)},
+    {"function", TEXT_OR},
+    {"file", TEXT_OR},
+    {"line", COUNT_OR},
+    {"module", TEXT_OR_NOT},
+    {"offset", {.kind = SEEP_SHAPE_COUNT, .others = SEEP_SHAPE_OR_MISSING}},
+    END,
+};
+static const struct seep_field line_fields[] = {
+    {"frame", OBJECT(frame_fields)}, {"bytes", COUNT}, END};
+static const struct seep_shape line_shape = OBJECT(line_fields);
+
+static const struct seep_field holder_fields[] = {
+    {"key", {.kind = SEEP_SHAPE_TEXT, .most = 16}},
+    {"state", WORD(states)},
+    {"type", NAME_OR},
+    {"length", COUNT_OR},
+    {"bound", COUNT_OR},
+    {"within", COUNT_OR},
+    {"retained_bytes", COUNT},
+    {"device_bytes", DEVICES(count_shape)},
+    {"objects", COUNT},
+    {"path", OBJECT(path_fields)},
+    {"made_at",
+     {.kind = SEEP_SHAPE_LIST,
+      .most = MOST_LINES,
+      .item = &line_shape,
+      .others = SEEP_SHAPE_OR_NULL | SEEP_SHAPE_OR_MISSING}},
+    {"growth", WORD(growths)},
+    {"growth_bytes_per_minute", NUMBER},
+    {"device_growth_bytes_per_minute", DEVICES(number_shape)},
+    {"by_another", BOOLEAN},
+    {"retained_by_look", LIST(MOST_LOOKS, count_or_shape)},
+    {"device_bytes_by_look", DEVICES(series_shape)},
+    {"length_by_look", LIST(MOST_LOOKS, count_or_shape)},
+    {"pids",
+     {.kind = SEEP_SHAPE_LIST,
+      .most = MOST_PROCESSES,
+      .item = &count_shape,
+      .others = SEEP_SHAPE_OR_MISSING}},
+    END,
+};
+static const struct seep_shape holder_shape = OBJECT(holder_fields);
+
+#define PROCESS                                                                                    \
+    {"pid", COUNT}, {"parent", COUNT}, {"command", TEXT}, {"error", TEXT_OR},                      \
+        {"looks", LIST(MOST_LOOKS, look_shape)},                                                   \
+    {                                                                                              \
+        "holders", LIST(MOST_HOLDERS, holder_shape)                                                \
+    }
+
+static const struct seep_field process_fields[] = {PROCESS, END};
+static const struct seep_shape process_shape = OBJECT(process_fields);
+
+static const struct seep_field tree_fields[] = {
+    {"processes", LIST(MOST_PROCESSES, process_shape)},
+    {"holders", LIST(MOST_HOLDERS *MOST_PROCESSES, holder_shape)},
+    {"complete", BOOLEAN},
+    END,
+};
+
+static const struct seep_field document_fields[] = {
+    PROCESS,
+    {"seep", TEXT},
+    {"core",
+     {.kind = SEEP_SHAPE_OBJECT,
+      .fields = core_fields,
+      .others = SEEP_SHAPE_OR_NULL | SEEP_SHAPE_OR_MISSING}},
+    {"looked_unix_s", {.kind = SEEP_SHAPE_NUMBER, .others = SEEP_SHAPE_OR_MISSING}},
+    {"limit", {.kind = SEEP_SHAPE_OBJECT, .fields = limit_fields, .others = SEEP_SHAPE_OR_NULL}},
+    {"tree", {.kind = SEEP_SHAPE_OBJECT, .fields = tree_fields, .others = SEEP_SHAPE_OR_MISSING}},
+    END,
+};
+static const struct seep_shape document_shape = OBJECT(document_fields);
+
+/* ---- what its parts have to do with each other ----------------------------------------------- */
+
+static int wrong(struct seep_error *err, const char *name, const char *what)
+{
+    return seep_error_set(err, SEEP_EFORMAT, name, 0, "%s", what);
+}
+
+static int check_times(const json_t *looks, const char *name, struct seep_error *err)
+{
+    const json_t *look;
+    double before = 0;
+    size_t i;
+
+    json_array_foreach (looks, i, look) {
+        const double at = json_number_value(json_object_get(look, "t_s"));
+        if (at < before)
+            return wrong(err, name, "a look is earlier than the one before it");
+        before = at;
+    }
+    return 0;
+}
+
+/* Forgets one `within` of each circle. `seen`: of each holder the walk that came to it, from 1 on.
+ */
+static void open_circles(json_t *holders, uint32_t *seen)
+{
+    const size_t n = json_array_size(holders);
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t at = i; !seen[at];) {
+            json_t *holder = json_array_get(holders, at);
+            const json_t *within = json_object_get(holder, "within");
+            seen[at] = (uint32_t)i + 1;
+            if (json_is_null(within))
+                break;
+            at = (size_t)json_integer_value(within);
+            if (seen[at] == i + 1)
+                json_object_set_new(holder, "within", json_null());
+        }
+    }
+}
+
+/* The series of a holder, those of devices as well. */
+static bool are_as_long(const json_t *holder, size_t n_looks)
+{
+    const json_t *lengths = json_object_get(holder, "length_by_look"), *series;
+    const size_t n = json_array_size(json_object_get(holder, "retained_by_look"));
+    const char *device;
+
+    json_object_foreach (json_object_get(holder, "device_bytes_by_look"), device, series)
+        if (json_array_size(series) != n)
+            return false;
+    return json_array_size(lengths) == n && (!n_looks || n == n_looks);
+}
+
+static int check_holders(json_t *holders, size_t n_looks, const char *name, struct seep_error *err)
+{
+    const size_t n = json_array_size(holders);
+    const json_t *holder;
+    size_t i;
+
+    json_array_foreach (holders, i, holder) {
+        const json_t *within = json_object_get(holder, "within");
+        if (json_is_integer(within) && (uint64_t)json_integer_value(within) >= n)
+            return wrong(err, name, "a holder is within one that does not exist");
+        if (!are_as_long(holder, n_looks))
+            return wrong(err, name, "the series of a holder are not as long as the looks");
+    }
+    uint32_t *seen = calloc(n + 1, sizeof *seen);
+    if (!seen)
+        return seep_error_set(err, SEEP_ENOMEM, name, 0, "out of memory");
+    open_circles(holders, seen);
+    free(seen);
+    return 0;
+}
+
+static int check_process(const json_t *process, const char *name, struct seep_error *err)
+{
+    const json_t *looks = json_object_get(process, "looks");
+    json_t *holders = json_object_get(process, "holders");
+    int rc = check_times(looks, name, err);
+
+    if (!rc && !json_array_size(looks) && json_array_size(holders))
+        rc = wrong(err, name, "a process has holders, but no looks");
+    return rc ? rc : check_holders(holders, json_array_size(looks), name, err);
+}
+
+static int check(const json_t *look, const char *name, struct seep_error *err)
+{
+    const json_t *tree = json_object_get(look, "tree"), *process;
+    int rc = json_array_size(json_object_get(look, "looks"))
+                 ? check_process(look, name, err)
+                 : wrong(err, name, "there is no look in it");
+    size_t i;
+
+    json_array_foreach (json_object_get(tree, "processes"), i, process)
+        rc = rc ? rc : check_process(process, name, err);
+    if (!rc && tree)
+        rc = check_holders(json_object_get(tree, "holders"), 0, name, err);
+    return rc;
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+static int check_kind(const json_t *document, const char *name, struct seep_error *err)
+{
+    const char *format = json_string_value(json_object_get(document, "format"));
+    const json_t *version = json_object_get(document, "version");
+
+    if (!format || strcmp(format, "seep-look") != 0)
+        return wrong(err, name, "not a document of `seep look --format json`");
+    if (!json_is_integer(version) || json_integer_value(version) != 1)
+        return seep_error_set(err, SEEP_EVERSION, name, 0,
+                              "written by a newer seep: this one knows version 1");
+    return 0;
+}
+
+int seep_page_look(const json_t *document, const char *name, json_t **page, struct seep_error *err)
+{
+    json_t *look = NULL;
+    int rc = check_kind(document, name, err);
+
+    if (!rc)
+        rc = seep_shape_take(&document_shape, document, name, &look, err);
+    if (!rc)
+        rc = check(look, name, err);
+    if (rc) {
+        json_decref(look);
+        return rc;
+    }
+    *page = json_pack("{s:o}", "look", look);
+    return *page ? 0 : seep_error_set(err, SEEP_ENOMEM, name, 0, "out of memory");
+}

@@ -1,0 +1,157 @@
+#include "libprof/who/find/live_set.h"
+
+#include "libprof/base/hash_index.h"
+#include "libprof/format/live_format.h"
+
+#include <stdlib.h>
+
+enum {
+    MOST_BLOCKS = 6 * 1000 * 1000,
+    MOST_REGIONS = 1 << 14, /* 1 TiB. The directory may lead in a circle */
+    MOST_PAGES = 1 << 23,   /* 32 GiB of pages that have blocks */
+    MOST_OWN = 1 << 13,
+    GRANULE = 16,
+};
+
+struct reading {
+    struct seep_live_set *set;
+    struct seep_remote *remote;
+    uint64_t roots[SEEP_N_ROOTS], regions[SEEP_ROOT_REGIONS];
+    struct seep_live_page pages[SEEP_REGION_PAGES];
+    size_t regions_left, pages_left;
+    bool no_memory;
+};
+
+static void add(struct reading *r, uint64_t page, uint32_t granule, const struct seep_block *block)
+{
+    struct seep_live_set *set = r->set;
+
+    if (set->n == MOST_BLOCKS || r->no_memory)
+        return;
+    r->no_memory = seep_grow(&set->blocks, &set->capacity, set->n + 1, sizeof *set->blocks) != 0;
+    if (!r->no_memory)
+        set->blocks[set->n++] =
+            (struct seep_snapshot_block){.start = page + granule * (uint64_t)GRANULE,
+                                         .bytes = block->bytes,
+                                         .site = block->site};
+}
+
+static bool read_at(const struct reading *r, const void *at, void *to, size_t bytes)
+{
+    return at && seep_remote_read(r->remote, (uintptr_t)at, to, bytes);
+}
+
+static void read_page(struct reading *r, uint64_t page, const struct seep_live_page *of)
+{
+    uint32_t shadow[SEEP_SHADOW_WORDS], granule = 0, begins;
+    struct seep_cell cell;
+    struct seep_block block;
+
+    if (read_at(r, of->shadow, shadow, sizeof shadow))
+        while (seep_shadow_next(shadow, &granule, &begins, &block))
+            add(r, page, begins, &block);
+    if (read_at(r, of->cell, &cell, sizeof cell))
+        for (unsigned i = 0; i < SEEP_CELL_SLOTS; i++)
+            if (seep_cell_block(&cell, i, &begins, &block))
+                add(r, page, begins, &block);
+}
+
+static void read_region(struct reading *r, uint64_t start, uint64_t at)
+{
+    if (!r->regions_left)
+        return;
+    r->regions_left--;
+    if (!seep_remote_read(r->remote, at, r->pages, sizeof r->pages))
+        return;
+    for (uint64_t i = 0; i < SEEP_REGION_PAGES && r->pages_left; i++) {
+        if (!r->pages[i].cell && !r->pages[i].shadow)
+            continue;
+        r->pages_left--;
+        read_page(r, start + (i << SEEP_PAGE_BITS), &r->pages[i]);
+    }
+}
+
+static void read_blocks(struct reading *r, uint64_t roots)
+{
+    if (!seep_remote_read(r->remote, roots, r->roots, sizeof r->roots))
+        return;
+    for (uint64_t root = 0; root < SEEP_N_ROOTS && r->pages_left; root++) {
+        if (!r->roots[root] ||
+            !seep_remote_read(r->remote, r->roots[root], r->regions, sizeof r->regions))
+            continue;
+        for (uint64_t i = 0; i < SEEP_ROOT_REGIONS && r->pages_left; i++)
+            if (r->regions[i])
+                read_region(r, root << SEEP_ROOT_BITS | i << SEEP_REGION_BITS, r->regions[i]);
+    }
+}
+
+static int read_own(struct reading *r, const struct seep_live_place *place)
+{
+    struct seep_live_set *set = r->set;
+    uint32_t n = 0;
+
+    if (!seep_remote_read(r->remote, place->n_own, &n, sizeof n) || n > MOST_OWN)
+        n = 0;
+    set->own = calloc((size_t)n + 1, sizeof *set->own);
+    if (!set->own)
+        return -SEEP_ENOMEM;
+    if (n && !seep_remote_read(r->remote, place->own, set->own, n * sizeof *set->own))
+        n = 0;
+    set->own[n++] = (struct seep_snapshot_range){place->data, place->data_end};
+    for (uint32_t i = 0; i < n; i++)
+        if (set->own[i].start > 1 && set->own[i].start < set->own[i].end)
+            set->own[set->n_own++] = set->own[i];
+    return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct seep_snapshot_block *x = a, *y = b;
+
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+int seep_live_set_read(struct seep_live_set *set, uint64_t live, struct seep_remote *remote)
+{
+    struct seep_live_place place;
+    struct reading *r;
+
+    *set = (struct seep_live_set){0};
+    if (!live || !seep_remote_read(remote, live, &place, sizeof place) ||
+        place.magic != SEEP_LIVE_MAGIC || place.version != SEEP_LIVE_VERSION)
+        return 0;
+    r = calloc(1, sizeof *r);
+    if (!r)
+        return -SEEP_ENOMEM;
+    r->set = set;
+    r->remote = remote;
+    r->pages_left = MOST_PAGES;
+    r->regions_left = MOST_REGIONS;
+    read_blocks(r, place.roots);
+    int rc = r->no_memory ? -SEEP_ENOMEM : read_own(r, &place);
+    free(r);
+    if (set->n)
+        qsort(set->blocks, set->n, sizeof *set->blocks, by_start);
+    return rc;
+}
+
+void seep_live_set_fini(struct seep_live_set *set)
+{
+    free(set->blocks);
+    free(set->own);
+    *set = (struct seep_live_set){0};
+}
+
+size_t seep_live_set_find(const struct seep_live_set *set, uint64_t address)
+{
+    size_t low = 0, high = set->n;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (set->blocks[middle].start < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < set->n && set->blocks[low].start == address ? low : set->n;
+}

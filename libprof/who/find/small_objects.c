@@ -1,0 +1,132 @@
+#include "libprof/who/find/small_objects.h"
+
+#include "libprof/who/graph/py_types.h"
+#include "libprof/who/retained/retainers.h"
+
+#include <stdlib.h>
+
+enum { LEAST_BYTES = 64 << 10, LEAST_SHARE = 256 };
+enum { BYTES, BLOCKS };
+
+struct search {
+    struct seep_small_objects *found;
+    struct seep_reach *reach;
+    uint32_t site;
+    struct seep_ways ways;
+    struct seep_dominators dominators;
+    uint64_t *bytes, *blocks; /* [nodes] of small objects, that each retains */
+    struct seep_retainers retainers;
+};
+
+static int sum_up(struct search *s)
+{
+    const struct seep_heap *heap = s->reach->heap;
+    const size_t n = (size_t)s->dominators.n_nodes + 1;
+
+    s->bytes = calloc(n, sizeof *s->bytes);
+    s->blocks = calloc(n, sizeof *s->blocks);
+    if (!s->bytes || !s->blocks)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < heap->n_blocks; i++) {
+        if (heap->nodes[i].site != s->site)
+            continue;
+        s->found->bytes += s->bytes[i] = heap->nodes[i].bytes;
+        s->found->blocks += s->blocks[i] = 1;
+    }
+    seep_dominators_sum(&s->dominators, s->bytes);
+    seep_dominators_sum(&s->dominators, s->blocks);
+    return 0;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct seep_retainer *x = a, *y = b;
+
+    if (x->retained[BYTES] != y->retained[BYTES])
+        return x->retained[BYTES] < y->retained[BYTES] ? 1 : -1;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* The largest block that the container refers to and whose contents nobody else reads. */
+static uint32_t table_of(const struct search *s, uint32_t container)
+{
+    const struct seep_refs *refs = &s->reach->refs;
+    const struct seep_node *nodes = s->reach->heap->nodes, *table = NULL;
+
+    for (uint32_t i = 0; i < refs->count[container]; i++) {
+        const struct seep_node *to = &nodes[refs->to[refs->first[container] + i]];
+        if (to->kind == SEEP_NODE_RAW && to->site < s->site && (!table || to->bytes > table->bytes))
+            table = to;
+    }
+    return table ? table->site : 0;
+}
+
+static int describe(const struct search *s, const struct seep_retainer *one, bool keys)
+{
+    struct seep_small_holder *holder = &s->found->list[s->found->n++];
+    struct seep_answer_path *p = &holder->path;
+
+    *holder = (struct seep_small_holder){.path = {.blocks = one->retained[BLOCKS],
+                                                  .bytes = one->retained[BYTES],
+                                                  .sole_bytes = one->retained[BYTES],
+                                                  .sole_known = true,
+                                                  .holder_length = -1,
+                                                  .holder_bound = -1}};
+    const int rc = seep_path_of(s->reach, one->node, keys, &p->path);
+    if (!rc)
+        seep_answer_holder(s->reach, one->node, p);
+    const struct seep_pytype *type = seep_node_type(s->reach->heap, one->node);
+    if (type && type->kind == SEEP_PYTYPE_TUPLE)
+        p->holder_length = -1; /* it never gets longer */
+    holder->table = p->holder_length >= 0 ? table_of(s, one->node) : 0;
+    return rc;
+}
+
+static int find(struct search *s, bool keys)
+{
+    int rc = seep_ways_init(&s->ways, s->reach);
+
+    if (!rc)
+        rc = seep_dominators_find(&s->dominators, &s->reach->refs, s->reach->heap->nodes);
+    if (!rc)
+        rc = sum_up(s);
+    const uint64_t share = s->found->bytes / LEAST_SHARE;
+    const struct seep_retained_memory memories[] = {
+        [BYTES] = {.retained = s->bytes,
+                   .bytes = s->found->bytes,
+                   .least = share > LEAST_BYTES ? share : LEAST_BYTES},
+        [BLOCKS] = {.retained = s->blocks, .least = UINT64_MAX},
+    };
+    if (!rc)
+        rc = seep_retainers_find(&s->retainers, &s->ways, &s->dominators, memories, 2);
+    const size_t n = s->retainers.n < SEEP_SMALL_HOLDERS ? s->retainers.n : SEEP_SMALL_HOLDERS;
+    s->found->list = rc ? NULL : calloc(n + 1, sizeof *s->found->list);
+    if (!s->found->list)
+        return -SEEP_ENOMEM;
+    if (n)
+        qsort(s->retainers.list, s->retainers.n, sizeof *s->retainers.list, by_bytes);
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = describe(s, &s->retainers.list[i], keys);
+    return rc;
+}
+
+int seep_small_objects_find(struct seep_small_objects *found, struct seep_reach *reach,
+                            uint32_t site, bool keys)
+{
+    struct search s = {.found = found, .reach = reach, .site = site};
+
+    *found = (struct seep_small_objects){0};
+    const int rc = find(&s, keys);
+    seep_retainers_fini(&s.retainers);
+    seep_dominators_fini(&s.dominators);
+    seep_ways_fini(&s.ways);
+    free(s.bytes);
+    free(s.blocks);
+    return rc;
+}
+
+void seep_small_objects_fini(struct seep_small_objects *found)
+{
+    free(found->list);
+    *found = (struct seep_small_objects){0};
+}

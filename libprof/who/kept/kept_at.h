@@ -1,0 +1,17 @@
+/* The lines that keep what a finding's line allocated: where the user's own code stores it into its
+ * holder. They are read from the sources, if these are what ran. Unclear cases are left out. */
+#ifndef SEEP_LIBPROF_WHO_KEPT_KEPT_AT_H
+#define SEEP_LIBPROF_WHO_KEPT_KEPT_AT_H
+
+#include "libprof/who/kept/job_sources.h"
+
+#include <jansson.h>
+
+enum { SEEP_KEPT_MAX_LINES = 3 };
+
+/* The schema's kept_at, for an answer of seep_line_holders_of() and the sites whose memory it is
+ * about: a new reference, JSON's null if not known; NULL without memory. */
+json_t *seep_kept_at_json(struct seep_job_sources *job, const json_t *answer, const uint32_t *sites,
+                          size_t n_sites);
+
+#endif

@@ -1,0 +1,187 @@
+"""Outside of the process that seep records: starts one for a test, takes over its reports, and lets `seep check` judge."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zlib
+
+import pytest
+
+from seep.pytest_plugin import ORDER, SESSION
+
+TAIL = 3000
+
+
+def find_seep():
+    """The command: of the build, of the installation that this package belongs to, of the interpreter's, on PATH."""
+    here = os.path.dirname(os.path.realpath(__file__))
+    for path in (os.path.join(here, "../../seep"), os.path.join(here, "../../../../bin/seep"),
+                 os.path.join(here, "../bin/seep"), os.path.join(os.path.dirname(sys.executable), "seep")):
+        path = os.path.normpath(path)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    path = shutil.which("seep")
+    if not path:
+        raise pytest.UsageError("the command seep was not found, neither beside %s nor on PATH: install seep, or add its "
+                                "folder to PATH" % here)
+    return path
+
+
+def profiles_folder(config):
+    """Made where it is missing; git and pytest look away."""
+    given = config.getoption("seep_dir")
+    folder = os.path.join(str(config.invocation_params.dir), given) if given else os.path.join(str(config.rootpath), ".seep")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, ".gitignore"), "w") as f:
+        f.write("*\n")
+    return folder
+
+
+def folder_of_test(config, nodeid):
+    """A fresh one; workers of xdist have one each to put it in."""
+    name = re.sub(r"[^\w.-]+", "-", nodeid, flags=re.ASCII)[-100:]
+    if name != nodeid:
+        name += "-%08x" % zlib.crc32(nodeid.encode("utf-8", "surrogatepass"))
+    folder = os.path.join(profiles_folder(config), getattr(config, "workerinput", {}).get("workerid", ""), name)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    return folder
+
+
+def pytest_command(config):
+    """The same pytest again, in the same folder and with the same arguments."""
+    worker = getattr(config, "workerinput", {})
+    args = worker.get("seep_args") or [str(a) for a in config.invocation_params.args]
+    if config.pluginmanager.hasplugin("pytest_cov"):
+        args = ["--no-cov"] + args
+    if {"", os.getcwd(), str(config.invocation_params.dir)} & set(sys.path):
+        return [sys.executable, "-m", "pytest"] + args
+    return [sys.executable, "-c", "import sys; sys.path.pop(0); import pytest; sys.exit(pytest.console_main())"] + args
+
+
+def child_environment(**changes):
+    """The package must be found where only a path that pytest was given leads to it; last, so that it hides nothing."""
+    env = {k: v for k, v in os.environ.items() if k not in (ORDER, SESSION, "PYTEST_CURRENT_TEST")}
+    folder = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    paths = [p for p in env.get("PYTHONPATH", "").split(os.pathsep) if p]
+    if folder not in paths and "-packages" not in folder:
+        env["PYTHONPATH"] = os.pathsep.join(paths + [folder])
+    env.update(changes)
+    return env
+
+
+def run_test(item, nextitem, limits):
+    """Stands for pytest's own protocol of one test."""
+    hook = item.ihook
+    hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    call = pytest.CallInfo.from_call(lambda: reports_of(item, limits), when="call",
+                                     reraise=(pytest.exit.Exception, KeyboardInterrupt))
+    reports = call.result if call.excinfo is None else [hook.pytest_runtest_makereport(item=item, call=call)]
+    for report in reports:
+        hook.pytest_runtest_logreport(report=report)
+    leave_fixtures(item, nextitem)
+    hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def leave_fixtures(item, nextitem):
+    """The test before may have left fixtures of its module or class for this one, which has not used them; the next test
+    may be in another module."""
+    call = pytest.CallInfo.from_call(lambda: item.session._setupstate.teardown_exact(nextitem), when="teardown",
+                                     reraise=(pytest.exit.Exception, KeyboardInterrupt))
+    if call.excinfo is not None:
+        item.ihook.pytest_runtest_logreport(report=item.ihook.pytest_runtest_makereport(item=item, call=call))
+
+
+def reports_of(item, limits):
+    folder = folder_of_test(item.config, item.nodeid)
+    profile = os.path.join(folder, "profile.d")
+    seep = find_seep()
+    status = run_child(item, limits, seep, folder, profile)
+    reports, if_failed = read_reports(item.config, os.path.join(folder, "results"))
+    if not any(r.when == "teardown" for r in reports):
+        pytest.fail("the process of the test ended early, with status %d\n%s"
+                    % (status, tail_of(os.path.join(folder, "output.txt"))), pytrace=False)
+    if any(r.failed for r in reports if r.when != "call"):
+        return reports
+    for report in reports:
+        if report.when == "call" and (report.passed or if_failed):
+            judge(report, if_failed, seep, profile, limits)
+    if not any(r.failed for r in reports):
+        shutil.rmtree(os.path.join(folder, "tmp"), ignore_errors=True)
+    return reports
+
+
+def run_child(item, limits, seep, folder, profile):
+    config = item.config
+    worker = {k: v for k, v in getattr(config, "workerinput", {}).items() if isinstance(v, (str, int, list))}
+    order = {"nodeid": item.nodeid, "test": "%s::%s" % (item.path, item.nodeid.partition("::")[2]),
+             "steps": limits["steps"], "results": os.path.join(folder, "results"), "tmp": os.path.join(folder, "tmp"),
+             "worker": worker}
+    path = os.path.join(folder, "order.json")
+    with open(path, "w") as f:
+        json.dump(order, f)
+    command = [seep, "run", "-q", "--no-report", "-o", profile, "--"] + pytest_command(config)
+    output = os.path.join(folder, "output.txt")
+    with open(output, "wb") as out:
+        child = subprocess.Popen(command, env=child_environment(**{ORDER: path}), cwd=str(config.invocation_params.dir),
+                                 stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+        try:
+            status = child.wait()
+        except BaseException:  # a timeout of another plugin, Ctrl-C
+            child.terminate()
+            child.wait()
+            raise
+    if config.getoption("capture") == "no":
+        with open(output, errors="replace") as f:
+            sys.stdout.write(f.read())
+    return status
+
+
+def read_reports(config, path):
+    reports, if_failed = [], None
+    if os.path.exists(path):
+        with open(path) as f:
+            for line in f:
+                if not line.endswith("\n"):
+                    break  # cut off where the process died
+                kind, data = json.loads(line)
+                report = config.hook.pytest_report_from_serializable(config=config, data=data)
+                for name in ("longrepr", "location"):  # JSON has no tuples
+                    if isinstance(getattr(report, name), list):
+                        setattr(report, name, tuple(getattr(report, name)))
+                report.user_properties = [tuple(p) for p in report.user_properties]
+                if kind == "report":
+                    reports.append(report)
+                else:
+                    if_failed = report
+    return reports, if_failed
+
+
+def judge(report, if_failed, seep, profile, limits):
+    """Makes a failure of the report if the memory was too much, or could not be judged."""
+    command = [seep, "check", profile]
+    for kind in ("growth", "peak"):
+        for space, size in limits[kind].items():
+            command += ["--max-" + kind, "%s=%s" % (space, size)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    text = done.stdout.decode("utf-8", "replace").strip()
+    if done.returncode == 0:
+        return
+    if done.returncode != 1:
+        text = "its memory was not judged\n" + done.stderr.decode("utf-8", "replace").strip()
+    text += "\n\nIn a browser: seep view %s" % os.path.relpath(profile)
+    if if_failed is None:
+        report.outcome, report.longrepr = "failed", text
+    else:
+        report.outcome, report.longrepr = if_failed.outcome, text
+        report.__dict__.pop("wasxfail", None)
+        if hasattr(if_failed, "wasxfail"):
+            report.wasxfail = if_failed.wasxfail
+
+
+def tail_of(path):
+    with open(path, errors="replace") as f:
+        return f.read()[-TAIL:]

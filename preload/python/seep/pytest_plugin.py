@@ -1,0 +1,114 @@
+"""Memory limits for tests, and a whole test session recorded by seep. See docs/pytest.md.
+
+    @pytest.mark.seep_growth("4KiB")     # the test's body, repeated, may keep so much more each time
+    @pytest.mark.seep_peak("2GiB")       # the test's process may never hold more
+    pytest --seep                        # one recording of the whole session, summed up at its end
+
+What needs more than an import of os and pytest lies in other files, which are imported where they are needed.
+
+PYTEST_DONT_REWRITE"""
+import os
+
+import pytest
+
+ORDER, SESSION = "SEEP_PYTEST_CHILD", "SEEP_PYTEST_SESSION"
+STEPS = 60
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("seep", "memory, by seep")
+    group.addoption("--seep", action="store_true",
+                    help="record the whole session, and show at its end what its tests kept and which lines leak")
+    group.addoption("--seep-growth", metavar="SIZE",
+                    help="repeat every test that has no seep_growth mark, too, and let it grow by SIZE a step")
+    group.addoption("--seep-peak", metavar="SIZE", help="the limit for every test that has no seep_peak mark")
+    group.addoption("--seep-steps", metavar="N", type=int, default=STEPS,
+                    help="how often to repeat a test whose mark does not say so (%d)" % STEPS)
+    group.addoption("--seep-dir", metavar="DIR", help="where the profiles go (.seep in the root folder)")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "seep_growth(size, steps=%d, space='host'): fail the test if its body, repeated "
+                                       "steps times in a process of its own, keeps more than size each time" % STEPS)
+    config.addinivalue_line("markers", "seep_peak(size, space='host'): fail the test if its process, which runs "
+                                       "nothing else, ever holds more than size")
+    worker = getattr(config, "workerinput", {})
+    folder = os.environ.pop(SESSION, None) or worker.get("seep_session")
+    if folder and not config.pluginmanager.hasplugin("seep-child"):
+        from seep import pytest_session
+
+        config.pluginmanager.register(pytest_session.Session(folder), "seep-session")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    if ORDER in os.environ:
+        from seep import pytest_child
+
+        config.pluginmanager.register(pytest_child.Child(config, os.environ.pop(ORDER)), "seep-child")
+    elif config.getoption("seep") and SESSION not in os.environ and not shows_only(config):
+        from seep import pytest_session
+
+        return pytest_session.record(config)
+    return None
+
+
+def shows_only(config):
+    """Whether pytest is to run no test: --collect-only, --fixtures, --help …"""
+    names = ("collectonly", "showfixtures", "show_fixtures_per_test", "markers", "help", "version", "cacheshow",
+             "setupplan")
+    return any(getattr(config.option, name, None) for name in names)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """xdist: what its workers cannot know of the command."""
+    node.workerinput["seep_args"] = [str(a) for a in node.config.invocation_params.args]
+    session = node.config.pluginmanager.getplugin("seep-session")
+    node.workerinput["seep_session"] = session.folder if session else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    limits = limits_of(item)
+    if limits is None:
+        return None
+    from seep import pytest_limits
+
+    return pytest_limits.run_test(item, nextitem, limits)
+
+
+def limits_of(item):
+    """{"steps": …, "growth": {space: size}, "peak": {space: size}}; None: the test runs as without seep. In a debugger
+    it does, too."""
+    config = item.config
+    growth = list(item.iter_markers("seep_growth"))
+    peak = list(item.iter_markers("seep_peak"))
+    if not growth and not peak and not config.getoption("seep_growth") and not config.getoption("seep_peak"):
+        return None
+    if (not isinstance(item, pytest.Function) or config.pluginmanager.hasplugin("seep-child")
+            or config.getoption("usepdb") or config.getoption("trace")):
+        return None
+    limits = {"steps": 1, "growth": {}, "peak": {}}
+    for mark in growth:  # the closest comes first
+        size, steps, space = of_growth(*mark.args, **mark.kwargs)
+        if space not in limits["growth"]:
+            limits["growth"][space] = size
+            limits["steps"] = max(limits["steps"], steps or config.getoption("seep_steps"))
+    for mark in peak:
+        size, space = of_peak(*mark.args, **mark.kwargs)
+        limits["peak"].setdefault(space, size)
+    if config.getoption("seep_growth") and not growth:
+        limits["growth"]["host"] = config.getoption("seep_growth")
+        limits["steps"] = config.getoption("seep_steps")
+    if config.getoption("seep_peak") and not peak:
+        limits["peak"]["host"] = config.getoption("seep_peak")
+    return limits
+
+
+def of_growth(size, steps=None, space="host"):
+    return str(size), steps, space
+
+
+def of_peak(size, space="host"):
+    return str(size), space

@@ -1,0 +1,116 @@
+"""A whole session recorded: pytest runs again as a job of `seep run`, a step for each test, and sums up at its end."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+import seep
+from seep.pytest_limits import child_environment, find_seep, profiles_folder, pytest_command
+from seep.pytest_plugin import SESSION
+
+SHOWN = 10
+
+
+def record(config):
+    """Runs the same pytest under seep, with the same terminal; its exit status is ours."""
+    folder = os.path.join(profiles_folder(config), "session.d")
+    shutil.rmtree(folder, ignore_errors=True)
+    command = [find_seep(), "run", "-q", "-o", folder, "--"] + pytest_command(config)
+    child = subprocess.Popen(command, env=child_environment(**{SESSION: folder}), cwd=str(config.invocation_params.dir))
+    try:
+        before = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+    except ValueError:  # not the main thread
+        before = None
+    try:
+        while True:
+            try:
+                return child.wait()
+            except KeyboardInterrupt:
+                pass  # the terminal has sent it to pytest, too, which ends in its own way
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
+
+
+class Session:
+    def __init__(self, folder):
+        self.folder = folder
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self):
+        yield
+        seep.step()
+
+    def pytest_terminal_summary(self, terminalreporter, config):
+        write = terminalreporter.write_line
+        terminalreporter.section("memory, by seep")
+        try:
+            seep_command = find_seep()
+            text = output_of(seep_command, "report", self.folder)
+            report = json.loads(output_of(seep_command, "report", self.folder, "--all", "--format", "json"))
+        except (OSError, ValueError, subprocess.CalledProcessError) as e:
+            write("no report: %s" % (getattr(e, "stderr", None) or e))
+            return
+        for line in findings_of(text):
+            write(line)
+        tests = tests_of(terminalreporter, str(config.rootpath))
+        kept = kept_by_test(report, tests)
+        if kept:
+            write("Live when the session ended, by the test that allocated it:")
+            for size, name in sorted(((size, name) for name, size in kept.items()), reverse=True)[:SHOWN]:
+                write("  %10s  %s" % (size_text(size), name))
+            write("")
+        write("In a browser: seep view %s" % os.path.relpath(self.folder))
+
+
+def output_of(*command):
+    """Of a command that is no part of the recorded job."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("SEEP_") and k != "LD_PRELOAD"}
+    return subprocess.run(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          check=True, universal_newlines=True, errors="replace").stdout
+
+
+def findings_of(text):
+    """The lines of a printed report up to the facts about the job."""
+    lines = text.splitlines()
+    for n, line in enumerate(lines):
+        if line.startswith("command  "):
+            return lines[:n]
+    return lines
+
+
+def tests_of(terminalreporter, root):
+    """{(file, function): name of the test} of all that ran, wherever they ran."""
+    found = {}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", None) and getattr(report, "location", None):
+                file, _, domain = report.location
+                name = domain.partition("[")[0]
+                found[os.path.realpath(os.path.join(root, file)), name.split(".")[-1]] = \
+                    "%s::%s" % (file, name.replace(".", "::"))
+    return found
+
+
+def kept_by_test(report, tests):
+    """Live bytes of the sites in whose stack a test is."""
+    kept = {}
+    for site in report["sites"]:
+        for frame in site["stack"]:
+            name = frame["kind"] == "python" and tests.get(
+                (os.path.realpath(frame.get("file") or ""), (frame.get("function") or "").split(".")[-1]))
+            if name:
+                if site["live_bytes"]:
+                    kept[name] = kept.get(name, 0) + site["live_bytes"]
+                break
+    return kept
+
+
+def size_text(size):
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024 or unit == "GiB":
+            return "%.3g %s" % (size, unit) if size < 1000 or unit == "GiB" else "%d %s" % (size, unit)
+        size /= 1024

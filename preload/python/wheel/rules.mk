@@ -1,0 +1,52 @@
+# The wheel: seep for pip, one file for every CPython. Everything in it is built by zig's compiler against glibc 2.28, with
+# its libraries linked in: nothing of this machine is in it but the tools. Needs PyPI, and apt for Debian's sources.
+WHEEL := build/wheel
+WHEEL_HOME := preload/python/wheel
+WHEEL_PYTHON := $(WHEEL)/venv/bin/python
+WHEEL_ROOT := $(WHEEL)/root
+WHEEL_CC := $(abspath $(WHEEL_HOME)/zig-cc)
+WHEEL_CXX := $(abspath $(WHEEL_HOME)/zig-c++)
+WHEEL_ENV = ZIG=$$(echo $(abspath $(WHEEL))/venv/lib/python3*/site-packages/ziglang/zig) \
+	ZIG_GLOBAL_CACHE_DIR=$(abspath $(WHEEL)/zig-cache) ZIG_LOCAL_CACHE_DIR=$(abspath $(WHEEL)/zig-cache) \
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) TZ=UTC LC_ALL=C.UTF-8
+
+# The compiler decides the wheel's bytes, so its version is given; a new one builds all again.
+$(WHEEL)/venv/done: $(WHEEL_HOME)/tools.txt
+	@mkdir -p $(@D)
+	$(say) VENV $(@D)
+	$(Q)rm -rf $(WHEEL_ROOT) $(WHEEL)/seep
+	$(Q)$(PYTHON) -m venv --clear $(@D) && $(WHEEL_PYTHON) -m pip install -q -r $<
+	@touch $@
+
+$(WHEEL)/sources/done: $(WHEEL_HOME)/sources.sh
+	@mkdir -p $(@D)
+	$(say) SOURCES $(@D)
+	$(Q)$< $(@D) >$(@D)/log 2>&1 || { tail -n 20 $(@D)/log >&2; false; }
+	@touch $@
+
+$(WHEEL_ROOT)/done: $(WHEEL_HOME)/libraries.sh $(WHEEL_HOME)/zig-cc $(WHEEL)/sources/done $(WHEEL)/venv/done
+	$(Q)$(WHEEL_ENV) CC=$(WHEEL_CC) CXX=$(WHEEL_CXX) JOBS=2 $< $(WHEEL)/sources $(@D)
+	@touch $@
+
+build/licenses/linked-in: $(WHEEL_HOME)/licenses.sh $(WHEEL)/sources/done $(WHEEL)/venv/done
+	$(Q)$(WHEEL_ENV) $< $(WHEEL)/sources $(@D)
+
+# The same Makefile, with another compiler and other libraries.
+WHEEL_SEEP = $(WHEEL_ENV) $(MAKE) --no-print-directory BUILD=$(WHEEL)/seep LAB=0 CUDA=0 CC=$(WHEEL_CC) CXX=$(WHEEL_CXX) \
+	OPT=-O2 WARN=-w CXXFLAGS=-w LDFLAGS=-s CPPFLAGS='$(addprefix -I$(WHEEL_ROOT)/include,/ /ncursesw)' \
+	LIBPROF_CFLAGS= TOML_CFLAGS=-DTOML_HEADER_ONLY=1 \
+	VIEWER_LIBS='-L$(WHEEL_ROOT)/lib $(addprefix -l:lib,ncursesw.a tinfo.a microhttpd.a)' \
+	LIBPROF_LIBS='$(addprefix -l:lib,jansson.a dw.a elf.a protobuf-c.a z.a) -lc++ -lm'
+
+wheel-parts: $(WHEEL_ROOT)/done build/licenses/linked-in
+	+$(Q)$(WHEEL_SEEP) all
+
+wheel: wheel-parts ## make a wheel of seep for pip, in build/dist: any CPython from 3.8, glibc from 2.28 (needs PyPI)
+	$(say) WHEEL build/dist
+	$(Q)rm -rf build/dist && $(WHEEL_ENV) SEEP_WHEEL_PARTS=$(WHEEL)/seep $(WHEEL_PYTHON) -m hatchling build -t wheel -d build/dist
+
+# Needs CPythons of several versions (~/.pyenv/versions), and nothing of the network.
+wheel-check: wheel ## install that wheel in venvs of every CPython of this machine, and use it there
+	$(Q)$(PYTHON) $(WHEEL_HOME)/check_wheel.py build/dist/*.whl
+
+.PHONY: wheel wheel-parts wheel-check
