@@ -132,10 +132,12 @@ static bool python_code(uintptr_t code, uint64_t fingerprint, uint32_t *ref, uin
         *ref = met->frame;
         return true;
     }
+    static const char no_file[] = "<no file>"; /* compile(text, "", "exec") */
     if (seep_python_describe(code, &info) != 0)
         return false;
     struct seep_code_object made = {
-        .file = seep_intern_string(info.file, info.file_len),
+        .file = info.file_len ? seep_intern_string(info.file, info.file_len)
+                              : seep_intern_string(no_file, sizeof(no_file) - 1),
         .function = seep_intern_string(info.function, info.function_len),
         .qualname = seep_intern_string(info.qualname, info.qualname_len),
         .first_line = info.first_line,

@@ -134,6 +134,16 @@ def add_tests(version, path):
                 self.assertEqual([(f["file"], f["line"]) for f in python_frames(sites[0])], [(file, line)], argv)
     setattr(Stacks, "test_%s_lines_of_commands_and_stdin" % label, other_starts)
 
+    def no_file(self):
+        """attrs and others compile what they have written themselves under no name."""
+        made = "def f():\n    return bytearray(3000000)\nx = f()\n"
+        report = self.run_seep([path, "-c", "exec(compile(%r, '', 'exec'))" % made]).report
+        site, = self.index(report)["host", 3000001]
+        self.assertEqual([(f["file"], f["line"]) for f in python_frames(site)],
+                         [("<no file>", 2), ("<no file>", 3), ("<string>", 1)])
+        self.assertEqual(report["job"]["dropped_events"], 0)
+    setattr(Stacks, "test_%s_lines_of_code_without_a_file_name" % label, no_file)
+
 
 def add_unknown(version, path):
     def test(self):

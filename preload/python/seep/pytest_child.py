@@ -76,6 +76,8 @@ class Child:
             if done:
                 self.item.add_report_section("call", "seep", "in step %d of %d" % (done + 1, self.order["steps"]))
             raise
+        if done == self.order["steps"] - 1 and done:
+            seep.holders()
         self.end_step()
 
     @staticmethod

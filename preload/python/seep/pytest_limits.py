@@ -72,11 +72,49 @@ def child_environment(**changes):
     return env
 
 
-def run_test(item, nextitem, limits):
+def limits_of(item):
+    """{"steps": number, "growth": {space: size}, "peak": {space: size}}"""
+    option = item.config.getoption
+    growth, peak = list(item.iter_markers("seep_growth")), list(item.iter_markers("seep_peak"))
+    limits = {"steps": 1, "growth": {}, "peak": {}}
+    for mark in growth:  # the closest comes first
+        size, steps, space = read_mark(of_growth, mark)
+        if space not in limits["growth"]:
+            limits["growth"][space] = size
+            limits["steps"] = max(limits["steps"], steps or option("seep_steps"))
+    for mark in peak:
+        size, space = read_mark(of_peak, mark)
+        limits["peak"].setdefault(space, size)
+    if option("seep_growth") and not growth:
+        limits["growth"]["host"] = option("seep_growth")
+        limits["steps"] = option("seep_steps")
+    if option("seep_peak") and not peak:
+        limits["peak"]["host"] = option("seep_peak")
+    return limits
+
+
+def of_growth(size, steps=None, space="host"):
+    if steps is not None and (not isinstance(steps, int) or steps < 1):
+        raise TypeError("steps=%r is no number of steps" % (steps,))
+    return str(size), steps, space
+
+
+def of_peak(size, space="host"):
+    return str(size), space
+
+
+def read_mark(reader, mark):
+    try:
+        return reader(*mark.args, **mark.kwargs)
+    except TypeError as e:
+        pytest.fail("%s: %s; see pytest --markers" % (mark.name, str(e).partition("() ")[2] or e), pytrace=False)
+
+
+def run_test(item, nextitem):
     """Stands for pytest's own protocol of one test."""
     hook = item.ihook
     hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    call = pytest.CallInfo.from_call(lambda: reports_of(item, limits), when="call",
+    call = pytest.CallInfo.from_call(lambda: reports_of(item), when="call",
                                      reraise=(pytest.exit.Exception, KeyboardInterrupt))
     reports = call.result if call.excinfo is None else [hook.pytest_runtest_makereport(item=item, call=call)]
     for report in reports:
@@ -95,7 +133,8 @@ def leave_fixtures(item, nextitem):
         item.ihook.pytest_runtest_logreport(report=item.ihook.pytest_runtest_makereport(item=item, call=call))
 
 
-def reports_of(item, limits):
+def reports_of(item):
+    limits = limits_of(item)
     folder = folder_of_test(item.config, item.nodeid)
     profile = os.path.join(folder, "profile.d")
     seep = find_seep()
@@ -123,7 +162,9 @@ def run_child(item, limits, seep, folder, profile):
     path = os.path.join(folder, "order.json")
     with open(path, "w") as f:
         json.dump(order, f)
-    command = [seep, "run", "-q", "--no-report", "-o", profile, "--"] + pytest_command(config)
+    # Growth is counted object by object: arenas of small objects come by the megabyte.
+    exact = ["--python-allocators"] if limits["growth"] else []
+    command = [seep, "run", "-q", "--no-report", "-o", profile] + exact + ["--"] + pytest_command(config)
     output = os.path.join(folder, "output.txt")
     with open(output, "wb") as out:
         child = subprocess.Popen(command, env=child_environment(**{ORDER: path}), cwd=str(config.invocation_params.dir),

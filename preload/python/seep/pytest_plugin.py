@@ -70,45 +70,18 @@ def pytest_configure_node(node):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
-    limits = limits_of(item)
-    if limits is None:
+    if not is_limited(item):
         return None
     from seep import pytest_limits
 
-    return pytest_limits.run_test(item, nextitem, limits)
+    return pytest_limits.run_test(item, nextitem)
 
 
-def limits_of(item):
-    """{"steps": …, "growth": {space: size}, "peak": {space: size}}; None: the test runs as without seep. In a debugger
-    it does, too."""
-    config = item.config
-    growth = list(item.iter_markers("seep_growth"))
-    peak = list(item.iter_markers("seep_peak"))
-    if not growth and not peak and not config.getoption("seep_growth") and not config.getoption("seep_peak"):
-        return None
-    if (not isinstance(item, pytest.Function) or config.pluginmanager.hasplugin("seep-child")
-            or config.getoption("usepdb") or config.getoption("trace")):
-        return None
-    limits = {"steps": 1, "growth": {}, "peak": {}}
-    for mark in growth:  # the closest comes first
-        size, steps, space = of_growth(*mark.args, **mark.kwargs)
-        if space not in limits["growth"]:
-            limits["growth"][space] = size
-            limits["steps"] = max(limits["steps"], steps or config.getoption("seep_steps"))
-    for mark in peak:
-        size, space = of_peak(*mark.args, **mark.kwargs)
-        limits["peak"].setdefault(space, size)
-    if config.getoption("seep_growth") and not growth:
-        limits["growth"]["host"] = config.getoption("seep_growth")
-        limits["steps"] = config.getoption("seep_steps")
-    if config.getoption("seep_peak") and not peak:
-        limits["peak"]["host"] = config.getoption("seep_peak")
-    return limits
-
-
-def of_growth(size, steps=None, space="host"):
-    return str(size), steps, space
-
-
-def of_peak(size, space="host"):
-    return str(size), space
+def is_limited(item):
+    """False: the test runs as without seep. In a debugger it does, too."""
+    option = item.config.getoption
+    if not (option("seep_growth") or option("seep_peak") or item.get_closest_marker("seep_growth")
+            or item.get_closest_marker("seep_peak")):
+        return False
+    return (isinstance(item, pytest.Function) and not item.config.pluginmanager.hasplugin("seep-child")
+            and not option("usepdb") and not option("trace"))

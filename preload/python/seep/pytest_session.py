@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -11,7 +12,7 @@ import seep
 from seep.pytest_limits import child_environment, find_seep, profiles_folder, pytest_command
 from seep.pytest_plugin import SESSION
 
-SHOWN = 10
+SHOWN, LONGEST_LOOK = 10, 10
 
 
 def record(config):
@@ -37,20 +38,38 @@ def record(config):
 
 class Session:
     def __init__(self, folder):
-        self.folder = folder
+        self.folder, self.looks = folder, set()
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self):
         yield
         seep.step()
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self):
+        self.looks = self.looks_taken()
+        seep.holders()
+
+    def looks_taken(self):
+        return {name for name in os.listdir(self.folder) if name.startswith("holders-")}
+
+    def await_look(self):
+        """Who holds what is read by `seep run` beside this process, which takes a moment."""
+        end = time.monotonic() + LONGEST_LOOK
+        while self.looks_taken() == self.looks and time.monotonic() < end:
+            time.sleep(0.02)
+
     def pytest_terminal_summary(self, terminalreporter, config):
+        if hasattr(config, "workerinput"):
+            return  # a worker of xdist, whose words nobody sees
         write = terminalreporter.write_line
         terminalreporter.section("memory, by seep")
         try:
-            seep_command = find_seep()
-            text = output_of(seep_command, "report", self.folder)
-            report = json.loads(output_of(seep_command, "report", self.folder, "--all", "--format", "json"))
+            command = [find_seep(), "report", self.folder]
+            report = json.loads(output_of(*command, "--all", "--format", "json"))
+            if report["findings"]:
+                self.await_look()
+            text = output_of(*command)
         except (OSError, ValueError, subprocess.CalledProcessError) as e:
             write("no report: %s" % (getattr(e, "stderr", None) or e))
             return
@@ -59,7 +78,7 @@ class Session:
         tests = tests_of(terminalreporter, str(config.rootpath))
         kept = kept_by_test(report, tests)
         if kept:
-            write("Live when the session ended, by the test that allocated it:")
+            write("Kept to the end of the session, by the test that allocated it:")
             for size, name in sorted(((size, name) for name, size in kept.items()), reverse=True)[:SHOWN]:
                 write("  %10s  %s" % (size_text(size), name))
             write("")
@@ -67,9 +86,8 @@ class Session:
 
 
 def output_of(*command):
-    """Of a command that is no part of the recorded job."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith("SEEP_") and k != "LD_PRELOAD"}
-    return subprocess.run(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    """Of a command that is not to be recorded."""
+    return subprocess.run(command, env=dict(os.environ, SEEP_WAIT="1"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           check=True, universal_newlines=True, errors="replace").stdout
 
 
@@ -96,15 +114,17 @@ def tests_of(terminalreporter, root):
 
 
 def kept_by_test(report, tests):
-    """Live bytes of the sites in whose stack a test is."""
+    """Bytes of the sites in whose stack a test is: live, or, of workers that have ended, live at the ends of their last
+    tests."""
     kept = {}
     for site in report["sites"]:
         for frame in site["stack"]:
             name = frame["kind"] == "python" and tests.get(
                 (os.path.realpath(frame.get("file") or ""), (frame.get("function") or "").split(".")[-1]))
             if name:
-                if site["live_bytes"]:
-                    kept[name] = kept.get(name, 0) + site["live_bytes"]
+                size = max(site["live_bytes"], site["retained_bytes"])
+                if size:
+                    kept[name] = kept.get(name, 0) + size
                 break
     return kept
 
