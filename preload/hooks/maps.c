@@ -138,12 +138,13 @@ static void conclude(struct seep_map_taken *taken, bool gone)
     seep_map_drop(taken);
 }
 
+/* What is taken out takes room on the stack, and only seep_enter_call() tells whether there is any:
+ * a signal handler's stack may suffice just for the real call. */
+#define ENTERED static __attribute__((noinline))
+
 /* Taken out before the real call, because another thread may get the address at once. */
-int seep_maps_munmap(enum seep_hook hook, void *at, size_t bytes)
+ENTERED int munmap_entered(enum seep_hook hook, void *at, size_t bytes)
 {
-    uint64_t mask;
-    if (!seep_enter_call(&mask))
-        return real_munmap(hook, at, bytes);
     struct seep_map_taken taken;
     uintptr_t start = (uintptr_t)at, end = start + page_up(bytes);
     seep_note_hook(hook);
@@ -153,6 +154,15 @@ int seep_maps_munmap(enum seep_hook hook, void *at, size_t bytes)
     int saved_errno = errno;
     conclude(&taken, result == 0);
     errno = saved_errno;
+    return result;
+}
+
+int seep_maps_munmap(enum seep_hook hook, void *at, size_t bytes)
+{
+    uint64_t mask;
+    if (!seep_enter_call(&mask))
+        return real_munmap(hook, at, bytes);
+    int result = munmap_entered(hook, at, bytes);
     seep_leave_call(&mask);
     return result;
 }
@@ -181,12 +191,9 @@ static void remapped(const struct seep_map_taken *taken, uintptr_t old, uintptr_
         seep_map_made(SEEP_SPACE_SHM, SEEP_RANGE_COMMITTED, fresh, new_bytes, regs);
 }
 
-void *seep_maps_mremap(enum seep_hook hook, void *at, size_t old_bytes, size_t new_bytes, int flags,
-                       void *wanted, struct seep_regs regs)
+ENTERED void *mremap_entered(enum seep_hook hook, void *at, size_t old_bytes, size_t new_bytes,
+                             int flags, void *wanted, const struct seep_regs *regs)
 {
-    uint64_t mask;
-    if (!seep_enter_call(&mask))
-        return real_mremap(hook, at, old_bytes, new_bytes, flags, wanted);
     struct seep_map_taken taken;
     uintptr_t old = (uintptr_t)at, n = page_up(old_bytes), new_n = page_up(new_bytes);
     seep_note_hook(hook);
@@ -199,13 +206,23 @@ void *seep_maps_mremap(enum seep_hook hook, void *at, size_t old_bytes, size_t n
     int saved_errno = errno;
     const bool may_move = flags & MREMAP_MAYMOVE; /* else ENOMEM says: not at this place */
     if (fresh == MAP_FAILED && saved_errno == ENOMEM && may_move && taken.n)
-        seep_host_shortage_note(new_n, &regs, SEEP_SPACE_MMAP);
+        seep_host_shortage_note(new_n, regs, SEEP_SPACE_MMAP);
     if (fresh == MAP_FAILED)
         seep_map_put_back(&taken);
     else
-        remapped(&taken, old, n, (uintptr_t)fresh, new_n, flags, &regs);
+        remapped(&taken, old, n, (uintptr_t)fresh, new_n, flags, regs);
     seep_map_drop(&taken);
     errno = saved_errno;
+    return fresh;
+}
+
+void *seep_maps_mremap(enum seep_hook hook, void *at, size_t old_bytes, size_t new_bytes, int flags,
+                       void *wanted, struct seep_regs regs)
+{
+    uint64_t mask;
+    if (!seep_enter_call(&mask))
+        return real_mremap(hook, at, old_bytes, new_bytes, flags, wanted);
+    void *fresh = mremap_entered(hook, at, old_bytes, new_bytes, flags, wanted, &regs);
     seep_leave_call(&mask);
     return fresh;
 }
@@ -324,14 +341,11 @@ static int real_shmdt(enum seep_hook hook, const void *at)
                                : (int)passed_on(hook, SYS_shmdt, (long)at, 0, 0, 0, 0, 0);
 }
 
-int seep_maps_shmdt(enum seep_hook hook, const void *at)
+ENTERED int shmdt_entered(enum seep_hook hook, const void *at)
 {
-    uint64_t mask;
     struct seep_range segment;
-    uintptr_t start = (uintptr_t)at;
-    if (!seep_enter_call(&mask))
-        return real_shmdt(hook, at);
     struct seep_map_taken taken;
+    uintptr_t start = (uintptr_t)at;
     seep_note_hook(hook);
     bool known = seep_range_find(start, SEEP_RANGES_OF_MEMORY, &segment) &&
                  segment.start == start && segment.space == SEEP_SPACE_SHM;
@@ -340,6 +354,15 @@ int seep_maps_shmdt(enum seep_hook hook, const void *at)
     int saved_errno = errno;
     conclude(&taken, result == 0);
     errno = saved_errno;
+    return result;
+}
+
+int seep_maps_shmdt(enum seep_hook hook, const void *at)
+{
+    uint64_t mask;
+    if (!seep_enter_call(&mask))
+        return real_shmdt(hook, at);
+    int result = shmdt_entered(hook, at);
     seep_leave_call(&mask);
     return result;
 }
