@@ -422,9 +422,11 @@ class Session(PluginCase):
         if not pytest_has("xdist"):
             self.skipTest("no pytest-xdist for %s" % PYTHON)
         self.write("test_session.py", self.TESTS)
-        self.pytest("--seep", "-n", "2", status=1)
+        os.mkdir(self.path("elsewhere"))
+        self.pytest("--seep", "-n", "2", "--rootdir", "elsewhere", status=1)
         self.assertIn("1 failed, 4 passed", self.out)
-        self.assertRegex(self.out, r"19\.\d MiB +test_session.py::test_keeps\n")
+        self.assertRegex(self.out, r"19\.\d MiB +(\.\./)?test_session.py::test_keeps\n")
+        self.assertRegex(self.out, r"1\.9\d? MiB +(\.\./)?test_session.py::TestClass::test_keeps_less\n")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def pytest_configure(config):
     if folder and not config.pluginmanager.hasplugin("seep-child"):
         from seep import pytest_session
 
-        config.pluginmanager.register(pytest_session.Session(folder), "seep-session")
+        config.pluginmanager.register(pytest_session.Session(folder, str(config.rootpath)), "seep-session")
 
 
 @pytest.hookimpl(tryfirst=True)

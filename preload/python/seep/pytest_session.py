@@ -1,9 +1,11 @@
 """A whole session recorded: pytest runs again as a job of `seep run`, a step for each test, and sums up at its end."""
+import glob
 import json
 import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -37,18 +39,47 @@ def record(config):
 
 
 class Session:
-    def __init__(self, folder):
-        self.folder, self.looks = folder, set()
+    def __init__(self, folder, root):
+        self.folder, self.root, self.looks = folder, root, set()
+        self.tests = {}  # (file, function): name, of all that ran here and, in front of xdist's workers, there
+        self.kept = {}   # name: bytes, as the workers told
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self):
         yield
         seep.step()
 
+    def pytest_runtest_logreport(self, report):
+        file, _, domain = report.location
+        name = domain.partition("[")[0]
+        self.tests[os.path.realpath(os.path.join(self.root, file)), name.split(".")[-1]] = "%s::%s" % (file, name.replace(".", "::"))
+
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self):
+    def pytest_sessionfinish(self, session):
         self.looks = self.looks_taken()
         seep.holders()
+        output = getattr(session.config, "workeroutput", None)
+        if output is not None:  # what this worker of xdist keeps is live no longer when the session ends
+            try:
+                output["seep_kept"] = self.kept_here()
+            except (OSError, ValueError, subprocess.CalledProcessError):
+                pass
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node):
+        self.add(getattr(node, "workeroutput", {}).get("seep_kept", {}))
+
+    def add(self, kept):
+        for name, size in kept.items():
+            self.kept[name] = self.kept.get(name, 0) + size
+
+    def kept_here(self):
+        """Of this process alone: a report takes a folder, so it gets one with a link to the profile."""
+        with tempfile.TemporaryDirectory() as folder:
+            for profile in glob.glob(os.path.join(glob.escape(self.folder), "%d-*.seep" % os.getpid())):
+                os.symlink(profile, os.path.join(folder, os.path.basename(profile)))
+            return kept_by_test(json.loads(output_of(find_seep(), "report", folder, "--all", "--format", "json")),
+                                self.tests)
 
     def looks_taken(self):
         return {name for name in os.listdir(self.folder) if name.startswith("holders-")}
@@ -65,9 +96,9 @@ class Session:
         write = terminalreporter.write_line
         terminalreporter.section("memory, by seep")
         try:
+            self.add(self.kept_here())
             command = [find_seep(), "report", self.folder]
-            report = json.loads(output_of(*command, "--all", "--format", "json"))
-            if report["findings"]:
+            if json.loads(output_of(*command, "--format", "json"))["findings"]:
                 self.await_look()
             text = output_of(*command)
         except (OSError, ValueError, subprocess.CalledProcessError) as e:
@@ -75,11 +106,9 @@ class Session:
             return
         for line in findings_of(text):
             write(line)
-        tests = tests_of(terminalreporter, str(config.rootpath))
-        kept = kept_by_test(report, tests)
-        if kept:
+        if self.kept:
             write("Kept to the end of the session, by the test that allocated it:")
-            for size, name in sorted(((size, name) for name, size in kept.items()), reverse=True)[:SHOWN]:
+            for size, name in sorted(((size, name) for name, size in self.kept.items()), reverse=True)[:SHOWN]:
                 write("  %10s  %s" % (size_text(size), name))
             write("")
         write("In a browser: seep view %s" % os.path.relpath(self.folder))
@@ -100,31 +129,16 @@ def findings_of(text):
     return lines
 
 
-def tests_of(terminalreporter, root):
-    """{(file, function): name of the test} of all that ran, wherever they ran."""
-    found = {}
-    for reports in terminalreporter.stats.values():
-        for report in reports:
-            if getattr(report, "when", None) and getattr(report, "location", None):
-                file, _, domain = report.location
-                name = domain.partition("[")[0]
-                found[os.path.realpath(os.path.join(root, file)), name.split(".")[-1]] = \
-                    "%s::%s" % (file, name.replace(".", "::"))
-    return found
-
-
 def kept_by_test(report, tests):
-    """Bytes of the sites in whose stack a test is: live, or, of workers that have ended, live at the ends of their last
-    tests."""
+    """Live bytes of the sites in whose stack a test is."""
     kept = {}
     for site in report["sites"]:
         for frame in site["stack"]:
             name = frame["kind"] == "python" and tests.get(
                 (os.path.realpath(frame.get("file") or ""), (frame.get("function") or "").split(".")[-1]))
             if name:
-                size = max(site["live_bytes"], site["retained_bytes"])
-                if size:
-                    kept[name] = kept.get(name, 0) + size
+                if site["live_bytes"]:
+                    kept[name] = kept.get(name, 0) + site["live_bytes"]
                 break
     return kept
 
