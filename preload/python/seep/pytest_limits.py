@@ -1,4 +1,4 @@
-"""Outside of the process that seep records: starts one for a test, takes over its reports, and lets `seep check` judge."""
+"""Outside of the process that seep records: starts one for a test, takes over its reports, lets `seep check` judge."""
 import json
 import os
 import re
@@ -24,15 +24,16 @@ def find_seep():
             return path
     path = shutil.which("seep")
     if not path:
-        raise pytest.UsageError("the command seep was not found, neither beside %s nor on PATH: install seep, or add its "
-                                "folder to PATH" % here)
+        raise pytest.UsageError("the command seep was not found, neither beside %s nor on PATH: install seep, or add "
+                                "its folder to PATH" % here)
     return path
 
 
 def profiles_folder(config):
     """Made where it is missing; git and pytest look away."""
     given = config.getoption("seep_dir")
-    folder = os.path.join(str(config.invocation_params.dir), given) if given else os.path.join(str(config.rootpath), ".seep")
+    folder = (os.path.join(str(config.invocation_params.dir), given) if given
+              else os.path.join(str(config.rootpath), ".seep"))
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, ".gitignore"), "w") as f:
         f.write("*\n")
@@ -125,35 +126,57 @@ def run_test(item, nextitem):
 
 
 def leave_fixtures(item, nextitem):
-    """The test before may have left fixtures of its module or class for this one, which has not used them; the next test
-    may be in another module."""
+    """The test before may have left fixtures of its module or class for this one, which has not used them; the next
+    test may be in another module."""
     call = pytest.CallInfo.from_call(lambda: item.session._setupstate.teardown_exact(nextitem), when="teardown",
                                      reraise=(pytest.exit.Exception, KeyboardInterrupt))
     if call.excinfo is not None:
         item.ihook.pytest_runtest_logreport(report=item.ihook.pytest_runtest_makereport(item=item, call=call))
 
 
+class Run:
+    """One run of a test: its reports, whether its memory was too much, and whether small objects became more from
+    step to step."""
+    def __init__(self):
+        self.reports, self.too_much, self.small_objects_grow = [], False, False
+
+
 def reports_of(item):
+    """A test whose memory grows runs once more, for what takes too long for every test: who holds the memory, and small
+    objects one by one (arenas come by the megabyte, which says nothing of a few KiB a step)."""
     limits = limits_of(item)
     folder = folder_of_test(item.config, item.nodeid)
-    profile = os.path.join(folder, "profile.d")
-    seep = find_seep()
-    status = run_child(item, limits, seep, folder, profile)
-    reports, if_failed = read_reports(item.config, os.path.join(folder, "results"))
-    if not any(r.when == "teardown" for r in reports):
+    run = run_and_judge(item, limits, os.path.join(folder, "first"), ["--holders", "off"])
+    grows = run.too_much or run.small_objects_grow and not any(r.failed for r in run.reports)
+    if limits["growth"] and grows and limits["steps"] > 1:
+        options = ["--holders", "%d,%d" % (limits["steps"] // 2, limits["steps"] - 1)]
+        if run.small_objects_grow:
+            options.append("--python-allocators")
+        closer = run_and_judge(item, limits, os.path.join(folder, "closer"), options)
+        if closer.too_much or not run.too_much:
+            run = closer
+    if not any(r.failed for r in run.reports):
+        for name in ("first", "closer"):
+            shutil.rmtree(os.path.join(folder, name, "tmp"), ignore_errors=True)
+    return run.reports
+
+
+def run_and_judge(item, limits, folder, options):
+    os.mkdir(folder)
+    run, profile, seep = Run(), os.path.join(folder, "profile.d"), find_seep()
+    status = run_child(item, limits, folder, [seep, "run", "-q", "--no-report", "-o", profile] + options + ["--"])
+    if_failed = read_results(item.config, os.path.join(folder, "results"), run)
+    if not any(r.when == "teardown" for r in run.reports):
         pytest.fail("the process of the test ended early, with status %d\n%s"
                     % (status, tail_of(os.path.join(folder, "output.txt"))), pytrace=False)
-    if any(r.failed for r in reports if r.when != "call"):
-        return reports
-    for report in reports:
-        if report.when == "call" and (report.passed or if_failed):
-            judge(report, if_failed, seep, profile, limits)
-    if not any(r.failed for r in reports):
-        shutil.rmtree(os.path.join(folder, "tmp"), ignore_errors=True)
-    return reports
+    if not any(r.failed for r in run.reports if r.when != "call"):
+        for report in run.reports:
+            if report.when == "call" and (report.passed or if_failed):
+                run.too_much = judge(report, if_failed, seep, profile, limits)
+    return run
 
 
-def run_child(item, limits, seep, folder, profile):
+def run_child(item, limits, folder, recorder):
     config = item.config
     worker = {k: v for k, v in getattr(config, "workerinput", {}).items() if isinstance(v, (str, int, list))}
     order = {"nodeid": item.nodeid, "test": "%s::%s" % (item.path, item.nodeid.partition("::")[2]),
@@ -162,9 +185,7 @@ def run_child(item, limits, seep, folder, profile):
     path = os.path.join(folder, "order.json")
     with open(path, "w") as f:
         json.dump(order, f)
-    # Growth is counted object by object: arenas of small objects come by the megabyte.
-    exact = ["--python-allocators"] if limits["growth"] else []
-    command = [seep, "run", "-q", "--no-report", "-o", profile] + exact + ["--"] + pytest_command(config)
+    command = recorder + pytest_command(config)
     output = os.path.join(folder, "output.txt")
     with open(output, "wb") as out:
         child = subprocess.Popen(command, env=child_environment(**{ORDER: path}), cwd=str(config.invocation_params.dir),
@@ -181,28 +202,32 @@ def run_child(item, limits, seep, folder, profile):
     return status
 
 
-def read_reports(config, path):
-    reports, if_failed = [], None
+def read_results(config, path, run):
+    """Into `run`; what the report would be if the test failed, or None."""
+    if_failed = None
     if os.path.exists(path):
         with open(path) as f:
             for line in f:
                 if not line.endswith("\n"):
                     break  # cut off where the process died
                 kind, data = json.loads(line)
+                if kind == "small objects grow":
+                    run.small_objects_grow = True
+                    continue
                 report = config.hook.pytest_report_from_serializable(config=config, data=data)
                 for name in ("longrepr", "location"):  # JSON has no tuples
                     if isinstance(getattr(report, name), list):
                         setattr(report, name, tuple(getattr(report, name)))
                 report.user_properties = [tuple(p) for p in report.user_properties]
                 if kind == "report":
-                    reports.append(report)
+                    run.reports.append(report)
                 else:
                     if_failed = report
-    return reports, if_failed
+    return if_failed
 
 
 def judge(report, if_failed, seep, profile, limits):
-    """Makes a failure of the report if the memory was too much, or could not be judged."""
+    """Makes a failure of the report if the memory was too much, or could not be judged. True: it was too much."""
     command = [seep, "check", profile]
     for kind in ("growth", "peak"):
         for space, size in limits[kind].items():
@@ -210,7 +235,7 @@ def judge(report, if_failed, seep, profile, limits):
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     text = done.stdout.decode("utf-8", "replace").strip()
     if done.returncode == 0:
-        return
+        return False
     if done.returncode != 1:
         text = "its memory was not judged\n" + done.stderr.decode("utf-8", "replace").strip()
     text += "\n\nIn a browser: seep view %s" % os.path.relpath(profile)
@@ -221,6 +246,7 @@ def judge(report, if_failed, seep, profile, limits):
         report.__dict__.pop("wasxfail", None)
         if hasattr(if_failed, "wasxfail"):
             report.wasxfail = if_failed.wasxfail
+    return done.returncode == 1
 
 
 def tail_of(path):

@@ -52,7 +52,8 @@ class Session:
     def pytest_runtest_logreport(self, report):
         file, _, domain = report.location
         name = domain.partition("[")[0]
-        self.tests[os.path.realpath(os.path.join(self.root, file)), name.split(".")[-1]] = "%s::%s" % (file, name.replace(".", "::"))
+        path = os.path.realpath(os.path.join(self.root, file))
+        self.tests[path, name.split(".")[-1]] = "%s::%s" % (file, name.replace(".", "::"))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session):
@@ -116,8 +117,9 @@ class Session:
 
 def output_of(*command):
     """Of a command that is not to be recorded."""
-    return subprocess.run(command, env=dict(os.environ, SEEP_WAIT="1"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          check=True, universal_newlines=True, errors="replace").stdout
+    return subprocess.run(command, env=dict(os.environ, SEEP_WAIT="1"), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True, universal_newlines=True,
+                          errors="replace").stdout
 
 
 def findings_of(text):
