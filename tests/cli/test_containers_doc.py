@@ -40,7 +40,7 @@ def commands_of_seep():
     for line in block("sh").splitlines():
         if "--entrypoint seep" in line:
             found.append(["seep"] + line.partition(" training-seep ")[2].split())
-    for text in re.findall(r"`([^`]*\bseep (?:look|top|doctor|report|view)\b[^`]*)`", prose):
+    for text in re.findall(r"`([^`]*\bseep (?:look|top|doctor|view)\b[^`]*)`", prose):
         words = shlex.split(re.sub(r"\$\([^)]*\)", "1", text))
         found.append(words[words.index("seep"):])
     return found
@@ -77,7 +77,7 @@ class Files(SeepCase):
     def test_its_commands_are_seep_s(self):
         commands = commands_of_seep()
         self.assertGreaterEqual(len(commands), 7)
-        self.assertEqual({words[1] for words in commands}, {"run", "view", "top", "look", "doctor", "report"})
+        self.assertEqual({words[1] for words in commands}, {"run", "view", "top", "look", "doctor"})
         for words in commands:
             with self.subTest(words):
                 end = words.index("--") if "--" in words else len(words)
