@@ -1,5 +1,6 @@
 #include "libprof/analysis.h"
 #include "libprof/format/profile_format.h"
+#include "libprof/format/wake_format.h"
 #include "libprof/print/report_text.h"
 #include "viewer/colour.h"
 #include "viewer/job_folder.h"
@@ -96,7 +97,8 @@ static bool set_tools(const struct seep_run_options *o, const char *shim)
 
 static bool set_environment(const struct seep_run_options *o, const char *shim, const char *folder)
 {
-    bool good = setenv(SEEP_VARIABLE_OUT, folder, 1) == 0 && set_python_path(shim);
+    bool good = setenv(SEEP_VARIABLE_OUT, folder, 1) == 0 && set_python_path(shim) &&
+                unsetenv(SEEP_VARIABLE_WAIT) == 0;
 
     if (o->sample_bytes)
         good &= set_number(SEEP_VARIABLE_SAMPLE, o->sample_bytes);

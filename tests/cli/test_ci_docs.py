@@ -8,12 +8,6 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 from tests.cli.ci_jobs import ROOT, SCHEMAS, SEEP, CiCase, job_env, validate
-from tests.e2e.support import needs
-
-try:
-    import yaml
-except ImportError:
-    yaml = None
 
 
 def blocks(language):
@@ -72,31 +66,6 @@ class Documented(CiCase):
         done = self.script(sys.executable, "train.py", "fixed", "--steps", "20")
         self.assertEqual(done.status, 2, repr(done))
         self.assertIn("min_steps", done.err)
-
-    @needs(yaml, "no yaml module here")
-    def test_the_workflow_is_one_and_its_steps_run(self):
-        found = blocks("yaml")
-        self.assertEqual(len(found), 1)
-        workflow = yaml.safe_load(found[0])
-        self.assertEqual(set(workflow), {"name", True, "permissions", "jobs"})  # YAML 1.1 reads `on` as true
-        steps = workflow["jobs"]["memory"]["steps"]
-        for step in steps:
-            self.assertTrue(set(step) <= {"name", "uses", "run", "with", "env", "if"}, step)
-            self.assertEqual(("uses" in step) + ("run" in step), 1, step)
-            self.assertRegex(step.get("uses", "a/b@v1"), r"^[\w./-]+@v\d+$")
-        own = [s for s in steps if "run" in s and not s["name"].startswith("Install ")]
-        self.assertEqual([s["name"] for s in own], ["Record and judge", "Summary", "Make this the next baseline"])
-        self.write("train.py", (ROOT / "tests/cli/ci_jobs.py").read_text().split("'''")[1].replace(
-            'sys.argv[1] == "leak"', "False"))
-        for round_ in ("first", "with a baseline"):
-            for step in own:
-                self.assertNotIn("${{", step["run"])
-                run = step["run"].replace("python ", sys.executable + " ")
-                env = job_env(SEEP=SEEP, GITHUB_STEP_SUMMARY=self.path("summary.md"), **step.get("env", {}))
-                done = self.command(["bash", "-e", "-c", run], cwd=self.project, env=env)
-                self.assertEqual(done.status, 0, "%s, %s: %r" % (step["name"], round_, done))
-        with open(self.path("summary.md")) as f:
-            self.assertIn("nothing new or grown since the baseline", f.read())
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 are in test_look_recorded.py."""
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -9,7 +10,8 @@ import time
 import unittest
 
 from tests.cli.ci_jobs import validate
-from tests.e2e.support import ROOT, SEEP, SYSTEM_PYTHON, SeepCase, compile_c, needs_to_read_children
+from tests.e2e.support import (ROOT, SEEP, SYSTEM_PYTHON, SeepCase, compile_c, needs, needs_others_to_reach_the_build,
+                               needs_to_read_children)
 
 JOB = '''
 import ctypes, os, sys, time
@@ -401,6 +403,20 @@ class Look(SeepCase):
         self.assertRegex(done.stderr, r"^seep: no copy of process \d+ was made, for a sandbox may forbid it to fork: try --stop\n$")
         self.assertEqual(self.holders(look("--format", "json", job.pid))["looks"][0]["way"], "stop")
         self.assertIsNone(job.poll())
+
+    @needs(os.geteuid() == 0, "only root can become another user who may trace but not signal")
+    @needs_others_to_reach_the_build
+    def test_without_the_right_to_end_a_copy_none_is_made(self):
+        job = subprocess.Popen([sys.executable, "-c", "print('ready', flush=True)\ninput()"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+        for end in (job.wait, job.stdout.close, job.stdin.close):
+            self.addCleanup(end)
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        other = ["setpriv", "--reuid", "65534", "--clear-groups", "--inh-caps", "+sys_ptrace", "--ambient-caps", "+sys_ptrace"]
+        done = self.command([*other, SEEP, "look", job.pid])
+        self.assertEqual(done.status, 0, repr(done))
+        self.assertIn("while it was read: seep may not end a copy of it", done.stdout.decode())
+        self.assertIn(pathlib.Path("/proc/%d/stat" % job.pid).read_text().split(") ")[1][0], "SR")
 
     def test_a_process_that_has_ended_is_told_as_such(self):
         job = subprocess.Popen(["true"])

@@ -94,6 +94,11 @@ class Wake(SeepCase):
         self.assertEqual(self.made(), [])
         self.assertEqual(glob.glob("/tmp/.seep-wake-*-%d*" % pid), [])
 
+    def test_seep_run_records_without_waiting(self):
+        profile = self.run_seep([sys.executable, "-c", "pass"], env=dict(os.environ, SEEP_WAIT="1"))
+        self.assertEqual(len(profile.written["processes"]), 1)
+        self.assertNotIn("it was woken", "".join(profile.written["coverage"]["not_seen"]))
+
     def test_what_comes_after_is_recorded(self):
         folder = self.path("runs/woken.d")
         pid = self.begin()

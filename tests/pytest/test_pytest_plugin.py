@@ -1,5 +1,6 @@
 """The pytest plugin: what a marked test, a recorded session and an unmarked test show. With SEEP_PYTEST, by that
 interpreter's pytest, and by Debian's otherwise."""
+import glob
 import os
 import re
 import subprocess
@@ -404,6 +405,24 @@ class Session(PluginCase):
         report = self.report(self.path(".seep/session.d"))
         self.assertEqual(report["job"]["command"][0], PYTHON)
         self.assertEqual(report["processes"][0]["steps"], 5)
+
+    def test_a_limited_test_leaves_the_session_whole(self):
+        self.write("test_limits.py", """
+            kept = []
+
+            @pytest.mark.seep_growth("4KiB", steps=20)
+            def test_leaks():
+                kept.append(bytearray(50000))
+            """)
+        self.pytest("--seep", status=1)
+        report = self.report(self.path(".seep/session.d"))
+        self.assertTrue(report["job"]["complete"], report["coverage"]["not_seen"])
+        self.assertEqual([p["role"] for p in report["processes"]], ["trainer"], "seep's own commands are no part of it")
+        left, = glob.glob(self.path(".seep/*/failure.txt"))
+        with open(left) as f:
+            words = f.read()
+        self.assertTrue(words.startswith("test_limits.py::test_leaks\n"), words)
+        self.assertIn("growth of host: at most 4.0 KiB a step", words)
 
     def test_who_holds_what_the_session_kept(self):
         self.write("test_holds.py", """

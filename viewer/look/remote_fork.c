@@ -87,8 +87,16 @@ static bool has_file_that_forbids(pid_t pid)
     return found;
 }
 
+/* Who may trace a process (CAP_SYS_PTRACE) need not be who may end its copy (CAP_KILL). */
+static bool may_end(pid_t pid)
+{
+    return kill(pid, 0) == 0 || errno != EPERM;
+}
+
 const char *seep_remote_fork_why_not(pid_t pid)
 {
+    if (!may_end(pid))
+        return "seep may not end a copy of it";
     if (pid == 1 || has_line(pid, "status", is_of_first))
         return "it is the first process here";
     if (has_line(pid, "status", is_of_sandbox))

@@ -12,6 +12,7 @@ import pytest
 from seep.pytest_plugin import ORDER, SESSION
 
 TAIL = 3000
+UNRECORDED = "SEEP_WAIT"  # keeps seep's own commands out of a recorded session; `seep run` records its job anyway
 
 
 def find_seep():
@@ -187,8 +188,9 @@ def run_child(item, limits, folder, recorder):
         json.dump(order, f)
     command = recorder + pytest_command(config)
     output = os.path.join(folder, "output.txt")
+    env = child_environment(**{ORDER: path, UNRECORDED: "1"})
     with open(output, "wb") as out:
-        child = subprocess.Popen(command, env=child_environment(**{ORDER: path}), cwd=str(config.invocation_params.dir),
+        child = subprocess.Popen(command, env=env, cwd=str(config.invocation_params.dir),
                                  stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
         try:
             status = child.wait()
@@ -232,12 +234,15 @@ def judge(report, if_failed, seep, profile, limits):
     for kind in ("growth", "peak"):
         for space, size in limits[kind].items():
             command += ["--max-" + kind, "%s=%s" % (space, size)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = subprocess.run(command, env=dict(os.environ, **{UNRECORDED: "1"}), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     text = done.stdout.decode("utf-8", "replace").strip()
     if done.returncode == 0:
         return False
     if done.returncode != 1:
         text = "its memory was not judged\n" + done.stderr.decode("utf-8", "replace").strip()
+    with open(os.path.join(os.path.dirname(profile), "failure.txt"), "w", encoding="utf-8") as f:  # for CI, to show it
+        f.write(report.nodeid + "\n\n" + text + "\n")
     text += "\n\nIn a browser: seep view %s" % os.path.relpath(profile)
     if if_failed is None:
         report.outcome, report.longrepr = "failed", text
