@@ -41,15 +41,12 @@ def profiles_folder(config):
     return folder
 
 
-def folder_of_test(config, nodeid):
-    """A fresh one; workers of xdist have one each to put it in."""
-    name = re.sub(r"[^\w.-]+", "-", nodeid, flags=re.ASCII)[-100:]
-    if name != nodeid:
-        name += "-%08x" % zlib.crc32(nodeid.encode("utf-8", "surrogatepass"))
-    folder = os.path.join(profiles_folder(config), getattr(config, "workerinput", {}).get("workerid", ""), name)
-    shutil.rmtree(folder, ignore_errors=True)
-    os.makedirs(folder)
-    return folder
+def folder_of_test(item):
+    """Workers of xdist have one each to put it in."""
+    name = re.sub(r"[^\w.-]+", "-", item.nodeid, flags=re.ASCII)[-100:]
+    if name != item.nodeid:
+        name += "-%08x" % zlib.crc32(item.nodeid.encode("utf-8", "surrogatepass"))
+    return os.path.join(profiles_folder(item.config), getattr(item.config, "workerinput", {}).get("workerid", ""), name)
 
 
 def pytest_command(config):
@@ -136,34 +133,36 @@ def leave_fixtures(item, nextitem):
 
 
 class Run:
-    """One run of a test: its reports, whether its memory was too much, and whether small objects became more from
-    step to step."""
+    """One run of a test: its reports; whether its memory was too much, and the words for it; whether small objects
+    became more from step to step."""
     def __init__(self):
-        self.reports, self.too_much, self.small_objects_grow = [], False, False
+        self.reports, self.too_much, self.words, self.small_objects_grow = [], False, None, False
 
 
 def reports_of(item):
     """A test whose memory grows runs once more, for what takes too long for every test: who holds the memory, and small
     objects one by one (arenas come by the megabyte, which says nothing of a few KiB a step)."""
     limits = limits_of(item)
-    folder = folder_of_test(item.config, item.nodeid)
-    run = run_and_judge(item, limits, os.path.join(folder, "first"), ["--holders", "off"])
+    run = run_and_judge(item, limits, ["--holders", "off"])
     grows = run.too_much or run.small_objects_grow and not any(r.failed for r in run.reports)
     if limits["growth"] and grows and limits["steps"] > 1:
         options = ["--holders", "%d,%d" % (limits["steps"] // 2, limits["steps"] - 1)]
         if run.small_objects_grow:
             options.append("--python-allocators")
-        closer = run_and_judge(item, limits, os.path.join(folder, "closer"), options)
+        closer = run_and_judge(item, limits, options)
         if closer.too_much or not run.too_much:
             run = closer
-    if not any(r.failed for r in run.reports):
-        for name in ("first", "closer"):
-            shutil.rmtree(os.path.join(folder, name, "tmp"), ignore_errors=True)
+    if run.words:
+        with open(os.path.join(folder_of_test(item), "failure.txt"), "w", encoding="utf-8") as f:  # for CI, to show it
+            f.write(item.nodeid + "\n\n" + run.words + "\n")
     return run.reports
 
 
-def run_and_judge(item, limits, folder, options):
-    os.mkdir(folder)
+def run_and_judge(item, limits, options):
+    """What a run before has left goes."""
+    folder = folder_of_test(item)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
     run, profile, seep = Run(), os.path.join(folder, "profile.d"), find_seep()
     status = run_child(item, limits, folder, [seep, "run", "-q", "--no-report", "-o", profile] + options + ["--"])
     if_failed = read_results(item.config, os.path.join(folder, "results"), run)
@@ -173,7 +172,9 @@ def run_and_judge(item, limits, folder, options):
     if not any(r.failed for r in run.reports if r.when != "call"):
         for report in run.reports:
             if report.when == "call" and (report.passed or if_failed):
-                run.too_much = judge(report, if_failed, seep, profile, limits)
+                judge(run, report, if_failed, seep, profile, limits)
+    if not any(r.failed for r in run.reports):
+        shutil.rmtree(os.path.join(folder, "tmp"), ignore_errors=True)
     return run
 
 
@@ -228,22 +229,20 @@ def read_results(config, path, run):
     return if_failed
 
 
-def judge(report, if_failed, seep, profile, limits):
-    """Makes a failure of the report if the memory was too much, or could not be judged. True: it was too much."""
+def judge(run, report, if_failed, seep, profile, limits):
+    """Makes a failure of the report if the memory was too much, or could not be judged."""
     command = [seep, "check", profile]
     for kind in ("growth", "peak"):
         for space, size in limits[kind].items():
             command += ["--max-" + kind, "%s=%s" % (space, size)]
     done = subprocess.run(command, env=dict(os.environ, **{UNRECORDED: "1"}), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    text = done.stdout.decode("utf-8", "replace").strip()
     if done.returncode == 0:
-        return False
-    if done.returncode != 1:
-        text = "its memory was not judged\n" + done.stderr.decode("utf-8", "replace").strip()
-    with open(os.path.join(os.path.dirname(profile), "failure.txt"), "w", encoding="utf-8") as f:  # for CI, to show it
-        f.write(report.nodeid + "\n\n" + text + "\n")
-    text += "\n\nIn a browser: seep view %s" % os.path.relpath(profile)
+        return
+    run.too_much, run.words = done.returncode == 1, done.stdout.decode("utf-8", "replace").strip()
+    if not run.too_much:
+        run.words = "its memory was not judged\n" + done.stderr.decode("utf-8", "replace").strip()
+    text = "%s\n\nIn a browser: seep view %s" % (run.words, os.path.relpath(profile))
     if if_failed is None:
         report.outcome, report.longrepr = "failed", text
     else:
@@ -251,7 +250,6 @@ def judge(report, if_failed, seep, profile, limits):
         report.__dict__.pop("wasxfail", None)
         if hasattr(if_failed, "wasxfail"):
             report.wasxfail = if_failed.wasxfail
-    return done.returncode == 1
 
 
 def tail_of(path):
