@@ -9,24 +9,17 @@ import zlib
 
 import pytest
 
+from seep.command import find_seep
 from seep.pytest_plugin import ORDER, SESSION
 
 TAIL = 3000
 
 
-def find_seep():
-    """The command: of the build, of the installation that this package belongs to, of the interpreter's, on PATH."""
-    here = os.path.dirname(os.path.realpath(__file__))
-    for path in (os.path.join(here, "../../seep"), os.path.join(here, "../../../../bin/seep"),
-                 os.path.join(here, "../bin/seep"), os.path.join(os.path.dirname(sys.executable), "seep")):
-        path = os.path.normpath(path)
-        if os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
-    path = shutil.which("seep")
-    if not path:
-        raise pytest.UsageError("the command seep was not found, neither beside %s nor on PATH: install seep, or add its "
-                                "folder to PATH" % here)
-    return path
+def seep_command():
+    try:
+        return find_seep()
+    except FileNotFoundError as e:
+        raise pytest.UsageError(str(e)) from None
 
 
 def profiles_folder(config):
@@ -137,7 +130,7 @@ def reports_of(item):
     limits = limits_of(item)
     folder = folder_of_test(item.config, item.nodeid)
     profile = os.path.join(folder, "profile.d")
-    seep = find_seep()
+    seep = seep_command()
     status = run_child(item, limits, seep, folder, profile)
     reports, if_failed = read_reports(item.config, os.path.join(folder, "results"))
     if not any(r.when == "teardown" for r in reports):
