@@ -13,7 +13,7 @@ from seep.sizes import size_text
 
 USAGE = "%seep look [options of `seep look`], or %%seep at the head of a cell"
 PR_SET_PTRACER = 0x59616D61
-SHOWN = 10
+SHOWN, LEAST = 10, 64 << 10
 
 
 def register(shell):
@@ -103,6 +103,8 @@ def growth_of(document):
                                                size_text(last["live_bytes"]),
                                                signed((last["rss_bytes"] or 0) - (first["rss_bytes"] or 0)))]
     grown = [h for h in document["holders"] if h["growth"] != "no" and not h["by_another"]]
+    if abs(last["live_bytes"] - first["live_bytes"]) < LEAST:  # what is new among them is another path to the same memory
+        grown = [h for h in grown if h["retained_by_look"][0] is not None or h["device_bytes_by_look"]]
     lines += [text for _, text in sorted(map(holder_line, grown), reverse=True)[:SHOWN]]
     return "\n".join(lines if grown else lines + ["nothing holds 64 KiB more than before"])
 

@@ -22,7 +22,7 @@ def define():
             self.monitor.epoch()
 
         def on_train_batch_end(self, batch, logs=None):
-            for self.batch in range(self.batch + 1, batch + 1):
+            for self.batch in range(self.batch + 1, min(batch + 1, self.params.get("steps") or batch + 1)):
                 self.monitor.step()
 
         def on_epoch_end(self, epoch, logs=None):
