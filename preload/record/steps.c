@@ -82,10 +82,12 @@ static void feed(void)
     told_epoch.waits = false;
 }
 
-/* What looked like mere batches is a training: passes before its first step were something else. */
+/* What looked like mere batches is a training: passes before its first step were something else,
+ * but an epoch that was told has begun. */
 static void forget_passes(void)
 {
     forget_epochs();
+    told_epoch.waits = epochs_told;
     seep_passes_restart(&passes);
 }
 
@@ -199,8 +201,11 @@ static bool step_told(enum seep_step_source by)
 {
     if (!seep_os_lock(&lock))
         return false;
+    const bool were_batches = choice.why == SEEP_WHY_BATCHES;
     bool counts = seep_choice_told(&choice, by);
     if (counts) {
+        if (were_batches)
+            forget_passes();
         feed();
         count_step(0, false);
     }
