@@ -8,7 +8,8 @@ from tests.e2e.support import ROOT, SEEP, SeepCase, needs_to_read_children
 
 JOB = """
 import ctypes, sys
-ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_long(-1), 0, 0, 0)  # PR_SET_PTRACER, anybody: where Yama lets only ancestors look
+# PR_SET_PTRACER, anybody: where Yama lets only ancestors look.
+ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_long(-1), 0, 0, 0)
 kept = []
 for line in sys.stdin:
     kept += [bytearray(1 << 20) for _ in range(int(line))]

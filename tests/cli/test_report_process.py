@@ -1,5 +1,5 @@
-"""`seep report --process PID`: one rank of many, with its workers, is read without the others; --brief leaves out what no
-finding is about."""
+"""`seep report --process PID`: one rank of many, with its workers, is read without the others; --brief leaves out what
+no finding is about."""
 import textwrap
 import unittest
 

@@ -1,5 +1,5 @@
-"""The frameworks themselves, from PyPI (`make check-integrations`): each trains and leaks, and seep counts its steps and epochs
-to the number and tells the leak in the framework's log and logger."""
+"""The frameworks themselves, from PyPI (`make check-integrations`): each trains and leaks, and seep counts its steps
+and epochs to the number and tells the leak in the framework's log and logger."""
 import json
 import os
 import unittest
@@ -12,7 +12,8 @@ TRAININGS = str(ROOT / "tests/integrations/trainings.py")
 
 class Trainings(SeepCase):
     def holds(self, name, bytes_a_step):
-        profile = self.run_seep([PYTHON, TRAININGS, name, self.path("out")], options=NO_LOOKS, cwd=str(ROOT), timeout=900)
+        profile = self.run_seep([PYTHON, TRAININGS, name, self.path("out")], options=NO_LOOKS, cwd=str(ROOT),
+                                timeout=900)
         said = json.loads(profile.done.stdout.decode().splitlines()[-1])
         job = profile.written["job"]
         self.assertEqual((job["step_source"], job["steps"], job["epochs"]), ("api", said["steps"], said["epochs"]))
@@ -23,7 +24,8 @@ class Trainings(SeepCase):
                                    r"tests/integrations/trainings\.py:%d in keep" % line)
         growth = said["figures"]["seep/host_growth_bytes_per_step"]
         self.assertAlmostEqual(growth, bytes_a_step, delta=bytes_a_step * 0.1)
-        print("%-13s %d steps, %d epochs, %.0f bytes a step; %s" % (name, job["steps"], job["epochs"], growth, lines[0]))
+        print("%-13s %d steps, %d epochs, %.0f bytes a step; %s" % (
+            name, job["steps"], job["epochs"], growth, lines[0]))
 
     def test_lightning(self):
         self.holds("lightning", 100000)

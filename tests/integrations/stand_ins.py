@@ -1,5 +1,5 @@
-"""Stand-ins for frameworks: each calls what a callback of seep's has, in the order of the real one, and between that what
-callbacks must not take for a training: sanity checks, evaluations, accumulated batches. Read against Lightning 2.6,
+"""Stand-ins for frameworks: each calls what a callback of seep's has, in the order of the real one, and between
+that what callbacks must not take for a training: sanity checks, evaluations, accumulated batches. Read against Lightning 2.6,
 transformers 5.24, accelerate 1.15, Keras 3.15 and ignite 0.5."""
 import os
 import textwrap
@@ -170,7 +170,8 @@ MODULES = {
     "ignite/engine.py": """
         import enum, logging, types
 
-        Events = enum.Enum("Events", "STARTED EPOCH_STARTED ITERATION_STARTED ITERATION_COMPLETED EPOCH_COMPLETED COMPLETED")
+        Events = enum.Enum("Events", "STARTED EPOCH_STARTED ITERATION_STARTED ITERATION_COMPLETED EPOCH_COMPLETED "
+                                     "COMPLETED")
 
         class Engine:
             def __init__(self, work):

@@ -1,5 +1,5 @@
-"""seep.integrations: each framework's callback tells seep steps and epochs to the number, and the framework's log and loggers
-the growth. The frameworks are stand-ins; `make check-integrations` does the same with the real ones."""
+"""seep.integrations: each framework's callback tells seep steps and epochs to the number, and the framework's log and
+loggers the growth. The frameworks are stand-ins; `make check-integrations` does the same with the real ones."""
 import glob
 import json
 import os
@@ -37,8 +37,8 @@ class CallbackCase(SeepCase):
     def told(self, steps, epochs, bytes_a_step, figures=None):
         self.assertEqual((self.job["step_source"], self.job["steps"], self.job["epochs"]), ("api", steps, epochs))
         self.assertEqual(len(self.lines), 1, self.lines)
-        self.assertRegex(self.lines[0], r"seep: host memory grows by [.\d]+ KiB a step without an end: train\.py:%d in work "
-                         % marked_line(self.path("train.py"), "LEAK"))
+        self.assertRegex(self.lines[0], r"seep: host memory grows by [.\d]+ KiB a step without an end: "
+                                        r"train\.py:%d in work " % marked_line(self.path("train.py"), "LEAK"))
         figures = figures or self.said[-1]["figures"]
         self.assertAlmostEqual(figures["seep/host_growth_bytes_per_step"], bytes_a_step, delta=bytes_a_step * 0.1)
         self.assertGreater(figures["seep/host_live_bytes"], 50000 * 100)
@@ -175,7 +175,8 @@ class Ignite(CallbackCase):
 
 class Importing(SeepCase):
     def alone(self, text):
-        done = self.command([SYSTEM_PYTHON, "-S", "-c", textwrap.dedent(text)], env=job_env(PYTHONPATH=PACKAGE), cwd=self.dir)
+        done = self.command([SYSTEM_PYTHON, "-S", "-c", textwrap.dedent(text)],
+                            env=job_env(PYTHONPATH=PACKAGE), cwd=self.dir)
         self.assertEqual(done.status, 0, repr(done))
         return done.stdout.decode().strip()
 

@@ -1,4 +1,4 @@
-"""seep.monitor(): what a job under seep is told of its own growth while it runs, and that nothing else changes for it."""
+"""seep.monitor(): what a job under seep is told of its own growth while it runs, and that nothing else changes."""
 import json
 import os
 import textwrap

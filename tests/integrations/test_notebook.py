@@ -1,4 +1,4 @@
-"""%seep look and %%seep in IPython, in a process of its own: what is shown of who holds the memory, and of what grew."""
+"""%seep look and %%seep in IPython, in a process of its own: what is shown of who holds memory, and of what grew."""
 import os
 import textwrap
 import unittest

@@ -1,5 +1,5 @@
-"""A small training by each framework, which leaks: `trainings.py NAME FOLDER`. The last line of its output says, as JSON, how
-many steps and epochs it made and which figures reached the framework's own logger."""
+"""A small training by each framework, which leaks: `trainings.py NAME FOLDER`. The last line of its output says, as
+JSON, how many steps and epochs it made and which figures reached the framework's own logger."""
 import json
 import os
 import sys

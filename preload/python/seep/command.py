@@ -15,8 +15,8 @@ def find_seep():
             return path
     path = shutil.which("seep")
     if not path:
-        raise FileNotFoundError("the command seep was not found, neither beside %s nor on PATH: install seep, or add its "
-                                "folder to PATH" % here)
+        raise FileNotFoundError("the command seep was not found, neither beside %s nor on PATH: install seep, or add "
+                                "its folder to PATH" % here)
     return path
 
 

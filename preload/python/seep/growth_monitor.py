@@ -24,7 +24,7 @@ NOWHERE = {"file": None, "line": None, "function": None}
 
 
 class Monitor:
-    """metrics: the latest figures, such as {"seep/host_live_bytes": 81920000, "seep/host_growth_bytes_per_step": 50057.0};
+    """metrics: the latest figures, as {"seep/host_live_bytes": 81920000, "seep/host_growth_bytes_per_step": 50057.0};
     finding: the latest line that was said, or None."""
 
     def __init__(self, every=30.0, log=None):
@@ -106,12 +106,12 @@ class Monitor:
         self._answer = tempfile.TemporaryFile()
         self._reported, null = self._steps, os.open(os.devnull, os.O_RDWR)
         try:
-            seep_command = command.find_seep()
+            words = [command.find_seep(), "report", "--format", "json", "--brief", "--process", str(self._pid),
+                     self._folder]
+            files = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, self._answer.fileno(), 1),
+                     (os.POSIX_SPAWN_DUP2, null, 2)]
             # Unlike fork(), this takes no longer for a large process.
-            self._child = os.posix_spawn(
-                seep_command, [seep_command, "report", "--format", "json", "--brief", "--process", str(self._pid), self._folder],
-                command.unrecorded(), file_actions=[(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, null, 2),
-                                                    (os.POSIX_SPAWN_DUP2, self._answer.fileno(), 1)])
+            self._child = os.posix_spawn(words[0], words, command.unrecorded(), file_actions=files)
         finally:
             os.close(null)
 
@@ -136,7 +136,7 @@ class Monitor:
         return self.metrics
 
     def _judge(self, report):
-        """A cache that fills looks like a leak at first, so a line is accused by two reports in a row or by the last."""
+        """A cache that fills looks like a leak at first: a line is accused by two reports in a row, or by the last."""
         endless = {key_of(finding): finding for finding in report["findings"] if is_endless(finding)}
         for key in endless if self._is_last else self._suspects & set(endless):
             if key not in self._said:
@@ -195,7 +195,8 @@ def line_of(finding, cwd, folder):
         if frame["function"]:
             text += " in " + frame["function"]
     if finding["limit_bytes"] and finding["steps_to_limit"]:
-        text += " (limit %s in about %s steps)" % (size_text(finding["limit_bytes"]), rounded(finding["steps_to_limit"]))
+        text += " (limit %s in about %s steps)" % (
+            size_text(finding["limit_bytes"]), rounded(finding["steps_to_limit"]))
     return text + "; seep view " + shortened(folder, os.getcwd())
 
 

@@ -13,7 +13,7 @@ from seep.sizes import size_text
 
 USAGE = "%seep look [options of `seep look`], or %%seep at the head of a cell"
 PR_SET_PTRACER = 0x59616D61
-SHOWN, LEAST = 10, 64 << 10
+SHOWN = 10
 
 
 def register(shell):
@@ -92,7 +92,7 @@ class Look:
 
 
 def allow(pid):
-    """Yama, where it is in force, lets a process be read by its ancestors only, and by whom it names; 0: by nobody else."""
+    """Where Yama is in force, a process is read by its ancestors only, and by whom it names; 0: by nobody else."""
     ctypes.CDLL(None).prctl(PR_SET_PTRACER, ctypes.c_ulong(pid), 0, 0, 0)
 
 
@@ -103,10 +103,15 @@ def growth_of(document):
                                                size_text(last["live_bytes"]),
                                                signed((last["rss_bytes"] or 0) - (first["rss_bytes"] or 0)))]
     grown = [h for h in document["holders"] if h["growth"] != "no" and not h["by_another"]]
-    if abs(last["live_bytes"] - first["live_bytes"]) < LEAST:  # what is new among them is another path to the same memory
-        grown = [h for h in grown if h["retained_by_look"][0] is not None or h["device_bytes_by_look"]]
+    # Through frames of the notebook itself, what is new is another path to what was there.
+    grown = [h for h in grown if h["retained_by_look"][0] is not None or not is_of_notebook(h["path"]["root"])]
     lines += [text for _, text in sorted(map(holder_line, grown), reverse=True)[:SHOWN]]
     return "\n".join(lines if grown else lines + ["nothing holds 64 KiB more than before"])
+
+
+def is_of_notebook(root):
+    file = root["file"] or ""
+    return root["kind"] == "local" and (file == __file__ or "/IPython/" in file or "/ipykernel/" in file)
 
 
 def holder_line(holder):
