@@ -76,6 +76,7 @@ static int report_of(const struct analysis *a, bool outside,
                                         .line_holders = &a->line_holders,
                                         .may_open = outside,
                                         .all_sites = opts && opts->all_sites,
+                                        .brief = opts && opts->brief,
                                         .series = opts && opts->series,
                                         .layouts = opts && opts->layouts};
 
@@ -124,6 +125,7 @@ int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analy
     m = calloc(1, sizeof *m);
     if (!m)
         return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory: free some");
+    m->only_pid = opts ? opts->pid : 0;
     int rc = seep_model_merge_folders(m, dirs, n_dirs, err);
     if (!rc)
         rc = analyse(m, opts, dirs, n_dirs, report, err);

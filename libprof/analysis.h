@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct seep_profile;
 struct seep_job;
@@ -14,7 +15,9 @@ struct seep_job;
 struct seep_analysis_options {
     bool all_sites;         /* every site, not only those of at least 0.1 % of their space's peak */
     bool series;            /* also levels of sites and processes over steps and time */
+    bool brief;             /* no sites but those that findings are about */
     bool layouts;           /* also each block on a device at its peak and when memory ran out */
+    uint32_t pid;           /* only this process and those that it started; 0: all */
     const char *roles_file; /* further rules on roles (see roles.toml), or NULL */
 };
 
@@ -23,9 +26,10 @@ struct seep_analysis_options {
  *   opts    NULL: defaults
  *   *report out, a new reference: json_decref() it
  * Returns 0; -SEEP_EINVAL if n_dirs == 0; -SEEP_EIO if no folder can be read; -SEEP_ENODATA if no
- * profile in them is readable; the errors of seep_part_rules_load(); -SEEP_ENOMEM. Threads:
- * safe on distinct folders. Untrusted files are safe; native symbols are read from the files on
- * disk that they name, if those are regular ones with the recorded build id. */
+ * profile in them is readable, or none is of opts->pid; the errors of seep_part_rules_load();
+ * -SEEP_ENOMEM. Threads: safe on distinct folders. Untrusted files are safe; native symbols are
+ * read from the files on disk that they name, if those are regular ones with the recorded build id.
+ */
 SEEP_MUST_CHECK int seep_analyse(const char *const *dirs, size_t n_dirs,
                                  const struct seep_analysis_options *opts, json_t **report,
                                  struct seep_error *err);

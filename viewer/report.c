@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,7 +18,8 @@ struct report_options {
     const struct seep_output_format *format;
     const char *out;   /* NULL: standard output */
     const char *roles; /* NULL: the shipped ones */
-    bool all;
+    bool all, brief;
+    uint32_t pid; /* 0: all */
     bool series;
     bool layouts;
     bool holders; /* ask the running job now what holds its memory */
@@ -62,6 +64,18 @@ static const struct seep_output_format formats[] = {
     {NULL, NULL},
 };
 
+static bool take_pid(const char *text, struct report_options *o)
+{
+    char *end;
+    long pid = strtol(text, &end, 10);
+
+    o->pid = (uint32_t)pid;
+    if (*text && !*end && pid > 0 && pid <= INT32_MAX)
+        return true;
+    seep_complain("%s is not a process: give its number, as `seep report` shows it", text);
+    return false;
+}
+
 static bool take(void *to, const struct seep_option_given *given)
 {
     struct report_options *o = to;
@@ -75,6 +89,10 @@ static bool take(void *to, const struct seep_option_given *given)
         return (o->roles = given->value);
     case SEEP_OPTION_ALL:
         return o->all = true;
+    case SEEP_OPTION_BRIEF:
+        return o->brief = true;
+    case SEEP_OPTION_PROCESS:
+        return take_pid(given->value, o);
     case SEEP_OPTION_SERIES:
         return o->series = true;
     case SEEP_OPTION_LAYOUTS:
@@ -134,6 +152,8 @@ int seep_report_main(int argc, char **argv)
     if (status >= 0)
         return status;
     struct seep_analysis_options analysis = {.all_sites = options.all,
+                                             .brief = options.brief,
+                                             .pid = options.pid,
                                              .series = options.series,
                                              .layouts = options.layouts,
                                              .roles_file = options.roles};

@@ -2,6 +2,7 @@
 
 #include "libprof/model/bare_processes.h"
 #include "libprof/model/live_level.h"
+#include "libprof/model/process_tree.h"
 
 #include <stdlib.h>
 
@@ -111,6 +112,8 @@ int seep_job_spaces_add(struct seep_model *m)
     uint32_t *sites = malloc((m->n_sites + 1) * sizeof *sites);
     seep_model_begin(m, SEEP_MODEL_SUMMED);
     int rc = sites ? seep_bares_find(m) : -SEEP_ENOMEM;
+    if (!rc && m->only_pid)
+        rc = seep_process_tree_keep_bares(m, m->only_pid);
 
     for (size_t i = 0; i < m->n_processes; i++) {
         const struct seep_model_process *p = &m->processes[i];

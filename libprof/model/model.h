@@ -170,6 +170,8 @@ enum seep_model_stage {
 /* Each field says in brackets which stage sets it. */
 struct seep_model {
     enum seep_model_stage stage; /* the last one begun */
+    uint32_t only_pid;           /* given: the model is of this process and those that it started;
+                                  * 0: of all */
     struct seep_dictionary dict; /* [merged]; its stacks' marks: [marked] */
     struct seep_job **jobs;      /* [opened] one per folder with profiles, NULL without a table */
     size_t n_jobs;

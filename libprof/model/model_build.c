@@ -4,6 +4,7 @@
 #include "libprof/model/model_stages.h"
 #include "libprof/model/process_ends.h"
 #include "libprof/model/process_role.h"
+#include "libprof/model/process_tree.h"
 #include "libprof/model/step_axis.h"
 
 static int merge_opened(struct seep_model *m, struct seep_error *err)
@@ -20,11 +21,26 @@ static int merge_opened(struct seep_model *m, struct seep_error *err)
     return seep_merge(m, err);
 }
 
+static int keep_tree(struct seep_model *m, const char *dir, struct seep_error *err)
+{
+    int rc = m->only_pid ? seep_process_tree_keep(m, m->only_pid) : 0;
+
+    if (rc == -SEEP_ENODATA)
+        seep_error_set(err, SEEP_ENODATA, dir, 0,
+                       "no profile is of process %u: `seep report` lists those that are there",
+                       m->only_pid);
+    else if (rc)
+        seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
+    return rc;
+}
+
 int seep_model_merge_folders(struct seep_model *m, const char *const *dirs, size_t n_dirs,
                              struct seep_error *err)
 {
     int rc = seep_folders_open(m, dirs, n_dirs, err);
 
+    if (!rc)
+        rc = keep_tree(m, dirs[0], err);
     return rc ? rc : merge_opened(m, err);
 }
 

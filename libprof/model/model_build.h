@@ -5,8 +5,9 @@
 
 #include "libprof/model/model.h"
 
-/* From folders of profiles to a merged model, in the empty *m. Returns 0; -SEEP_EIO when no folder
- * can be read; -SEEP_ENODATA when no profile was readable; -SEEP_ENOMEM. The caller calls
+/* From folders of profiles to a merged model, in *m, empty but for only_pid. Returns 0; -SEEP_EIO
+ * when no folder can be read; -SEEP_ENODATA when no profile was readable, or none is of
+ * m->only_pid; -SEEP_ENOMEM. The caller calls
  * seep_model_fini() in every case. */
 SEEP_MUST_CHECK int seep_model_merge_folders(struct seep_model *m, const char *const *dirs,
                                              size_t n_dirs, struct seep_error *err);

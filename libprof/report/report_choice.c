@@ -96,7 +96,7 @@ int seep_report_choose(struct seep_report_pieces *pieces, uint32_t *chosen, size
     if (!rc)
         rank_findings(pieces->findings, rank);
     for (uint32_t i = 0; !rc && i < m->n_sites; i++) {
-        if (pieces->all_sites || rank[i] != RANK_LARGE || is_large(m, i))
+        if (pieces->all_sites || rank[i] != RANK_LARGE || (!pieces->brief && is_large(m, i)))
             choices[n++] = (struct choice){i, rank[i], m->sites[i].totals.peak_bytes};
     }
     if (n) {

@@ -18,6 +18,7 @@ struct seep_report_pieces {
     const struct seep_line_holders *line_holders;
     bool may_open;  /* files of programs and libraries */
     bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
+    bool brief;     /* no sites but those that findings are about */
     bool series;    /* also levels of sites and processes over steps and time */
     bool layouts;   /* each block of a device's memory at its peak and when it ran out */
 

@@ -19,6 +19,11 @@ static struct seep_rounds rounds;
 static struct seep_passes passes;
 static struct seep_laps laps;
 static bool epochs_told;
+static struct {
+    bool waits; /* for the step that makes it an epoch; passes of loaders are none then */
+    uint32_t period;
+    uint64_t t_ns;
+} told_epoch;                          /* the last one */
 static struct seep_lap_loops stepping; /* the loops around the optimizer's last step to begin */
 
 /* How many frames are outside the outermost one with that mark; all if there is none. */
@@ -69,21 +74,20 @@ static void count_epoch(enum seep_epoch_source source, uint64_t t_ns, uint32_t p
 /* A step of the training has ended, whether or not such steps are counted. */
 static void feed(void)
 {
-    static const uintptr_t told = 1;
-    if (epochs_told) {
-        passes.drawn.n = 0;
-        (void)seep_passes_asked(&passes, told, 0, 0);
-    }
-    const struct seep_pass *epoch = seep_passes_fed(&passes);
-    if (epoch)
-        count_epoch(epochs_told ? SEEP_EPOCHS_TOLD : SEEP_EPOCHS_LOADER, epoch->t_ns,
-                    epoch->period);
+    const struct seep_pass *pass = seep_passes_fed(&passes);
+    if (!epochs_told && pass)
+        count_epoch(SEEP_EPOCHS_LOADER, pass->t_ns, pass->period);
+    if (told_epoch.waits)
+        count_epoch(SEEP_EPOCHS_TOLD, told_epoch.t_ns, told_epoch.period);
+    told_epoch.waits = false;
 }
 
-/* What looked like mere batches is a training: passes before its first step were something else. */
+/* What looked like mere batches is a training: passes before its first step were something else,
+ * but an epoch that was told has begun. */
 static void forget_passes(void)
 {
     forget_epochs();
+    told_epoch.waits = epochs_told;
     seep_passes_restart(&passes);
 }
 
@@ -197,8 +201,11 @@ static bool step_told(enum seep_step_source by)
 {
     if (!seep_os_lock(&lock))
         return false;
+    const bool were_batches = choice.why == SEEP_WHY_BATCHES;
     bool counts = seep_choice_told(&choice, by);
     if (counts) {
+        if (were_batches)
+            forget_passes();
         feed();
         count_step(0, false);
     }
@@ -359,7 +366,9 @@ void seep_steps_epoch_told(void)
     if (!seep_process->epochs && seep_process->steps && !epochs_told)
         count_epoch(SEEP_EPOCHS_TOLD, seep_process->start_ns, seep_process->first_step_period);
     epochs_told = true;
-    seep_passes_began(&passes, 1, now_ns(), *seep_period);
+    told_epoch.waits = true;
+    told_epoch.t_ns = now_ns();
+    told_epoch.period = *seep_period ? *seep_period : 1;
     seep_os_unlock(&lock);
 }
 
@@ -370,6 +379,7 @@ void seep_steps_after_fork(void)
     memset(&choice, 0, sizeof(choice));
     memset(&passes, 0, sizeof(passes));
     memset(&laps, 0, sizeof(laps));
+    memset(&told_epoch, 0, sizeof(told_epoch));
     epochs_told = false;
     if (rounds.round)
         memset(&rounds, 0, sizeof(rounds));

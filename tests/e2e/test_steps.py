@@ -40,6 +40,9 @@ class Feeds(SeepCase):
     def test_batches_are_counted_where_no_optimizer_steps_or_too_seldom(self):
         self.exact(BATCHES, "batch")
 
+    def test_what_is_told_counts_whatever_loaders_and_optimizers_do(self):
+        self.exact(("told_beginnings", "told_ends"), "api")
+
     def test_a_new_optimizer_for_each_fold_goes_on(self):
         job, steps, _ = self.feed(SYSTEM_PYTHON if has_module(SYSTEM_PYTHON, "torch") else TORCHES[0][1], "folds")
         self.assertEqual(job["step_source"], "optimizer")

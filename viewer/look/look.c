@@ -133,6 +133,18 @@ static void sleep_until(const struct looks *looks, double due_s)
     }
 }
 
+/* False at the end of standard input. */
+static bool await_line(void)
+{
+    char c;
+    ssize_t n;
+
+    do
+        n = read(STDIN_FILENO, &c, 1);
+    while ((n == 1 && c != '\n') || (n < 0 && errno == EINTR));
+    return n == 1;
+}
+
 /* Its entry, a new one where it was not looked at before; NULL: there is no room. */
 static struct looked *entry_of(struct looks *looks, const struct seep_process_stat *stat)
 {
@@ -197,15 +209,22 @@ static int look(struct looks *looks)
     looks->began_ns = seep_clock_ns(CLOCK_MONOTONIC);
     looks->began_unix_s = (double)seep_clock_ns(CLOCK_REALTIME) / 1e9;
     for (long i = 0; i < o->times; i++) {
-        sleep_until(looks, (double)i * o->every_s);
+        if (!o->each_line)
+            sleep_until(looks, (double)i * o->every_s);
+        else if (!await_line())
+            break;
         if (!look_once(looks, (uint32_t)i)) {
             seep_complain("%s", looks->n ? looks->list[0].err.text : "no memory");
             return looks->n && looks->list[0].course->n ? 0 : -1;
         }
-        if (o->times > 1 && isatty(STDERR_FILENO))
+        if (o->each_line)
+            fprintf(stderr, "seep: look %ld\n", i + 1);
+        else if (o->times > 1 && isatty(STDERR_FILENO))
             fprintf(stderr, "seep: look %ld of %ld\n", i + 1, o->times);
     }
-    return 0;
+    if (!looks->n)
+        seep_complain("--each-line: no line came: write one to standard input for each look");
+    return looks->n ? 0 : -1;
 }
 
 static int look_at_core(struct looks *looks)

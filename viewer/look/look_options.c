@@ -66,6 +66,8 @@ static bool take_option(void *to, const struct seep_option_given *given)
         return take_time(given, &r->for_s);
     case SEEP_OPTION_TIMES:
         return take_times(given, &o->times);
+    case SEEP_OPTION_EACH_LINE:
+        return (o->each_line = true);
     case SEEP_OPTION_EXE:
         return (o->program = given->value);
     case SEEP_OPTION_TREE:
@@ -96,7 +98,7 @@ static bool settle(struct seep_look_options *o, double for_s)
         o->times = (long)times;
     }
     if (!o->times)
-        o->times = o->every_s > 0 ? 3 : 1;
+        o->times = o->each_line ? SEEP_MOST_LOOKS : o->every_s > 0 ? 3 : 1;
     if (o->every_s <= 0)
         o->every_s = EVERY_S;
     return true;
@@ -121,16 +123,23 @@ static bool take_what(struct seep_look_options *o, const char *word)
     return false;
 }
 
+static bool is_timed(const struct seep_look_options *o, double for_s)
+{
+    return o->times || o->every_s > 0 || for_s > 0;
+}
+
 /* What only a process or only a core file can be asked. */
 static bool fits(const struct seep_look_options *o, double for_s)
 {
-    if (o->core &&
-        (o->way != SEEP_LOOK_CHOSEN || o->tree || o->times || o->every_s > 0 || for_s > 0))
+    if (o->core && (o->way != SEEP_LOOK_CHOSEN || o->tree || o->each_line || is_timed(o, for_s)))
         seep_complain("%s: a core file is looked at once, by itself: give no other option than "
                       "--exe, --format and --output",
                       o->core);
     else if (!o->core && o->program)
         seep_complain("--exe: process %d has its program: give --exe for a core file", (int)o->pid);
+    else if (o->each_line && is_timed(o, for_s))
+        seep_complain(
+            "--each-line: the lines say when to look: leave out --every, --times and --for");
     else
         return true;
     return false;

@@ -14,7 +14,8 @@ struct seep_look_options {
     enum seep_look_way way;
     double every_s; /* between two looks */
     long times;
-    bool tree; /* its descendants, too */
+    bool each_line; /* a look for each line of standard input, `times` at most */
+    bool tree;      /* its descendants, too */
 };
 
 /* Reads the command line. Returns −1 to go on, or the exit status. */

@@ -8,9 +8,11 @@
 
 Without seep in the process the functions do nothing, so the calls may stay in the job. Growth is then
 reported per step as counted by step(), which takes precedence over steps that seep finds by itself.
+monitor() also says, while the job runs, when its memory grows without an end; seep.integrations does so
+for training frameworks, and %load_ext seep has `%seep look` for notebooks.
 Nothing here raises. Any thread may call; steps are counted per process. CPython 3.8 and later."""
 
-__all__ = ["step", "epoch", "holders", "active"]
+__all__ = ["step", "epoch", "holders", "active", "monitor"]
 
 
 def _nothing():
@@ -80,3 +82,25 @@ def holders():
 def active():
     """True where seep records this process."""
     return _step is not None
+
+
+def monitor(every=30.0, log=None):
+    """For a loop without a framework:
+
+        with seep.monitor() as m:
+            for batch in loader:
+                train(batch)
+                m.step()
+
+    When memory grows without an end, one line says so with the line of code, by log(text), else by the logger
+    "seep"; m.metrics has the latest figures. They are looked up every so many seconds."""
+    from seep import growth_monitor
+
+    return growth_monitor.Monitor(every, log)
+
+
+def load_ipython_extension(shell):
+    """%load_ext seep"""
+    from seep import notebook
+
+    notebook.register(shell)

@@ -9,25 +9,17 @@ import zlib
 
 import pytest
 
+from seep.command import find_seep, unrecorded
 from seep.pytest_plugin import ORDER, SESSION
 
 TAIL = 3000
-UNRECORDED = "SEEP_WAIT"  # keeps seep's own commands out of a recorded session; `seep run` records its job anyway
 
 
-def find_seep():
-    """The command: of the build, of the installation that this package belongs to, of the interpreter's, on PATH."""
-    here = os.path.dirname(os.path.realpath(__file__))
-    for path in (os.path.join(here, "../../seep"), os.path.join(here, "../../../../bin/seep"),
-                 os.path.join(here, "../bin/seep"), os.path.join(os.path.dirname(sys.executable), "seep")):
-        path = os.path.normpath(path)
-        if os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
-    path = shutil.which("seep")
-    if not path:
-        raise pytest.UsageError("the command seep was not found, neither beside %s nor on PATH: install seep, or add "
-                                "its folder to PATH" % here)
-    return path
+def seep_command():
+    try:
+        return find_seep()
+    except FileNotFoundError as e:
+        raise pytest.UsageError(str(e)) from None
 
 
 def profiles_folder(config):
@@ -61,8 +53,9 @@ def pytest_command(config):
 
 
 def child_environment(**changes):
-    """The package must be found where only a path that pytest was given leads to it; last, so that it hides nothing."""
-    env = {k: v for k, v in os.environ.items() if k not in (ORDER, SESSION, "PYTEST_CURRENT_TEST")}
+    """The package must be found where only a path that pytest was given leads to it; last, so that it hides nothing.
+    seep's own commands stay out of a recorded session; `seep run` records its job anyway."""
+    env = {k: v for k, v in unrecorded().items() if k not in (ORDER, SESSION, "PYTEST_CURRENT_TEST")}
     folder = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     paths = [p for p in env.get("PYTHONPATH", "").split(os.pathsep) if p]
     if folder not in paths and "-packages" not in folder:
@@ -163,7 +156,7 @@ def run_and_judge(item, limits, options):
     folder = folder_of_test(item)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    run, profile, seep = Run(), os.path.join(folder, "profile.d"), find_seep()
+    run, profile, seep = Run(), os.path.join(folder, "profile.d"), seep_command()
     status = run_child(item, limits, folder, [seep, "run", "-q", "--no-report", "-o", profile] + options + ["--"])
     if_failed = read_results(item.config, os.path.join(folder, "results"), run)
     if not any(r.when == "teardown" for r in run.reports):
@@ -189,7 +182,7 @@ def run_child(item, limits, folder, recorder):
         json.dump(order, f)
     command = recorder + pytest_command(config)
     output = os.path.join(folder, "output.txt")
-    env = child_environment(**{ORDER: path, UNRECORDED: "1"})
+    env = child_environment(**{ORDER: path})
     with open(output, "wb") as out:
         child = subprocess.Popen(command, env=env, cwd=str(config.invocation_params.dir),
                                  stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
@@ -235,7 +228,7 @@ def judge(run, report, if_failed, seep, profile, limits):
     for kind in ("growth", "peak"):
         for space, size in limits[kind].items():
             command += ["--max-" + kind, "%s=%s" % (space, size)]
-    done = subprocess.run(command, env=dict(os.environ, **{UNRECORDED: "1"}), stdin=subprocess.DEVNULL,
+    done = subprocess.run(command, env=unrecorded(), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode == 0:
         return

@@ -11,8 +11,10 @@ import time
 import pytest
 
 import seep
-from seep.pytest_limits import child_environment, find_seep, profiles_folder, pytest_command
+from seep.command import find_seep, output_of
+from seep.pytest_limits import child_environment, profiles_folder, pytest_command, seep_command
 from seep.pytest_plugin import SESSION
+from seep.sizes import size_text
 
 SHOWN, LONGEST_LOOK = 10, 10
 
@@ -21,7 +23,7 @@ def record(config):
     """Runs the same pytest under seep, with the same terminal; its exit status is ours."""
     folder = os.path.join(profiles_folder(config), "session.d")
     shutil.rmtree(folder, ignore_errors=True)
-    command = [find_seep(), "run", "-q", "-o", folder, "--"] + pytest_command(config)
+    command = [seep_command(), "run", "-q", "-o", folder, "--"] + pytest_command(config)
     child = subprocess.Popen(command, env=child_environment(**{SESSION: folder}), cwd=str(config.invocation_params.dir))
     try:
         before = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
@@ -115,13 +117,6 @@ class Session:
         write("In a browser: seep view %s" % os.path.relpath(self.folder))
 
 
-def output_of(*command):
-    """Of a command that is not to be recorded."""
-    return subprocess.run(command, env=dict(os.environ, SEEP_WAIT="1"), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True, universal_newlines=True,
-                          errors="replace").stdout
-
-
 def findings_of(text):
     """The lines of a printed report up to the facts about the job."""
     lines = text.splitlines()
@@ -143,10 +138,3 @@ def kept_by_test(report, tests):
                     kept[name] = kept.get(name, 0) + site["live_bytes"]
                 break
     return kept
-
-
-def size_text(size):
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024 or unit == "GiB":
-            return "%.3g %s" % (size, unit) if size < 1000 or unit == "GiB" else "%d %s" % (size, unit)
-        size /= 1024
