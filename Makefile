@@ -150,8 +150,8 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
-# Suites, and the wheel, that need rules of their own keep them in their folder.
--include $(wildcard tests/*/rules.mk preload/python/wheel/rules.mk)
+# Suites and packages that need rules of their own keep them in their folder.
+-include $(wildcard tests/*/rules.mk preload/deb/rules.mk preload/python/wheel/rules.mk)
 
 # ---- compiling ------------------------------------------------------------------------------
 
