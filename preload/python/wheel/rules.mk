@@ -45,7 +45,7 @@ wheel: wheel-parts ## make a wheel of seep for pip, in build/dist: any CPython f
 	$(say) WHEEL build/dist
 	$(Q)rm -rf build/dist && $(WHEEL_ENV) SEEP_WHEEL_PARTS=$(WHEEL)/seep $(WHEEL_PYTHON) -m hatchling build -t wheel -d build/dist
 
-# Needs CPythons of several versions (~/.pyenv/versions), and nothing of the network.
+# Needs CPythons of several versions (~/.pyenv/versions), and nothing of the network but pytest.
 wheel-check: wheel ## install that wheel in venvs of every CPython of this machine, and use it there
 	$(Q)$(PYTHON) $(WHEEL_HOME)/check_wheel.py build/dist/*.whl
 
