@@ -49,4 +49,7 @@ wheel: wheel-parts ## make a wheel of seep for pip, in build/dist: any CPython f
 wheel-check: wheel ## install that wheel in venvs of every CPython of this machine, and use it there
 	$(Q)$(PYTHON) $(WHEEL_HOME)/check_wheel.py build/dist/*.whl
 
-.PHONY: wheel wheel-parts wheel-check
+wheel-oldest: wheel ## use that wheel where libc and Python are Debian 11's (needs apt for its packages)
+	$(Q)$(WHEEL_PYTHON) $(WHEEL_HOME)/check_oldest.py $(WHEEL)/oldest build/dist/*.whl
+
+.PHONY: wheel wheel-parts wheel-check wheel-oldest
