@@ -12,5 +12,6 @@ folder = pathlib.Path(sys.argv[1]) / ("%s-%s.dist-info" % (project["name"].repla
 folder.mkdir()
 (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: %s\nRequires-Python: %s\n" % (
     project["name"], version, project["description"], project["requires-python"]))
-(folder / "entry_points.txt").write_text("".join("[%s]\n%s\n" % (group, "".join("%s = %s\n" % row for row in rows.items()))
-                                                 for group, rows in project["entry-points"].items()))
+with open(folder / "entry_points.txt", "w") as f:
+    for group, rows in project["entry-points"].items():
+        f.write("[%s]\n%s\n" % (group, "".join("%s = %s\n" % row for row in rows.items())))
