@@ -12,7 +12,7 @@ import termios
 import time
 import unittest
 
-from tests.e2e.support import ROOT, SEEP, SYSTEM_PYTHON, SeepCase, compile_c, end_of, job_env, kill_session
+from tests.e2e.support import MODULES, ROOT, SEEP, SYSTEM_PYTHON, SeepCase, compile_c, end_of, job_env, kill_session
 
 
 def wait_for(condition, seconds=20.0):
@@ -392,7 +392,9 @@ class PythonModule(LauncherCase):
         with open(os.path.join(folder, "seep", "part.py"), "w") as f:
             f.write("mine = 'the job has it'\n")
         shutil.copytree(ROOT / "preload/python/seep", self.path("installed", "seep"))
-        for before in ([], [self.path("installed")]):
+        os.makedirs(self.path("linked"))
+        os.symlink(os.path.join(MODULES, "seep"), self.path("linked", "seep"))
+        for before in ([], [self.path("installed")], [self.path("linked")]):
             job = "import sys; sys.path += %r; import seep; print(seep.mine, seep.part.__name__)" % (before + [folder])
             done = self.seep("run", "-q", "--no-report", "-o", self.fresh(), "--", SYSTEM_PYTHON, "-c", job)
             self.assertEqual((done.status, done.stdout), (0, b"the job has it seep.part\n"), repr(done))

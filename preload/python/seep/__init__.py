@@ -41,8 +41,8 @@ def _yield_to_namesake():
         import os
         import sys
 
-        copies = before + [os.path.dirname(os.path.dirname(os.path.realpath(__file__)))]
-        path = [p for p in sys.path if os.path.realpath(p or ".") not in copies]
+        copies = before + [os.path.dirname(os.path.realpath(__file__))]
+        path = [p for p in sys.path if os.path.realpath(os.path.join(p, __name__)) not in copies]
         spec = importlib.machinery.PathFinder.find_spec(__name__, path)
         if spec is None or spec.loader is None:
             return
