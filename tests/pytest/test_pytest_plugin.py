@@ -8,10 +8,9 @@ import textwrap
 import unittest
 import xml.etree.ElementTree
 
-from tests.e2e.support import SEEP, SYSTEM_PYTHON, SeepCase, job_env
+from tests.e2e.support import MODULES, SEEP, SYSTEM_PYTHON, SeepCase, job_env
 
 PYTHON = os.environ.get("SEEP_PYTEST", SYSTEM_PYTHON)
-PACKAGE = os.path.join(os.path.dirname(SEEP), "python")
 
 
 def pytest_has(module):
@@ -27,7 +26,7 @@ class PluginCase(SeepCase):
     def pytest(self, *args, status=None, **env):
         """Runs pytest in the test's folder; self.results is {test: (outcome, text)} of its JUnit file."""
         command = [PYTHON, "-m", "pytest", "-p", "seep.pytest_plugin", "-p", "no:cacheprovider", "--junitxml=out.xml"]
-        done = subprocess.run(command + list(args), cwd=self.dir, env=job_env(PYTHONPATH=PACKAGE, **env), timeout=300,
+        done = subprocess.run(command + list(args), cwd=self.dir, env=job_env(PYTHONPATH=MODULES, **env), timeout=300,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.out = done.stdout
         if status is not None:
@@ -353,7 +352,7 @@ class Unmarked(PluginCase):
     def test_nothing_is_left_beside_the_installed_package(self):
         """pip removes what it knows of; pytest's own copies of compiled modules are not among that."""
         package, info = self.path("site/seep"), self.path("site/seep_profiler-0.dist-info")
-        shutil.copytree(os.path.join(PACKAGE, "seep"), package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(os.path.join(MODULES, "seep"), package, ignore=shutil.ignore_patterns("__pycache__"))
         os.makedirs(info)
         for name, text in (("METADATA", "Metadata-Version: 2.1\nName: seep-profiler\nVersion: 0\n"),
                            ("entry_points.txt", "[pytest11]\nseep = seep.pytest_plugin\n"),

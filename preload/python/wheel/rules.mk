@@ -49,7 +49,10 @@ wheel: wheel-parts ## make a wheel of seep for pip, in build/dist: any CPython f
 wheel-check: wheel ## install that wheel in venvs of every CPython of this machine, and use it there
 	$(Q)$(PYTHON) $(WHEEL_HOME)/check_wheel.py build/dist/*.whl
 
+wheel-suites: wheel $(SUBJECT_BINS) $(STANDIN_LIBS) ## run the tests from outside with what pip installs from that wheel (an hour)
+	$(Q)$(PYTHON) $(WHEEL_HOME)/wheel_suites.py build/dist/*.whl
+
 wheel-debians: wheel ## use that wheel with the libc and Python of Debian 11, and of Debian sid (needs apt for their packages)
 	$(Q)$(WHEEL_PYTHON) $(WHEEL_HOME)/check_debians.py $(WHEEL)/debians build/dist/*.whl
 
-.PHONY: wheel wheel-parts wheel-check wheel-debians
+.PHONY: wheel wheel-parts wheel-check wheel-suites wheel-debians
