@@ -486,7 +486,7 @@ format: ## clang-format over all sources
 	$(Q)find libprof preload viewer kernels tests -name '*.[ch]' -exec clang-format -i {} +
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(filter-out %.d,$(MAKEFILE_LIST))
 	@echo '  switches:  V=1 DEBUG=1 SAN=address,undefined COVERAGE=1 CUDA=auto|0|1|cpu LAB=1|0 FUZZ_SECONDS=N'
 	@echo '  LAB=0 builds and installs seep alone, without seep-lab'
 
