@@ -150,8 +150,8 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
-# Suites, and the wheel, that need rules of their own keep them in their folder.
--include $(wildcard tests/*/rules.mk preload/python/wheel/rules.mk)
+# Suites and packages that need rules of their own keep them in their folder.
+-include $(wildcard tests/*/rules.mk preload/deb/rules.mk preload/python/wheel/rules.mk)
 
 # ---- compiling ------------------------------------------------------------------------------
 
@@ -486,7 +486,7 @@ format: ## clang-format over all sources
 	$(Q)find libprof preload viewer kernels tests -name '*.[ch]' -exec clang-format -i {} +
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(filter-out %.d,$(MAKEFILE_LIST))
 	@echo '  switches:  V=1 DEBUG=1 SAN=address,undefined COVERAGE=1 CUDA=auto|0|1|cpu LAB=1|0 FUZZ_SECONDS=N'
 	@echo '  LAB=0 builds and installs seep alone, without seep-lab'
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from tests.e2e.support import ROOT, SEEP, SeepCase, needs
+from tests.e2e.support import SEEP, SHIM, SeepCase, needs
 
 COMMANDS = ("run", "report", "look", "wake", "view", "top", "check", "verify", "diff", "export", "doctor")
 LAB = ("lab",) if os.path.exists(SEEP + "-lab") else ()  # not with LAB=0
@@ -107,7 +107,7 @@ class Doctor(SeepCase):
 
     def test_where_the_preload_cannot_name_the_library_the_job_is_run(self):
         os.mkdir(self.path("a folder"))
-        for file in (SEEP, os.path.join(os.path.dirname(SEEP), "libseep.so")):
+        for file in (SEEP, SHIM):
             shutil.copy(file, self.path("a folder"))
         self.runs_the_job_alone(self.path("a folder", "seep"), "move seep")
 

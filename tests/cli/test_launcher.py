@@ -12,7 +12,7 @@ import termios
 import time
 import unittest
 
-from tests.e2e.support import ROOT, SEEP, SYSTEM_PYTHON, SeepCase, compile_c, end_of, job_env, kill_session
+from tests.e2e.support import MODULES, ROOT, SEEP, SYSTEM_PYTHON, SeepCase, compile_c, end_of, job_env, kill_session
 
 
 def wait_for(condition, seconds=20.0):
@@ -391,9 +391,13 @@ class PythonModule(LauncherCase):
             f.write("from seep.part import mine\n")
         with open(os.path.join(folder, "seep", "part.py"), "w") as f:
             f.write("mine = 'the job has it'\n")
-        job = "import sys; sys.path.append(%r); import seep; print(seep.mine, seep.part.__name__)" % folder
-        done = self.seep("run", "-q", "--no-report", "-o", self.fresh(), "--", SYSTEM_PYTHON, "-c", job)
-        self.assertEqual((done.status, done.stdout), (0, b"the job has it seep.part\n"), repr(done))
+        shutil.copytree(ROOT / "preload/python/seep", self.path("installed", "seep"))
+        os.makedirs(self.path("linked"))
+        os.symlink(os.path.join(MODULES, "seep"), self.path("linked", "seep"))
+        for before in ([], [self.path("installed")], [self.path("linked")]):
+            job = "import sys; sys.path += %r; import seep; print(seep.mine, seep.part.__name__)" % (before + [folder])
+            done = self.seep("run", "-q", "--no-report", "-o", self.fresh(), "--", SYSTEM_PYTHON, "-c", job)
+            self.assertEqual((done.status, done.stdout), (0, b"the job has it seep.part\n"), repr(done))
 
 
 if __name__ == "__main__":

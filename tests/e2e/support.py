@@ -1,6 +1,7 @@
 """What the outside tests share: running `seep` under a watchdog, reading and validating reports.
 
-Environment: SEEP (the command, default build/seep), SEEP_SUBJECTS (default build/subjects),
+Environment: SEEP (the command, default build/seep), SEEP_SHIM (its library, beside it), SEEP_SUBJECTS (default
+build/subjects), SEEP_JOB_PYTHON (for jobs that any Python can run, default Debian's),
 SEEP_TEST_FULL=1 (the whole matrix instead of the quick part)."""
 import glob
 import json
@@ -18,6 +19,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SEEP = os.path.abspath(os.environ.get("SEEP", str(ROOT / "build/seep")))
 SHIM = os.path.abspath(os.environ.get("SEEP_SHIM", str(pathlib.Path(SEEP).parent / "libseep.so")))
+MODULES = os.path.join(os.path.dirname(SHIM), "python")  # what `seep run` puts on a job's path
 SUBJECTS = pathlib.Path(os.environ.get("SEEP_SUBJECTS", str(ROOT / "build/subjects"))).resolve()
 SOURCES = ROOT / "tests/subjects"
 ZOO = ROOT / "tests/zoo"
@@ -25,7 +27,7 @@ SCHEMA = ROOT / "docs/report.schema.json"
 SITES_CHECKED = 200
 WRAPPED = 1 << 62  # counts are unsigned: one that fell below 0 shows as more than this
 FULL = os.environ.get("SEEP_TEST_FULL", "") not in ("", "0")
-SYSTEM_PYTHON = "/usr/bin/python3"
+SYSTEM_PYTHON = os.environ.get("SEEP_JOB_PYTHON", "/usr/bin/python3")
 # For jobs of a second of which only the steps are asked: reading who holds what would take as long as they do.
 NO_LOOKS = ("--holders", "off")
 

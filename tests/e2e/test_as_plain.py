@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from tests.e2e.support import ROOT, SEEP, SOURCES, SYSTEM_PYTHON, job_env
+from tests.e2e.support import MODULES, ROOT, SEEP, SOURCES, SYSTEM_PYTHON, job_env
 
 FOLDER = SOURCES / "as_plain"
 THEMES = ("files", "children", "limits")
@@ -34,7 +34,7 @@ def modes_of(name):
 
 def run(argv, folder, **variables):
     """Exit status as a shell has it, output, errors."""
-    env = job_env(PYTHONPATH=os.path.join(os.path.dirname(SEEP), "python"), TMPDIR=folder, **variables)
+    env = job_env(PYTHONPATH=MODULES, TMPDIR=folder, **variables)
     p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
                        timeout=PATIENCE, env=env, start_new_session=True)
     return p.returncode if p.returncode >= 0 else 128 - p.returncode, p.stdout, p.stderr

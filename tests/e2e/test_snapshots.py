@@ -13,7 +13,7 @@ import time
 import unittest
 
 from tests.e2e.alike import Alike
-from tests.e2e.support import (SEEP, SHIM, SYSTEM_PYTHON, SeepCase, children_of, job_env, kill_session,
+from tests.e2e.support import (MODULES, SEEP, SHIM, SYSTEM_PYTHON, SeepCase, children_of, job_env, kill_session,
                                needs_to_read_children, session_members, sum_sites, supported)
 
 COPIES = 200
@@ -421,8 +421,7 @@ class Policy(SeepCase):
 
     def test_without_a_launcher_nobody_would_read_it(self):
         folder = self.fresh()
-        path = os.path.join(os.path.dirname(SHIM), "python")
-        done = self.command([SYSTEM_PYTHON, "-c", GROW], env=job_env(LD_PRELOAD=SHIM, SEEP_OUT=folder, PYTHONPATH=path))
+        done = self.command([SYSTEM_PYTHON, "-c", GROW], env=job_env(LD_PRELOAD=SHIM, SEEP_OUT=folder, PYTHONPATH=MODULES))
         self.assertEqual(done.status, 0, repr(done))
         said = self.report(folder)["coverage"]["holders"]
         self.assertEqual((said["taken"], set(said["refused"])), (0, {"no-launcher"}))

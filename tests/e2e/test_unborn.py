@@ -1,11 +1,10 @@
 """A copy that cannot let go of what is the job's, because it has no CPU or stands still, is ended before the job goes
 on: a filter has the kernel keep it in its first call, for ever."""
 import json
-import os
 import pathlib
 import unittest
 
-from tests.e2e.support import SEEP, SYSTEM_PYTHON, SeepCase, job_env, needs_to_read_children
+from tests.e2e.support import MODULES, SEEP, SYSTEM_PYTHON, SeepCase, job_env, needs_to_read_children
 
 # usage: -c KEPT PROGRAM...: runs it where close_range(, , CLOSE_RANGE_UNSHARE) does not return. Whoever could let it go
 # on has the descriptor, and never looks.
@@ -42,7 +41,7 @@ class Unborn(SeepCase):
     def test_it_is_ended_before_its_maker_goes_on(self):
         folder = self.fresh()
         done = self.command([SYSTEM_PYTHON, "-c", KEPT, SEEP, "run", "-q", "-o", folder, "--holders", "3", "--",
-                             SYSTEM_PYTHON, "-c", JOB], env=job_env(PYTHONPATH=os.path.dirname(SEEP) + "/python"))
+                             SYSTEM_PYTHON, "-c", JOB], env=job_env(PYTHONPATH=MODULES))
         if done.status == 99:
             self.skipTest("no filter can be made here that asks")
         self.assertEqual((done.status, done.stderr), (0, b""))

@@ -2,13 +2,11 @@
 import glob
 import os
 import subprocess
-import sys
 import time
 import unittest
 
-from tests.e2e.support import SEEP, SeepCase
+from tests.e2e.support import SEEP, SHIM, SYSTEM_PYTHON, SeepCase
 
-LIBRARY = os.path.join(os.path.dirname(SEEP), "libseep.so")
 JOB = '''
 import os, subprocess, sys, time
 before = [bytearray(70000) for _ in range(50)]
@@ -50,9 +48,9 @@ class Wake(SeepCase):
         with open(self.path("job.py"), "w", encoding="utf-8") as f:
             f.write(JOB)
         self.go_on = self.path("go-on")
-        command = [sys.executable, self.path("job.py"), self.go_on, *arguments]
+        command = [SYSTEM_PYTHON, self.path("job.py"), self.go_on, *arguments]
         self.job = subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
-                                    cwd=self.dir, env=dict(os.environ, LD_PRELOAD=LIBRARY, SEEP_WAIT="1", **variables))
+                                    cwd=self.dir, env=dict(os.environ, LD_PRELOAD=SHIM, SEEP_WAIT="1", **variables))
         self.addCleanup(self.job.stdout.close)
         self.addCleanup(self.job.kill)
         return int(self.line("pid"))

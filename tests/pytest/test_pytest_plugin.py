@@ -3,15 +3,15 @@ interpreter's pytest, and by Debian's otherwise."""
 import glob
 import os
 import re
+import shutil
 import subprocess
 import textwrap
 import unittest
 import xml.etree.ElementTree
 
-from tests.e2e.support import SEEP, SYSTEM_PYTHON, SeepCase, job_env
+from tests.e2e.support import MODULES, SEEP, SYSTEM_PYTHON, SeepCase, job_env
 
 PYTHON = os.environ.get("SEEP_PYTEST", SYSTEM_PYTHON)
-PACKAGE = os.path.join(os.path.dirname(SEEP), "python")
 
 
 def pytest_has(module):
@@ -27,7 +27,7 @@ class PluginCase(SeepCase):
     def pytest(self, *args, status=None, **env):
         """Runs pytest in the test's folder; self.results is {test: (outcome, text)} of its JUnit file."""
         command = [PYTHON, "-m", "pytest", "-p", "seep.pytest_plugin", "-p", "no:cacheprovider", "--junitxml=out.xml"]
-        done = subprocess.run(command + list(args), cwd=self.dir, env=job_env(PYTHONPATH=PACKAGE, **env), timeout=300,
+        done = subprocess.run(command + list(args), cwd=self.dir, env=job_env(PYTHONPATH=MODULES, **env), timeout=300,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.out = done.stdout
         if status is not None:
@@ -349,6 +349,29 @@ class Unmarked(PluginCase):
             """)
         self.pytest(status=0)
         self.assertFalse(os.path.exists(self.path(".seep")))
+
+    def test_nothing_is_left_beside_the_installed_package(self):
+        """pip removes what it knows of; pytest's own copies of compiled modules are not among that."""
+        package, info = self.path("site/seep"), self.path("site/seep_profiler-0.dist-info")
+        shutil.copytree(os.path.join(MODULES, "seep"), package, ignore=shutil.ignore_patterns("__pycache__"))
+        os.makedirs(info)
+        for name, text in (("METADATA", "Metadata-Version: 2.1\nName: seep-profiler\nVersion: 0\n"),
+                           ("entry_points.txt", "[pytest11]\nseep = seep.pytest_plugin\n"),
+                           ("RECORD", "".join("seep/%s,,\n" % name for name in os.listdir(package)))):
+            with open(os.path.join(info, name), "w") as f:
+                f.write(text)
+        self.write("test_growth.py", """
+            @pytest.mark.seep_peak("2GiB")
+            def test_small():
+                import seep
+            """)
+        env = job_env(PYTHONPATH=self.path("site"), PATH=os.path.dirname(SEEP) + os.pathsep + os.environ["PATH"],
+                      PYTHONDONTWRITEBYTECODE=None, PYTHONPYCACHEPREFIX=None)
+        done = self.command([PYTHON, "-m", "pytest", "test_growth.py"], env=env, cwd=self.dir, timeout=300)
+        self.assertIn(b"1 passed", done.stdout, repr(done))
+        self.assertTrue(os.path.isdir(self.path(".seep")), repr(done))
+        left = os.listdir(os.path.join(package, "__pycache__"))
+        self.assertEqual([name for name in left if "-pytest-" in name], [])
 
     def test_nothing_runs_when_tests_are_only_listed(self):
         self.write("test_listed.py", """

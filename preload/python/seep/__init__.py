@@ -34,22 +34,22 @@ def _find(name):
 
 def _yield_to_namesake():
     """`seep run` puts the folder that has this one on the path; a module of this name that the job has
-    anyway is what it gets, as without seep. A second copy of this package does not yield back."""
-    if globals().pop("_in_place_of_another", False):
-        return
+    anyway is what it gets, as without seep. A second copy of this package, as pip installs one, does not
+    yield back, but on."""
+    before = globals().pop("_in_place_of_another", [])
     try:
         import importlib.machinery
         import importlib.util
         import os
         import sys
 
-        here = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-        path = [p for p in sys.path if os.path.realpath(p or ".") != here]
+        copies = before + [os.path.dirname(os.path.realpath(__file__))]
+        path = [p for p in sys.path if os.path.realpath(os.path.join(p, __name__)) not in copies]
         spec = importlib.machinery.PathFinder.find_spec(__name__, path)
         if spec is None or spec.loader is None:
             return
         module = importlib.util.module_from_spec(spec)
-        module._in_place_of_another = True
+        module._in_place_of_another = copies
     except Exception:
         return
     sys.modules[__name__] = module

@@ -4,15 +4,36 @@
     @pytest.mark.seep_peak("2GiB")       # the test's process may never hold more
     pytest --seep                        # one recording of the whole session, summed up at its end
 
-What needs more than an import of os and pytest lies in other files, which are imported where they are needed.
+What needs more than an import of os, sys and pytest lies in other files, which are imported where they are needed.
 
 PYTEST_DONT_REWRITE"""
 import os
+import sys
 
 import pytest
 
 ORDER, SESSION = "SEEP_PYTEST_CHILD", "SEEP_PYTEST_SESSION"
 STEPS = 60
+
+
+def stay_as_installed():
+    """pytest rewrites modules of plugins, and keeps the result beside them. Here there is nothing to rewrite, and pip
+    would leave such files when it uninstalls."""
+    for finder in sys.meta_path:
+        marked = getattr(finder, "_must_rewrite", None)
+        if isinstance(marked, set):
+            marked -= {"seep", __name__}
+    for folder in sys.path:
+        compiled = os.path.join(folder, "seep", "__pycache__")
+        try:
+            for name in os.listdir(compiled):
+                if "-pytest-" in name:
+                    os.remove(os.path.join(compiled, name))
+        except OSError:
+            pass
+
+
+stay_as_installed()
 
 
 def pytest_addoption(parser):

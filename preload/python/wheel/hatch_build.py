@@ -1,6 +1,6 @@
 """What the wheel is made of. The command is the program itself, not a script of Python that starts it, and finds its
-library in ../lib64/seep: in a venv, which has lib64 for lib, and below --user, --prefix and --target. With --target, pip
-installs nothing of lib but the modules."""
+library in ../lib64/seep: in a venv, which has lib64 for lib, and below --user, --prefix and --target. With --target,
+pip installs nothing of lib but the modules."""
 import os
 import pathlib
 import subprocess

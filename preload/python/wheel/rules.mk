@@ -45,8 +45,14 @@ wheel: wheel-parts ## make a wheel of seep for pip, in build/dist: any CPython f
 	$(say) WHEEL build/dist
 	$(Q)rm -rf build/dist && $(WHEEL_ENV) SEEP_WHEEL_PARTS=$(WHEEL)/seep $(WHEEL_PYTHON) -m hatchling build -t wheel -d build/dist
 
-# Needs CPythons of several versions (~/.pyenv/versions), and nothing of the network.
+# Needs CPythons of several versions (~/.pyenv/versions), and nothing of the network but pytest.
 wheel-check: wheel ## install that wheel in venvs of every CPython of this machine, and use it there
 	$(Q)$(PYTHON) $(WHEEL_HOME)/check_wheel.py build/dist/*.whl
 
-.PHONY: wheel wheel-parts wheel-check
+wheel-suites: wheel $(SUBJECT_BINS) $(STANDIN_LIBS) ## run the tests from outside with what pip installs from that wheel (an hour)
+	$(Q)$(PYTHON) $(WHEEL_HOME)/wheel_suites.py build/dist/*.whl
+
+wheel-debians: wheel ## use that wheel with the libc and Python of Debian 11, and of Debian sid (needs apt for their packages)
+	$(Q)$(WHEEL_PYTHON) $(WHEEL_HOME)/check_debians.py $(WHEEL)/debians build/dist/*.whl
+
+.PHONY: wheel wheel-parts wheel-check wheel-suites wheel-debians
