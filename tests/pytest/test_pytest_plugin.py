@@ -149,6 +149,32 @@ class Peak(PluginCase):
         self.assertIn("test_peak.py:10 in test_large", self.text("test_large"))
 
 
+class Limits(PluginCase):
+    def test_the_closest_limit_counts(self):
+        self.write("test_closest.py", """
+            kept = []
+
+            @pytest.mark.seep_growth("1MiB", steps=20)
+            class TestClass:
+                def test_of_class(self):
+                    kept.append(bytearray(50000))
+
+                @pytest.mark.seep_growth("4KiB", steps=20)
+                def test_of_its_own(self):
+                    kept.append(bytearray(50000))
+
+                @pytest.mark.seep_growth("4KiB", steps=20)
+                @pytest.mark.parametrize("size", [
+                    10, pytest.param(50000, marks=pytest.mark.seep_growth("64KiB", steps=20)), 60000])
+                def test_of_a_parameter(self, size):
+                    kept.append(bytearray(size))
+            """)
+        self.pytest("--seep-growth", "1KiB", status=1)
+        self.assertEqual({n: self.outcome(n) for n in self.results},
+                         {"test_of_class": "passed", "test_of_its_own": "failure", "test_of_a_parameter[10]": "passed",
+                          "test_of_a_parameter[50000]": "passed", "test_of_a_parameter[60000]": "failure"}, self.out)
+
+
 class AsUsual(PluginCase):
     """Fixtures, parameters, classes, failures and skips of marked tests, as users of pytest expect them."""
 

@@ -67,7 +67,7 @@ def child_environment(**changes):
 def limits_of(item):
     """{"steps": number, "growth": {space: size}, "peak": {space: size}}"""
     option = item.config.getoption
-    growth, peak = list(item.iter_markers("seep_growth")), list(item.iter_markers("seep_peak"))
+    growth, peak = marks_of(item, "seep_growth"), marks_of(item, "seep_peak")
     limits = {"steps": 1, "growth": {}, "peak": {}}
     for mark in growth:  # the closest comes first
         size, steps, space = read_mark(of_growth, mark)
@@ -83,6 +83,12 @@ def limits_of(item):
     if option("seep_peak") and not peak:
         limits["peak"]["host"] = option("seep_peak")
     return limits
+
+
+def marks_of(item, name):
+    """Of one parameter's value (pytest.param(…, marks=…)) first: pytest has those of the function before them."""
+    own = [m for m in getattr(getattr(item, "callspec", None), "marks", ()) if m.name == name]
+    return own + list(item.iter_markers(name))
 
 
 def of_growth(size, steps=None, space="host"):
