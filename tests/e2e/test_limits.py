@@ -21,7 +21,7 @@ class Limits(Alike):
         return inside
 
     def test_address_space(self):
-        for kib in (2000000, 400000, 100000, 30000, 12000):
+        for kib in (2000000, 400000, 100000, 30000, 12500):
             profile = self.under("-v %d" % kib)
             report = profile.report
             seen = sum_sites(report, "late_malloc")["allocations"]

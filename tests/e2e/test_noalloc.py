@@ -17,7 +17,7 @@ ALLOWED = {
     "keep a word of each thread: the first 32 keys lie in its descriptor; Python's is only read":
         "pthread_key_create pthread_setspecific pthread_getspecific",
     "ask to be called at exit and around forks: in the constructor, while libc's first table of each has room":
-        "on_exit __register_atfork",
+        "on_exit __register_atfork pthread_atfork",
     "read what the kernel has handed to the program": "getauxval",
     "data of libc and of the loader, looked at": "__curbrk __environ environ __libc_stack_end _r_debug",
     "open CUPTI, where --gpu=cupti asks, in a call in which CUDA's driver opens tools itself": "dlopen dlsym",
