@@ -122,6 +122,15 @@ class Leaks(MonitorCase):
         self.assertEqual(profile.written["job"]["steps"], 100)
 
 
+class Words(MonitorCase):
+    def test_sizes_are_plain_numbers_up_to_the_largest_machine(self):
+        sizes = {0: "0 B", 999.7: "1000 B", 1023.6: "1 KiB", 100000: "97.7 KiB", 999.7 * 1024: "1000 KiB",
+                 1023.2 * 1024: "1023 KiB", 2 << 40: "2 TiB", 3 << 50: "3 PiB"}
+        done = self.command([SYSTEM_PYTHON, "-c", "from seep.sizes import size_text; print([size_text(s) for s in %r])"
+                             % list(sizes)], env=job_env(PYTHONPATH=PACKAGE))
+        self.assertEqual(done.stdout.decode(), "%r\n" % list(sizes.values()), repr(done))
+
+
 class Bystander(MonitorCase):
     def test_without_seep_it_does_nothing(self):
         path = self.write("""
