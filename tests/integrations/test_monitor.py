@@ -219,6 +219,36 @@ class Bystander(MonitorCase):
             """)
         self.one_leak_told()
 
+    def test_a_job_without_standard_files_is_watched_too(self):
+        for closed in ((0, 1), (0,), (0, 1, 2)):
+            self.train("""
+                out = os.fdopen(os.dup(1), "w")
+                for n in %r:
+                    os.close(n)
+                with seep.monitor(log=lambda text: None) as m:
+                    for _ in range(100):
+                        train_step(50000)
+                        m.step()
+                print(json.dumps(m.finding), file=out, flush=True)
+                os._exit(0)
+                """ % (closed,))
+            self.assertIn("train.py:%d" % LEAK_LINE, self.said[0] or "", closed)
+
+    def test_a_copy_of_it_watches_nothing_and_needs_nothing(self):
+        self.train("""
+            import copy, pickle
+            with seep.monitor(log=lambda text: None) as m:
+                for _ in range(50):
+                    train_step(50000)
+                    m.step()
+                copies = copy.deepcopy(m), pickle.loads(pickle.dumps(m))
+                for c in copies:
+                    c.step()
+                    assert c.close() is None
+            said(m)
+            """)
+        self.assertTrue(self.said[0]["metrics"])
+
     def test_threads_may_all_call(self):
         profile = self.train("""
             import threading

@@ -36,6 +36,10 @@ class Monitor:
         self._steps = self._reported = 0
         self._child, self._answer, self._next = None, None, 0.0
 
+    def __getstate__(self):
+        """A copy, such as goes into another process with a framework's callback, counts steps and watches nothing."""
+        return dict(self.__dict__, _on=False, _log=None, _lock=None, _child=None, _answer=None)
+
     def __enter__(self):
         return self
 
@@ -104,16 +108,15 @@ class Monitor:
     def _ask(self):
         self._folder = self._folder or profile_folder()
         self._answer = tempfile.TemporaryFile()
-        self._reported, null = self._steps, os.open(os.devnull, os.O_RDWR)
-        try:
-            words = [command.find_seep(), "report", "--format", "json", "--brief", "--process", str(self._pid),
-                     self._folder]
-            files = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, self._answer.fileno(), 1),
-                     (os.POSIX_SPAWN_DUP2, null, 2)]
-            # Unlike fork(), this takes no longer for a large process.
-            self._child = os.posix_spawn(words[0], words, command.unrecorded(), file_actions=files)
-        finally:
-            os.close(null)
+        self._reported = self._steps
+        words = [command.find_seep(), "report", "--format", "json", "--brief", "--process", str(self._pid),
+                 self._folder]
+        # The answer first: where the job has closed its standard files, it is one of 0 to 2 itself.
+        files = [(os.POSIX_SPAWN_DUP2, self._answer.fileno(), 1),
+                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                 (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]
+        # Unlike fork(), this takes no longer for a large process.
+        self._child = os.posix_spawn(words[0], words, command.unrecorded(), file_actions=files)
 
     def _take(self, flags):
         """The answer, if it is there."""
