@@ -66,6 +66,25 @@ class Notebook(SeepCase):
         self.assertEqual(out, "inside\n")
         self.assertIn("seep: unknown option --bogus", self.err)
 
+    def test_a_look_that_has_ended_fails_no_cell_and_is_no_growth_of_nothing(self):
+        slow, fails, killed, second = self.run_cells(
+            "import seep.notebook, time\nallow = seep.notebook.allow\n"
+            "seep.notebook.allow = lambda pid: (time.sleep(0.5 if pid else 0), allow(pid))",
+            "%%seep --bogus\nprint('inside')",
+            "take, looks = seep.notebook.Look.take, []\n"
+            "def end_second(look):\n"
+            "    looks.append(look)\n"
+            "    if len(looks) == 2:\n"
+            "        look.child.kill()\n"
+            "        look.child.wait()\n"
+            "    return take(look)\n"
+            "seep.notebook.Look.take = end_second",
+            "%%seep\nprint('inside')")
+        self.assertEqual((slow, fails, killed, second), ("", "inside\n", "", "inside\n"))
+        self.assertEqual(self.endings, ["ok"] * 5)
+        self.assertIn("seep: unknown option --bogus", self.err)
+        self.assertIn("seep: the cell was not looked at", self.err)
+
     def test_under_seep_the_lines_of_code_are_shown(self):
         with open(self.path("made.py"), "w") as f:
             f.write("def make():\n    return [bytearray(1 << 20) for _ in range(8)]\n")

@@ -44,8 +44,7 @@ def cell_magic(shell, line, cell):
     before = look.started and look.take()
     try:
         shell.run_cell(cell)
-        if before:
-            look.take()
+        if before and look.take():
             out, err = look.child.communicate()
             if look.child.returncode in (0, 1):  # 1: something grows
                 print(growth_of(json.loads(out)))
@@ -81,14 +80,17 @@ class Look:
         said = self.child.stderr.readline()
         if said.startswith("seep: look "):
             return True
-        sys.stderr.write(said)
+        sys.stderr.write(said or "seep: the cell was not looked at, because `seep look` has ended: run it again\n")
         return False
 
     def end(self):
         if self.child:
             allow(0)
-            with self.child:  # closes its pipes
-                self.child.kill()
+            self.child.kill()
+            try:
+                self.child.communicate()  # closes its pipes; unlike close(), without a word where it no longer reads
+            except ValueError:
+                pass  # that was done before
 
 
 def allow(pid):
