@@ -399,6 +399,20 @@ class Unmarked(PluginCase):
         left = os.listdir(os.path.join(package, "__pycache__"))
         self.assertEqual([name for name in left if "-pytest-" in name], [])
 
+    def test_a_folder_that_was_there_keeps_its_gitignore(self):
+        with open(self.path(".gitignore"), "w") as f:
+            f.write("*.log\n")
+        self.write("test_small.py", """
+            @pytest.mark.seep_peak("2GiB")
+            def test_small():
+                pass
+            """)
+        self.pytest("--seep-dir", ".", status=0)
+        self.pytest("--seep-dir", "fresh", status=0)
+        for folder, words in ((".", "*.log\n"), ("fresh", "*\n")):
+            with open(self.path(folder, ".gitignore")) as f:
+                self.assertEqual(f.read(), words)
+
     def test_nothing_runs_when_tests_are_only_listed(self):
         self.write("test_listed.py", """
             @pytest.mark.seep_growth("4KiB")
@@ -472,6 +486,17 @@ class Session(PluginCase):
             words = f.read()
         self.assertTrue(words.startswith("test_limits.py::test_leaks\n"), words)
         self.assertIn("growth of host: at most 4.0 KiB a step", words)
+
+    def test_a_test_may_remove_the_profile_that_it_is_recorded_in(self):
+        self.write("test_cleans.py", """
+            import shutil
+
+            def test_cleans():
+                shutil.rmtree(".seep")
+            """)
+        self.pytest("--seep", status=0)
+        self.assertIn("no report: ", self.out)
+        self.assertIn("1 passed", self.out)
 
     def test_who_holds_what_the_session_kept(self):
         self.write("test_holds.py", """

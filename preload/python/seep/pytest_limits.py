@@ -23,11 +23,14 @@ def seep_command():
 
 
 def profiles_folder(config):
-    """Made where it is missing; git and pytest look away."""
+    """Made where it is missing; git and pytest look away then. What was there before may have its own .gitignore."""
     given = config.getoption("seep_dir")
     folder = (os.path.join(str(config.invocation_params.dir), given) if given
               else os.path.join(str(config.rootpath), ".seep"))
-    os.makedirs(folder, exist_ok=True)
+    try:
+        os.makedirs(folder)
+    except FileExistsError:
+        return folder
     with open(os.path.join(folder, ".gitignore"), "w") as f:
         f.write("*\n")
     return folder
@@ -49,7 +52,8 @@ def pytest_command(config):
         args = ["--no-cov"] + args
     if {"", os.getcwd(), str(config.invocation_params.dir)} & set(sys.path):
         return [sys.executable, "-m", "pytest"] + args
-    return [sys.executable, "-c", "import sys; sys.path.pop(0); import pytest; sys.exit(pytest.console_main())"] + args
+    start = "import sys; sys.path[:1] == [''] and sys.path.pop(0); import pytest; sys.exit(pytest.console_main())"
+    return [sys.executable, "-c", start] + args
 
 
 def child_environment(**changes):

@@ -85,11 +85,14 @@ class Session:
                                 self.tests)
 
     def looks_taken(self):
-        return {name for name in os.listdir(self.folder) if name.startswith("holders-")}
+        try:
+            return {name for name in os.listdir(self.folder) if name.startswith("holders-")}
+        except OSError:  # a test has removed it
+            return set()
 
     def await_look(self):
         """Who holds what is read by `seep run` beside this process, which takes a moment."""
-        end = time.monotonic() + LONGEST_LOOK
+        end = time.monotonic() + (0 if os.environ.get("SEEP_HOLDERS") == "off" else LONGEST_LOOK)
         while self.looks_taken() == self.looks and time.monotonic() < end:
             time.sleep(0.02)
 
