@@ -1,51 +1,14 @@
-"""The pytest plugin: what a marked test, a recorded session and an unmarked test show. With SEEP_PYTEST, by that
-interpreter's pytest, and by Debian's otherwise."""
-import glob
+"""The pytest plugin: what a marked and an unmarked test show."""
 import os
 import re
 import shutil
+import signal
 import subprocess
-import textwrap
+import time
 import unittest
-import xml.etree.ElementTree
 
-from tests.e2e.support import MODULES, SEEP, SYSTEM_PYTHON, SeepCase, job_env
-
-PYTHON = os.environ.get("SEEP_PYTEST", SYSTEM_PYTHON)
-
-
-def pytest_has(module):
-    return subprocess.run([PYTHON, "-c", "import " + module], stderr=subprocess.DEVNULL).returncode == 0
-
-
-class PluginCase(SeepCase):
-    def write(self, name, text):
-        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
-        with open(self.path(name), "w") as f:
-            f.write("import pytest\n" + textwrap.dedent(text).lstrip("\n"))
-
-    def pytest(self, *args, status=None, **env):
-        """Runs pytest in the test's folder; self.results is {test: (outcome, text)} of its JUnit file."""
-        command = [PYTHON, "-m", "pytest", "-p", "seep.pytest_plugin", "-p", "no:cacheprovider", "--junitxml=out.xml"]
-        done = subprocess.run(command + list(args), cwd=self.dir, env=job_env(PYTHONPATH=MODULES, **env), timeout=300,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.out = done.stdout
-        if status is not None:
-            self.assertEqual(done.returncode, status, self.out)
-        self.results = {}
-        if os.path.exists(self.path("out.xml")):
-            for case in xml.etree.ElementTree.parse(self.path("out.xml")).iter("testcase"):
-                verdicts = [e for e in case if e.tag in ("failure", "error", "skipped")]
-                self.results[case.get("name")] = (verdicts[0].tag if verdicts else "passed",
-                                                  "".join(e.text or "" for e in verdicts))
-        return done
-
-    def outcome(self, name):
-        self.assertIn(name, self.results, self.out)
-        return self.results[name][0]
-
-    def text(self, name):
-        return self.results[name][1]
+from tests.e2e.support import MODULES, SEEP, job_env
+from tests.pytest.plugin_case import PYTHON, PluginCase, pytest_has
 
 
 class Growth(PluginCase):
@@ -347,6 +310,29 @@ class AsUsual(PluginCase):
                          ["passed", "failure", "passed", "failure"], self.out)
         self.assertIn("growth of host", self.text("test_many[1]"))
 
+    def test_nothing_runs_on_when_pytest_is_ended(self):
+        self.write("test_long.py", """
+            import os, time
+
+            @pytest.mark.seep_growth("4KiB", steps=20)
+            def test_sleeps():
+                with open("pid.new", "w") as f:
+                    f.write(str(os.getpid()))
+                os.rename("pid.new", "pid")
+                time.sleep(300)
+            """)
+        child = subprocess.Popen([PYTHON, "-m", "pytest", "-p", "seep.pytest_plugin"], cwd=self.dir,
+                                 env=job_env(PYTHONPATH=MODULES), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        self.addCleanup(child.kill)
+        end = time.monotonic() + 120
+        while not os.path.exists(self.path("pid")) and time.monotonic() < end:
+            time.sleep(0.05)
+        with open(self.path("pid")) as f:
+            pid = int(f.read())
+        child.terminate()
+        self.assertEqual(child.wait(120), -signal.SIGTERM)
+        self.assertFalse(os.path.exists("/proc/%d" % pid))
+
     def test_chosen_tests_in_a_subfolder(self):
         self.write("sub/test_chosen.py", """
             kept = []
@@ -433,93 +419,6 @@ class Unmarked(PluginCase):
                 assert os.getppid() == int(os.environ["STARTED_BY"])
             """)
         self.pytest("--pdb", status=0, STARTED_BY=str(os.getpid()))
-
-
-class Session(PluginCase):
-    TESTS = """
-        kept = {}
-
-        def test_keeps():
-            for i in range(100):
-                kept[i] = bytearray(200_000)
-
-        class TestClass:
-            @pytest.mark.parametrize("n", [1, 2])
-            def test_keeps_less(self, n):
-                kept[-n] = bytearray(1_000_000)
-
-        def test_nothing():
-            bytearray(3_000_000)
-
-        def test_fails():
-            assert False
-        """
-
-    def test_a_session_is_recorded_and_summed_up(self):
-        self.write("test_session.py", self.TESTS)
-        self.pytest("--seep", status=1)
-        self.assertEqual(self.outcome("test_fails"), "failure")
-        self.assertIn("1 failed, 4 passed", self.out)
-        summary = self.out[self.out.index("memory, by seep"):]
-        self.assertRegex(summary, r"19\.\d MiB +test_session.py::test_keeps\n")
-        self.assertRegex(summary, r"1\.9\d? MiB +test_session.py::TestClass::test_keeps_less\n")
-        self.assertNotIn("test_nothing", summary)
-        self.assertIn("seep view .seep/session.d", summary)
-        report = self.report(self.path(".seep/session.d"))
-        self.assertEqual(report["job"]["command"][0], PYTHON)
-        self.assertEqual(report["processes"][0]["steps"], 5)
-
-    def test_a_limited_test_leaves_the_session_whole(self):
-        self.write("test_limits.py", """
-            kept = []
-
-            @pytest.mark.seep_growth("4KiB", steps=20)
-            def test_leaks():
-                kept.append(bytearray(50000))
-            """)
-        self.pytest("--seep", status=1)
-        report = self.report(self.path(".seep/session.d"))
-        self.assertTrue(report["job"]["complete"], report["coverage"]["not_seen"])
-        self.assertEqual([p["role"] for p in report["processes"]], ["trainer"], "seep's own commands are no part of it")
-        left, = glob.glob(self.path(".seep/*/failure.txt"))
-        with open(left) as f:
-            words = f.read()
-        self.assertTrue(words.startswith("test_limits.py::test_leaks\n"), words)
-        self.assertIn("growth of host: at most 4.0 KiB a step", words)
-
-    def test_a_test_may_remove_the_profile_that_it_is_recorded_in(self):
-        self.write("test_cleans.py", """
-            import shutil
-
-            def test_cleans():
-                shutil.rmtree(".seep")
-            """)
-        self.pytest("--seep", status=0)
-        self.assertIn("no report: ", self.out)
-        self.assertIn("1 passed", self.out)
-
-    def test_who_holds_what_the_session_kept(self):
-        self.write("test_holds.py", """
-            kept = []
-
-            @pytest.mark.parametrize("n", range(40))
-            def test_keeps(n):
-                kept.append(bytearray(500_000))
-            """)
-        self.pytest("--seep", status=0)
-        summary = self.out[self.out.index("memory, by seep"):]
-        self.assertIn("test_holds.py:6 in test_keeps", summary)
-        self.assertIn("test_holds.kept", summary)
-
-    def test_workers_of_xdist(self):
-        if not pytest_has("xdist"):
-            self.skipTest("no pytest-xdist for %s" % PYTHON)
-        self.write("test_session.py", self.TESTS)
-        os.mkdir(self.path("elsewhere"))
-        self.pytest("--seep", "-n", "2", "--rootdir", "elsewhere", status=1)
-        self.assertIn("1 failed, 4 passed", self.out)
-        self.assertRegex(self.out, r"19\.\d MiB +(\.\./)?test_session.py::test_keeps\n")
-        self.assertRegex(self.out, r"1\.9\d? MiB +(\.\./)?test_session.py::TestClass::test_keeps_less\n")
 
 
 if __name__ == "__main__":

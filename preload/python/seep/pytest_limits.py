@@ -3,6 +3,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import zlib
@@ -196,16 +197,36 @@ def run_child(item, limits, folder, recorder):
     with open(output, "wb") as out:
         child = subprocess.Popen(command, env=env, cwd=str(config.invocation_params.dir),
                                  stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
-        try:
-            status = child.wait()
-        except BaseException:  # a timeout of another plugin, Ctrl-C
-            child.terminate()
-            child.wait()
-            raise
+        status = status_of(child)
     if config.getoption("capture") == "no":
         with open(output, errors="replace") as f:
             sys.stdout.write(f.read())
     return status
+
+
+def status_of(child):
+    """Waits for it. What ends pytest, or the wait, ends the child."""
+    told = []
+
+    def pass_on(number, _):
+        told.append(number)
+        child.terminate()
+
+    try:
+        before = signal.signal(signal.SIGTERM, pass_on)
+    except ValueError:  # not the main thread
+        before = None
+    try:
+        return child.wait()
+    except BaseException:  # a timeout of another plugin, Ctrl-C
+        child.terminate()
+        child.wait()
+        raise
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
+        for number in told[:1]:
+            os.kill(os.getpid(), number)
 
 
 def read_results(config, path, run):
