@@ -154,6 +154,23 @@ class Keras(CallbackCase):
         self.train(self.BODY % 4)  # the last of an epoch are two
         self.assertEqual((self.job["steps"], self.job["epochs"]), (200, 4))
 
+    def test_a_loop_of_the_job_s_own_need_not_say_its_length(self):
+        self.train("""
+            import keras
+            from seep.integrations.keras import SeepCallback
+            callback = SeepCallback()
+            callback.on_train_begin()
+            for epoch in range(4):
+                callback.on_epoch_begin(epoch)
+                for batch in range(50):
+                    work()
+                    callback.on_train_batch_end(batch)
+                callback.on_epoch_end(epoch)
+            callback.on_train_end()
+            said(callback.monitor.metrics)
+            """)
+        self.told(200, 4, 50000)
+
 
 class Ignite(CallbackCase):
     BODY = """

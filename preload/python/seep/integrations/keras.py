@@ -22,11 +22,11 @@ def define():
             self.monitor.epoch()
 
         def on_train_batch_end(self, batch, logs=None):
-            for self.batch in range(self.batch + 1, min(batch + 1, self.params.get("steps") or batch + 1)):
+            for self.batch in range(self.batch + 1, min(batch + 1, (self.params or {}).get("steps") or batch + 1)):
                 self.monitor.step()
 
         def on_epoch_end(self, epoch, logs=None):
-            if epoch + 1 >= self.params.get("epochs", 0):
+            if epoch + 1 == (self.params or {}).get("epochs"):
                 self.monitor.close()
             if logs is not None:
                 logs.update(self.monitor.metrics)
