@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import unittest
+import urllib.parse
 
 import yaml
 
@@ -167,6 +168,15 @@ class Jobs(ActionCase):
         with open(runner.outputs["sarif"]) as f:
             self.assertEqual(json.load(f)["runs"][0]["originalUriBaseIds"]["SRCROOT"]["uri"],
                              "file://%s/" % self.workspace)
+
+    def test_alerts_lie_below_a_repository_whose_path_has_other_characters(self):
+        self.workspace = self.made("a ü&|", "work")
+        self.write("jobs/a&b |c/train.py", JOB)
+        runner = self.acts(1, run="python train.py leak", working_directory="jobs/a&b |c")
+        self.assertEqual([uri_of(r) for r in self.results(runner)], ["jobs/a%26b%20%7Cc/train.py"])
+        with open(runner.outputs["sarif"]) as f:
+            self.assertEqual(json.load(f)["runs"][0]["originalUriBaseIds"]["SRCROOT"]["uri"],
+                             "file://%s/" % urllib.parse.quote(self.workspace))
 
     def test_the_job_s_environment_is_the_workflow_s(self):
         runner = self.act(run="env >job.env", env={"CHOSEN": "kept"})

@@ -121,13 +121,26 @@ check_against_baseline() {
     fi
 }
 
+# A path as SARIF has it: what is neither unreserved nor a slash becomes %XX.
+uri_path() {
+    local LC_ALL=C i c
+    for ((i = 0; i < ${#1}; i++)); do
+        c=${1:i:1}
+        case $c in
+        [A-Za-z0-9._~/-]) printf '%s' "$c" ;;
+        *) printf '%%%02X' $(($(printf '%d' "'$c") & 255)) ;;
+        esac
+    done
+}
+
 # GitHub takes the relative paths of SARIF to be below the repository's root, not below the working directory.
 place_in_repository() {
-    local root below
+    local root below workspace
+    workspace=$(uri_path "$GITHUB_WORKSPACE")
     root=$(sed -n 's|^ *"uri": "file://\(.*\)/"$|\1|p' "$1")
-    below=${root#"$GITHUB_WORKSPACE"/}
+    below=${root#"$workspace"/}
     if [ "$below" != "$root" ]; then
-        sed -i -e "s|\"uri\": \"file://$root/\"|\"uri\": \"file://$GITHUB_WORKSPACE/\"|" \
+        sed -i -e "s|\"uri\": \"file://$root/\"|\"uri\": \"file://$workspace/\"|" \
             -e "/\"uri\": \"file:/!s|^\( *\"uri\": \"\)|\1$below/|" "$1"
     fi
 }
