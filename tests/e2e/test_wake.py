@@ -93,7 +93,7 @@ class Wake(SeepCase):
         self.assertEqual(glob.glob("/tmp/.seep-wake-*-%d*" % pid), [])
 
     def test_seep_run_records_without_waiting(self):
-        profile = self.run_seep([sys.executable, "-c", "pass"], env=dict(os.environ, SEEP_WAIT="1"))
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", "pass"], env=dict(os.environ, SEEP_WAIT="1"))
         self.assertEqual(len(profile.written["processes"]), 1)
         self.assertNotIn("it was woken", "".join(profile.written["coverage"]["not_seen"]))
 
