@@ -62,8 +62,10 @@ class Notebook(SeepCase):
         self.assertTrue(after.startswith("1\n"))
 
     def test_a_cell_runs_even_where_it_cannot_be_looked_at(self):
-        out, = self.run_cells("%%seep --bogus\nprint('inside')")
-        self.assertEqual(out, "inside\n")
+        outs = self.run_cells("%%seep --bogus\nprint('inside')", "%%seep \"\nprint('inside')",
+                              "%%seep -o %s\nprint('inside')" % self.path("look.json"))
+        self.assertEqual(outs, ["inside\n"] * 3)
+        self.assertEqual(self.endings, ["ok"] * 4)
         self.assertIn("seep: unknown option --bogus", self.err)
 
     def test_a_look_that_has_ended_fails_no_cell_and_is_no_growth_of_nothing(self):

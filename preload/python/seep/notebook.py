@@ -23,7 +23,7 @@ def register(shell):
 
 def line_magic(line):
     """%seep look: what holds the memory of this kernel."""
-    words = shlex.split(line)
+    words = words_of(line)
     if words[:1] != ["look"]:
         print("seep: %s" % USAGE, file=sys.stderr)
         return
@@ -40,18 +40,27 @@ def line_magic(line):
 
 def cell_magic(shell, line, cell):
     """%%seep: runs the cell, and shows what the kernel holds more of than before."""
-    look = Look([], shlex.split(line) + ["--each-line", "--format", "json"])
+    look = Look([], words_of(line) + ["--each-line", "--format", "json"])
     before = look.started and look.take()
     try:
         shell.run_cell(cell)
         if before and look.take():
             out, err = look.child.communicate()
             if look.child.returncode in (0, 1):  # 1: something grows
-                print(growth_of(json.loads(out)))
+                if out:  # not with --output
+                    print(growth_of(json.loads(out)))
             else:
                 sys.stderr.write(err)
     finally:
         look.end()
+
+
+def words_of(line):
+    """One whose quotes do not end is a word, which `seep look` refuses."""
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return [line]
 
 
 class Look:
