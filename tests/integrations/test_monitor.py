@@ -130,6 +130,19 @@ class Words(MonitorCase):
                              % list(sizes)], env=job_env(PYTHONPATH=PACKAGE))
         self.assertEqual(done.stdout.decode(), "%r\n" % list(sizes.values()), repr(done))
 
+    def test_paths_are_whole_where_the_job_runs_in_the_root_or_in_a_folder_that_is_gone(self):
+        head = "os.mkdir('gone')\nos.chdir('gone')\nos.rmdir(os.getcwd())\n"
+        body = "with seep.monitor() as m:\n    for _ in range(100):\n        train_step(50000)\n        m.step()\n"
+        for where, first in (("/", ""), (self.dir, head)):
+            path = self.write(first + body)
+            folder = self.fresh()
+            done = self.seep("run", "-q", "--no-report", "-o", folder, *NO_LOOKS, "--", SYSTEM_PYTHON, path, cwd=where,
+                             timeout=180)
+            self.assertEqual(done.status, 0, repr(done))
+            file = path if where == "/" else "train.py"
+            self.assertIn("without an end: %s:%d in train_step" % (file, LEAK_LINE), done.err)
+            self.assertIn("; seep view %s\n" % folder, done.err)
+
 
 class Bystander(MonitorCase):
     def test_without_seep_it_does_nothing(self):

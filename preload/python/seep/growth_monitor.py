@@ -200,11 +200,19 @@ def line_of(finding, cwd, folder):
     if finding["limit_bytes"] and finding["steps_to_limit"]:
         text += " (limit %s in about %s steps)" % (
             size_text(finding["limit_bytes"]), rounded(finding["steps_to_limit"]))
-    return text + "; seep view " + shortened(folder, os.getcwd())
+    return text + "; seep view " + shortened(folder, folder_of_job())
+
+
+def folder_of_job():
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return ""
 
 
 def shortened(path, folder):
-    return path[len(folder) + 1:] if path.startswith(folder.rstrip("/") + "/") else path
+    """A path below "/" stays as it is."""
+    return path[len(folder) + 1:] if folder.strip("/") and path.startswith(folder + "/") else path
 
 
 def rounded(number):
