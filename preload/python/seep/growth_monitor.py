@@ -133,7 +133,10 @@ class Monitor:
             if status:
                 return None
             answer.seek(0)
-            report = json.load(answer)
+            try:
+                report = json.load(answer)
+            except ValueError:  # cut off by a full disk; the next one may fit
+                return None
         self.metrics = figures_of(report)
         self._judge(report)
         return self.metrics

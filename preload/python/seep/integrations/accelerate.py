@@ -14,14 +14,16 @@ class SeepMonitor(Monitor):
     def step(self):
         if self.accelerator.sync_gradients:
             self.steps += 1
-            self.show(super().step())
+            return self.show(super().step())
+        return None
 
     def close(self):
-        self.show(super().close())
+        return self.show(super().close())
 
     def show(self, figures):
         if figures:
             self.accelerator.log(figures, step=self.steps)
+        return figures
 
     @staticmethod
     def warn(text):
