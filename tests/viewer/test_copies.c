@@ -170,6 +170,9 @@ static void announce_in_reserve(void)
     seep_copies_look(&holders);
     ck_assert_int_gt(holders.reserve, 0);
     let_it_be_read();
+    /* The next copy is the same process here, which the reader would take for its own. */
+    for (int ms = 0; ms < PATIENCE_MS && !holders.worker && slot()->reading; ms++)
+        pause_ms(1);
 }
 
 /* Of step 9, on which its reader is at work until it is reaped, and of step 12. */
