@@ -57,7 +57,7 @@ class Files(SeepCase):
         self.assertEqual({name for name, _ in lines} - INSTRUCTIONS, set())
         self.assertEqual([lines[0][0], lines[-2][0], lines[-1][0]], ["FROM", "ENTRYPOINT", "CMD"])
         wheel = next(rest.split()[0] for name, rest in lines if name == "COPY")
-        self.assertIn(wheel, (ROOT / "README.md").read_text())
+        self.assertIn(wheel, (ROOT / "docs/install.md").read_text())
         folder = dict(lines)["VOLUME"]
         self.assertTrue(json.loads(dict(lines)["ENTRYPOINT"])[3].startswith(folder + "/"))
         self.assertIn(":%s\"" % folder, block("sh"))

@@ -71,7 +71,9 @@ class LookDevices(SeepCase):
         self.assertEqual(document["looks"][0]["device_bytes"], {})
         self.assertFalse([h for h in document["holders"] if "planned" in h["path"]["text"] or h["device_bytes"]])
         kept = self.named(document, "module __main__.kept (list)")
-        self.assertAlmostEqual(kept["retained_bytes"], 40 << 18, delta=0.01 * (40 << 18))
+        # A word that a call has left on a stack may still point to the last one.
+        self.assertGreater(kept["retained_bytes"], 39 << 18)
+        self.assertLess(kept["retained_bytes"], 1.01 * (40 << 18))
 
     def torch_for(self, cuda):
         folder = ROOT / "build/gpu-torch" / ("cu%d" % cuda)
