@@ -95,7 +95,9 @@ class LookMallocs(SeepCase):
                     self.assertEqual(found, [])
                     continue
                 self.assertEqual(len(found[:1]), 1, [h["path"]["text"] for h in document["holders"]])
-                self.assertAlmostEqual(found[0]["retained_bytes"], made, delta=0.02 * made)
+                # Words that calls have left on a stack may still point to some of its parts.
+                self.assertGreater(found[0]["retained_bytes"], 0.95 * made)
+                self.assertLess(found[0]["retained_bytes"], 1.02 * made)
         self.assertFalse([h for h in document["holders"] if h["state"] in ("lost", "reference")])
         return job
 
