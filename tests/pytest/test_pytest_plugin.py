@@ -272,7 +272,7 @@ class AsUsual(PluginCase):
 
     def test_coroutines(self):
         if not pytest_has("pytest_asyncio"):
-            self.skipTest("no pytest-asyncio for %s" % PYTHON)
+            self.skipTest("%s has no pytest-asyncio: ./bootstrap check installs Debian\'s" % PYTHON)
         self.write("test_async.py", """
             import asyncio
             kept = []
@@ -295,7 +295,7 @@ class AsUsual(PluginCase):
 
     def test_workers_of_xdist(self):
         if not pytest_has("xdist"):
-            self.skipTest("no pytest-xdist for %s" % PYTHON)
+            self.skipTest("%s has no pytest-xdist: ./bootstrap check installs Debian\'s" % PYTHON)
         self.write("test_spread.py", """
             kept = []
 

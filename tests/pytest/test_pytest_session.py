@@ -84,7 +84,7 @@ class Session(PluginCase):
 
     def test_workers_of_xdist(self):
         if not pytest_has("xdist"):
-            self.skipTest("no pytest-xdist for %s" % PYTHON)
+            self.skipTest("%s has no pytest-xdist: ./bootstrap check installs Debian\'s" % PYTHON)
         self.write("test_session.py", self.TESTS)
         os.mkdir(self.path("elsewhere"))
         self.pytest("--seep", "-n", "2", "--rootdir", "elsewhere", status=1)

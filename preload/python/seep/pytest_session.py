@@ -77,7 +77,8 @@ class Session:
             self.kept[name] = self.kept.get(name, 0) + size
 
     def kept_here(self):
-        """Of this process alone: a report takes a folder, so it gets one with a link to the profile."""
+        """Of this process alone, for which a folder with a link to its profile stands: --process would add xdist's
+        workers, which tell for themselves."""
         with tempfile.TemporaryDirectory() as folder:
             for profile in glob.glob(os.path.join(glob.escape(self.folder), "%d-*.seep" % os.getpid())):
                 os.symlink(profile, os.path.join(folder, os.path.basename(profile)))
