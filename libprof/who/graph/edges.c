@@ -198,7 +198,14 @@ void seep_heap_scan(struct seep_heap *heap, uint64_t from, uint64_t to, uint64_t
                     unsigned cost, unsigned cost_python)
 {
     for (uint64_t at = (from + 7) & ~UINT64_C(7); at + 8 <= to; at += 8) {
-        uint64_t word = seep_memory_word(heap->memory, at);
+        uint64_t word;
+        /* Most of a thread's stack was never used: without pages, or zeros. */
+        if (!seep_memory_read_word(heap->memory, at, &word)) {
+            at = (at | (SEEP_MEMORY_PAGE - 1)) - 7;
+            continue;
+        }
+        if (word < SEEP_MEMORY_PAGE)
+            continue;
         if (word == at + 16 && at + 32 <= to &&
             seep_memory_word(heap->memory, at + 8) < SHORT_STRING) {
             at += 24; /* a short std::string: its buffer is stale */

@@ -94,17 +94,24 @@ static inline const uint8_t *seep_memory_seen(const struct seep_memory *memory, 
                : NULL;
 }
 
+/* False, and 0, if it cannot be read. */
+static inline bool seep_memory_read_word(struct seep_memory *memory, uint64_t address, uint64_t *to)
+{
+    const uint8_t *seen = seep_memory_seen(memory, address, sizeof *to);
+
+    if (!seen)
+        return seep_memory_read(memory, address, to, sizeof *to);
+    memcpy(to, seen, sizeof *to);
+    return true;
+}
+
 /* 0 if it cannot be read. */
 static inline uint64_t seep_memory_word(struct seep_memory *memory, uint64_t address)
 {
     uint64_t value;
-    const uint8_t *seen = seep_memory_seen(memory, address, sizeof value);
 
-    if (seen) {
-        memcpy(&value, seen, sizeof value);
-        return value;
-    }
-    return seep_memory_read(memory, address, &value, sizeof value) ? value : 0;
+    (void)seep_memory_read_word(memory, address, &value);
+    return value;
 }
 
 static inline uint32_t seep_memory_u32(struct seep_memory *memory, uint64_t address)
