@@ -2,6 +2,7 @@
 
 #include "libprof/code/function_kinds.h"
 #include "libprof/code/part_rules.h"
+#include "libprof/digest/fill/digest_fill.h"
 #include "libprof/judge/diagnosis.h"
 #include "libprof/judge/process_findings.h"
 #include "libprof/judge/resident_findings.h"
@@ -83,9 +84,11 @@ static int report_of(const struct analysis *a, bool outside,
     return seep_report_json(&pieces, report);
 }
 
-/* Makes the report of a merged model. `dirs`: the folders it is from; NULL: from none. */
+/* Makes the report of a merged model, and its digest unless `digest` is NULL. `dirs`: the folders it
+ * is from; NULL: from none. */
 static int analyse(struct seep_model *m, const struct seep_analysis_options *opts,
-                   const char *const *dirs, size_t n_dirs, json_t **report, struct seep_error *err)
+                   const char *const *dirs, size_t n_dirs, json_t **report,
+                   struct seep_digest *digest, struct seep_error *err)
 {
     struct analysis a = {0};
     const bool outside = dirs;
@@ -102,6 +105,10 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
         rc = judge(&a, m);
     if (!rc)
         rc = report_of(&a, outside, opts, report);
+    if (!rc && digest && seep_digest_fill(digest, &a.code, &a.findings, *report)) {
+        json_decref(*report);
+        rc = -SEEP_ENOMEM;
+    }
     if (rc)
         seep_error_set(err, -rc, "", 0, "no memory for the analysis: free some");
     seep_line_holders_fini(&a.line_holders);
@@ -115,8 +122,9 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
     return rc;
 }
 
-int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analysis_options *opts,
-                 json_t **report, struct seep_error *err)
+static int analyse_folders(const char *const *dirs, size_t n_dirs,
+                           const struct seep_analysis_options *opts, json_t **report,
+                           struct seep_digest *digest, struct seep_error *err)
 {
     struct seep_model *m;
 
@@ -128,9 +136,27 @@ int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analy
     m->only_pid = opts ? opts->pid : 0;
     int rc = seep_model_merge_folders(m, dirs, n_dirs, err);
     if (!rc)
-        rc = analyse(m, opts, dirs, n_dirs, report, err);
+        rc = analyse(m, opts, dirs, n_dirs, report, digest, err);
     seep_model_fini(m);
     free(m);
+    return rc;
+}
+
+int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analysis_options *opts,
+                 json_t **report, struct seep_error *err)
+{
+    return analyse_folders(dirs, n_dirs, opts, report, NULL, err);
+}
+
+int seep_analyse_digest(const char *const *dirs, size_t n_dirs,
+                        const struct seep_analysis_options *opts, struct seep_digest *digest,
+                        struct seep_error *err)
+{
+    json_t *report = NULL;
+    int rc = analyse_folders(dirs, n_dirs, opts, &report, digest, err);
+
+    if (!rc)
+        json_decref(report);
     return rc;
 }
 
@@ -148,7 +174,7 @@ int seep_analyse_profiles(struct seep_profile **profiles, size_t n, struct seep_
     }
     int rc = seep_model_merge_profiles(m, profiles, n, job, err);
     if (!rc)
-        rc = analyse(m, opts, NULL, 0, report, err);
+        rc = analyse(m, opts, NULL, 0, report, NULL, err);
     seep_model_fini(m);
     free(m);
     return rc;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct seep_digest;
 struct seep_profile;
 struct seep_job;
 
@@ -33,6 +34,11 @@ struct seep_analysis_options {
 SEEP_MUST_CHECK int seep_analyse(const char *const *dirs, size_t n_dirs,
                                  const struct seep_analysis_options *opts, json_t **report,
                                  struct seep_error *err);
+
+/* The same as a digest: *digest is initialised and empty. */
+SEEP_MUST_CHECK int seep_analyse_digest(const char *const *dirs, size_t n_dirs,
+                                        const struct seep_analysis_options *opts,
+                                        struct seep_digest *digest, struct seep_error *err);
 
 /* The same for profiles in memory (seep_profile_from_bytes) and a job table or NULL. Takes them
  * over, even on failure. Accesses nothing outside: neither /proc nor symbols of files. */

@@ -186,7 +186,8 @@ static int add_part(struct seep_model *m, struct seep_model_site *site, const st
     *part = (struct seep_model_slot){
         .next = site->slots,
         .process = r->process,
-        .thread = r->site->slot_plus_1 <= SEEP_MAX_SLOTS ? r->site->slot_plus_1 : 0};
+        .thread = r->site->slot_plus_1 <= SEEP_MAX_SLOTS ? r->site->slot_plus_1 : 0,
+        .peak_bytes = r->totals.peak_bytes};
     site->slots = (uint32_t)m->n_slots;
     if (site->n_slots < UINT16_MAX)
         site->n_slots++;

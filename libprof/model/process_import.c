@@ -44,7 +44,7 @@ static struct seep_process_identity identity_of(const struct seep_profile *profi
     return (struct seep_process_identity){
         .pid = h->pid,
         .ppid = h->ppid,
-        .rank = h->rank,
+        .rank = h->rank, .local_rank = -1, .node = -1, .world_size = -1, .local_size = -1, .restart = -1, .job_id = "",
         .file = profile->name,
         .host = h->host,
         .exe = h->exe,
@@ -299,7 +299,7 @@ int seep_process_import_counted(struct seep_model_process *p, uint32_t folder,
     p->id = (struct seep_process_identity){
         .pid = e->pid,
         .ppid = e->ppid,
-        .rank = -1,
+        .rank = -1, .local_rank = -1, .node = -1, .world_size = -1, .local_size = -1, .restart = -1, .job_id = "",
         .file = "",
         .host = job->host,
         .exe = "",

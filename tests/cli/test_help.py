@@ -9,7 +9,7 @@ import unittest
 
 from tests.e2e.support import SEEP, SHIM, SeepCase, needs
 
-COMMANDS = ("run", "report", "look", "wake", "view", "top", "check", "verify", "diff", "export", "doctor")
+COMMANDS = ("run", "report", "look", "wake", "view", "top", "digest", "merge", "check", "verify", "diff", "export", "doctor")
 LAB = ("lab",) if os.path.exists(SEEP + "-lab") else ()  # not with LAB=0
 
 
@@ -25,7 +25,7 @@ class Help(SeepCase):
     def test_the_overview_names_every_command_and_no_other(self):
         text = self.seep("help").stdout.decode()
         listed = re.findall(r"^    ([a-z]+)\n        ", text, re.M)
-        self.assertEqual(listed, ["run", "report", "look", "wake", "view", "top", "check", "verify", "diff", "export", "doctor",
+        self.assertEqual(listed, ["run", "report", "look", "wake", "view", "top", "digest", "merge", "check", "verify", "diff", "export", "doctor",
                                   "help", "version"])
         for args in ((), ("-h",), ("--help",)):
             self.assertEqual(self.seep(*args).stdout.decode(), text if args else "")
