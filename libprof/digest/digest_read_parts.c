@@ -250,6 +250,7 @@ static struct seep_digest_found found_of(struct seep_digest_reader *r, const jso
             seep_digest_get_count(r, row, "growth_sum_millibytes_per_step", SEEP_DIGEST_MOST),
         .growth_most =
             seep_digest_get_count(r, row, "growth_most_millibytes_per_step", SEEP_DIGEST_MOST),
+        .blocks = seep_digest_get_count(r, row, "blocks", SEEP_DIGEST_MOST),
         .first_step = seep_digest_get_count(r, row, "first_step", UINT32_MAX),
         .ranks = seep_digest_get_count(r, row, "ranks", SEEP_DIGEST_MOST),
         .least_rank = get_number(r, row, "least_rank"),

@@ -129,6 +129,7 @@ static void add_found(struct seep_digest *d, struct seep_digest_row *row,
         return;
     }
     f->growth_sum = seep_digest_sum(f->growth_sum, more->growth_sum);
+    f->blocks = seep_digest_sum(f->blocks, more->blocks);
     f->growth_most = most(f->growth_most, more->growth_most);
     f->first_step = least(f->first_step, more->first_step);
     f->ranks = seep_digest_sum(f->ranks, more->ranks);

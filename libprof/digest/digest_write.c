@@ -70,6 +70,7 @@ static void add_about(struct writer *w, json_t *json, const struct seep_digest_r
         about->frame ? seep_json_count(w->order.frame_number[about->frame]) : json_null());
     set(w, json, "growth_sum_millibytes_per_step", seep_json_count(found->growth_sum));
     set(w, json, "growth_most_millibytes_per_step", seep_json_count(found->growth_most));
+    set(w, json, "blocks", seep_json_count(found->blocks));
     set(w, json, "first_step", seep_json_count(found->first_step));
     set(w, json, "ranks", seep_json_count(found->ranks));
     set(w, json, "least_rank", number_or_null(found->least_rank));
@@ -251,6 +252,7 @@ json_t *seep_digest_json(const struct seep_digest *d)
         set(&w, json, "seep", texts_json(&w, &d->versions));
         set(&w, json, "commands", texts_json(&w, &d->commands));
         set(&w, json, "job_ids", texts_json(&w, &d->job_ids));
+        set(&w, json, "step_sources", texts_json(&w, &d->step_sources));
         set(&w, json, "numbers", numbers_json(&w));
         set(&w, json, "levels", levels_json(d));
         set(&w, json, "ranks", ranks_json(d));

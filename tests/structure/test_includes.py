@@ -35,7 +35,7 @@ ALLOWED = {
     "libprof/patterns": "signs who/merge measure code model thresholds base words/findings words",
     "libprof/judge": "patterns signs who/merge measure code model thresholds base words/findings words",
     "libprof/report": "judge patterns signs who/kept who/merge source measure code model program thresholds format base words/findings words",
-    "libprof/digest": "base words",
+    "libprof/digest": "base words/findings words",
     "libprof/digest/fill": "digest patterns measure code model base words",
     "libprof/report_read": "base words",
     "libprof/gate": "report_read base words",

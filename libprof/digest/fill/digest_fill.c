@@ -116,7 +116,13 @@ static void add_texts(struct seep_digest_fill *f)
     const struct seep_model *m = f->code->model;
     const char *version = json_string_value(json_object_get(f->report, "seep"));
 
+    const char *source = json_string_value(
+        json_object_get(json_object_get(f->report, "job"), "step_source"));
+
     add_command(f);
+    if (source)
+        seep_digest_add_text(f->d, &f->d->step_sources, text_of(f, source, SEEP_DIGEST_HOST_TEXT),
+                             SEEP_DIGEST_FEW);
     if (version)
         seep_digest_add_text(f->d, &f->d->versions, text_of(f, version, SEEP_DIGEST_HOST_TEXT),
                              SEEP_DIGEST_FEW);

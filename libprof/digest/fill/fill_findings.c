@@ -65,7 +65,8 @@ static uint32_t example_of(struct seep_digest_fill *f, const json_t *finding)
 
 /* What a process has of a finding. */
 struct share {
-    uint64_t bytes, growth; /* kept, and thousandths of bytes a step */
+    uint64_t bytes, blocks; /* kept */
+    uint64_t growth;        /* thousandths of bytes a step */
     uint64_t course[SEEP_DIGEST_COURSE];
 };
 
@@ -96,11 +97,12 @@ static uint64_t larger(uint64_t a, uint64_t b)
 static void share_of(struct seep_digest_fill *f, const struct seep_finding *finding,
                      uint32_t process, struct share *share)
 {
-    const uint64_t n = finding->n_processes;
+    const uint64_t n = finding->n_processes ? finding->n_processes : 1;
 
     *share = (struct share){0};
     if (!finding->n_sites) {
         share->bytes = larger(finding->live_bytes, finding->asked_bytes) / n;
+        share->blocks = finding->count / n;
         if (finding->growth.value > 0)
             share->growth = (uint64_t)(finding->growth.value * 1000 / (double)n);
         return;
@@ -109,7 +111,9 @@ static void share_of(struct seep_digest_fill *f, const struct seep_finding *find
         f->d->failed = true;
         return;
     }
+    const int64_t blocks = seep_level_at(&f->level, f->findings->span.last).blocks;
     share->bytes = at(&f->level, f->findings->span.last);
+    share->blocks = blocks > 0 ? (uint64_t)blocks : 0;
     if (!share->bytes)
         share->bytes = (uint64_t)seep_level_highest(&f->level).bytes;
     share->bytes = larger(share->bytes, finding->asked_bytes);
@@ -130,6 +134,7 @@ static void add_share(struct seep_digest_fill *f, const struct seep_finding *fin
     const struct seep_digest_found found = {
         .growth_sum = share.growth,
         .growth_most = share.growth,
+        .blocks = share.blocks,
         .first_step = finding->first_step > 0 ? (uint64_t)finding->first_step : 0,
         .ranks = p->id.rank >= 0,
         .least_rank = p->id.rank,

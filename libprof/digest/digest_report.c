@@ -1,0 +1,361 @@
+#include "libprof/digest/digest_report.h"
+
+#include "libprof/base/json_build.h"
+#include "libprof/digest/report_parts.h"
+#include "libprof/words/exit_words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef SEEP_VERSION
+#define SEEP_VERSION "0"
+#endif
+
+enum { MAX_LISTED = 64 };
+
+static json_t *unknown_exit(void)
+{
+    return json_pack("{s:s, s:n, s:b, s:s}", "kind", "unknown", "value", "failed", 0, "text",
+                     SEEP_ENDED_UNSEEN_TEXT);
+}
+
+/* ---- the job ----------------------------------------------------------------------------- */
+
+static int severity_of_end(const char *text)
+{
+    return strncmp(text, "signal ", 7) == 0  ? 4
+           : strcmp(text, "running") == 0    ? 2
+           : strcmp(text, "unknown") == 0    ? 1
+           : strcmp(text, "exit 0") == 0     ? 0
+                                             : 3;
+}
+
+/* As the worst of its trainers and ranks ended, or of all where it has none. */
+static json_t *exit_json(const struct seep_digest *d)
+{
+    const struct seep_digest_row *worst = NULL;
+    int rank = -1;
+
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const struct seep_digest_row *row = &d->rows[i];
+        const bool trains = row->key.role == SEEP_DIGEST_ROLE_RANK ||
+                            row->key.role == SEEP_DIGEST_ROLE_TRAINER;
+        if (row->key.kind != SEEP_DIGEST_ENDS)
+            continue;
+        const int its = severity_of_end(d->texts[row->key.subject]) + (trains ? 10 : 0);
+        if (its > rank ||
+            (its == rank && strcmp(d->texts[row->key.subject], d->texts[worst->key.subject]) < 0)) {
+            rank = its;
+            worst = row;
+        }
+    }
+    const char *text = worst ? d->texts[worst->key.subject] : "unknown";
+    const int value = strchr(text, ' ') ? atoi(strchr(text, ' ') + 1) : 0;
+    char words[64] = SEEP_ENDED_UNSEEN_TEXT;
+    if (strncmp(text, "signal ", 7) == 0) {
+        const char *name = sigabbrev_np(value);
+        if (name)
+            snprintf(words, sizeof words, SEEP_ENDED_SIGNAL_TEXT, name);
+        else
+            snprintf(words, sizeof words, SEEP_ENDED_NUMBER_TEXT, value);
+    } else if (strncmp(text, "exit ", 5) == 0) {
+        snprintf(words, sizeof words, value ? SEEP_ENDED_STATUS_TEXT : SEEP_ENDED_WELL_TEXT, value);
+    } else if (strcmp(text, "running") == 0) {
+        snprintf(words, sizeof words, SEEP_ENDED_RUNNING_TEXT);
+    }
+    const size_t word = strcspn(text, " ");
+    return json_pack("{s:s%, s:o, s:b, s:s}", "kind", text, word, "value",
+                     text[word] ? json_integer(value) : json_null(), "failed",
+                     (text[word] && value) != 0, "text", words);
+}
+
+static json_t *texts_json(const struct seep_digest *d, const struct seep_digest_set *set)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < set->n; i++)
+        seep_json_append(list, json_string(d->texts[set->list[i]]), &failed);
+    return seep_json_whole(list, failed);
+}
+
+static double duration_of(const struct seep_digest *d)
+{
+    const uint64_t start = d->numbers[SEEP_DIGEST_NUMBER_STARTED];
+    const uint64_t end = d->numbers[SEEP_DIGEST_NUMBER_ENDED];
+
+    return end > start ? (double)(end - start) : 0;
+}
+
+/* The first of these that any folder has; time slices only if there is nothing else. */
+static const char *step_source(const struct seep_digest *d)
+{
+    static const char *const sources[] = {"api", "nvtx", "optimizer", "batch", "loop", "task"};
+
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        for (size_t k = 0; k < d->step_sources.n; k++)
+            if (strcmp(d->texts[d->step_sources.list[k]], sources[i]) == 0)
+                return sources[i];
+    return "time";
+}
+
+static json_t *job_json(const struct seep_digest *d)
+{
+    const uint64_t *numbers = d->numbers;
+    const uint64_t limit = numbers[SEEP_DIGEST_NUMBER_LIMIT_LEAST];
+    json_t *json = json_object(), *command = json_array();
+    bool failed = false;
+
+    if (d->commands.n)
+        seep_json_append(command, json_string(d->texts[d->commands.list[0]]), &failed);
+    seep_json_set(json, "command", command, &failed);
+    seep_json_set(json, "cwd", json_string(""), &failed);
+    seep_json_set(json, "host", json_string(d->hosts.n ? d->texts[d->hosts.list[0]] : ""),
+                  &failed);
+    seep_json_set(json, "job_ids", texts_json(d, &d->job_ids), &failed);
+    seep_json_set(json, "started_unix_s", json_real((double)numbers[SEEP_DIGEST_NUMBER_STARTED]),
+                  &failed);
+    seep_json_set(json, "duration_s", json_real(duration_of(d)), &failed);
+    seep_json_set(json, "exit", exit_json(d), &failed);
+    seep_json_set(json, "oom_kills", seep_json_count(numbers[SEEP_DIGEST_NUMBER_OOM_KILLS]),
+                  &failed);
+    seep_json_set(json, "complete",
+                  json_boolean(numbers[SEEP_DIGEST_NUMBER_COMPLETE] ==
+                                   numbers[SEEP_DIGEST_NUMBER_FOLDERS] &&
+                               !numbers[SEEP_DIGEST_NUMBER_NOT_MERGED]),
+                  &failed);
+    seep_json_set(json, "dropped_events", seep_json_count(numbers[SEEP_DIGEST_NUMBER_DROPPED]),
+                  &failed);
+    seep_json_set(json, "step_source", json_string(step_source(d)), &failed);
+    seep_json_set(json, "step_why", json_null(), &failed);
+    seep_json_set(json, "steps", seep_json_count(numbers[SEEP_DIGEST_NUMBER_STEPS_MOST]), &failed);
+    seep_json_set(json, "epochs", json_null(), &failed);
+    seep_json_set(json, "limit_bytes", limit ? seep_json_count(limit) : json_null(), &failed);
+    seep_json_set(json, "limit_kind", json_null(), &failed);
+    seep_json_set(json, "pss_peak_bytes", json_null(), &failed);
+    return seep_json_whole(json, failed);
+}
+
+/* ---- processes --------------------------------------------------------------------------- */
+
+/* The outermost processes: by one, what is known of it. */
+static json_t *find_process(json_t *list, const struct seep_digest *d,
+                            const struct seep_digest_who *who)
+{
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (list, i, one) {
+        const json_t *rank = json_object_get(one, "rank");
+        if (json_integer_value(json_object_get(one, "pid")) == (json_int_t)who->pid &&
+            strcmp(json_string_value(json_object_get(one, "host")), d->texts[who->host]) == 0 &&
+            (json_is_integer(rank) ? json_integer_value(rank) : -1) == who->rank)
+            return one;
+    }
+    return NULL;
+}
+
+static json_t *new_process(const struct seep_digest *d, uint8_t role,
+                           const struct seep_digest_who *who)
+{
+    return json_pack("{s:I, s:i, s:s, s:o, s:o, s:s, s:[], s:n, s:o, s:i, s:{}, s:i, s:n}", "pid",
+                     (json_int_t)who->pid, "ppid", 0, "role", seep_digest_roles[role], "rank",
+                     seep_json_count_or_null(who->rank), "local_rank",
+                     seep_json_count_or_null(who->local_rank), "host", d->texts[who->host], "argv",
+                     "python", "exit", unknown_exit(), "steps", 0, "spaces", "rss_peak_bytes", 0,
+                     "pss_peak_bytes");
+}
+
+static void add_process(json_t *list, const struct seep_digest *d, uint8_t role,
+                        uint32_t subject, const struct seep_digest_who *who, bool *failed)
+{
+    json_t *process = find_process(list, d, who);
+    const char *measure = d->texts[subject];
+
+    if (!process && json_array_size(list) >= MAX_LISTED)
+        return;
+    if (!process) {
+        process = new_process(d, role, who);
+        seep_json_append(list, process, failed);
+    }
+    if (strcmp(measure, seep_digest_measures[SEEP_DIGEST_MEASURE_RSS]) == 0)
+        seep_json_set(process, "rss_peak_bytes", seep_json_count(who->value), failed);
+    else if (strcmp(measure, seep_digest_measures[SEEP_DIGEST_MEASURE_STEPS]) == 0)
+        seep_json_set(process, "steps", seep_json_count(who->value), failed);
+}
+
+static json_t *processes_json(const struct seep_digest *d)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (uint32_t place = 0; place < SEEP_DIGEST_TOPS; place++) /* the outermost of each first */
+        for (size_t i = 0; i < d->n_tops && !failed; i++)
+            if (place < d->tops[i].n)
+                add_process(list, d, d->tops[i].role, d->tops[i].subject, &d->tops[i].who[place],
+                            &failed);
+    return seep_json_whole(list, failed);
+}
+
+/* ---- spaces, sites, timeline ------------------------------------------------------------- */
+
+static double last_level(const struct seep_digest *d, const uint64_t *course)
+{
+    double bytes[SEEP_DIGEST_COURSE];
+    uint64_t step[SEEP_DIGEST_COURSE];
+    const size_t n = seep_digest_levels(d, course, bytes, step);
+
+    return n > 1 ? bytes[n - 2] : n ? bytes[0] : 0;
+}
+
+static json_t *totals_json(const struct seep_digest *d, const struct seep_digest_group *g)
+{
+    const double live = last_level(d, g->course);
+
+    return json_pack("{s:i, s:i, s:i, s:o, s:o, s:i, s:o, s:o}", "allocations", 0, "frees", 0,
+                     "allocated_bytes", 0, "live_bytes", seep_json_count((uint64_t)live),
+                     "peak_bytes", seep_json_count(g->sum), "peak_step", 0,
+                     "growth_bytes_per_step", seep_digest_slope(d, g->course), "retained_bytes",
+                     seep_json_count((uint64_t)live));
+}
+
+static json_t *spaces_json(const struct seep_digest *d, const struct seep_digest_group *groups,
+                           size_t n)
+{
+    json_t *json = json_object();
+    bool failed = false;
+
+    for (size_t i = 0; i < n; i++)
+        seep_json_set(json, d->texts[groups[i].subject], totals_json(d, &groups[i]), &failed);
+    return seep_json_whole(json, failed);
+}
+
+static json_t *timeline_json(const struct seep_digest *d, const struct seep_digest_group *groups,
+                             size_t n)
+{
+    json_t *json = json_object(), *t = json_array(), *steps = json_array(), *rss = json_array();
+    json_t *spaces = json_object();
+    const uint64_t none[SEEP_DIGEST_COURSE] = {0};
+    double bytes[SEEP_DIGEST_COURSE];
+    uint64_t step[SEEP_DIGEST_COURSE];
+    const size_t n_cells = seep_digest_levels(d, none, bytes, step);
+    bool failed = false;
+
+    for (size_t i = 0; i < n_cells; i++) {
+        seep_json_append(
+            t, json_real(duration_of(d) * (double)step[i] / (double)step[n_cells - 1]), &failed);
+        seep_json_append(steps, seep_json_count(step[i]), &failed);
+        seep_json_append(rss, json_integer(0), &failed); /* a digest has no course of it */
+    }
+    for (size_t k = 0; k < n; k++) {
+        json_t *live = json_array();
+        (void)seep_digest_levels(d, groups[k].course, bytes, step);
+        for (size_t i = 0; i < n_cells; i++)
+            seep_json_append(live, seep_json_count((uint64_t)bytes[i]), &failed);
+        seep_json_set(spaces, d->texts[groups[k].subject], json_pack("{s:o}", "live_bytes", live),
+                      &failed);
+    }
+    seep_json_set(json, "t_s", t, &failed);
+    seep_json_set(json, "step", steps, &failed);
+    seep_json_set(json, "spaces", spaces, &failed);
+    seep_json_set(json, "devices", json_object(), &failed);
+    seep_json_set(json, "rss_bytes", rss, &failed);
+    return seep_json_whole(json, failed);
+}
+
+static json_t *stack_json(const struct seep_digest *d, const struct seep_digest_stack *stack,
+                          json_t **frames, bool *failed)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < stack->n; i++) {
+        json_t **frame = &frames[d->stack_frames[stack->at + i]];
+        if (!*frame)
+            *frame = json_loads(d->texts[d->stack_frames[stack->at + i]], 0, NULL);
+        seep_json_append(list, json_incref(*frame), failed);
+    }
+    return list;
+}
+
+static json_t *site_json(const struct seep_digest *d, const struct seep_digest_group *g,
+                         size_t number, json_t **frames, bool *failed)
+{
+    const struct seep_digest_stack *stack = &d->stacks[g->about - 1];
+    json_t *json = totals_json(d, g);
+    char id[24];
+
+    snprintf(id, sizeof id, "S%zu", number);
+    seep_json_set(json, "id", json_string(id), failed);
+    seep_json_set(json, "space", json_string(d->texts[g->subject]), failed);
+    seep_json_set(json, "role", json_string(seep_digest_parts[stack->part]), failed);
+    seep_json_set(json, "stack", stack_json(d, stack, frames, failed), failed);
+    seep_json_set(json, "look_at", seep_json_count_or_null(stack->look_at), failed);
+    seep_json_set(json, "lifetime_steps", json_pack("{s:n, s:n, s:n}", "p50", "p99", "max"),
+                  failed);
+    seep_json_set(json, "processes", json_pack("[I]", (json_int_t)g->max.pid), failed);
+    seep_json_set(json, "n_processes", seep_json_count(g->n), failed);
+    return json;
+}
+
+static int by_sum(const void *a, const void *b)
+{
+    const struct seep_digest_group *p = a, *q = b;
+
+    return (p->sum < q->sum) - (p->sum > q->sum);
+}
+
+static json_t *sites_json(const struct seep_digest *d)
+{
+    json_t *list = json_array(), **frames = calloc(d->n_texts + 1, sizeof *frames);
+    struct seep_digest_group *groups = NULL;
+    size_t n = 0;
+    bool failed = !frames || seep_digest_groups(d, SEEP_DIGEST_SITES, &groups, &n);
+
+    if (n)
+        qsort(groups, n, sizeof *groups, by_sum);
+    for (size_t i = 0; i < n && !failed; i++)
+        if (d->stacks[groups[i].about - 1].n)
+            seep_json_append(list, site_json(d, &groups[i], i + 1, frames, &failed), &failed);
+    for (size_t i = 0; frames && i < d->n_texts; i++)
+        json_decref(frames[i]);
+    free(frames);
+    free(groups);
+    return seep_json_whole(list, failed);
+}
+
+/* ---- as a whole -------------------------------------------------------------------------- */
+
+int seep_digest_report(const struct seep_digest *d, json_t **report)
+{
+    struct seep_digest_group *spaces;
+    size_t n;
+    json_t *json = json_object();
+    bool failed = false;
+
+    if (!d->n_tops) {
+        json_decref(json);
+        return -SEEP_ENODATA;
+    }
+    if (seep_digest_groups(d, SEEP_DIGEST_SPACES, &spaces, &n)) {
+        json_decref(json);
+        return -SEEP_ENOMEM;
+    }
+    seep_json_set(json, "format", json_string("seep-report"), &failed);
+    seep_json_set(json, "version", json_integer(2), &failed);
+    seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
+    seep_json_set(json, "job", job_json(d), &failed);
+    seep_json_set(json, "digest", seep_digest_many_json(d), &failed);
+    seep_json_set(json, "processes", processes_json(d), &failed);
+    seep_json_set(json, "spaces", spaces_json(d, spaces, n), &failed);
+    seep_json_set(json, "findings", seep_digest_findings_json(d), &failed);
+    seep_json_set(json, "findings_left_out", seep_digest_left_out_json(d), &failed);
+    seep_json_set(json, "sites", sites_json(d), &failed);
+    seep_json_set(json, "timeline", timeline_json(d, spaces, n), &failed);
+    seep_json_set(json, "coverage",
+                  json_pack("{s:[], s:o}", "hooks", "not_seen", seep_digest_not_seen_json(d)),
+                  &failed);
+    free(spaces);
+    *report = seep_json_whole(json, failed);
+    return *report ? 0 : -SEEP_ENOMEM;
+}

@@ -1,0 +1,307 @@
+/* The findings of many processes: in which they are, how they differ, and one of them as an
+ * example. */
+#include "libprof/digest/report_parts.h"
+
+#include "libprof/base/json_build.h"
+#include "libprof/base/text.h"
+#include "libprof/words/findings/digest_words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FINDINGS = 32, MAX_LINE = 512, MAX_EVIDENCE = 6 };
+
+/* Where a finding is. */
+enum spread { SPREAD_ALL, SPREAD_ONE, SPREAD_HOST, SPREAD_SOME };
+
+struct told {
+    const struct seep_digest *d;
+    const struct seep_digest_group *g;
+    enum spread spread;
+    uint8_t role;      /* that most of its processes have */
+    uint64_t n, of;    /* processes of that role with it, and in all */
+    json_t *example;   /* NULL: none that can be read */
+    char place[SEEP_DIGEST_PLACE_TEXT];
+    char n_text[SEEP_SIZE_TEXT], of_text[SEEP_SIZE_TEXT];
+};
+
+static void tell(struct told *t, const struct seep_digest *d, const struct seep_digest_group *g)
+{
+    *t = (struct told){.d = d, .g = g};
+    for (uint8_t i = 0; i < SEEP_N_DIGEST_ROLES; i++)
+        if (g->n_by_role[i] > g->n_by_role[t->role])
+            t->role = i;
+    t->n = g->n_by_role[t->role];
+    t->of = seep_digest_count(d, t->role);
+    t->of = t->of > t->n ? t->of : t->n;
+    if (t->n == t->of)
+        t->spread = SPREAD_ALL;
+    else if (t->n == 1)
+        t->spread = SPREAD_ONE;
+    else if (g->found.least_host == g->found.most_host && d->hosts.n > 1)
+        t->spread = SPREAD_HOST;
+    else
+        t->spread = SPREAD_SOME;
+    seep_digest_place(d, &g->max, t->place);
+    seep_text_count(t->n, t->n_text);
+    seep_text_count(t->of, t->of_text);
+    if (g->found.example)
+        t->example = json_loads(d->texts[g->found.example], 0, NULL);
+}
+
+static const char *roles_of(const struct told *t)
+{
+    return seep_digest_role_words(t->role, t->of);
+}
+
+/* A text or the like of the example, which may be anything. */
+static const char *example_text(const struct told *t, const char *key, const char *missing)
+{
+    const char *text = json_string_value(json_object_get(t->example, key));
+
+    return text && *text ? text : missing;
+}
+
+/* ---- sentences --------------------------------------------------------------------------- */
+
+static void where(const struct told *t, char line[MAX_LINE])
+{
+    const struct seep_digest_found *f = &t->g->found;
+
+    if (t->spread == SPREAD_ALL)
+        snprintf(line, MAX_LINE, SEEP_DIGEST_IN_ALL_TEXT, t->n_text, roles_of(t));
+    else if (t->spread == SPREAD_ONE)
+        snprintf(line, MAX_LINE,
+                 t->g->max.rank == 0 ? SEEP_DIGEST_IN_ZERO_TEXT : SEEP_DIGEST_IN_ONE_TEXT, t->place,
+                 t->of_text, roles_of(t));
+    else if (t->spread == SPREAD_HOST)
+        snprintf(line, MAX_LINE, SEEP_DIGEST_ON_ONE_TEXT, t->n_text, t->of_text, roles_of(t),
+                 t->d->texts[f->least_host]);
+    else if (f->ranks)
+        snprintf(line, MAX_LINE, SEEP_DIGEST_IN_RANKS_TEXT, t->n_text, t->of_text, roles_of(t),
+                 f->least_rank, f->most_rank);
+    else
+        snprintf(line, MAX_LINE, SEEP_DIGEST_IN_SOME_TEXT, t->n_text, t->of_text, roles_of(t));
+}
+
+static void title(const struct told *t, char line[MAX_LINE])
+{
+    const struct seep_digest_about *about = &t->d->abouts[t->g->about - 1];
+    const char *own =
+        example_text(t, "title", seep_pattern_name((enum seep_pattern)about->pattern));
+    char cut[MAX_LINE / 2], size[SEEP_SIZE_TEXT];
+
+    snprintf(cut, sizeof cut, "%s", own);
+    seep_text_size((double)t->g->sum, size);
+    if (t->of == 1)
+        snprintf(line, MAX_LINE, "%s", own);
+    else if (t->spread == SPREAD_ALL)
+        snprintf(line, MAX_LINE, SEEP_DIGEST_TITLE_ALL_TEXT, cut, t->n_text, roles_of(t), size);
+    else if (t->spread == SPREAD_ONE)
+        snprintf(line, MAX_LINE, SEEP_DIGEST_TITLE_ONE_TEXT, cut, t->place, t->of_text,
+                 roles_of(t));
+    else
+        snprintf(line, MAX_LINE, SEEP_DIGEST_TITLE_SOME_TEXT, cut, t->n_text, t->of_text,
+                 roles_of(t), size);
+    line[seep_text_clean_in_place(line, strlen(line))] = '\0';
+}
+
+static void add_line(json_t *list, const char *line, bool *failed)
+{
+    seep_json_append(list, seep_json_text(line), failed);
+}
+
+static json_t *evidence(const struct told *t)
+{
+    json_t *list = json_array(), *one;
+    char line[MAX_LINE], mean[SEEP_SIZE_TEXT], most[SEEP_SIZE_TEXT];
+    bool failed = false;
+    size_t i;
+
+    where(t, line);
+    add_line(list, line, &failed);
+    if (t->g->n > 1) {
+        snprintf(line, sizeof line, SEEP_DIGEST_EACH_TEXT,
+                 seep_text_size((double)t->g->sum / (double)t->g->n, mean), t->place,
+                 seep_text_size((double)t->g->max.value, most));
+        add_line(list, line, &failed);
+    }
+    json_array_foreach (json_object_get(t->example, "evidence"), i, one) {
+        const char *text = json_string_value(one);
+        if (!text || !*text || i == MAX_EVIDENCE)
+            break;
+        snprintf(line, sizeof line, SEEP_DIGEST_AS_THERE_TEXT, text);
+        add_line(list, line, &failed);
+    }
+    if (*example_text(t, "held_by", "")) {
+        snprintf(line, sizeof line, SEEP_DIGEST_HELD_BY_TEXT, example_text(t, "held_by", ""));
+        add_line(list, line, &failed);
+    }
+    return seep_json_whole(list, failed);
+}
+
+/* ---- the finding ------------------------------------------------------------------------- */
+
+static json_t *spread_json(const struct told *t)
+{
+    static const char *const names[] = {"all", "one", "host", "some"};
+    const struct seep_digest_found *f = &t->g->found;
+    json_t *json = json_object();
+    bool failed = false;
+
+    seep_json_set(json, "kind", json_string(names[t->spread]), &failed);
+    seep_json_set(json, "role", json_string(seep_digest_roles[t->role]), &failed);
+    seep_json_set(json, "processes", seep_json_count(t->n), &failed);
+    seep_json_set(json, "of", seep_json_count(t->of), &failed);
+    seep_json_set(json, "least_rank", seep_json_count_or_null(f->least_rank), &failed);
+    seep_json_set(json, "most_rank", seep_json_count_or_null(f->most_rank), &failed);
+    seep_json_set(json, "host",
+                  f->least_host == f->most_host ? json_string(t->d->texts[f->least_host])
+                                                : json_null(),
+                  &failed);
+    seep_json_set(json, "most_host", json_string(t->d->texts[t->g->max.host]), &failed);
+    seep_json_set(json, "most_bytes", seep_json_count(t->g->max.value), &failed);
+    seep_json_set(json, "histogram", seep_digest_histogram_json(t->g->buckets), &failed);
+    return seep_json_whole(json, failed);
+}
+
+/* A whole number of the example, or null. */
+static json_t *example_count(const struct told *t, const char *key)
+{
+    const json_t *value = json_object_get(t->example, key);
+
+    return json_is_integer(value) && json_integer_value(value) >= 0
+               ? json_integer(json_integer_value(value))
+               : json_null();
+}
+
+static enum seep_confidence confidence_of(const struct told *t)
+{
+    const char *word = example_text(t, "confidence_word", "");
+
+    for (int i = 0; i < SEEP_N_CONFIDENCES; i++)
+        if (strcmp(seep_confidence_word((enum seep_confidence)i), word) == 0)
+            return (enum seep_confidence)i;
+    return SEEP_N_CONFIDENCES - 1;
+}
+
+static json_t *growth_json(const struct told *t)
+{
+    const double value = (double)t->g->found.growth_sum / 1000;
+
+    return json_pack("{s:f, s:f, s:f}", "value", value, "low", value, "high", value);
+}
+
+static json_t *frame_json(const struct seep_digest *d, uint32_t frame)
+{
+    return frame ? json_loads(d->texts[frame], 0, NULL) : json_null();
+}
+
+static json_t *finding_json(const struct told *t, size_t number)
+{
+    const struct seep_digest_about *about = &t->d->abouts[t->g->about - 1];
+    const enum seep_pattern pattern = (enum seep_pattern)about->pattern;
+    json_t *json = json_object();
+    char id[24], line[MAX_LINE];
+    bool failed = false;
+
+    snprintf(id, sizeof id, "F%zu", number);
+    title(t, line);
+    seep_json_set(json, "id", json_string(id), &failed);
+    seep_json_set(json, "pattern", json_string(seep_pattern_name(pattern)), &failed);
+    seep_json_set(json, "title", json_string(line), &failed);
+    seep_json_set(json, "severity", json_string(seep_digest_severities[about->severity]), &failed);
+    seep_json_set(json, "confidence", json_real(seep_confidence_number(confidence_of(t))), &failed);
+    seep_json_set(json, "confidence_word", json_string(seep_confidence_word(confidence_of(t))),
+                  &failed);
+    seep_json_set(json, "space", json_string(t->d->texts[about->space]), &failed);
+    seep_json_set(json, "role", json_string(seep_digest_parts[about->part]), &failed);
+    seep_json_set(json, "processes", json_pack("[i]", (int)(t->g->max.pid & INT32_MAX)), &failed);
+    seep_json_set(json, "frame", frame_json(t->d, about->frame), &failed);
+    seep_json_set(json, "sites", json_array(), &failed);
+    seep_json_set(json, "holders", json_null(), &failed);
+    seep_json_set(json, "kept_at", json_null(), &failed);
+    seep_json_set(json, "spread", spread_json(t), &failed);
+    seep_json_set(json, "live_bytes", seep_json_count(t->g->sum), &failed);
+    seep_json_set(json, "peak_bytes", seep_json_count(t->g->sum), &failed);
+    seep_json_set(json, "count", seep_json_count(t->g->found.blocks), &failed);
+    seep_json_set(json, "saving_bytes", json_integer(0), &failed);
+    seep_json_set(json, "growth_bytes_per_step", growth_json(t), &failed);
+    seep_json_set(json, "first_step", seep_json_count(t->g->found.first_step), &failed);
+    seep_json_set(json, "plateau_step", example_count(t, "plateau_step"), &failed);
+    seep_json_set(json, "limit_bytes", example_count(t, "limit_bytes"), &failed);
+    seep_json_set(json, "steps_to_limit", example_count(t, "steps_to_limit"), &failed);
+    seep_json_set(json, "shortage", json_null(), &failed);
+    seep_json_set(json, "evidence", evidence(t), &failed);
+    seep_json_set(json, "advice",
+                  seep_json_text(example_text(t, "advice", seep_pattern_row(pattern)->advice)),
+                  &failed);
+    return seep_json_whole(json, failed);
+}
+
+/* ---- all of them ------------------------------------------------------------------------- */
+
+static int by_severity(const void *a, const void *b, void *context)
+{
+    const struct seep_digest *d = context;
+    const struct seep_digest_group *p = a, *q = b;
+    const uint8_t x = d->abouts[p->about - 1].severity, y = d->abouts[q->about - 1].severity;
+
+    if (x != y)
+        return x < y ? -1 : 1;
+    return (p->sum < q->sum) - (p->sum > q->sum);
+}
+
+static int sorted_groups(const struct seep_digest *d, struct seep_digest_group **groups, size_t *n)
+{
+    int rc = seep_digest_groups(d, SEEP_DIGEST_FINDINGS, groups, n);
+
+    if (!rc && *n)
+        qsort_r(*groups, *n, sizeof **groups, by_severity, (void *)d);
+    return rc;
+}
+
+json_t *seep_digest_findings_json(const struct seep_digest *d)
+{
+    struct seep_digest_group *groups;
+    size_t n;
+    bool failed = false;
+    json_t *list = json_array();
+
+    if (sorted_groups(d, &groups, &n)) {
+        json_decref(list);
+        return NULL;
+    }
+    for (size_t i = 0; i < n && i < MAX_FINDINGS && !failed; i++) {
+        struct told t;
+        tell(&t, d, &groups[i]);
+        seep_json_append(list, finding_json(&t, i + 1), &failed);
+        json_decref(t.example);
+    }
+    free(groups);
+    return seep_json_whole(list, failed);
+}
+
+json_t *seep_digest_left_out_json(const struct seep_digest *d)
+{
+    uint64_t left_out[SEEP_N_SEVERITIES] = {0};
+    struct seep_digest_group *groups;
+    json_t *json = json_object();
+    bool failed = false;
+    size_t n;
+
+    if (sorted_groups(d, &groups, &n)) {
+        json_decref(json);
+        return NULL;
+    }
+    for (size_t i = MAX_FINDINGS; i < n; i++)
+        left_out[d->abouts[groups[i].about - 1].severity]++;
+    for (size_t i = 0; i < d->n_rows; i++) /* forgotten ones: at least one a pattern */
+        left_out[d->rows[i].key.kind == SEEP_DIGEST_FOLDED ? d->rows[i].key.role : SEEP_INFO] +=
+            d->rows[i].key.kind == SEEP_DIGEST_FOLDED;
+    for (int i = 0; i < SEEP_N_SEVERITIES; i++)
+        seep_json_set(json, seep_digest_severities[i], seep_json_count(left_out[i]), &failed);
+    free(groups);
+    return seep_json_whole(json, failed);
+}

@@ -1,0 +1,324 @@
+/* The field `digest` of a report: what many processes show together. */
+#include "libprof/digest/report_parts.h"
+
+#include "libprof/base/json_build.h"
+#include "libprof/base/text.h"
+#include "libprof/digest/digest_order.h"
+#include "libprof/words/findings/digest_words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LINE = 512, MAX_RUNS = 12 };
+
+json_t *seep_digest_histogram_json(const uint64_t *buckets)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (int i = 0; i < SEEP_DIGEST_BUCKETS; i++)
+        if (buckets[i])
+            seep_json_append(list,
+                             json_pack("{s:o, s:o}", "at_least",
+                                       seep_json_count(i ? UINT64_C(1) << (i - 1) : 0), "n",
+                                       seep_json_count(buckets[i])),
+                             &failed);
+    return seep_json_whole(list, failed);
+}
+
+/* ---- distributions ----------------------------------------------------------------------- */
+
+static json_t *who_json(const struct seep_digest *d, const struct seep_digest_who *who)
+{
+    return json_pack("{s:o, s:o, s:o, s:s, s:I}", "value", seep_json_count(who->value), "rank",
+                     seep_json_count_or_null(who->rank), "local_rank",
+                     seep_json_count_or_null(who->local_rank), "host", d->texts[who->host], "pid",
+                     (json_int_t)who->pid);
+}
+
+static json_t *top_json(const struct seep_digest *d, uint8_t role, uint32_t subject, bool low)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < d->n_tops; i++) {
+        const struct seep_digest_top *top = &d->tops[i];
+        if (top->role != role || top->subject != subject || top->low != low)
+            continue;
+        for (uint32_t k = 0; k < top->n; k++)
+            seep_json_append(list, who_json(d, &top->who[k]), &failed);
+    }
+    return seep_json_whole(list, failed);
+}
+
+/* The rows of one role, kind and subject from rows[at] on; sets *next behind them. */
+static json_t *distribution_json(const struct seep_digest *d, const uint32_t *rows, size_t at,
+                                 size_t *next)
+{
+    const struct seep_digest_key *key = &d->rows[rows[at]].key;
+    uint64_t n = 0, sum = 0, buckets[SEEP_DIGEST_BUCKETS] = {0};
+    json_t *json = json_object();
+    bool failed = false;
+
+    for (*next = at; *next < d->n_rows; ++*next) {
+        const struct seep_digest_row *row = &d->rows[rows[*next]];
+        if (row->key.kind != key->kind || row->key.role != key->role ||
+            row->key.subject != key->subject)
+            break;
+        n = seep_digest_sum(n, row->n);
+        sum = seep_digest_sum(sum, row->sum);
+        buckets[row->key.bucket] = row->n;
+    }
+    seep_json_set(json, "of", json_string(d->texts[key->subject]), &failed);
+    seep_json_set(json, "role", json_string(seep_digest_roles[key->role]), &failed);
+    seep_json_set(json, "processes", seep_json_count(n), &failed);
+    seep_json_set(json, "sum", seep_json_count(sum), &failed);
+    seep_json_set(json, "histogram", seep_digest_histogram_json(buckets), &failed);
+    if (key->kind == SEEP_DIGEST_PROCESSES) {
+        seep_json_set(json, "most", top_json(d, key->role, key->subject, false), &failed);
+        seep_json_set(json, "least", top_json(d, key->role, key->subject, true), &failed);
+    } else {
+        const struct seep_digest_row *last = &d->rows[rows[*next - 1]]; /* of the highest bucket */
+        seep_json_set(json, "most", json_pack("[o]", who_json(d, &last->max)), &failed);
+    }
+    return seep_json_whole(json, failed);
+}
+
+static json_t *distributions_json(const struct seep_digest *d)
+{
+    struct seep_digest_order order;
+    json_t *list = json_array();
+    bool failed = seep_digest_order_init(&order, d);
+
+    for (size_t i = 0; i < d->n_rows && !failed;) {
+        const uint8_t kind = d->rows[order.rows[i]].key.kind;
+        if (kind == SEEP_DIGEST_PROCESSES || kind == SEEP_DIGEST_SPACES)
+            seep_json_append(list, distribution_json(d, order.rows, i, &i), &failed);
+        else
+            i++;
+    }
+    seep_digest_order_fini(&order);
+    return seep_json_whole(list, failed);
+}
+
+static json_t *ends_json(const struct seep_digest *d)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const struct seep_digest_row *row = &d->rows[i];
+        if (row->key.kind == SEEP_DIGEST_ENDS)
+            seep_json_append(list,
+                             json_pack("{s:s, s:s, s:o, s:o}", "end", d->texts[row->key.subject],
+                                       "role", seep_digest_roles[row->key.role], "processes",
+                                       seep_json_count(row->n), "first", who_json(d, &row->max)),
+                             &failed);
+    }
+    return seep_json_whole(list, failed);
+}
+
+static json_t *cells_json(const struct seep_digest *d)
+{
+    struct seep_digest_order order;
+    json_t *list = json_array();
+    bool failed = seep_digest_order_init(&order, d);
+
+    for (size_t i = 0; i < d->n_cells && !failed; i++) {
+        const struct seep_digest_cell *cell = &d->cells[order.cells[i]];
+        json_t *json = json_object();
+        seep_json_set(json, "node", seep_json_count((uint64_t)cell->node << d->node_shift),
+                      &failed);
+        seep_json_set(json, "local_rank", seep_json_count(cell->local_rank), &failed);
+        seep_json_set(json, "ranks", seep_json_count(cell->n), &failed);
+        for (int k = 0; k < SEEP_N_DIGEST_MEASURES; k++)
+            seep_json_set(json, seep_digest_measures[k],
+                          json_pack("[o, o]", seep_json_count(cell->sum[k]),
+                                    seep_json_count(cell->most[k])),
+                          &failed);
+        seep_json_append(list, json, &failed);
+    }
+    seep_digest_order_fini(&order);
+    return seep_json_whole(list, failed);
+}
+
+/* ---- ranks ------------------------------------------------------------------------------- */
+
+static bool has_rank(const struct seep_digest *d, uint64_t rank)
+{
+    return d->ranks[rank / 8] >> rank % 8 & 1;
+}
+
+/* Ranks that a launcher has told of, as far as they can be told apart. */
+static uint64_t n_known(const struct seep_digest *d)
+{
+    const uint64_t world = d->numbers[SEEP_DIGEST_NUMBER_WORLD];
+
+    return world < SEEP_DIGEST_RANKS ? world : SEEP_DIGEST_RANKS;
+}
+
+uint64_t seep_digest_missing(const struct seep_digest *d, char text[SEEP_DIGEST_RANKS_TEXT])
+{
+    const uint64_t known = n_known(d);
+    uint64_t missing = 0;
+    size_t n = 0, runs = 0;
+
+    text[0] = '\0';
+    for (uint64_t first = 0; first < known; first++) {
+        uint64_t last = first;
+        if (has_rank(d, first))
+            continue;
+        while (last + 1 < known && !has_rank(d, last + 1))
+            last++;
+        missing += last - first + 1;
+        if (++runs <= MAX_RUNS && last > first)
+            n += (size_t)snprintf(text + n, SEEP_DIGEST_RANKS_TEXT - n, "%s%llu to %llu",
+                                  n ? ", " : "", (unsigned long long)first,
+                                  (unsigned long long)last);
+        else if (runs <= MAX_RUNS)
+            n += (size_t)snprintf(text + n, SEEP_DIGEST_RANKS_TEXT - n, "%s%llu", n ? ", " : "",
+                                  (unsigned long long)first);
+        first = last;
+    }
+    if (runs > MAX_RUNS)
+        snprintf(text + n, SEEP_DIGEST_RANKS_TEXT - n, " and more");
+    return missing;
+}
+
+static json_t *ranks_json(const struct seep_digest *d)
+{
+    char text[SEEP_DIGEST_RANKS_TEXT];
+    const uint64_t missing = seep_digest_missing(d, text);
+
+    return json_pack("{s:o, s:o, s:s}", "world",
+                     seep_json_count(d->numbers[SEEP_DIGEST_NUMBER_WORLD]), "missing",
+                     seep_json_count(missing), "missing_ranks", text);
+}
+
+/* ---- remarks ----------------------------------------------------------------------------- */
+
+/* A process is worth a remark if it is so much behind the others, or so far above their average. */
+static const double BEHIND = 0.9, ABOVE = 1.5;
+
+static const struct seep_digest_top *top_of(const struct seep_digest *d, uint8_t role,
+                                            enum seep_digest_measure measure, bool low)
+{
+    for (size_t i = 0; i < d->n_tops; i++)
+        if (d->tops[i].role == role && d->tops[i].low == low && d->tops[i].n &&
+            strcmp(d->texts[d->tops[i].subject], seep_digest_measures[measure]) == 0)
+            return &d->tops[i];
+    return NULL;
+}
+
+static double mean_of(const struct seep_digest *d, uint8_t role, uint32_t subject)
+{
+    double n = 0, sum = 0;
+
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const struct seep_digest_row *row = &d->rows[i];
+        if (row->key.kind != SEEP_DIGEST_PROCESSES || row->key.role != role ||
+            row->key.subject != subject)
+            continue;
+        n += (double)row->n;
+        sum += (double)row->sum;
+    }
+    return n > 0 ? sum / n : 0;
+}
+
+static void add_behind(const struct seep_digest *d, json_t *list, bool *failed)
+{
+    const uint8_t role = SEEP_DIGEST_ROLE_RANK;
+    const struct seep_digest_top *least = top_of(d, role, SEEP_DIGEST_MEASURE_STEPS, true);
+    const struct seep_digest_top *most = top_of(d, role, SEEP_DIGEST_MEASURE_STEPS, false);
+    char place[SEEP_DIGEST_PLACE_TEXT], line[MAX_LINE], few[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
+
+    for (uint32_t i = 0; least && most && i < 3 && i < least->n; i++) {
+        if ((double)least->who[i].value >= BEHIND * (double)most->who[0].value)
+            break;
+        snprintf(line, sizeof line, SEEP_DIGEST_BEHIND_TEXT,
+                 seep_digest_place(d, &least->who[i], place),
+                 seep_text_count(least->who[i].value, few),
+                 seep_text_count(most->who[0].value, all));
+        seep_json_append(list, seep_json_text(line), failed);
+    }
+}
+
+static void add_above(const struct seep_digest *d, enum seep_digest_measure measure,
+                      const char *name, json_t *list, bool *failed)
+{
+    const struct seep_digest_top *most = top_of(d, SEEP_DIGEST_ROLE_RANK, measure, false);
+    const double mean = most ? mean_of(d, SEEP_DIGEST_ROLE_RANK, most->subject) : 0;
+    char place[SEEP_DIGEST_PLACE_TEXT], line[MAX_LINE], size[SEEP_SIZE_TEXT], usual[SEEP_SIZE_TEXT];
+
+    for (uint32_t i = 0; most && i < 3 && i < most->n; i++) {
+        if ((double)most->who[i].value <= ABOVE * mean)
+            break;
+        snprintf(line, sizeof line, SEEP_DIGEST_ABOVE_TEXT,
+                 seep_digest_place(d, &most->who[i], place),
+                 seep_text_size((double)most->who[i].value, size), name,
+                 seep_text_size(mean, usual));
+        seep_json_append(list, seep_json_text(line), failed);
+    }
+}
+
+static json_t *remarks_json(const struct seep_digest *d)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    add_behind(d, list, &failed);
+    add_above(d, SEEP_DIGEST_MEASURE_RSS, "RSS", list, &failed);
+    add_above(d, SEEP_DIGEST_MEASURE_DEVICE, "GPU memory", list, &failed);
+    return seep_json_whole(list, failed);
+}
+
+/* ---- as a whole -------------------------------------------------------------------------- */
+
+json_t *seep_digest_not_seen_json(const struct seep_digest *d)
+{
+    char line[MAX_LINE], n[SEEP_SIZE_TEXT], of[SEEP_SIZE_TEXT], ranks[SEEP_DIGEST_RANKS_TEXT];
+    json_t *list = json_array();
+    bool failed = false;
+    const uint64_t missing = seep_digest_missing(d, ranks), *numbers = d->numbers;
+
+    if (missing) {
+        snprintf(line, sizeof line, SEEP_DIGEST_MISSING_TEXT, seep_text_count(missing, n),
+                 seep_text_count(numbers[SEEP_DIGEST_NUMBER_WORLD], of), ranks);
+        seep_json_append(list, json_string(line), &failed);
+    }
+    if (numbers[SEEP_DIGEST_NUMBER_NOT_MERGED]) {
+        snprintf(line, sizeof line, SEEP_DIGEST_NOT_MERGED_TEXT,
+                 seep_text_count(numbers[SEEP_DIGEST_NUMBER_NOT_MERGED], n));
+        seep_json_append(list, json_string(line), &failed);
+    }
+    if (numbers[SEEP_DIGEST_NUMBER_BY_TIME]) {
+        snprintf(line, sizeof line, SEEP_DIGEST_BY_TIME_TEXT,
+                 seep_text_count(numbers[SEEP_DIGEST_NUMBER_BY_TIME], n),
+                 seep_text_count(numbers[SEEP_DIGEST_NUMBER_FOLDERS], of));
+        seep_json_append(list, json_string(line), &failed);
+    }
+    if (d->site_level) {
+        snprintf(line, sizeof line, SEEP_DIGEST_FORGOTTEN_TEXT,
+                 seep_text_size((double)(UINT64_C(1) << (d->site_level - 1)), n));
+        seep_json_append(list, json_string(line), &failed);
+    }
+    seep_json_append(list, json_string(SEEP_DIGEST_NO_PEAK_TEXT), &failed);
+    return seep_json_whole(list, failed);
+}
+
+json_t *seep_digest_many_json(const struct seep_digest *d)
+{
+    json_t *json = json_object();
+    bool failed = false;
+
+    for (int i = 0; i < SEEP_N_DIGEST_NUMBERS; i++)
+        seep_json_set(json, seep_digest_numbers[i], seep_json_count(d->numbers[i]), &failed);
+    seep_json_set(json, "hosts", seep_json_count(d->hosts.n), &failed);
+    seep_json_set(json, "ranks", ranks_json(d), &failed);
+    seep_json_set(json, "remarks", remarks_json(d), &failed);
+    seep_json_set(json, "ends", ends_json(d), &failed);
+    seep_json_set(json, "distributions", distributions_json(d), &failed);
+    seep_json_set(json, "cells", cells_json(d), &failed);
+    return seep_json_whole(json, failed);
+}
