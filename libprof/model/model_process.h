@@ -38,8 +38,10 @@ struct seep_process_end {
 /* Identity of a process. Texts of a process that was read are never NULL: "" is unknown. */
 struct seep_process_identity {
     uint32_t pid, ppid;
-    int32_t rank;     /* −1: none */
-    const char *file; /* the name of its profile */
+    int32_t rank; /* −1: none; so are all that follow */
+    int32_t local_rank, node, world_size, local_size, restart;
+    const char *job_id; /* of the launcher; "": not known */
+    const char *file;   /* the name of its profile */
     const char *host, *exe, *cwd;
     const char *argv; /* argv_bytes, NUL-separated */
     uint32_t argv_bytes;
