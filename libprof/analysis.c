@@ -6,6 +6,7 @@
 #include "libprof/judge/process_findings.h"
 #include "libprof/judge/resident_findings.h"
 #include "libprof/model/model_build.h"
+#include "libprof/read/part_folders.h"
 #include "libprof/report/report_json.h"
 
 #include <stdlib.h>
@@ -126,9 +127,19 @@ int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analy
     if (!m)
         return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory: free some");
     m->only_pid = opts ? opts->pid : 0;
-    int rc = seep_model_merge_folders(m, dirs, n_dirs, err);
+    struct seep_part_folders parts;
+    int rc = seep_part_folders_find(dirs, n_dirs, &parts);
+    const char *const *all = (const char *const *)parts.dirs;
+    if (rc)
+        seep_error_set(err, -rc, "", 0, "no memory: free some");
+    else if (parts.more)
+        seep_model_not_read(m, dirs[0], SEEP_EINVAL,
+                            "more folders than one report takes: the rest is left out");
     if (!rc)
-        rc = analyse(m, opts, dirs, n_dirs, report, err);
+        rc = seep_model_merge_folders(m, all, parts.n, err);
+    if (!rc)
+        rc = analyse(m, opts, all, parts.n, report, err);
+    seep_part_folders_fini(&parts);
     seep_model_fini(m);
     free(m);
     return rc;

@@ -3,6 +3,7 @@
 #include "libprof/gate/gate.h"
 #include "libprof/print/check_printers.h"
 #include "libprof/print/report_text.h"
+#include "libprof/read/part_folders.h"
 #include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
@@ -142,6 +143,20 @@ static void ask_holders(const char *dir)
                       asked.n_asked - asked.n_answered, asked.n_asked);
 }
 
+/* Asks each running part of the job, and names folders that cannot be read. */
+static void ask_and_complain(const char *const *dirs, size_t n, bool ask)
+{
+    struct seep_part_folders parts;
+
+    if (seep_part_folders_find(dirs, n, &parts) == 0) {
+        for (size_t i = 0; ask && i < parts.n; i++)
+            ask_holders(parts.dirs[i]);
+        if (!ask)
+            complain_unreadable((const char *const *)parts.dirs, parts.n);
+    }
+    seep_part_folders_fini(&parts);
+}
+
 int seep_report_main(int argc, char **argv)
 {
     struct report_options options = {.format = formats};
@@ -158,13 +173,13 @@ int seep_report_main(int argc, char **argv)
                                              .layouts = options.layouts,
                                              .roles_file = options.roles};
     const char *const *dirs = (const char *const *)(argv + optind);
-    for (int i = 0; options.holders && i < argc - optind; i++)
-        ask_holders(dirs[i]);
+    if (options.holders)
+        ask_and_complain(dirs, (size_t)(argc - optind), true);
     if (seep_analyse(dirs, (size_t)(argc - optind), &analysis, &report, &err) < 0) {
         seep_output_complain_analysis(&err, dirs[0], options.roles);
         return SEEP_EXIT_UNUSABLE;
     }
-    complain_unreadable(dirs, (size_t)(argc - optind));
+    ask_and_complain(dirs, (size_t)(argc - optind), false);
     wanted.all = options.all;
     wanted.folder = argc - optind == 1 ? dirs[0] : NULL;
     status = seep_output(report, options.format->print, options.out);
