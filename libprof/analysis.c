@@ -2,11 +2,16 @@
 
 #include "libprof/code/function_kinds.h"
 #include "libprof/code/part_rules.h"
+#include "libprof/digest/digest_merge.h"
+#include "libprof/digest/digest_read.h"
+#include "libprof/digest/digest_report.h"
+#include "libprof/digest/digest_rows.h"
 #include "libprof/digest/fill/digest_fill.h"
 #include "libprof/judge/diagnosis.h"
 #include "libprof/judge/process_findings.h"
 #include "libprof/judge/resident_findings.h"
 #include "libprof/model/model_build.h"
+#include "libprof/read/part_folders.h"
 #include "libprof/report/report_json.h"
 
 #include <stdlib.h>
@@ -84,8 +89,8 @@ static int report_of(const struct analysis *a, bool outside,
     return seep_report_json(&pieces, report);
 }
 
-/* Makes the report of a merged model, and its digest unless `digest` is NULL. `dirs`: the folders it
- * is from; NULL: from none. */
+/* Makes the report of a merged model, and its digest unless `digest` is NULL. `dirs`: the folders
+ * it is from; NULL: from none. */
 static int analyse(struct seep_model *m, const struct seep_analysis_options *opts,
                    const char *const *dirs, size_t n_dirs, json_t **report,
                    struct seep_digest *digest, struct seep_error *err)
@@ -122,18 +127,19 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
     return rc;
 }
 
-static int analyse_folders(const char *const *dirs, size_t n_dirs,
+/* `dirs`: as many as there are, or the first of `more`. */
+static int analyse_folders(const char *const *dirs, size_t n_dirs, bool more,
                            const struct seep_analysis_options *opts, json_t **report,
                            struct seep_digest *digest, struct seep_error *err)
 {
-    struct seep_model *m;
+    struct seep_model *m = calloc(1, sizeof *m);
 
-    if (!n_dirs)
-        return seep_error_set(err, SEEP_EINVAL, "", 0, "no folder given");
-    m = calloc(1, sizeof *m);
     if (!m)
         return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory: free some");
     m->only_pid = opts ? opts->pid : 0;
+    if (more)
+        seep_model_not_read(m, dirs[0], SEEP_EINVAL,
+                            "more folders than one report takes: the rest is left out");
     int rc = seep_model_merge_folders(m, dirs, n_dirs, err);
     if (!rc)
         rc = analyse(m, opts, dirs, n_dirs, report, digest, err);
@@ -142,21 +148,88 @@ static int analyse_folders(const char *const *dirs, size_t n_dirs,
     return rc;
 }
 
-int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analysis_options *opts,
-                 json_t **report, struct seep_error *err)
-{
-    return analyse_folders(dirs, n_dirs, opts, report, NULL, err);
-}
-
-int seep_analyse_digest(const char *const *dirs, size_t n_dirs,
-                        const struct seep_analysis_options *opts, struct seep_digest *digest,
-                        struct seep_error *err)
+int seep_analyse_digest(const char *dir, const struct seep_analysis_options *opts,
+                        struct seep_digest *digest, struct seep_error *err)
 {
     json_t *report = NULL;
-    int rc = analyse_folders(dirs, n_dirs, opts, &report, digest, err);
+    int rc = analyse_folders(&dir, 1, false, opts, &report, digest, err);
 
     if (!rc)
         json_decref(report);
+    return rc;
+}
+
+/* ---- digests ----------------------------------------------------------------------------- */
+
+static bool has_digest(const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (seep_digest_is_at(names[i]))
+            return true;
+    return false;
+}
+
+/* Adds a digest or a folder of profiles. */
+static int add_to_digest(struct seep_digest *all, const char *name,
+                         const struct seep_analysis_options *opts, struct seep_error *err)
+{
+    const bool is_digest = seep_digest_is_at(name);
+    struct seep_digest one;
+    int rc = is_digest ? seep_digest_read(&one, name, err) : seep_digest_init(&one);
+
+    if (rc)
+        return rc;
+    if (!is_digest)
+        rc = seep_analyse_digest(name, opts, &one, err);
+    if (!rc)
+        rc = seep_digest_merge(all, &one);
+    seep_digest_fini(&one);
+    return rc;
+}
+
+/* The report of digests; what cannot be read is counted in it, unless nothing can be. */
+static int report_of_digests(const char *const *names, size_t n,
+                             const struct seep_analysis_options *opts, json_t **report,
+                             struct seep_error *err)
+{
+    struct seep_digest all;
+    size_t n_added = 0;
+    int rc = seep_digest_init(&all), why = 0;
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        const int its = add_to_digest(&all, names[i], opts, err);
+        n_added += !its;
+        why = why ? why : its;
+        rc = its == -SEEP_ENOMEM ? its : 0;
+        if (its)
+            seep_digest_add_to(&all, SEEP_DIGEST_NUMBER_NOT_MERGED, 1);
+    }
+    if (!rc)
+        rc = n_added ? seep_digest_report(&all, report) : why;
+    seep_digest_fini(&all);
+    if (rc == -SEEP_ENOMEM)
+        seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory for the digests: free some");
+    else if (rc)
+        seep_error_set(err, -rc, names[0], 0, "holds no process: make a digest of a profile");
+    return rc;
+}
+
+int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analysis_options *opts,
+                 json_t **report, struct seep_error *err)
+{
+    struct seep_part_folders parts;
+
+    if (!n_dirs)
+        return seep_error_set(err, SEEP_EINVAL, "", 0, "no folder given");
+    int rc = seep_part_folders_find(dirs, n_dirs, &parts);
+    const char *const *all = (const char *const *)parts.dirs;
+    if (rc)
+        seep_error_set(err, -rc, "", 0, "no memory: free some");
+    else if (has_digest(dirs, n_dirs))
+        rc = report_of_digests(all, parts.n, opts, report, err);
+    else
+        rc = analyse_folders(all, parts.n, parts.more, opts, report, NULL, err);
+    seep_part_folders_fini(&parts);
     return rc;
 }
 

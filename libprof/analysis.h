@@ -23,21 +23,23 @@ struct seep_analysis_options {
 };
 
 /* Reads every profile in the folders, finished, running or cut short, as one job, and makes its
- * report (docs/report.schema.json). The report's coverage says what could not be read.
+ * report (docs/report.schema.json). A folder of folders stands for them (read/part_folders.h). The
+ * report's coverage says what could not be read. Names of digests (digest/digest.h) may be given as
+ * well: then the report is that of all of them merged.
  *   opts    NULL: defaults
  *   *report out, a new reference: json_decref() it
  * Returns 0; -SEEP_EINVAL if n_dirs == 0; -SEEP_EIO if no folder can be read; -SEEP_ENODATA if no
- * profile in them is readable, or none is of opts->pid; the errors of seep_part_rules_load();
- * -SEEP_ENOMEM. Threads: safe on distinct folders. Untrusted files are safe; native symbols are
- * read from the files on disk that they name, if those are regular ones with the recorded build id.
- */
+ * profile in them is readable, or none is of opts->pid; the errors of seep_part_rules_load() and of
+ * seep_digest_read(); -SEEP_ENOMEM. Threads: safe on distinct folders. Untrusted files are safe;
+ * native symbols are read from the files on disk that they name, if those are regular ones with the
+ * recorded build id. */
 SEEP_MUST_CHECK int seep_analyse(const char *const *dirs, size_t n_dirs,
                                  const struct seep_analysis_options *opts, json_t **report,
                                  struct seep_error *err);
 
-/* The same as a digest: *digest is initialised and empty. */
-SEEP_MUST_CHECK int seep_analyse_digest(const char *const *dirs, size_t n_dirs,
-                                        const struct seep_analysis_options *opts,
+/* The digest of the profiles of one folder, itself and not folders in it: *digest is initialised
+ * and empty. Errors as above. */
+SEEP_MUST_CHECK int seep_analyse_digest(const char *dir, const struct seep_analysis_options *opts,
                                         struct seep_digest *digest, struct seep_error *err);
 
 /* The same for profiles in memory (seep_profile_from_bytes) and a job table or NULL. Takes them

@@ -3,6 +3,7 @@
 #include "libprof/digest/digest_read.h"
 #include "libprof/digest/digest_rows.h"
 #include "libprof/digest/digest_write.h"
+#include "libprof/read/part_folders.h"
 #include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
@@ -56,7 +57,7 @@ static int read_one(struct seep_digest *d, const char *name, const char *roles,
         return seep_digest_read(d, name, err);
     int rc = seep_digest_init(d);
     if (!rc)
-        rc = seep_analyse_digest(&name, 1, &options, d, err);
+        rc = seep_analyse_digest(name, &options, d, err);
     if (rc)
         seep_digest_fini(d);
     return rc;
@@ -98,13 +99,18 @@ static int write_digest(const struct seep_digest *d, const char *out)
     return status;
 }
 
+/* Each folder is summed up by itself: so a job of any number of machines takes the memory of one.
+ */
 static int digest_of(char **names, size_t n, const struct digest_options *o)
 {
+    struct seep_part_folders parts;
     struct seep_digest all;
     int added = 0, rc = seep_digest_init(&all), status = SEEP_EXIT_UNUSABLE;
 
-    for (size_t i = 0; i < n && !rc; i++) {
-        rc = add_one(&all, names[i], o->roles);
+    if (seep_part_folders_find((const char *const *)names, n, &parts))
+        rc = -SEEP_ENOMEM;
+    for (size_t i = 0; i < parts.n && !rc; i++) {
+        rc = add_one(&all, parts.dirs[i], o->roles);
         added += rc > 0;
         rc = rc < 0 ? rc : 0;
     }
@@ -114,6 +120,7 @@ static int digest_of(char **names, size_t n, const struct digest_options *o)
         status = write_digest(&all, o->out);
     else
         seep_complain("nothing is left to make a digest of");
+    seep_part_folders_fini(&parts);
     seep_digest_fini(&all);
     return status;
 }

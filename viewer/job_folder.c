@@ -43,6 +43,17 @@ static enum contents look_into(int dir_fd)
     return found;
 }
 
+static uint64_t boot_number(void)
+{
+    char text[SEEP_BOOT_TEXT] = "";
+    int fd = open(SEEP_BOOT_FILE, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+
+    if (fd >= 0)
+        close(fd);
+    return n > 0 ? seep_boot_number(text) : 0;
+}
+
 static void fill_job(struct seep_job_folder *folder, char *const *argv)
 {
     struct seep_job *job = folder->job;
@@ -60,6 +71,7 @@ static void fill_job(struct seep_job_folder *folder, char *const *argv)
     snprintf(job->limit_kind, sizeof job->limit_kind, "%s", kind);
     if (gethostname(job->host, sizeof job->host - 1) < 0)
         job->host[0] = '\0';
+    job->boot = boot_number();
     if (!getcwd(job->cwd, sizeof job->cwd))
         job->cwd[0] = '\0';
     for (size_t i = 0; argv[i] && n + 1 < sizeof job->argv; i++) {
@@ -129,8 +141,8 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
         if (map == MAP_FAILED)
             error = errno;
     }
-    close(fd);
     if (error) {
+        close(fd);
         unlinkat(dir_fd, SEEP_JOB_FILE, 0);
         return seep_error_set(err, SEEP_EIO, folder->path, 0, "has no space for a profile (%s)",
                               strerror(error));
@@ -138,6 +150,7 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
     folder->job = map;
     folder->job->n_reserved = n_reserved;
     fill_job(folder, argv);
+    close(fd); /* sends it to a file server: other machines see whose it is */
     return 0;
 }
 
@@ -237,11 +250,29 @@ static int make_beside(struct seep_job_folder *folder, char *const *argv, struct
     return r;
 }
 
-int seep_job_folder_make(struct seep_job_folder *folder, const char *dir, char *const *argv,
-                         struct seep_error *err)
+static bool holds_profile(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool holds = fd >= 0 && look_into(fd) == CONTENTS_PROFILE;
+
+    if (fd >= 0)
+        close(fd);
+    return holds;
+}
+
+int seep_job_folder_make(struct seep_job_folder *folder, const char *dir, const char *part,
+                         char *const *argv, struct seep_error *err)
 {
     memset(folder, 0, sizeof *folder);
-    int r = make_absolute(folder->path, sizeof folder->path, dir, err);
+    const bool within = part && !holds_profile(dir);
+    size_t n_dir = strlen(dir);
+    while (within && n_dir > 1 && dir[n_dir - 1] == '/')
+        n_dir--;
+    const int length = snprintf(folder->asked, sizeof folder->asked, "%.*s%s%s", (int)n_dir, dir,
+                                within ? "/" : "", within ? part : "");
+    if (length < 0 || (size_t)length >= sizeof folder->asked)
+        return seep_error_set(err, SEEP_EIO, dir, 0, "the path is too long");
+    int r = make_absolute(folder->path, sizeof folder->path, folder->asked, err);
     if (r < 0)
         return r;
     for (size_t n = strlen(folder->path); n > 1 && folder->path[n - 1] == '/'; n--)

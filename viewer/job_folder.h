@@ -11,20 +11,23 @@
 
 struct seep_job_folder {
     char path[SEEP_PATH_BYTES - 64]; /* absolute */
+    char asked[SEEP_PATH_BYTES];     /* the one that was wanted first, as it was given */
     bool made;                       /* seep made it, and removes it when the job cannot start */
-    bool beside;                     /* the one that was asked for is taken */
+    bool beside;                     /* that one is taken */
     int n_parents_made;              /* folders above it, likewise */
     struct seep_job *job;            /* mapped, shared with the job's processes */
     uint64_t oom_kills;              /* in this cgroup, before the job began */
 };
 
 /* Makes the folder `dir`, relative to the working folder, and those above it (or uses it where it
- * exists and holds no profile), and job.seepjob in it, for the command argv. A folder that is taken
- * is passed over for dir.2, dir.3, … (".d" stays at the end). Returns 0; -SEEP_EINVAL where a
- * thousand of them are taken; -SEEP_EIO where it cannot be written to. *err has file and reason. On
- * failure nothing is left behind. */
+ * exists and holds no profile), and job.seepjob in it, for the command argv. `part`: the name of a
+ * folder in `dir`, which is made instead, unless `dir` itself holds a profile; NULL: none. A folder
+ * that is taken is passed over for dir.2, dir.3, … (".d" stays at the end). Returns 0; -SEEP_EINVAL
+ * where a thousand of them are taken; -SEEP_EIO where it cannot be written to. *err has file and
+ * reason. On failure nothing is left behind. */
 SEEP_MUST_CHECK int seep_job_folder_make(struct seep_job_folder *folder, const char *dir,
-                                         char *const *argv, struct seep_error *err);
+                                         const char *part, char *const *argv,
+                                         struct seep_error *err);
 
 /* For a job that nothing is recorded of: a table that is nobody's. Returns 0 or a negative errno.
  */

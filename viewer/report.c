@@ -1,8 +1,10 @@
 /* `seep report`: the report of profile folders, in any format. */
 #include "libprof/analysis.h"
+#include "libprof/digest/digest_read.h"
 #include "libprof/gate/gate.h"
 #include "libprof/print/check_printers.h"
 #include "libprof/print/report_text.h"
+#include "libprof/read/part_folders.h"
 #include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
@@ -115,16 +117,30 @@ static int read_options(int argc, char **argv, struct report_options *o)
     return SEEP_EXIT_UNUSABLE;
 }
 
+/* Why a digest cannot be read. False: it can be. */
+static bool is_bad_digest(const char *name, struct seep_error *err)
+{
+    struct seep_digest digest;
+
+    if (seep_digest_read(&digest, name, err))
+        return true;
+    seep_digest_fini(&digest);
+    return false;
+}
+
 /* The report of the remaining folders is still a report; a message names those that are missing. */
 static void complain_unreadable(const char *const *dirs, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
+        struct seep_error err = {0};
         DIR *stream = opendir(dirs[i]);
         if (stream)
             closedir(stream);
-        else
+        else if (errno != ENOTDIR)
             seep_complain("%s cannot be read (%s): the report covers the other folders", dirs[i],
                           strerror(errno));
+        else if (is_bad_digest(dirs[i], &err))
+            seep_complain("%s: %s: the report is of the others", dirs[i], err.text);
     }
 }
 
@@ -140,6 +156,20 @@ static void ask_holders(const char *dir)
     else if (asked.n_answered < asked.n_asked)
         seep_complain("%s: %zu of %zu processes did not answer: try again while they allocate", dir,
                       asked.n_asked - asked.n_answered, asked.n_asked);
+}
+
+/* Asks each running part of the job, and names folders that cannot be read. */
+static void ask_and_complain(const char *const *dirs, size_t n, bool ask)
+{
+    struct seep_part_folders parts;
+
+    if (seep_part_folders_find(dirs, n, &parts) == 0) {
+        for (size_t i = 0; ask && i < parts.n; i++)
+            ask_holders(parts.dirs[i]);
+        if (!ask)
+            complain_unreadable((const char *const *)parts.dirs, parts.n);
+    }
+    seep_part_folders_fini(&parts);
 }
 
 int seep_report_main(int argc, char **argv)
@@ -158,13 +188,13 @@ int seep_report_main(int argc, char **argv)
                                              .layouts = options.layouts,
                                              .roles_file = options.roles};
     const char *const *dirs = (const char *const *)(argv + optind);
-    for (int i = 0; options.holders && i < argc - optind; i++)
-        ask_holders(dirs[i]);
+    if (options.holders)
+        ask_and_complain(dirs, (size_t)(argc - optind), true);
     if (seep_analyse(dirs, (size_t)(argc - optind), &analysis, &report, &err) < 0) {
         seep_output_complain_analysis(&err, dirs[0], options.roles);
         return SEEP_EXIT_UNUSABLE;
     }
-    complain_unreadable(dirs, (size_t)(argc - optind));
+    ask_and_complain(dirs, (size_t)(argc - optind), false);
     wanted.all = options.all;
     wanted.folder = argc - optind == 1 ? dirs[0] : NULL;
     status = seep_output(report, options.format->print, options.out);

@@ -2,6 +2,7 @@
 #include "libprof/format/profile_format.h"
 #include "libprof/format/wake_format.h"
 #include "libprof/print/report_text.h"
+#include "libprof/program/cluster.h"
 #include "viewer/colour.h"
 #include "viewer/job_folder.h"
 #include "viewer/launch.h"
@@ -23,6 +24,7 @@
 
 enum {
     LABEL_BYTES = 64,
+    NAME_BYTES = LABEL_BYTES + 2 * SEEP_JOB_ID_BYTES + 16,
     ANALYSIS_SECONDS = 300, /* then the analysis is given up; it usually takes less than one
                              * second */
 };
@@ -220,12 +222,48 @@ static int check_program(const struct seep_program *program)
     return program->state == SEEP_PROGRAM_NOT_EXECUTABLE ? SEEP_EXIT_CANNOT_RUN : SEEP_EXIT_FAILED;
 }
 
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
+static void name_part(const struct seep_cluster *cluster, char part[SEEP_CLUSTER_FOLDER_BYTES])
+{
+    char host[SEEP_NAME_BYTES + 1] = "";
+
+    (void)gethostname(host, sizeof host - 1);
+    seep_cluster_folder(host, cluster->part, part);
+}
+
+/* Launchers of one launch must all find the same name, so it has the number of the launch there, or
+ * that of the process that has started them on this node. */
+static void name_folder(char *const *command, const struct seep_cluster *cluster,
+                        char name[NAME_BYTES])
+{
+    char label[LABEL_BYTES];
+    struct seep_rank_notes notes = {0};
+    const struct seep_cluster step = {.job_id = cluster->step_id};
+    struct seep_rank_notes steps = {0};
+
+    seep_program_label(command, label, sizeof label);
+    seep_cluster_note(cluster, &notes);
+    seep_cluster_note(&step, &steps);
+    if (cluster->part < 0)
+        snprintf(name, NAME_BYTES, "seep.%s.%d.d", label, (int)getpid());
+    else if (!notes.job_id[0] || strchr(notes.job_id, '/') || strchr(steps.job_id, '/'))
+        snprintf(name, NAME_BYTES, "seep.%s.%d.d", label, (int)getppid());
+    else
+        snprintf(name, NAME_BYTES, "seep.%s.%s%s%s.d", label, notes.job_id,
+                 steps.job_id[0] ? "." : "", steps.job_id);
+}
+
 /* Everything that is needed to record the job. False: it cannot be recorded, and that was said. */
 static bool prepare(const struct seep_run_options *options, struct seep_job_folder *folder,
                     struct seep_copies *holders, struct seep_launch *launch)
 {
     static const char *const runs = "the job runs without seep";
-    char shim[SEEP_PATH_BYTES], label[LABEL_BYTES], name[LABEL_BYTES + 32];
+    char shim[SEEP_PATH_BYTES], name[NAME_BYTES], part[SEEP_CLUSTER_FOLDER_BYTES];
+    struct seep_cluster cluster;
     struct seep_error err = {0};
 
     if (seep_program_shim(shim, sizeof shim, &err) < 0) {
@@ -239,10 +277,11 @@ static bool prepare(const struct seep_run_options *options, struct seep_job_fold
                       shim, runs);
         return false;
     }
-    seep_program_label(options->command, label, sizeof label);
-    snprintf(name, sizeof name, "seep.%s.%d.d", label, (int)getpid());
-    if (seep_job_folder_make(folder, options->out ? options->out : name, options->command, &err) <
-        0) {
+    seep_cluster_read(variable, &cluster);
+    name_part(&cluster, part);
+    name_folder(options->command, &cluster, name);
+    if (seep_job_folder_make(folder, options->out ? options->out : name,
+                             cluster.part >= 0 ? part : NULL, options->command, &err) < 0) {
         seep_complain("%s %s; %s: choose another folder with -o DIR", err.file, err.text, runs);
         return false;
     }
@@ -267,7 +306,7 @@ static void say_again(const struct seep_run_options *options, const struct seep_
     if (!recorded)
         seep_complain("nothing was recorded of this job: seep said why before it began");
     else if (folder->beside && options->out)
-        seep_complain("%s already held a profile: that of this job is in %s", options->out,
+        seep_complain("%s already held a profile: that of this job is in %s", folder->asked,
                       folder->path);
 }
 

@@ -24,11 +24,11 @@ static json_t *unknown_exit(void)
 
 static int severity_of_end(const char *text)
 {
-    return strncmp(text, "signal ", 7) == 0  ? 4
-           : strcmp(text, "running") == 0    ? 2
-           : strcmp(text, "unknown") == 0    ? 1
-           : strcmp(text, "exit 0") == 0     ? 0
-                                             : 3;
+    return strncmp(text, "signal ", 7) == 0 ? 4
+           : strcmp(text, "running") == 0   ? 2
+           : strcmp(text, "unknown") == 0   ? 1
+           : strcmp(text, "exit 0") == 0    ? 0
+                                            : 3;
 }
 
 /* As the worst of its trainers and ranks ended, or of all where it has none. */
@@ -39,8 +39,8 @@ static json_t *exit_json(const struct seep_digest *d)
 
     for (size_t i = 0; i < d->n_rows; i++) {
         const struct seep_digest_row *row = &d->rows[i];
-        const bool trains = row->key.role == SEEP_DIGEST_ROLE_RANK ||
-                            row->key.role == SEEP_DIGEST_ROLE_TRAINER;
+        const bool trains =
+            row->key.role == SEEP_DIGEST_ROLE_RANK || row->key.role == SEEP_DIGEST_ROLE_TRAINER;
         if (row->key.kind != SEEP_DIGEST_ENDS)
             continue;
         const int its = severity_of_end(d->texts[row->key.subject]) + (trains ? 10 : 0);
@@ -111,8 +111,7 @@ static json_t *job_json(const struct seep_digest *d)
         seep_json_append(command, json_string(d->texts[d->commands.list[0]]), &failed);
     seep_json_set(json, "command", command, &failed);
     seep_json_set(json, "cwd", json_string(""), &failed);
-    seep_json_set(json, "host", json_string(d->hosts.n ? d->texts[d->hosts.list[0]] : ""),
-                  &failed);
+    seep_json_set(json, "host", json_string(d->hosts.n ? d->texts[d->hosts.list[0]] : ""), &failed);
     seep_json_set(json, "job_ids", texts_json(d, &d->job_ids), &failed);
     seep_json_set(json, "started_unix_s", json_real((double)numbers[SEEP_DIGEST_NUMBER_STARTED]),
                   &failed);
@@ -120,11 +119,11 @@ static json_t *job_json(const struct seep_digest *d)
     seep_json_set(json, "exit", exit_json(d), &failed);
     seep_json_set(json, "oom_kills", seep_json_count(numbers[SEEP_DIGEST_NUMBER_OOM_KILLS]),
                   &failed);
-    seep_json_set(json, "complete",
-                  json_boolean(numbers[SEEP_DIGEST_NUMBER_COMPLETE] ==
-                                   numbers[SEEP_DIGEST_NUMBER_FOLDERS] &&
-                               !numbers[SEEP_DIGEST_NUMBER_NOT_MERGED]),
-                  &failed);
+    seep_json_set(
+        json, "complete",
+        json_boolean(numbers[SEEP_DIGEST_NUMBER_COMPLETE] == numbers[SEEP_DIGEST_NUMBER_FOLDERS] &&
+                     !numbers[SEEP_DIGEST_NUMBER_NOT_MERGED]),
+        &failed);
     seep_json_set(json, "dropped_events", seep_json_count(numbers[SEEP_DIGEST_NUMBER_DROPPED]),
                   &failed);
     seep_json_set(json, "step_source", json_string(step_source(d)), &failed);
@@ -167,8 +166,8 @@ static json_t *new_process(const struct seep_digest *d, uint8_t role,
                      "pss_peak_bytes");
 }
 
-static void add_process(json_t *list, const struct seep_digest *d, uint8_t role,
-                        uint32_t subject, const struct seep_digest_who *who, bool *failed)
+static void add_process(json_t *list, const struct seep_digest *d, uint8_t role, uint32_t subject,
+                        const struct seep_digest_who *who, bool *failed)
 {
     json_t *process = find_process(list, d, who);
     const char *measure = d->texts[subject];
@@ -215,8 +214,8 @@ static json_t *totals_json(const struct seep_digest *d, const struct seep_digest
 
     return json_pack("{s:i, s:i, s:i, s:o, s:o, s:i, s:o, s:o}", "allocations", 0, "frees", 0,
                      "allocated_bytes", 0, "live_bytes", seep_json_count((uint64_t)live),
-                     "peak_bytes", seep_json_count(g->sum), "peak_step", 0,
-                     "growth_bytes_per_step", seep_digest_slope(d, g->course), "retained_bytes",
+                     "peak_bytes", seep_json_count(g->sum), "peak_step", 0, "growth_bytes_per_step",
+                     seep_digest_slope(d, g->course), "retained_bytes",
                      seep_json_count((uint64_t)live));
 }
 
@@ -243,8 +242,8 @@ static json_t *timeline_json(const struct seep_digest *d, const struct seep_dige
     bool failed = false;
 
     for (size_t i = 0; i < n_cells; i++) {
-        seep_json_append(
-            t, json_real(duration_of(d) * (double)step[i] / (double)step[n_cells - 1]), &failed);
+        seep_json_append(t, json_real(duration_of(d) * (double)step[i] / (double)step[n_cells - 1]),
+                         &failed);
         seep_json_append(steps, seep_json_count(step[i]), &failed);
         seep_json_append(rss, json_integer(0), &failed); /* a digest has no course of it */
     }

@@ -19,9 +19,9 @@ struct told {
     const struct seep_digest *d;
     const struct seep_digest_group *g;
     enum spread spread;
-    uint8_t role;      /* that most of its processes have */
-    uint64_t n, of;    /* processes of that role with it, and in all */
-    json_t *example;   /* NULL: none that can be read */
+    uint8_t role;    /* that most of its processes have */
+    uint64_t n, of;  /* processes of that role with it, and in all */
+    json_t *example; /* NULL: none that can be read */
     char place[SEEP_DIGEST_PLACE_TEXT];
     char n_text[SEEP_SIZE_TEXT], of_text[SEEP_SIZE_TEXT];
 };

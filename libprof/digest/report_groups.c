@@ -75,8 +75,7 @@ json_t *seep_digest_slope(const struct seep_digest *d, const uint64_t *course)
     if (n - warm >= SEEP_STATISTICS_MIN &&
         seep_slope_estimate(bytes + warm, 1, n - warm, (double)(step[1] - step[0]), &slope))
         slope = (struct seep_slope){0};
-    return json_pack("{s:f, s:f, s:f}", "value", slope.value, "low", slope.low, "high",
-                     slope.high);
+    return json_pack("{s:f, s:f, s:f}", "value", slope.value, "low", slope.low, "high", slope.high);
 }
 
 /* ---- groups ------------------------------------------------------------------------------ */

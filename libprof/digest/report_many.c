@@ -133,10 +133,10 @@ static json_t *cells_json(const struct seep_digest *d)
         seep_json_set(json, "local_rank", seep_json_count(cell->local_rank), &failed);
         seep_json_set(json, "ranks", seep_json_count(cell->n), &failed);
         for (int k = 0; k < SEEP_N_DIGEST_MEASURES; k++)
-            seep_json_set(json, seep_digest_measures[k],
-                          json_pack("[o, o]", seep_json_count(cell->sum[k]),
-                                    seep_json_count(cell->most[k])),
-                          &failed);
+            seep_json_set(
+                json, seep_digest_measures[k],
+                json_pack("[o, o]", seep_json_count(cell->sum[k]), seep_json_count(cell->most[k])),
+                &failed);
         seep_json_append(list, json, &failed);
     }
     seep_digest_order_fini(&order);
@@ -236,10 +236,9 @@ static void add_behind(const struct seep_digest *d, json_t *list, bool *failed)
     for (uint32_t i = 0; least && most && i < 3 && i < least->n; i++) {
         if ((double)least->who[i].value >= BEHIND * (double)most->who[0].value)
             break;
-        snprintf(line, sizeof line, SEEP_DIGEST_BEHIND_TEXT,
-                 seep_digest_place(d, &least->who[i], place),
-                 seep_text_count(least->who[i].value, few),
-                 seep_text_count(most->who[0].value, all));
+        snprintf(
+            line, sizeof line, SEEP_DIGEST_BEHIND_TEXT, seep_digest_place(d, &least->who[i], place),
+            seep_text_count(least->who[i].value, few), seep_text_count(most->who[0].value, all));
         seep_json_append(list, seep_json_text(line), failed);
     }
 }
@@ -254,10 +253,9 @@ static void add_above(const struct seep_digest *d, enum seep_digest_measure meas
     for (uint32_t i = 0; most && i < 3 && i < most->n; i++) {
         if ((double)most->who[i].value <= ABOVE * mean)
             break;
-        snprintf(line, sizeof line, SEEP_DIGEST_ABOVE_TEXT,
-                 seep_digest_place(d, &most->who[i], place),
-                 seep_text_size((double)most->who[i].value, size), name,
-                 seep_text_size(mean, usual));
+        snprintf(
+            line, sizeof line, SEEP_DIGEST_ABOVE_TEXT, seep_digest_place(d, &most->who[i], place),
+            seep_text_size((double)most->who[i].value, size), name, seep_text_size(mean, usual));
         seep_json_append(list, seep_json_text(line), failed);
     }
 }

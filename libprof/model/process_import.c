@@ -11,7 +11,7 @@
 static int own_texts(struct seep_model_process *p)
 {
     struct seep_process_identity *id = &p->id;
-    const char **texts[] = {&id->file, &id->host, &id->exe, &id->cwd, &id->allocator};
+    const char **texts[] = {&id->file, &id->host, &id->exe, &id->cwd, &id->allocator, &id->job_id};
     size_t n_texts = sizeof texts / sizeof *texts, n_bytes = id->argv_bytes;
 
     for (size_t i = 0; i < n_texts; i++)
@@ -37,6 +37,17 @@ static uint32_t arena_bytes(uint32_t python_version)
     return layout ? layout->arena_bytes : 0;
 }
 
+/* −1: it is not known, or makes no sense. */
+static int32_t less_1(uint32_t plus_1)
+{
+    return plus_1 <= INT32_MAX ? (int32_t)plus_1 - 1 : -1;
+}
+
+static int32_t or_none(uint32_t size)
+{
+    return size && size <= INT32_MAX ? (int32_t)size : -1;
+}
+
 static struct seep_process_identity identity_of(const struct seep_profile *profile)
 {
     const struct seep_header *h = profile->header;
@@ -44,7 +55,13 @@ static struct seep_process_identity identity_of(const struct seep_profile *profi
     return (struct seep_process_identity){
         .pid = h->pid,
         .ppid = h->ppid,
-        .rank = h->rank, .local_rank = -1, .node = -1, .world_size = -1, .local_size = -1, .restart = -1, .job_id = "",
+        .rank = h->rank,
+        .local_rank = less_1(h->ranks.local_rank_plus_1),
+        .node = less_1(h->ranks.node_plus_1),
+        .world_size = or_none(h->ranks.world_size),
+        .local_size = or_none(h->ranks.local_size),
+        .restart = less_1(h->ranks.restart_plus_1),
+        .job_id = h->ranks.job_id,
         .file = profile->name,
         .host = h->host,
         .exe = h->exe,
@@ -299,7 +316,13 @@ int seep_process_import_counted(struct seep_model_process *p, uint32_t folder,
     p->id = (struct seep_process_identity){
         .pid = e->pid,
         .ppid = e->ppid,
-        .rank = -1, .local_rank = -1, .node = -1, .world_size = -1, .local_size = -1, .restart = -1, .job_id = "",
+        .rank = -1,
+        .local_rank = -1,
+        .node = -1,
+        .world_size = -1,
+        .local_size = -1,
+        .restart = -1,
+        .job_id = "",
         .file = "",
         .host = job->host,
         .exe = "",

@@ -22,6 +22,7 @@ struct page {
     const char *unit; /* the unit of growth: "step" or "time slice" */
     bool all;         /* each process's RSS */
     bool is_one;      /* one process, whose resident memory is the job's */
+    bool is_spread;   /* over several hosts */
     bool running;     /* some process was alive when the report was made */
 };
 
@@ -75,6 +76,20 @@ static void put_job(const struct page *p, const json_t *job)
         fputs(" dropped", to);
     }
     seep_put_end(&line);
+}
+
+static void put_ranks(const struct page *p, const json_t *report)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *to = open_memstream(&text, &n);
+    const bool shown = to && seep_ranks_text(report, to);
+
+    if (to && fclose(to) == 0 && shown) {
+        fprintf(p->out, "%-*s", LABEL, "ranks");
+        seep_put_wrapped(p->out, text, LABEL, LABEL);
+    }
+    free(text);
 }
 
 /* Printed if it is not what a reader would expect. */
@@ -249,6 +264,10 @@ static void put_process(const struct page *p, const char *label, const json_t *p
     seep_put_text(to, seep_get_text(process, "role", "?"));
     if (json_is_number(json_object_get(process, "rank")))
         fprintf(to, " (rank %.0f)", seep_get_number(process, "rank"));
+    if (p->is_spread) {
+        fputs(" on ", to);
+        seep_put_text(to, seep_get_text(process, "host", "?"));
+    }
     seep_put_ending(to, process, ": ");
     if (!p->is_one) {
         fputs(", ", to);
@@ -329,13 +348,16 @@ static void put_job_parts(const struct page *p, const json_t *report)
 
     put_command(p, job);
     put_job(p, job);
+    if (!seep_many_text(report, p->out))
+        put_ranks(p, report);
     put_why(p, job);
     put_spaces(p, report);
     put_devices(p, report);
     put_shortages(p, report);
     put_cupti(p, report);
     put_resident(p, report);
-    put_processes(p, report);
+    if (!json_is_object(json_object_get(report, "digest"))) /* which names the outermost ones */
+        put_processes(p, report);
     put_holders(p, report);
 }
 
@@ -351,6 +373,7 @@ int seep_report_text(const json_t *report, FILE *out, const struct seep_report_l
                         .unit = seep_get_step_unit(job),
                         .all = look->all,
                         .is_one = is_one(report),
+                        .is_spread = seep_hosts_count(report) > 1,
                         .running = seep_get_runs(report)};
     seep_findings_text(report, out, look->colour);
     put_job_parts(&page, report);

@@ -40,6 +40,16 @@ char *seep_resident_peaks_text(double pss_bytes, double rss_bytes, bool together
 /* Whether much of it is unexplained, or the unexplained part grows. */
 bool seep_rss_is_notable(const json_t *rss);
 
+/* How many ranks made steps, of how many, and on which hosts: "7 of 8 with steps, on 2 hosts: a,
+ * b". Returns whether there is anything to say: false for a job of one rank on one host. */
+bool seep_ranks_text(const json_t *report, FILE *out);
+
+/* What the processes of a digest show together. False, and nothing, if the report is of no digest. */
+bool seep_many_text(const json_t *report, FILE *out);
+
+/* How many hosts the processes are on. */
+size_t seep_hosts_count(const json_t *report);
+
 /* The spaces of two reports (report_pairs.h) side by side. */
 void seep_spaces_text(const json_t *spaces, FILE *out, const char *unit);
 

@@ -56,6 +56,17 @@ int seep_job_from_bytes(const void *bytes, uint64_t size, struct seep_job **out,
     return 0;
 }
 
+/* How much of the file matters, of which `done` bytes were read: a report of many machines has as
+ * many tables, each with room for thousands of processes. */
+static size_t in_use(const struct seep_job *job, size_t done)
+{
+    const size_t head = offsetof(struct seep_job, processes);
+    const uint32_t n =
+        job->n_processes < SEEP_MAX_PROCESSES ? job->n_processes : SEEP_MAX_PROCESSES;
+
+    return done < head ? head : head + n * sizeof *job->processes;
+}
+
 int seep_job_read(const char *path, struct seep_job **out, struct seep_error *err)
 {
     struct stat st;
@@ -73,8 +84,8 @@ int seep_job_read(const char *path, struct seep_job **out, struct seep_error *er
         rc = seep_error_set(err, SEEP_EIO, path, 0, "not a regular file");
         goto fail;
     }
-    for (size_t done = 0; done < sizeof *job;) {
-        ssize_t n = pread(fd, (char *)job + done, sizeof *job - done, (off_t)done);
+    for (size_t done = 0; done < in_use(job, done);) {
+        ssize_t n = pread(fd, (char *)job + done, in_use(job, done) - done, (off_t)done);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {

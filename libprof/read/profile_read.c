@@ -62,6 +62,7 @@ static void close_texts(struct seep_header *h)
     if (h->argv_bytes > sizeof h->argv)
         h->argv_bytes = sizeof h->argv;
     h->allocator[sizeof h->allocator - 1] = 0;
+    h->ranks.job_id[sizeof h->ranks.job_id - 1] = 0;
     if (h->n_rss_samples > SEEP_RSS_SAMPLES)
         h->n_rss_samples = SEEP_RSS_SAMPLES;
     if (h->n_timeline > SEEP_TIMELINE_ROWS)

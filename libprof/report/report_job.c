@@ -70,6 +70,23 @@ static json_t *private_json(const struct seep_model *m, const struct seep_model_
                      seep_json_count(e->private_last_bytes));
 }
 
+static json_t *number_or_null(int32_t number)
+{
+    return number >= 0 ? json_integer(number) : json_null();
+}
+
+/* Which part of a launch it is. */
+static void set_place(json_t *json, const struct seep_process_identity *id, bool *failed)
+{
+    seep_json_set(json, "rank", number_or_null(id->rank), failed);
+    seep_json_set(json, "local_rank", number_or_null(id->local_rank), failed);
+    seep_json_set(json, "node", number_or_null(id->node), failed);
+    seep_json_set(json, "world_size", number_or_null(id->world_size), failed);
+    seep_json_set(json, "local_size", number_or_null(id->local_size), failed);
+    seep_json_set(json, "job_id", seep_json_text_or_null(id->job_id), failed);
+    seep_json_set(json, "restart", number_or_null(id->restart), failed);
+}
+
 static json_t *process_json(const struct seep_report_pieces *pieces,
                             const struct seep_model_process *p, bool *failed)
 {
@@ -79,7 +96,7 @@ static json_t *process_json(const struct seep_report_pieces *pieces,
     seep_json_set(json, "pid", seep_json_count(id->pid), failed);
     seep_json_set(json, "ppid", seep_json_count(id->ppid), failed);
     seep_json_set(json, "role", json_string(seep_process_role_name(p->role)), failed);
-    seep_json_set(json, "rank", id->rank >= 0 ? json_integer(id->rank) : json_null(), failed);
+    set_place(json, id, failed);
     seep_json_set(json, "argv", seep_json_argv(id->argv, id->argv_bytes), failed);
     seep_json_set(json, "python", python_of(id->python_version), failed);
     seep_json_set(json, "exit", seep_json_exit(&p->ended), failed);
@@ -113,13 +130,15 @@ static json_t *bare_process_json(const struct seep_model *m, const struct seep_b
     if (seep_status_is_known(e))
         end = seep_process_end_of(e->wait_status);
     seep_process_end_blame(m, bare->job, e->ppid, 0, &end);
-    return json_pack("{s:o, s:o, s:s, s:n, s:o, s:n, s:o, s:o, s:o, s:o, s:o}", "pid",
-                     seep_json_count(e->pid), "ppid", seep_json_count(e->ppid), "role", "helper",
-                     "rank", "argv", seep_json_argv(e->name, (uint32_t)strlen(e->name)), "python",
-                     "exit", seep_json_exit(&end), "steps", seep_json_count(e->steps), "spaces",
-                     counted_spaces(e, false, failed), "rss_peak_bytes",
-                     seep_json_count(e->rss_peak_bytes), "pss_peak_bytes",
-                     e->pss_peak_bytes ? seep_json_count(e->pss_peak_bytes) : json_null());
+    return json_pack(
+        "{s:o, s:o, s:s, s:o, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:o, s:n, s:o, s:o, "
+        "s:o, s:o, s:o}",
+        "pid", seep_json_count(e->pid), "ppid", seep_json_count(e->ppid), "role", "helper", "host",
+        seep_json_text(bare->job->host), "rank", "local_rank", "node", "world_size", "local_size",
+        "job_id", "restart", "argv", seep_json_argv(e->name, (uint32_t)strlen(e->name)), "python",
+        "exit", seep_json_exit(&end), "steps", seep_json_count(e->steps), "spaces",
+        counted_spaces(e, false, failed), "rss_peak_bytes", seep_json_count(e->rss_peak_bytes),
+        "pss_peak_bytes", e->pss_peak_bytes ? seep_json_count(e->pss_peak_bytes) : json_null());
 }
 
 static void add_bare_processes(const struct seep_model *m, json_t *list, bool *failed)

@@ -131,8 +131,46 @@ static void say_execs(struct seep_said *said)
     seep_said_more(said, n, "were replaced by other programs");
 }
 
+/* ---- machines that met in one folder --------------------------------------------------------- */
+
+/* Whether a table is of another machine than one that recorded beside it without any. */
+static bool is_foreign(const struct seep_model *m, const struct seep_model_process *p)
+{
+    const struct seep_job *job = p->folder < m->n_jobs ? m->jobs[p->folder] : NULL;
+
+    return job && !p->entry && job->host[0] && p->id.host[0] && strcmp(job->host, p->id.host) != 0;
+}
+
+static void say_machines(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->code->model;
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_jobs; i++) {
+        if (m->jobs[i] && m->jobs[i]->is_part == 1 && ++n <= SEEP_SAID_MOST)
+            seep_said_add(said,
+                          "host %s: SEEP_OUT named a folder whose table is another machine's, so "
+                          "its processes recorded in a folder in there, and follow nobody's steps "
+                          "on other machines",
+                          m->jobs[i]->host);
+    }
+    seep_said_more(said, n, "found another machine's table");
+    n = 0;
+    for (size_t i = 0; i < m->n_processes; i++) {
+        if (is_foreign(m, &m->processes[i]) && ++n <= SEEP_SAID_MOST)
+            seep_said_add(said,
+                          "pid %u on host %s: the folder's table is another machine's (%s), and it "
+                          "could make no folder in there: who started it and how it ended is known "
+                          "only from itself",
+                          m->processes[i].id.pid, m->processes[i].id.host,
+                          m->jobs[m->processes[i].folder]->host);
+    }
+    seep_said_more(said, n, "recorded beside another machine's table");
+}
+
 void seep_said_troubles(struct seep_said *said)
 {
+    say_machines(said);
     say_unwritten(said);
     say_execs(said);
 }

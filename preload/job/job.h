@@ -13,9 +13,24 @@ extern uint32_t *seep_period;
 /* This process's entry; a private one if the job's file is missing or full. Never NULL. */
 extern struct seep_process *seep_process;
 
-/* Maps DIR/job.seepjob; creates it if it is missing and that is allowed, with that bound for the
- * folder (0: none). A failure is no error: steps are then the process's own. */
-void seep_job_open(const char *dir, uint64_t max_folder_bytes, bool may_make);
+/* Where a process records, and on which machine it is. */
+struct seep_job_want {
+    char *dir;           /* in: the folder that was asked for; out: the one that it is */
+    size_t capacity;     /* of dir */
+    const char *part;    /* of a launch of several: its folder in there; NULL: that folder itself */
+    const char *machine; /* the folder of this machine in there */
+    const char *host;    /* of this machine, "": not known */
+    uint64_t boot;       /* the same: seep_boot_number() */
+    uint64_t max_folder_bytes; /* bound of a folder that is made; 0: none */
+    bool may_make;
+};
+
+/* Maps job.seepjob; creates it if it is missing and that is allowed. The folder is the one that was
+ * asked for if that has this machine's table, or no table and there is no part. Else it is the
+ * part's, or where the table is another machine's, the machine's; with a number behind it if that,
+ * too, is another's. A failure is no error: the folder is then the one asked for, and steps are the
+ * process's own. (job_open.c) */
+void seep_job_open(struct seep_job_want *want);
 
 /* This process is the job's first, or has replaced it by exec. After seep_job_enter(). */
 bool seep_job_is_root(void);

@@ -113,25 +113,3 @@ void seep_run_settings_read(char *const *given, const char *folder)
     if (seep_run_settings.max_bytes < least)
         seep_run_settings.max_bytes = least;
 }
-
-/* strtol() would set errno, and the rank is looked for while the job runs. */
-static int leading_number(const char *text)
-{
-    int value = 0;
-    for (; *text >= '0' && *text <= '9'; text++)
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, *text - '0', &value))
-            return -1;
-    return value;
-}
-
-int seep_run_settings_rank(void)
-{
-    static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *text = seep_run_settings_variable(names[i]);
-        if (text && *text >= '0' && *text <= '9')
-            return leading_number(text);
-    }
-    return -1;
-}

@@ -28,7 +28,4 @@ void seep_run_settings_read(char *const *given, const char *folder);
 /* A variable's value in the current environment; NULL: it is not set. */
 const char *seep_run_settings_variable(const char *name);
 
-/* Reads the rank of this process from the launcher's variables; −1: none. */
-int seep_run_settings_rank(void);
-
 #endif

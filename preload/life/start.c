@@ -8,11 +8,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "libprof/program/cluster.h"
 #include "libprof/store/live_place.h"
 #include "preload/device/use.h"
 #include "preload/job/job.h"
 #include "preload/life/environment.h"
 #include "preload/life/fork.h"
+#include "preload/life/machine.h"
 #include "preload/life/program_kind.h"
 #include "preload/life/sandbox.h"
 #include "preload/life/start_parts.h"
@@ -43,9 +45,12 @@ static uint64_t waiting_since_ns;
 void seep_start_resolve_rank(void)
 {
     struct seep_header *header = seep_arena.header;
-    int rank = seep_run_settings_rank();
-    if (header && rank >= 0)
-        __atomic_store_n(&header->rank, rank, __ATOMIC_RELAXED);
+    struct seep_cluster cluster;
+    seep_cluster_read(seep_run_settings_variable, &cluster);
+    if (!header || cluster.rank < 0)
+        return;
+    __atomic_store_n(&header->rank, cluster.rank, __ATOMIC_RELAXED);
+    seep_cluster_note(&cluster, &header->ranks);
 }
 
 void seep_start_resolve_allocator(void)
@@ -82,6 +87,14 @@ static void add_decimal(char *text, uint64_t value)
 /* What is known of this program; static, because it is large and a signal stack may be small. */
 static SEEP_LARGE struct seep_header constants;
 
+static void describe_rank(void)
+{
+    struct seep_cluster cluster;
+    seep_cluster_read(seep_run_settings_variable, &cluster);
+    constants.rank = cluster.rank;
+    seep_cluster_note(&cluster, &constants.ranks);
+}
+
 /* Fills in the parts of a profile's description that take time to find out. */
 static void describe_process(void)
 {
@@ -97,7 +110,7 @@ static void describe_process(void)
     memcpy(constants.host, names.nodename, strnlen(names.nodename, sizeof(constants.host) - 1));
     _Static_assert(sizeof(SEEP_VERSION) <= sizeof(constants.program), "fits");
     strcpy(constants.program, SEEP_VERSION);
-    constants.rank = seep_run_settings_rank();
+    describe_rank();
     seep_process_limits_read(&constants);
 }
 
@@ -162,6 +175,7 @@ static bool create_profile(bool count)
     for (unsigned i = 0; i < 3; i++)
         strcpy(seep_arena.header->spaces[i].name, names[i]);
     seep_arena.header->live = seep_live_place();
+    seep_arena.header->ranks = constants.ranks;
     seep_job_flag(seep_arena.counting ? SEEP_PROCESS_COUNTED : SEEP_PROCESS_PROFILE);
     return true;
 }
@@ -210,7 +224,7 @@ static bool start_program(void)
     if (!seep_run_settings.dir[0])
         return false;
     const bool sandboxed = in_sandbox(environment);
-    seep_job_open(seep_run_settings.dir, seep_run_settings.max_folder_bytes, !sandboxed);
+    seep_machine_join(sandboxed, woken_into);
     if (!seep_sandbox_permits(sandboxed))
         return false;
     seep_environment_start(environment);
@@ -257,6 +271,7 @@ void seep_start_grown_up(uint64_t now_ns)
     int error = -seep_arena_persist(path, &constants);
     note_trouble(error);
     if (!error) {
+        seep_arena.header->ranks = constants.ranks;
         seep_arena.header->uncounted_stacks_bytes = seep_job_allocated_bytes();
         seep_job_flag(SEEP_PROCESS_PROFILE);
         prepare_stacks();
@@ -284,7 +299,7 @@ static bool start_child(void)
     if (!seep_arena.counting)
         profile_name(constants.parent_file);
     if (!seep_program_is_bystander)
-        constants.rank = seep_run_settings_rank(); /* set before the fork for each, or it will be */
+        describe_rank(); /* set before the fork for each, or it will be */
     constants.python_version = inherited->python_version;
     constants.python_support = inherited->python_support;
     seep_arena_leave();

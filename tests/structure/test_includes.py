@@ -57,7 +57,7 @@ ALLOWED = {
                      " preload/snapshot store program format",
     "preload/top": "preload/objects preload/python preload/stack preload/record preload/device preload/life"
                    " preload/snapshot preload/hooks store format",
-    "viewer": "analysis look who/find export print page gate report_read program read regex format base words libprof/code/part_rules.h",
+    "viewer": "analysis digest look who/find export print page gate report_read program read regex format base words libprof/code/part_rules.h",
     "kernels": "report_read base preload/seep.h",
 }
 

@@ -24,6 +24,19 @@ def names():
     return [pattern["name"] for pattern in tables.patterns()]
 
 
+class Launchers(unittest.TestCase):
+    def test_the_page_shows_the_variables_of_every_launcher(self):
+        rows = re.findall(r'^SEEP_LAUNCHER\(("[^)]*?), (?:true|false)\)', text("libprof/program/cluster_variables.def"), re.M)
+        wanted = []
+        for row in rows:
+            name, *variables = [word.strip().strip('"') for word in row.split(",")]
+            self.assertEqual(len(variables), 8, name)
+            wanted.append([name] + ["" if word == "NULL" else "`%s`" % word for word in variables])
+        page = re.search(r"^\| launcher \| rank \|.*?\n\n", text("docs/clusters.md"), re.M | re.S).group(0).splitlines()[2:]
+        shown = [[cell.strip() for cell in line.strip("|").split("|")] for line in page if line]
+        self.assertEqual(shown, wanted)
+
+
 class Patterns(unittest.TestCase):
     def test_every_row_is_read(self):
         rows = re.findall(r"^SEEP_PATTERN\((\w+)", tables.PATTERNS.read_text(), re.M)

@@ -22,7 +22,7 @@ static void open_it(void)
     char dir[] = "/tmp/seep-ask-XXXXXX";
 
     ck_assert_ptr_nonnull(mkdtemp(dir));
-    ck_assert_int_eq(seep_job_folder_make(&folder, dir, argv, &error), 0);
+    ck_assert_int_eq(seep_job_folder_make(&folder, dir, NULL, argv, &error), 0);
     folder.job->snapshot.reader = (uint32_t)getpid();
 }
 

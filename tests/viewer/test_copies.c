@@ -66,7 +66,7 @@ static void open_it(void)
 
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* of each test's own process */
     ck_assert_ptr_nonnull(mkdtemp(dir));
-    ck_assert_int_eq(seep_job_folder_make(&folder, dir, argv, &err), 0);
+    ck_assert_int_eq(seep_job_folder_make(&folder, dir, NULL, argv, &err), 0);
     builder_init(&profile, 100, START);
     uint32_t frame = builder_python(&profile, "/job/train.py", "load", 3);
     uint32_t site =

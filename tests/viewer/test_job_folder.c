@@ -39,7 +39,7 @@ static void tear_down(void)
 static int make(const char *dir)
 {
     memset(&err, 0, sizeof err);
-    return seep_job_folder_make(&folder, dir, command, &err);
+    return seep_job_folder_make(&folder, dir, NULL, command, &err);
 }
 
 static void touch(const char *path)

@@ -116,8 +116,8 @@ static void add_texts(struct seep_digest_fill *f)
     const struct seep_model *m = f->code->model;
     const char *version = json_string_value(json_object_get(f->report, "seep"));
 
-    const char *source = json_string_value(
-        json_object_get(json_object_get(f->report, "job"), "step_source"));
+    const char *source =
+        json_string_value(json_object_get(json_object_get(f->report, "job"), "step_source"));
 
     add_command(f);
     if (source)

@@ -94,14 +94,13 @@ static void put_ends(const json_t *digest, FILE *out)
     FILE *to = seep_put_begin(&line, out, LABEL, LABEL);
     json_array_foreach (json_object_get(digest, "ends"), i, its) {
         fprintf(to, "%s%.0f %s%s: ", i ? "; " : "", seep_get_number(its, "processes"),
-                seep_get_text(its, "role", "?"),
-                seep_get_number(its, "processes") > 1 ? "s" : "");
+                seep_get_text(its, "role", "?"), seep_get_number(its, "processes") > 1 ? "s" : "");
         seep_put_text(to, seep_get_text(its, "end", "?"));
     }
     seep_put_end(&line);
 }
 
-bool seep_digest_text_of(const json_t *report, FILE *out)
+bool seep_many_text(const json_t *report, FILE *out)
 {
     const json_t *digest = json_object_get(report, "digest");
     const json_t *ranks = json_object_get(digest, "ranks");
