@@ -82,7 +82,7 @@ static void put_resident(const struct seep_metrics *m, const json_t *report)
         seep_metric_put_one(m, "seep_rss_bytes", NULL, NULL,
                             json_number_value(json_array_get(rss, n - 1)));
     seep_metric_family(m, "seep_limit_bytes", "bytes",
-                       "Limit of the host memory of the job, by kind.");
+                       "Limit on host memory, of the main process's machine.");
     if (json_is_number(json_object_get(job, "limit_bytes")))
         seep_metric_put_one(m, "seep_limit_bytes", "kind", seep_get_text(job, "limit_kind", ""),
                             seep_get_number(job, "limit_bytes"));
