@@ -327,8 +327,10 @@ static void put_head(struct pprof *p, const json_t *job, const struct seep_expor
     period.unit = text(p, "bytes");
     part.period_type = &period;
     part.period = 1;
-    part.time_nanos = nanoseconds(job, "started_unix_s");
+    /* The time of collection: stores of profiles put side by side what a job had from time to
+     * time. */
     part.duration_nanos = nanoseconds(job, "duration_s");
+    part.time_nanos = nanoseconds(job, "started_unix_s") + part.duration_nanos;
     part.comment = &comment;
     part.n_comment = 1;
     put(p, &part);

@@ -149,6 +149,18 @@ TEST(labels_are_bounded)
     ck_assert_int_eq(labels_of(profile->sample[0], "rank", NULL), 64);
 }
 
+TEST(its_time_is_when_it_was_as_it_says)
+{
+    json_t *job = json_object_get(report, "job");
+
+    json_object_set_new(job, "started_unix_s", json_real(1000));
+    json_object_set_new(job, "duration_s", json_real(20.5));
+    add_site(report, "host", "load", 5, 1000);
+    read_back(SEEP_MEASURE_LIVE);
+    ck_assert_int_eq(profile->time_nanos, 1020500000000);
+    ck_assert_int_eq(profile->duration_nanos, 20500000000);
+}
+
 static void free_all(void)
 {
     if (profile)
