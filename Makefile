@@ -468,7 +468,8 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	$(if $(WITH_LAB),install -m 644 $(COMPLETION) $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep-lab)
 	install -m 644 LICENSE README.md CHANGELOG.md SECURITY.md $(DESTDIR)$(PREFIX)/share/doc/seep/
 	install -m 644 docs/report.schema.json docs/check.schema.json docs/look.schema.json libprof/code/roles.toml \
-		libprof/code/library_caches.def $(DESTDIR)$(PREFIX)/share/seep/
+		libprof/code/library_caches.def docs/alerts.yml docs/grafana.json docs/pyroscope-types.json \
+		$(DESTDIR)$(PREFIX)/share/seep/
 
 pages: ## make docs/patterns.md, and the lists in README.md and the schemas, from the tables
 	@mkdir -p $(BUILD)

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A printer is given nothing but the report, so the command's own facts are passed here. */
@@ -101,18 +102,6 @@ static void tell_what_is_left_out(const struct seep_output_format *format)
                       format->name, seep_text_size((double)left_out, size));
 }
 
-/* The last component of the folder's real path, so that "." has a name, too. */
-static char *name_of(const char *dir)
-{
-    char *path = realpath(dir, NULL);
-    const char *slash = strrchr(path ? path : dir, '/');
-    const char *last = slash ? slash + 1 : path ? path : dir;
-    char *name = seep_text_clean(last, strlen(last));
-
-    free(path);
-    return name;
-}
-
 int seep_export_main(int argc, char **argv)
 {
     struct export_options options = {0};
@@ -127,8 +116,9 @@ int seep_export_main(int argc, char **argv)
     json_t *report = seep_output_report_of(dir, &analysis);
     if (!report)
         return SEEP_EXIT_UNUSABLE;
-    char *name = name_of(dir);
+    char *name = seep_output_name_of(dir);
     wanted.profile = name ? name : "profile";
+    wanted.read_unix_s = (double)time(NULL);
     status = SEEP_EXIT_UNUSABLE;
     if (seep_output_write(report, options.format->print, options.out, 0666, &err) == 0) {
         tell_what_is_left_out(options.format);

@@ -1,6 +1,7 @@
 #include "viewer/output.h"
 
 #include "libprof/analysis.h"
+#include "libprof/base/text.h"
 #include "viewer/colour.h"
 #include "viewer/viewer.h"
 
@@ -118,4 +119,15 @@ json_t *seep_output_report_of(const char *dir, const struct seep_analysis_option
         return report;
     seep_output_complain_analysis(&err, dir, options->roles_file);
     return NULL;
+}
+
+char *seep_output_name_of(const char *dir)
+{
+    char *path = realpath(dir, NULL);
+    const char *slash = strrchr(path ? path : dir, '/');
+    const char *last = slash ? slash + 1 : path ? path : dir;
+    char *name = seep_text_clean(last, strlen(last));
+
+    free(path);
+    return name;
 }

@@ -39,6 +39,10 @@ SEEP_MUST_CHECK int seep_output_replace(const json_t *document, seep_printer *pr
 /* The same, with a complaint on failure. Returns 0 or SEEP_EXIT_UNUSABLE. */
 int seep_output(const json_t *document, seep_printer *print, const char *path);
 
+/* The name of a folder: the last component of its real path, so that "." has one, too; cleaned.
+ * Allocates the result (free() it); NULL without memory. */
+char *seep_output_name_of(const char *dir);
+
 /* The report of one folder, or NULL after a complaint. */
 json_t *seep_output_report_of(const char *dir, const struct seep_analysis_options *options);
 

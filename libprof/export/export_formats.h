@@ -28,6 +28,7 @@ struct seep_export_options {
     bool tensors;           /* show them first or, in formats with one sum, alone; else not in it */
     int64_t *left_out;      /* where those formats add the bytes of tensors that they left out */
     const char *profile;    /* the profile's name, for tools that show several together */
+    double read_unix_s; /* when the report was made, for tools that read it again; 0: not said */
 };
 
 typedef int seep_export(const json_t *report, const struct seep_export_options *o, FILE *out);

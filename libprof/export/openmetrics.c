@@ -1,61 +1,37 @@
 /* This file writes a job's totals as OpenMetrics text (1.0), with gauges only: for gauges the
  * format is the same as Prometheus's older text format, so node_exporter's textfile collector
  * accepts it. */
+#include "libprof/export/metric_text.h"
 #include "libprof/export/sites.h"
 #include "libprof/report_read/report_view.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct metrics {
-    FILE *out;
-    const char *profile;
-};
-
-/* unit: "", or the end of the name. */
-static void begin_family(const struct metrics *m, const char *name, const char *unit,
-                         const char *help)
-{
-    fprintf(m->out, "# TYPE %s gauge\n", name);
-    if (*unit)
-        fprintf(m->out, "# UNIT %s %s\n", name, unit);
-    fprintf(m->out, "# HELP %s %s\n", name, help);
-}
-
-static void put_label(FILE *out, const char *name, const char *value)
-{
-    fprintf(out, "%s=\"", name);
-    for (const char *p = value; *p; p++) {
-        if (*p == '\n')
-            fputs("\\n", out);
-        else if (*p == '"' || *p == '\\')
-            fprintf(out, "\\%c", *p);
-        else
-            fputc(*p, out);
-    }
-    fputc('"', out);
-}
-
-/* label: NULL, or the name of a label besides the profile's. */
-static void put_sample(const struct metrics *m, const char *name, const char *label,
-                       const char *text, double value)
-{
-    fprintf(m->out, "%s{", name);
-    put_label(m->out, "profile", m->profile);
-    if (label) {
-        fputc(',', m->out);
-        put_label(m->out, label, text);
-    }
-    if (fabs(value) < 0x1p53 && value == trunc(value))
-        fprintf(m->out, "} %.0f\n", value);
-    else
-        fprintf(m->out, "} %.17g\n", value);
-}
-
 /* ---- parts -------------------------------------------------------------------------------- */
 
-static void put_spaces(const struct metrics *m, const json_t *spaces)
+static void put_growth(const struct seep_metrics *m, const json_t *spaces, double step_s)
+{
+    struct seep_slope growth;
+    const char *space;
+    json_t *totals;
+
+    seep_metric_family(m, "seep_growth_bytes_per_step", "bytes_per_step",
+                       "Slope of the live bytes over the judged steps, by space.");
+    json_object_foreach ((json_t *)spaces, space, totals) {
+        if (seep_get_slope(totals, "growth_bytes_per_step", &growth))
+            seep_metric_put_one(m, "seep_growth_bytes_per_step", "space", space, growth.value);
+    }
+    seep_metric_family(m, "seep_growth_bytes_per_second", "bytes_per_second",
+                       "The same slope at the present pace of the steps.");
+    json_object_foreach ((json_t *)spaces, space, totals) {
+        if (step_s > 0 && seep_get_slope(totals, "growth_bytes_per_step", &growth))
+            seep_metric_put_one(m, "seep_growth_bytes_per_second", "space", space,
+                                growth.value / step_s);
+    }
+}
+
+static void put_spaces(const struct seep_metrics *m, const json_t *spaces)
 {
     static const struct {
         const char *key, *name, *help;
@@ -66,26 +42,53 @@ static void put_spaces(const struct metrics *m, const json_t *spaces)
         {"retained_bytes", "seep_retained_bytes",
          "Bytes that were live at the end of the last judged step, by space."},
     };
-    struct seep_slope growth;
     const char *space;
     json_t *totals;
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        begin_family(m, table[i].name, "bytes", table[i].help);
+        seep_metric_family(m, table[i].name, "bytes", table[i].help);
         json_object_foreach ((json_t *)spaces, space, totals) {
             if (json_is_number(json_object_get(totals, table[i].key)))
-                put_sample(m, table[i].name, "space", space, seep_get_number(totals, table[i].key));
+                seep_metric_put_one(m, table[i].name, "space", space,
+                                    seep_get_number(totals, table[i].key));
         }
-    }
-    begin_family(m, "seep_growth_bytes_per_step", "bytes_per_step",
-                 "Slope of the live bytes over the judged steps, by space.");
-    json_object_foreach ((json_t *)spaces, space, totals) {
-        if (seep_get_slope(totals, "growth_bytes_per_step", &growth))
-            put_sample(m, "seep_growth_bytes_per_step", "space", space, growth.value);
     }
 }
 
-static void put_job(const struct metrics *m, const json_t *job)
+/* Where another machine wrote the profile, nobody knows whether the job runs. */
+static void put_state(const struct seep_metrics *m, const json_t *report)
+{
+    const json_t *job = json_object_get(report, "job");
+    const bool runs = seep_get_runs(report);
+
+    seep_metric_family(m, "seep_complete", "",
+                       "1 where every process has ended and was read whole.");
+    seep_metric_put_one(m, "seep_complete", NULL, NULL,
+                        json_is_true(json_object_get(job, "complete")));
+    seep_metric_family(m, "seep_running", "", "1 where a process of the job runs.");
+    if (runs || seep_get_ended(report))
+        seep_metric_put_one(m, "seep_running", NULL, NULL, runs);
+}
+
+/* RSS, and the limit that it has. */
+static void put_resident(const struct seep_metrics *m, const json_t *report)
+{
+    const json_t *job = json_object_get(report, "job");
+    const json_t *rss = json_object_get(json_object_get(report, "timeline"), "rss_bytes");
+    const size_t n = json_array_size(rss);
+
+    seep_metric_family(m, "seep_rss_bytes", "bytes", "RSS of all processes as last seen.");
+    if (n)
+        seep_metric_put_one(m, "seep_rss_bytes", NULL, NULL,
+                            json_number_value(json_array_get(rss, n - 1)));
+    seep_metric_family(m, "seep_limit_bytes", "bytes",
+                       "Limit on host memory, of the main process's machine.");
+    if (json_is_number(json_object_get(job, "limit_bytes")))
+        seep_metric_put_one(m, "seep_limit_bytes", "kind", seep_get_text(job, "limit_kind", ""),
+                            seep_get_number(job, "limit_bytes"));
+}
+
+static void put_job(const struct seep_metrics *m, const json_t *job)
 {
     static const struct {
         const char *key, *name, *unit, *help;
@@ -103,62 +106,12 @@ static void put_job(const struct metrics *m, const json_t *job)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (!json_is_number(json_object_get(job, table[i].key)))
             continue;
-        begin_family(m, table[i].name, table[i].unit, table[i].help);
-        put_sample(m, table[i].name, NULL, NULL, seep_get_number(job, table[i].key));
+        seep_metric_family(m, table[i].name, table[i].unit, table[i].help);
+        seep_metric_put_one(m, table[i].name, NULL, NULL, seep_get_number(job, table[i].key));
     }
-    begin_family(m, "seep_complete", "", "1 where every process has ended and was read whole.");
-    put_sample(m, "seep_complete", NULL, NULL, json_is_true(json_object_get(job, "complete")));
 }
 
-static void put_findings(const struct metrics *m, const json_t *report)
-{
-    double n[4] = {0};
-    json_t *finding;
-    size_t i;
-
-    json_array_foreach (json_object_get(report, "findings"), i, finding)
-        n[seep_get_severity(finding)]++;
-    begin_family(m, "seep_findings", "", "Findings, by severity.");
-    for (int k = 0; k < 4; k++)
-        put_sample(m, "seep_findings", "severity", seep_severities[k],
-                   n[k] + seep_get_left_out(report, k));
-}
-
-/* After an exec, or across hosts, several processes may have the same pid: the largest represents
- * them. */
-static json_t *rss_by_pid(const json_t *report)
-{
-    json_t *peaks = json_object(), *process;
-    size_t i;
-
-    json_array_foreach (json_object_get(report, "processes"), i, process) {
-        char pid[24];
-        snprintf(pid, sizeof pid, "%lld", (long long)seep_count_of(process, "pid"));
-        int64_t rss = seep_count_of(process, "rss_peak_bytes");
-        if (rss >= json_integer_value(json_object_get(peaks, pid)) &&
-            json_object_set_new(peaks, pid, json_integer(rss))) {
-            json_decref(peaks);
-            return NULL;
-        }
-    }
-    return peaks;
-}
-
-static int put_processes(const struct metrics *m, const json_t *report)
-{
-    json_t *peaks = rss_by_pid(report), *rss;
-    const char *pid;
-
-    if (!peaks)
-        return -SEEP_ENOMEM;
-    begin_family(m, "seep_process_rss_peak_bytes", "bytes", "Highest RSS of a process.");
-    json_object_foreach (peaks, pid, rss)
-        put_sample(m, "seep_process_rss_peak_bytes", "pid", pid, json_number_value(rss));
-    json_decref(peaks);
-    return 0;
-}
-
-static void put_devices(const struct metrics *m, const json_t *devices)
+static void put_devices(const struct seep_metrics *m, const json_t *devices)
 {
     static const struct {
         const char *key, *name, *help;
@@ -173,26 +126,62 @@ static void put_devices(const struct metrics *m, const json_t *devices)
     size_t i;
 
     for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
-        begin_family(m, table[k].name, "bytes", table[k].help);
+        seep_metric_family(m, table[k].name, "bytes", table[k].help);
         json_array_foreach (devices, i, device) {
             char number[24];
             snprintf(number, sizeof number, "%lld", (long long)seep_count_of(device, "device"));
             if (json_is_number(json_object_get(device, table[k].key)))
-                put_sample(m, table[k].name, "device", number,
-                           seep_get_number(device, table[k].key));
+                seep_metric_put_one(m, table[k].name, "device", number,
+                                    seep_get_number(device, table[k].key));
         }
     }
 }
 
+/* ---- all of it ---------------------------------------------------------------------------- */
+
+static size_t first_at(const json_t *column, double least)
+{
+    size_t i = 0;
+
+    while (i < json_array_size(column) && json_number_value(json_array_get(column, i)) < least)
+        i++;
+    return i;
+}
+
+/* The last step may last: what comes after its begin does not count. */
+double seep_metric_step_s(const json_t *report)
+{
+    const json_t *timeline = json_object_get(report, "timeline");
+    const json_t *t_s = json_object_get(timeline, "t_s"), *step = json_object_get(timeline, "step");
+    const size_t n = json_array_size(step);
+
+    if (!n)
+        return 0;
+    const double last = json_number_value(json_array_get(step, n - 1));
+    const size_t from = first_at(step, last / 2), to = first_at(step, last);
+    const double steps = last - json_number_value(json_array_get(step, from));
+    const double s =
+        json_number_value(json_array_get(t_s, to)) - json_number_value(json_array_get(t_s, from));
+    return steps > 0 && s > 0 ? s / steps : 0;
+}
+
 int seep_export_openmetrics(const json_t *report, const struct seep_export_options *o, FILE *out)
 {
-    const struct metrics m = {out, o->profile};
+    const struct seep_metrics m = {out, o->profile, seep_get_job_id(report)};
+    const json_t *spaces = json_object_get(report, "spaces");
 
-    put_spaces(&m, json_object_get(report, "spaces"));
+    put_spaces(&m, spaces);
+    put_growth(&m, spaces, seep_metric_step_s(report));
     put_job(&m, json_object_get(report, "job"));
-    put_findings(&m, report);
+    put_state(&m, report);
+    put_resident(&m, report);
     put_devices(&m, json_object_get(report, "devices"));
-    if (put_processes(&m, report))
+    if (o->read_unix_s > 0) {
+        seep_metric_family(&m, "seep_read_time_seconds", "seconds",
+                           "When the profile was read for this, in Unix time.");
+        seep_metric_put_one(&m, "seep_read_time_seconds", NULL, NULL, o->read_unix_s);
+    }
+    if (seep_metric_findings(&m, report) || seep_metric_processes(&m, report))
         return -SEEP_ENOMEM;
     fputs("# EOF\n", out);
     return ferror(out) ? -SEEP_EIO : 0;

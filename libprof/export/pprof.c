@@ -36,12 +36,18 @@ enum { N_TYPES = sizeof sample_types / sizeof *sample_types };
 static const char TENSOR_PREFIX[] = "tensor_";
 enum { MOST_TYPES = 2 * N_TYPES };
 
+/* Of a site: the first of its processes, each with a pid, a host and a rank at most. Stores of
+ * profiles keep what they are told for each set of labels. */
+enum { MOST_PROCESSES = 64, MOST_LABELS = 3 * MOST_PROCESSES + 3 };
+
 struct pprof {
     ProtobufCBuffer buffer; /* the first: what protobuf-c writes to */
     struct seep_gzip gzip;
     struct seep_frames frames;
     bool *placed; /* of frames: location is written; its id is the frame's number + 1 */
     struct seep_texts texts, functions, modules;
+    json_t *by_pid;     /* processes; null where several hosts have the pid */
+    const char *job_id; /* NULL: none */
     uint64_t *module_limits;
     size_t limits_capacity;
     int n_types;
@@ -176,56 +182,101 @@ static bool fill_values(const json_t *site, int64_t all[MOST_TYPES])
     return any;
 }
 
-static void label(Seep__Pprof__Label *label, int64_t key, int64_t value)
+/* Sites know their processes by pid alone. Where several hosts have the same, nobody knows whose it
+ * is. */
+static int index_processes(struct pprof *p, const json_t *report)
 {
-    seep__pprof__label__init(label);
-    label->key = key;
-    label->str = value;
+    json_t *process;
+    char pid[24];
+    size_t i;
+
+    p->by_pid = json_object();
+    if (!p->by_pid)
+        return -SEEP_ENOMEM;
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
+        snprintf(pid, sizeof pid, "%lld",
+                 (long long)json_integer_value(json_object_get(process, "pid")));
+        const json_t *before = json_object_get(p->by_pid, pid);
+        const bool several = before && strcmp(seep_get_text(before, "host", ""),
+                                              seep_get_text(process, "host", "")) != 0;
+        if (json_object_set_new(p->by_pid, pid, several ? json_null() : json_incref(process)))
+            return -SEEP_ENOMEM;
+    }
+    return 0;
 }
 
-/* labels[] has room for two, plus one per process of the site. */
-static size_t fill_labels(struct pprof *p, const json_t *site, Seep__Pprof__Label *labels)
+struct labels {
+    Seep__Pprof__Label list[MOST_LABELS], *of[MOST_LABELS];
+    size_t n;
+};
+
+/* A value once for each key, as long as there is room. */
+static void add_label(struct pprof *p, struct labels *labels, const char *key, const char *value)
 {
+    const int64_t of = text(p, key), is = text(p, value);
+
+    for (size_t i = 0; i < labels->n; i++) {
+        if (labels->list[i].key == of && labels->list[i].str == is)
+            return;
+    }
+    if (labels->n == MOST_LABELS)
+        return;
+    Seep__Pprof__Label *label = &labels->list[labels->n];
+    seep__pprof__label__init(label);
+    label->key = of;
+    label->str = is;
+    labels->of[labels->n++] = label;
+}
+
+static void add_labels(struct pprof *p, const json_t *site, struct labels *labels)
+{
+    char number[24];
     json_t *pid;
     size_t i;
 
-    label(&labels[0], text(p, "space"), text(p, seep_get_text(site, "space", "?")));
-    label(&labels[1], text(p, "role"), text(p, seep_get_text(site, "role", "other")));
+    add_label(p, labels, "space", seep_get_text(site, "space", "?"));
+    add_label(p, labels, "role", seep_get_text(site, "role", "other"));
+    if (p->job_id)
+        add_label(p, labels, "job_id", p->job_id);
     json_array_foreach (json_object_get(site, "processes"), i, pid) {
-        char number[24];
+        if (i == MOST_PROCESSES)
+            break;
         snprintf(number, sizeof number, "%lld", (long long)json_integer_value(pid));
-        label(&labels[2 + i], text(p, "process"), text(p, number));
+        add_label(p, labels, "process", number);
+        const json_t *process = json_object_get(p->by_pid, number);
+        const json_t *rank = json_object_get(process, "rank");
+        const char *host = seep_get_text(process, "host", NULL);
+        if (host)
+            add_label(p, labels, "host", host);
+        if (json_is_integer(rank)) {
+            snprintf(number, sizeof number, "%lld", (long long)json_integer_value(rank));
+            add_label(p, labels, "rank", number);
+        }
     }
-    return 2 + i;
 }
 
 static void put_site(struct pprof *p, const json_t *site)
 {
     const json_t *stack = json_object_get(site, "stack");
-    const size_t n_processes = json_array_size(json_object_get(site, "processes"));
     Seep__Pprof__Sample sample = SEEP__PPROF__SAMPLE__INIT, *list[] = {&sample};
-    Seep__Pprof__Label *labels = calloc(n_processes + 2, sizeof *labels);
-    Seep__Pprof__Label **of = calloc(n_processes + 2, sizeof *of);
+    struct labels labels = {.n = 0};
     uint64_t *ids = calloc(json_array_size(stack) + 1, sizeof *ids);
     int64_t values[MOST_TYPES];
     Profile part = empty;
 
-    p->failed |= !labels || !of || !ids;
+    p->failed |= !ids;
     if (!p->failed && fill_values(site, values)) {
         sample.n_location_id = locations_of(p, stack, ids);
         sample.location_id = ids;
         sample.n_value = (size_t)p->n_types;
         sample.value = values;
-        sample.n_label = fill_labels(p, site, labels);
-        for (size_t i = 0; i < sample.n_label; i++)
-            of[i] = &labels[i];
-        sample.label = of;
+        add_labels(p, site, &labels);
+        sample.n_label = labels.n;
+        sample.label = labels.of;
         part.sample = list;
         part.n_sample = 1;
         put(p, &part);
     }
-    free(labels);
-    free(of);
     free(ids);
 }
 
@@ -252,6 +303,7 @@ static int64_t type_text(struct pprof *p, int type)
 static void put_head(struct pprof *p, const json_t *job, const struct seep_export_options *o)
 {
     Seep__Pprof__ValueType types[MOST_TYPES], *list[MOST_TYPES];
+    Seep__Pprof__ValueType period;
     Profile part = empty;
     const int first = o->tensors && p->n_types > N_TYPES ? N_TYPES : 0;
     int64_t comment;
@@ -269,8 +321,16 @@ static void put_head(struct pprof *p, const json_t *job, const struct seep_expor
     }
     part.sample_type = list;
     part.n_sample_type = (size_t)p->n_types;
-    part.time_nanos = nanoseconds(job, "started_unix_s");
+    /* As of Go's heap profiles. All was recorded, or scaled up to that. */
+    seep__pprof__value_type__init(&period);
+    period.type = text(p, "space");
+    period.unit = text(p, "bytes");
+    part.period_type = &period;
+    part.period = 1;
+    /* The time of collection: stores of profiles put side by side what a job had from time to
+     * time. */
     part.duration_nanos = nanoseconds(job, "duration_s");
+    part.time_nanos = nanoseconds(job, "started_unix_s") + part.duration_nanos;
     part.comment = &comment;
     part.n_comment = 1;
     put(p, &part);
@@ -318,6 +378,7 @@ static void put_texts(struct pprof *p)
 int seep_export_pprof(const json_t *report, const struct seep_export_options *o, FILE *out)
 {
     struct pprof p = {.buffer = {.append = append},
+                      .job_id = seep_get_job_id(report),
                       .n_types = seep_export_has_tensors(report) ? MOST_TYPES : N_TYPES};
     json_t *site;
     size_t i;
@@ -325,7 +386,7 @@ int seep_export_pprof(const json_t *report, const struct seep_export_options *o,
     seep_gzip_begin(&p.gzip, out);
     p.failed = seep_frames_of_sites(report, &p.frames) != 0;
     p.placed = calloc(p.frames.n + 1, sizeof *p.placed);
-    p.failed |= !p.placed;
+    p.failed |= !p.placed || index_processes(&p, report);
     if (!p.failed) {
         put_head(&p, json_object_get(report, "job"), o);
         number_program(&p, report);
@@ -343,6 +404,7 @@ int seep_export_pprof(const json_t *report, const struct seep_export_options *o,
     seep_texts_fini(&p.functions);
     seep_texts_fini(&p.modules);
     seep_frames_fini(&p.frames);
+    json_decref(p.by_pid);
     free(p.placed);
     free(p.module_limits);
     return rc ? rc : ferror(out) ? -SEEP_EIO : 0;

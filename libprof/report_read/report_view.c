@@ -144,6 +144,19 @@ bool seep_get_ended(const json_t *report)
     return !seep_get_runs(report);
 }
 
+const char *seep_get_job_id(const json_t *report)
+{
+    const char *id = seep_get_text(json_object_get(report, "job"), "job_id", "");
+    json_t *process;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
+        if (!*id)
+            id = seep_get_text(process, "job_id", "");
+    }
+    return *id ? id : NULL;
+}
+
 bool seep_get_too_early(const json_t *report)
 {
     const json_t *job = json_object_get(report, "job");

@@ -37,6 +37,10 @@ double seep_get_all_left_out(const json_t *report);
  * and moves on. */
 const json_t *seep_get_failed(const json_t *report, size_t *at);
 
+/* The id that a launcher (Slurm, torchrun) gave the job, the same in all its processes; NULL if
+ * none did. */
+const char *seep_get_job_id(const json_t *report);
+
 /* How the job or a process ended: "killed by SIGKILL", "ended with status 1", "still running"; ""
  * if an older report has no words for it. */
 const char *seep_get_exit_text(const json_t *job_or_process);

@@ -1,32 +1,22 @@
 """`seep export --format openmetrics`, as Prometheus reads it."""
 import contextlib
 import http.server
-import json
-import os
-import shutil
-import socket
-import subprocess
 import threading
-import time
 import unittest
-import urllib.error
-import urllib.parse
-import urllib.request
 
+from tests.cli.prometheus import PROMETHEUS, PROMTOOL, PrometheusCase
 from tests.cli.test_export import ExportCase
-from tests.e2e.support import ROOT, needs
+from tests.e2e.support import needs
 
 try:
     from prometheus_client.openmetrics.parser import text_string_to_metric_families
 except ImportError:
     text_string_to_metric_families = None
 
-PROMETHEUS_STARTS_S = 120
-PLACES = os.pathsep.join([os.environ.get("PATH", ""), str(ROOT / "build/unpacked/prometheus/usr/bin")])
-PROMTOOL, PROMETHEUS = (shutil.which(name, path=PLACES) for name in ("promtool", "prometheus"))
+LABELS = ("space", "severity", "pid", "host", "role")
 
 
-class OpenMetrics(ExportCase):
+class OpenMetrics(PrometheusCase, ExportCase):
     def wanted(self):
         """{name: {labels beside the profile's: value}} of some names, as the report has them."""
         report = self.seep("report", self.leak, "--format", "json").json()
@@ -37,8 +27,8 @@ class OpenMetrics(ExportCase):
                 "seep_steps": {(): 60}, "seep_complete": {(): 1},
                 "seep_findings": {(("severity", s),): sum(f["severity"] == s for f in report["findings"])
                                   for s in ("leak", "retention", "pressure", "info")},
-                "seep_process_rss_peak_bytes": {(("pid", str(p["pid"])),): p["rss_peak_bytes"]
-                                                for p in report["processes"]}}
+                "seep_process_rss_peak_bytes": {(("host", p["host"]), ("role", p["role"]), ("pid", str(p["pid"]))):
+                                                p["rss_peak_bytes"] for p in report["processes"]}}
 
     @needs(PROMTOOL, "no promtool here")
     def test_promtool_has_nothing_to_say(self):
@@ -63,42 +53,9 @@ class OpenMetrics(ExportCase):
         with served(self.export("openmetrics")) as target, self.prometheus(target) as ask:
             for name, values in self.wanted().items():
                 rows = ask(name)
-                self.assertEqual({tuple((k, v) for k, v in row["metric"].items()
-                                        if k in ("space", "severity", "pid")): float(row["value"][1]) for row in rows},
-                                 values, name)
-
-    @contextlib.contextmanager
-    def prometheus(self, target):
-        """Prometheus on a port of its own, and a function that asks it for the samples of a name."""
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            address = "127.0.0.1:%d" % s.getsockname()[1]
-        with open(self.path("prometheus.yml"), "w") as f:
-            f.write("scrape_configs:\n- job_name: seep\n  scrape_interval: 1s\n  static_configs:\n"
-                    "  - targets: ['%s']\n" % target)
-        with open(self.path("log"), "w") as log:
-            server = subprocess.Popen([PROMETHEUS, "--config.file", self.path("prometheus.yml"),
-                                       "--web.listen-address", address, "--storage.tsdb.path", self.path("tsdb")],
-                                      stdout=log, stderr=log)
-
-        def ask(name):
-            query = "http://%s/api/v1/query?%s" % (address, urllib.parse.urlencode({"query": name}))
-            direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            end = time.monotonic() + PROMETHEUS_STARTS_S
-            while time.monotonic() < end and server.poll() is None:
-                with contextlib.suppress(urllib.error.URLError, ConnectionError, ValueError):
-                    with direct.open(query, timeout=10) as reply:
-                        rows = json.load(reply)["data"]["result"]
-                    if rows:
-                        return rows
-                time.sleep(0.2)
-            with open(self.path("log")) as f:
-                self.fail("Prometheus knows no %s:\n%s" % (name, f.read()[-3000:]))
-        try:
-            yield ask
-        finally:
-            server.terminate()
-            server.wait(60)
+                self.assertEqual({frozenset((k, v) for k, v in row["metric"].items() if k in LABELS):
+                                  float(row["value"][1]) for row in rows},
+                                 {frozenset(labels): value for labels, value in values.items()}, name)
 
 
 @contextlib.contextmanager

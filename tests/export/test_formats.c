@@ -53,9 +53,12 @@ TEST(openmetrics_says_a_pid_once)
     json_array_append_new(json_object_get(report, "processes"),
                           json_pack("{s:i, s:i}", "pid", 10, "rss_peak_bytes", 7));
     ck_assert_int_eq(write_as(seep_export_openmetrics, SEEP_MEASURE_RETAINED), 0);
-    const char *at = strstr(text, "pid=\"10\"");
+    static const char name[] = "seep_process_rss_peak_bytes{profile=\"train.d\",role=\"helper\","
+                               "pid=\"10\"}";
+    const char *at = strstr(text, name);
+    ck_assert_ptr_nonnull(at);
     ck_assert_ptr_nonnull(strstr(at, "10\"} 7\n"));
-    ck_assert_ptr_null(strstr(at + 1, "pid=\"10\""));
+    ck_assert_ptr_null(strstr(at + 1, name));
 }
 
 TEST(a_frame_is_named_by_what_is_known)

@@ -90,6 +90,77 @@ TEST(every_process_is_a_label)
     ck_assert_str_eq(string(sample->label[3]->str), "11");
 }
 
+static int labels_of(const Seep__Pprof__Sample *sample, const char *key, const char *value)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < sample->n_label; i++)
+        n += strcmp(string(sample->label[i]->key), key) == 0 &&
+             (!value || strcmp(string(sample->label[i]->str), value) == 0);
+    return n;
+}
+
+static void add_rank(int pid, const char *host, int rank)
+{
+    json_array_append_new(json_object_get(report, "processes"),
+                          json_pack("{s:i, s:s, s:i, s:s}", "pid", pid, "host", host, "rank", rank,
+                                    "job_id", "4711"));
+}
+
+TEST(a_sample_has_the_hosts_and_ranks_of_its_processes)
+{
+    json_t *site = add_site(report, "host", "load", 5, 1000);
+
+    add_rank(20, "node1", 0);
+    add_rank(21, "node1", 1);
+    json_object_set_new(site, "processes", json_pack("[i,i]", 20, 21));
+    read_back(SEEP_MEASURE_PEAK);
+    const Seep__Pprof__Sample *sample = profile->sample[0];
+    ck_assert_int_eq(labels_of(sample, "host", "node1"), 1);
+    ck_assert_int_eq(labels_of(sample, "rank", NULL), 2);
+    ck_assert_int_eq(labels_of(sample, "job_id", "4711"), 1);
+    ck_assert_str_eq(string(profile->period_type->type), "space");
+}
+
+TEST(a_pid_that_two_hosts_have_tells_no_host)
+{
+    json_t *site = add_site(report, "host", "load", 5, 1000);
+
+    add_rank(20, "node1", 0);
+    add_rank(20, "node2", 1);
+    json_object_set_new(site, "processes", json_pack("[i]", 20));
+    read_back(SEEP_MEASURE_PEAK);
+    ck_assert_int_eq(labels_of(profile->sample[0], "process", "20"), 1);
+    ck_assert_int_eq(labels_of(profile->sample[0], "host", NULL), 0);
+    ck_assert_int_eq(labels_of(profile->sample[0], "rank", NULL), 0);
+}
+
+TEST(labels_are_bounded)
+{
+    json_t *site = add_site(report, "host", "load", 5, 1000), *pids = json_array();
+
+    for (int i = 0; i < 1000; i++) {
+        add_rank(100 + i, "node1", i);
+        json_array_append_new(pids, json_integer(100 + i));
+    }
+    json_object_set_new(site, "processes", pids);
+    read_back(SEEP_MEASURE_PEAK);
+    ck_assert_int_eq(labels_of(profile->sample[0], "process", NULL), 64);
+    ck_assert_int_eq(labels_of(profile->sample[0], "rank", NULL), 64);
+}
+
+TEST(its_time_is_when_it_was_as_it_says)
+{
+    json_t *job = json_object_get(report, "job");
+
+    json_object_set_new(job, "started_unix_s", json_real(1000));
+    json_object_set_new(job, "duration_s", json_real(20.5));
+    add_site(report, "host", "load", 5, 1000);
+    read_back(SEEP_MEASURE_LIVE);
+    ck_assert_int_eq(profile->time_nanos, 1020500000000);
+    ck_assert_int_eq(profile->duration_nanos, 20500000000);
+}
+
 static void free_all(void)
 {
     if (profile)

@@ -6,7 +6,7 @@
 
 static const char token[] = "0123456789abcdef";
 
-TEST(there_are_two_paths)
+TEST(there_are_three_paths)
 {
     static const char *const others[] = {"",
                                          "/",
@@ -23,10 +23,21 @@ TEST(there_are_two_paths)
                                          "/0123456789abcde/",
                                          "/1123456789abcdef/data"};
 
-    ck_assert_int_eq(seep_serve_path_of("/0123456789abcdef/", token), SEEP_SERVE_PAGE);
-    ck_assert_int_eq(seep_serve_path_of("/0123456789abcdef/data", token), SEEP_SERVE_DATA);
+    ck_assert_int_eq(seep_serve_path_of("/0123456789abcdef/", token, false), SEEP_SERVE_PAGE);
+    ck_assert_int_eq(seep_serve_path_of("/0123456789abcdef/data", token, false), SEEP_SERVE_DATA);
+    ck_assert_int_eq(seep_serve_path_of("/0123456789abcdef/metrics", token, false),
+                     SEEP_SERVE_METRICS);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        ck_assert_msg(seep_serve_path_of(others[i], token) == SEEP_SERVE_NOTHING, "%s", others[i]);
+        ck_assert_msg(seep_serve_path_of(others[i], token, true) == SEEP_SERVE_NOTHING, "%s",
+                      others[i]);
+}
+
+TEST(the_metrics_alone_may_need_no_secret)
+{
+    ck_assert_int_eq(seep_serve_path_of("/metrics", token, true), SEEP_SERVE_METRICS);
+    ck_assert_int_eq(seep_serve_path_of("/metrics", token, false), SEEP_SERVE_NOTHING);
+    ck_assert_int_eq(seep_serve_path_of("/data", token, true), SEEP_SERVE_NOTHING);
+    ck_assert_int_eq(seep_serve_path_of("/metrics/", token, true), SEEP_SERVE_NOTHING);
 }
 
 static bool is_own(const char *bound, const char *host)

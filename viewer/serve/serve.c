@@ -10,6 +10,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@ struct serve {
     const struct seep_view_of *of;
     struct seep_http *http;
     struct seep_follower *follower;
+    bool open_metrics;    /* at /metrics, without the secret */
     bool tells;           /* prints a status line, on a terminal */
     bool unusable;        /* set by a reading */
     bool was_read, ended; /* the first reading is done; the job has ended */
@@ -115,7 +117,11 @@ static int print_where(const struct serve *serve, const struct seep_serve_addres
         seep_complain("%s is open to other machines: anybody with the URL can read the profile, "
                       "unencrypted: use `ssh -L` to a loopback address instead",
                       address->host);
-    printf("%s\n", seep_http_url(serve->http));
+    const char *url = seep_http_url(serve->http);
+    printf("%s\n", url);
+    if (serve->open_metrics) /* http://HOST:PORT/SECRET/ */
+        printf("%.*s/metrics\n",
+               (int)strcspn(url + strlen("http://"), "/") + (int)strlen("http://"), url);
     if (serve->tells)
         puts("Ctrl-C ends it.");
     if (fflush(stdout) == 0)
@@ -131,7 +137,7 @@ static int serve_job(struct serve *serve, const struct seep_follow_how *how,
     struct seep_error err = {0};
     int status;
 
-    serve->http = seep_http_start(address, &err);
+    serve->http = seep_http_start(address, serve->open_metrics, &err);
     if (!serve->http) {
         seep_complain("%s %s: choose another address or port, or none", err.file, err.text);
         return SEEP_EXIT_UNUSABLE;
@@ -165,9 +171,9 @@ static bool is_folder(const char *dir)
     return false;
 }
 
-int seep_serve(const struct seep_view_of *of, struct seep_serve_address *address)
+int seep_serve(const struct seep_view_of *of, struct seep_serve_address *address, bool open_metrics)
 {
-    struct serve serve = {.of = of, .tells = isatty(STDOUT_FILENO)};
+    struct serve serve = {.of = of, .open_metrics = open_metrics, .tells = isatty(STDOUT_FILENO)};
     struct seep_serve_reading reading;
 
     if (!of->look && !is_folder(of->dir))

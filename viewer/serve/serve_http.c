@@ -22,6 +22,7 @@ struct seep_http {
     int fd; /* the daemon's epoll descriptor */
     char token[2 * TOKEN_BYTES + 1];
     char url[SEEP_SERVE_HOST_BYTES + 256 + 2 * TOKEN_BYTES];
+    bool open_metrics;
     struct seep_guests guests;
     struct seep_served *newest,
         *page; /* the last reading, and the last one that has a page; NULL: none yet */
@@ -77,28 +78,35 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 
 /* Sends a reading, unless the client has it already. */
 static enum MHD_Result give(struct MHD_Connection *connection, struct seep_served *served,
-                            bool page)
+                            enum seep_served_part part)
 {
     if (seep_serve_names_version(header(connection, MHD_HTTP_HEADER_IF_NONE_MATCH),
                                  served->version))
         return say(connection, MHD_HTTP_NOT_MODIFIED, "");
     const bool gzip = seep_serve_takes_gzip(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));
-    return queue(connection, MHD_HTTP_OK, seep_served_response(served, page, gzip));
+    return queue(connection, MHD_HTTP_OK, seep_served_response(served, part, gzip));
 }
 
-/* The page exists after the first reading. The data newer than the reading that the page has
- * (?after=N) exists after the next one. A request for either waits, up to a limit. */
+static const enum seep_served_part part_of[] = {[SEEP_SERVE_PAGE] = SEEP_SERVED_PAGE,
+                                                [SEEP_SERVE_DATA] = SEEP_SERVED_DATA,
+                                                [SEEP_SERVE_METRICS] = SEEP_SERVED_METRICS};
+
+/* The page and the metrics exist after the first reading; the metrics of a job that has not begun
+ * do not. The data newer than the reading that the page has (?after=N) exists after the next one. A
+ * request for any of them waits, up to a limit. */
 static enum MHD_Result answer_path(struct seep_http *http, struct seep_guest *guest,
                                    enum seep_serve_path path)
 {
     struct MHD_Connection *c = guest->connection;
     const char *after = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "after");
-    const bool page = path == SEEP_SERVE_PAGE;
-    struct seep_served *served = page ? http->page : http->newest;
-    const unsigned long known = after && !page ? strtoul(after, NULL, 10) : 0;
+    const bool data = path == SEEP_SERVE_DATA;
+    struct seep_served *served = data ? http->newest : http->page;
+    const unsigned long known = after && data ? strtoul(after, NULL, 10) : 0;
 
+    if (served && path == SEEP_SERVE_METRICS && !served->metrics.text)
+        return say(c, MHD_HTTP_SERVICE_UNAVAILABLE, "There is no profile yet.\n");
     if (served && served->version > known)
-        return give(c, served, page);
+        return give(c, served, part_of[path]);
     if (guest->has_waited && served)
         return say(c, MHD_HTTP_NO_CONTENT, "");
     if (guest->has_waited)
@@ -141,7 +149,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
         return MHD_YES;
     if (!seep_serve_host_is_own(&http->address, header(connection, MHD_HTTP_HEADER_HOST)))
         return say(connection, MHD_HTTP_MISDIRECTED_REQUEST, "Unknown host.\n");
-    const enum seep_serve_path path = seep_serve_path_of(url, http->token);
+    const enum seep_serve_path path = seep_serve_path_of(url, http->token, http->open_metrics);
     if (path == SEEP_SERVE_NOTHING)
         return say(connection, MHD_HTTP_NOT_FOUND, "Not found.\n");
     seep_guest_set(&http->guests, guest, SEEP_GUEST_TAKES);
@@ -250,7 +258,8 @@ static int start(struct seep_http *http, const char *name, struct seep_error *er
     return 0;
 }
 
-struct seep_http *seep_http_start(struct seep_serve_address *address, struct seep_error *err)
+struct seep_http *seep_http_start(struct seep_serve_address *address, bool open_metrics,
+                                  struct seep_error *err)
 {
     struct seep_http *http = calloc(1, sizeof *http);
     char name[SEEP_SERVE_HOST_BYTES + 8];
@@ -261,6 +270,7 @@ struct seep_http *seep_http_start(struct seep_serve_address *address, struct see
         return NULL;
     }
     http->address = *address;
+    http->open_metrics = open_metrics;
     if (start(http, name, err) < 0) {
         free(http);
         return NULL;

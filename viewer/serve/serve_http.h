@@ -1,5 +1,5 @@
-/* The server: one page and its data at one address that nobody can guess, and nothing else. No
- * request opens a file, and all work is done in seep_http_run(). For one thread. */
+/* The server: one page, its data and its metrics at one address that nobody can guess, and nothing
+ * else. No request opens a file, and all work is done in seep_http_run(). For one thread. */
 #ifndef SEEP_VIEWER_SERVE_SERVE_HTTP_H
 #define SEEP_VIEWER_SERVE_SERVE_HTTP_H
 
@@ -8,8 +8,10 @@
 
 struct seep_http;
 
-/* Listens. `address` out: with the port that was chosen. NULL with *err. */
-struct seep_http *seep_http_start(struct seep_serve_address *address, struct seep_error *err);
+/* Listens. `address` out: with the port that was chosen. open_metrics: the metrics are at /metrics
+ * as well, for anybody who can connect. NULL with *err. */
+struct seep_http *seep_http_start(struct seep_serve_address *address, bool open_metrics,
+                                  struct seep_error *err);
 
 /* "http://127.0.0.1:8080/…/": anybody who has it can read the page. */
 const char *seep_http_url(const struct seep_http *http);

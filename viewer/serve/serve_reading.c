@@ -1,11 +1,14 @@
 #include "viewer/serve/serve_reading.h"
 
+#include "libprof/export/export_formats.h"
 #include "libprof/report_read/report_view.h"
+#include "viewer/output.h"
 #include "viewer/page/page_html.h"
 #include "viewer/serve/served.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static int piece_of(int (*put)(FILE *out), struct seep_piece *piece)
 {
@@ -70,12 +73,46 @@ static enum seep_served_state state_of(struct seep_serve_reading *reading, const
     return reading->ended || seep_get_runs(page) ? SEEP_SERVED_LIVE : SEEP_SERVED_UNKNOWN;
 }
 
+/* The figures of the reading, for monitoring. */
+static int add_metrics(struct seep_served *served, const json_t *report, const char *name)
+{
+    const struct seep_export_options options = {.profile = name, .read_unix_s = (double)time(NULL)};
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    int r = out ? seep_export_openmetrics(report, &options, out) : -SEEP_ENOMEM;
+
+    if (out && fclose(out) != 0)
+        r = -SEEP_ENOMEM;
+    if (r < 0) {
+        free(text);
+        return r;
+    }
+    return seep_served_add_metrics(served, text, n);
+}
+
+static struct seep_served *served_of(struct seep_serve_reading *reading, json_t *page,
+                                     const json_t *report, enum seep_served_state state,
+                                     const char *why)
+{
+    struct seep_served *served =
+        seep_served_create(page, state, ++reading->version, why, &reading->begin, &reading->end);
+    char *name = report ? seep_output_name_of(reading->of.dir) : NULL;
+    int r = !report ? 0 : served && name ? add_metrics(served, report, name) : -SEEP_ENOMEM;
+
+    free(name);
+    if (r == 0)
+        return served;
+    seep_served_release(served);
+    return NULL;
+}
+
 /* The folder of a job that has just begun is empty. */
 static int read_job(void *context, void **seen, struct seep_error *err)
 {
     struct seep_serve_reading *reading = context;
-    json_t *page = NULL;
-    int r = seep_view_page(&reading->of, &page, err);
+    json_t *page = NULL, *report = NULL;
+    int r = seep_view_page(&reading->of, &page, &report, err);
 
     if (r == -SEEP_ENOMEM || (r < 0 && !reading->seen && r != -SEEP_ENODATA))
         return r;
@@ -83,9 +120,9 @@ static int read_job(void *context, void **seen, struct seep_error *err)
                                          : reading->seen ? SEEP_SERVED_FAILED
                                                          : SEEP_SERVED_WAITING;
     reading->seen = reading->seen || page;
-    *seen = seep_served_create(page, state, ++reading->version, page ? "" : err->text,
-                               &reading->begin, &reading->end);
+    *seen = served_of(reading, page, report, state, page ? "" : err->text);
     json_decref(page);
+    json_decref(report);
     if (*seen) {
         *err = (struct seep_error){0};
         return 0;

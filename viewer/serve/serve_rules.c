@@ -17,15 +17,23 @@ static bool is_same(const char *a, const char *b, size_t n)
     return differs == 0;
 }
 
-enum seep_serve_path seep_serve_path_of(const char *path, const char *token)
+enum seep_serve_path seep_serve_path_of(const char *path, const char *token, bool open_metrics)
 {
+    static const struct {
+        const char *name;
+        enum seep_serve_path path;
+    } table[] = {{"", SEEP_SERVE_PAGE}, {"data", SEEP_SERVE_DATA}, {"metrics", SEEP_SERVE_METRICS}};
     const size_t n = strlen(token), length = strlen(path);
 
+    if (open_metrics && strcmp(path, "/metrics") == 0)
+        return SEEP_SERVE_METRICS;
     if (length < n + 2 || path[0] != '/' || path[n + 1] != '/' || !is_same(path + 1, token, n))
         return SEEP_SERVE_NOTHING;
-    if (strcmp(path + n + 2, "") == 0)
-        return SEEP_SERVE_PAGE;
-    return strcmp(path + n + 2, "data") == 0 ? SEEP_SERVE_DATA : SEEP_SERVE_NOTHING;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strcmp(path + n + 2, table[i].name) == 0)
+            return table[i].path;
+    }
+    return SEEP_SERVE_NOTHING;
 }
 
 static bool is_host(const char *host, const char *name, unsigned port)

@@ -4,11 +4,12 @@
 
 #include "viewer/serve/serve_address.h"
 
-enum seep_serve_path { SEEP_SERVE_NOTHING, SEEP_SERVE_PAGE, SEEP_SERVE_DATA };
+enum seep_serve_path { SEEP_SERVE_NOTHING, SEEP_SERVE_PAGE, SEEP_SERVE_DATA, SEEP_SERVE_METRICS };
 
-/* What a path asks for: "/TOKEN/" and "/TOKEN/data"; anything else is nothing. The time it takes
- * reveals only the token's length. */
-enum seep_serve_path seep_serve_path_of(const char *path, const char *token);
+/* What a path asks for: "/TOKEN/", "/TOKEN/data" and "/TOKEN/metrics"; "/metrics" only if the
+ * metrics are open to all who can connect; anything else is nothing. The time it takes reveals only
+ * the token's length. */
+enum seep_serve_path seep_serve_path_of(const char *path, const char *token, bool open_metrics);
 
 /* Whether a request that names `host` (its Host header, or NULL) is meant for us: refuses a page of
  * another site whose name was made to resolve to this server. `address` has the port that is

@@ -129,8 +129,10 @@ static void release_one(void *of)
         return;
     free((char *)served->data.text);
     free((char *)served->page.text);
+    free((char *)served->metrics.text);
     seep_piece_fini(&served->data);
     seep_piece_fini(&served->page);
+    seep_piece_fini(&served->metrics);
     free(served);
 }
 
@@ -139,7 +141,7 @@ void seep_served_release(struct seep_served *served)
 {
     if (!served)
         return;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2 * SEEP_SERVED_N_PARTS; i++) {
         struct MHD_Response **response = &served->responses[i / 2][i % 2];
         if (*response)
             MHD_destroy_response(*response);
@@ -148,32 +150,49 @@ void seep_served_release(struct seep_served *served)
     release_one(served);
 }
 
-static void add_headers(struct MHD_Response *response, const struct seep_served *served, bool page)
+int seep_served_add_metrics(struct seep_served *served, char *text, size_t n)
 {
+    if (seep_piece_init(&served->metrics, text, n) == 0)
+        return 0;
+    free(text);
+    served->metrics = (struct seep_piece){0};
+    return -SEEP_ENOMEM;
+}
+
+static void add_headers(struct MHD_Response *response, const struct seep_served *served,
+                        enum seep_served_part part)
+{
+    static const char *const types[SEEP_SERVED_N_PARTS] = {
+        [SEEP_SERVED_DATA] = "application/json",
+        [SEEP_SERVED_PAGE] = "text/html; charset=utf-8",
+        [SEEP_SERVED_METRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8"};
     char tag[32];
 
     snprintf(tag, sizeof tag, "W/\"%lu\"", served->version);
     MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, tag);
     MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
-                            page ? "text/html; charset=utf-8" : "application/json");
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, types[part]);
 }
 
-struct MHD_Response *seep_served_response(struct seep_served *served, bool page, bool gzip)
+struct MHD_Response *seep_served_response(struct seep_served *served, enum seep_served_part part,
+                                          bool gzip)
 {
+    const struct seep_piece *const parts[SEEP_SERVED_N_PARTS] = {[SEEP_SERVED_DATA] = &served->data,
+                                                                 [SEEP_SERVED_PAGE] = &served->page,
+                                                                 [SEEP_SERVED_METRICS] =
+                                                                     &served->metrics};
     const struct seep_piece *all[] = {served->begin, &served->data, served->end};
-    const struct seep_piece *whole = page ? &served->page : &served->data;
-    struct MHD_Response **response = &served->responses[page][gzip];
+    struct MHD_Response **response = &served->responses[part][gzip];
 
     if (*response)
         return *response;
-    if (page && served->begin)
+    if (part == SEEP_SERVED_PAGE && served->begin)
         *response = seep_pieces_response(all, 3, gzip, release_one, served);
     else
-        *response = seep_pieces_response(&whole, 1, gzip, release_one, served);
+        *response = seep_pieces_response(&parts[part], 1, gzip, release_one, served);
     if (*response) {
         served->references++;
-        add_headers(*response, served, page);
+        add_headers(*response, served, part);
     }
     return *response;
 }

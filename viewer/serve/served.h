@@ -1,5 +1,5 @@
-/* The result of one reading, made once and shared by all requests: the data of a page, and the
- * page. */
+/* The result of one reading, made once and shared by all requests: the data of a page, the page,
+ * and the figures for monitoring. */
 #ifndef SEEP_VIEWER_SERVE_SERVED_H
 #define SEEP_VIEWER_SERVE_SERVED_H
 
@@ -16,17 +16,24 @@ enum seep_served_state {
     SEEP_SERVED_ENDED,
 };
 
+enum seep_served_part {
+    SEEP_SERVED_DATA,
+    SEEP_SERVED_PAGE,
+    SEEP_SERVED_METRICS,
+    SEEP_SERVED_N_PARTS
+};
+
 struct seep_served {
     enum seep_served_state state;
     unsigned long version; /* counts readings, from 1 on */
     double steps;
     char why[512]; /* a reason for people, where the reading failed or waits; else "" */
-    struct seep_piece data, page;
-    const struct seep_piece *begin, *end; /* the page before and after its data; NULL: `page` is
-                                           * complete */
-    struct MHD_Response *responses[2][2]; /* of data and page, plain and gzip; NULL: not yet asked
-                                           * for */
-    unsigned references;                  /* one for each response, and one for the owner */
+    struct seep_piece data, page, metrics; /* metrics.text NULL: there are none */
+    const struct seep_piece *begin, *end;  /* the page before and after its data; NULL: `page` is
+                                            * complete */
+    struct MHD_Response *responses[SEEP_SERVED_N_PARTS][2]; /* plain and gzip; NULL: not yet asked
+                                                             * for */
+    unsigned references; /* one for each response, and one for the owner */
 };
 
 /* Made from a page's document (libprof/page/page_document.h; NULL where there is none), to which it
@@ -38,8 +45,13 @@ struct seep_served *seep_served_create(json_t *document, enum seep_served_state 
                                        const struct seep_piece *end);
 void seep_served_release(struct seep_served *served); /* Accepts NULL. */
 
-/* A response with the page or with its data alone; the sender need not keep the struct. NULL
- * without memory. One thread at a time. */
-struct MHD_Response *seep_served_response(struct seep_served *served, bool page, bool gzip);
+/* Adds the metrics: OpenMetrics text of n bytes, allocated, which it takes over. Before any
+ * response. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_served_add_metrics(struct seep_served *served, char *text, size_t n);
+
+/* A response with a part; the sender need not keep the struct. NULL without memory. One thread at a
+ * time. */
+struct MHD_Response *seep_served_response(struct seep_served *served, enum seep_served_part part,
+                                          bool gzip);
 
 #endif

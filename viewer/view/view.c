@@ -18,6 +18,7 @@ struct view_options {
     const char *roles; /* NULL: the shipped ones */
     bool all;
     bool serve;
+    bool open_metrics;
     struct seep_serve_address address; /* where it is served */
     int argc;
     char **argv;
@@ -51,6 +52,11 @@ static int check_arguments(int n, const struct view_options *o)
         seep_complain("view takes one folder or two: try `seep view DIR` or `seep view BASE NEW`");
     else if (o->serve && o->out)
         seep_complain("a served page is not written to a file: give --serve or -o, not both");
+    else if (o->open_metrics && !o->serve)
+        seep_complain("only a server has --metrics: add --serve, or write them by `seep export "
+                      "--format openmetrics`");
+    else if (n == 1 && o->open_metrics && seep_view_is_file(o->argv[optind]))
+        seep_complain("a look has no metrics: leave --metrics out, or name a folder");
     else if (n == 2 &&
              (seep_view_is_file(o->argv[optind]) || seep_view_is_file(o->argv[optind + 1])))
         seep_complain("a look is shown alone; it has all its looks: give one file, or two folders");
@@ -70,6 +76,8 @@ static bool take(void *to, const struct seep_option_given *given)
         return o->all = true;
     case SEEP_OPTION_SERVE:
         return read_address(given->value ? given->value : next_address(o), o);
+    case SEEP_OPTION_METRICS:
+        return o->open_metrics = true;
     case SEEP_OPTION_ROLES:
         return (o->roles = given->value);
     default:
@@ -115,7 +123,7 @@ static int write_page(const struct seep_view_of *of, const char *out)
     struct seep_error err = {0};
     json_t *page = NULL;
 
-    if (seep_view_page(of, &page, &err) < 0) {
+    if (seep_view_page(of, &page, NULL, &err) < 0) {
         seep_output_complain_analysis(&err, of->dir, of->roles);
         return SEEP_EXIT_UNUSABLE;
     }
@@ -145,7 +153,7 @@ int seep_view_main(int argc, char **argv)
     }
     const char *last = argv[argc - 1];
     const struct seep_view_of of = {last, seep_view_is_file(last), before, o.roles, o.all};
-    status = o.serve ? seep_serve(&of, &o.address) : write_page(&of, o.out);
+    status = o.serve ? seep_serve(&of, &o.address, o.open_metrics) : write_page(&of, o.out);
     json_decref(before);
     return status;
 }

@@ -27,16 +27,21 @@ static json_t *page_of_two(const json_t *before, const json_t *after, bool all)
     return page;
 }
 
-int seep_view_page(const struct seep_view_of *of, json_t **page, struct seep_error *err)
+int seep_view_page(const struct seep_view_of *of, json_t **page, json_t **report,
+                   struct seep_error *err)
 {
-    json_t *report = NULL;
+    json_t *made = NULL;
     int r = of->look ? seep_view_look(of->dir, page, err)
-                     : seep_view_report(of->dir, of->roles, &report, err);
+                     : seep_view_report(of->dir, of->roles, &made, err);
 
+    if (report)
+        *report = NULL;
     if (r < 0 || of->look)
         return r;
-    *page = of->before ? page_of_two(of->before, report, of->all)
-                       : seep_page_document(report, NULL, of->all);
-    json_decref(report);
+    *page = of->before ? page_of_two(of->before, made, of->all)
+                       : seep_page_document(made, NULL, of->all);
+    if (*page && report)
+        *report = json_incref(made);
+    json_decref(made);
     return *page ? 0 : seep_error_set(err, SEEP_ENOMEM, of->dir, 0, "out of memory for its page");
 }

@@ -22,9 +22,10 @@ struct seep_view_of {
 SEEP_MUST_CHECK int seep_view_report(const char *dir, const char *roles, json_t **report,
                                      struct seep_error *err);
 
-/* *page out, a new reference (libprof/page/page_document.h, page_look.h). Returns what
- * seep_analyse() or seep_view_look() does. */
-SEEP_MUST_CHECK int seep_view_page(const struct seep_view_of *of, json_t **page,
+/* *page out, a new reference (libprof/page/page_document.h, page_look.h). *report out, unless it is
+ * NULL: the report of `dir`, a new reference; NULL of a look. Returns what seep_analyse() or
+ * seep_view_look() does. */
+SEEP_MUST_CHECK int seep_view_page(const struct seep_view_of *of, json_t **page, json_t **report,
                                    struct seep_error *err);
 
 #endif
