@@ -33,6 +33,7 @@ void seep_digest_fini(struct seep_digest *d)
     free(d->job_ids.list);
     free(d->versions.list);
     free(d->step_sources.list);
+    free(d->cwds.list);
     seep_hash_fini(&d->text_index);
     seep_hash_fini(&d->stack_index);
     seep_hash_fini(&d->about_index);

@@ -31,7 +31,7 @@ enum {
     SEEP_DIGEST_RANKS = 1 << 18,     /* ranks that are told apart */
     SEEP_DIGEST_SOURCES = 1 << 14,   /* recorded folders that are told apart, */
     SEEP_DIGEST_HOSTS = 10 * 1024,   /* hosts, */
-    SEEP_DIGEST_FEW = 4,             /* and commands, ids of jobs, versions, step sources */
+    SEEP_DIGEST_FEW = 4,             /* and of commands, folders, ids of jobs and the like */
     SEEP_DIGEST_HOST_TEXT = 64,      /* with its NUL; longer names are cut */
     SEEP_DIGEST_TEXT = 4096,         /* of any text */
     SEEP_DIGEST_EXAMPLE_TEXT = 2000, /* of a finding as one process had it */
@@ -162,7 +162,7 @@ struct seep_digest {
 
     uint64_t numbers[SEEP_N_DIGEST_NUMBERS];
     uint8_t *ranks; /* [SEEP_DIGEST_RANKS / 8] a bit for each rank of which there is a profile */
-    struct seep_digest_set sources, hosts, commands, job_ids, versions, step_sources;
+    struct seep_digest_set sources, hosts, commands, job_ids, versions, step_sources, cwds;
 };
 
 /* Returns 0 or -SEEP_ENOMEM. Allocates; seep_digest_fini(), also after an error. */

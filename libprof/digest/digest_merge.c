@@ -98,6 +98,7 @@ int seep_digest_merge(struct seep_digest *d, const struct seep_digest *more)
     merge_set(&map, &d->job_ids, &more->job_ids, SEEP_DIGEST_FEW);
     merge_set(&map, &d->versions, &more->versions, SEEP_DIGEST_FEW);
     merge_set(&map, &d->step_sources, &more->step_sources, SEEP_DIGEST_FEW);
+    merge_set(&map, &d->cwds, &more->cwds, SEEP_DIGEST_FEW);
     seep_digest_map_fini(&map);
     if (!d->failed)
         seep_digest_fit(d);

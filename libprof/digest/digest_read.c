@@ -153,6 +153,7 @@ static void read_all(struct seep_digest_reader *r)
         read_set(r, "hosts", &d->hosts, SEEP_DIGEST_HOSTS, SEEP_DIGEST_HOST_TEXT);
     read_set(r, "seep", &d->versions, SEEP_DIGEST_FEW, SEEP_DIGEST_HOST_TEXT);
     read_set(r, "commands", &d->commands, SEEP_DIGEST_FEW, SEEP_DIGEST_TEXT / 4);
+    read_set(r, "cwds", &d->cwds, SEEP_DIGEST_FEW, SEEP_DIGEST_TEXT / 4);
     read_set(r, "job_ids", &d->job_ids, SEEP_DIGEST_FEW, SEEP_DIGEST_HOST_TEXT);
     read_set(r, "step_sources", &d->step_sources, SEEP_DIGEST_FEW, SEEP_DIGEST_HOST_TEXT);
     if (!r->wrong)

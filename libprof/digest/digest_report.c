@@ -110,7 +110,8 @@ static json_t *job_json(const struct seep_digest *d)
     if (d->commands.n)
         seep_json_append(command, json_string(d->texts[d->commands.list[0]]), &failed);
     seep_json_set(json, "command", command, &failed);
-    seep_json_set(json, "cwd", json_string(""), &failed);
+    seep_json_set(json, "cwd", json_string(d->cwds.n == 1 ? d->texts[d->cwds.list[0]] : ""),
+                  &failed);
     seep_json_set(json, "host", json_string(d->hosts.n ? d->texts[d->hosts.list[0]] : ""), &failed);
     seep_json_set(json, "job_ids", texts_json(d, &d->job_ids), &failed);
     seep_json_set(json, "started_unix_s", json_real((double)numbers[SEEP_DIGEST_NUMBER_STARTED]),
@@ -297,6 +298,7 @@ static json_t *site_json(const struct seep_digest *d, const struct seep_digest_g
     return json;
 }
 
+/* Largest first. */
 static int by_sum(const void *a, const void *b)
 {
     const struct seep_digest_group *p = a, *q = b;
@@ -304,22 +306,18 @@ static int by_sum(const void *a, const void *b)
     return (p->sum < q->sum) - (p->sum > q->sum);
 }
 
-static json_t *sites_json(const struct seep_digest *d)
+static json_t *sites_json(const struct seep_digest *d, const struct seep_digest_group *groups,
+                          size_t n)
 {
     json_t *list = json_array(), **frames = calloc(d->n_texts + 1, sizeof *frames);
-    struct seep_digest_group *groups = NULL;
-    size_t n = 0;
-    bool failed = !frames || seep_digest_groups(d, SEEP_DIGEST_SITES, &groups, &n);
+    bool failed = !frames;
 
-    if (n)
-        qsort(groups, n, sizeof *groups, by_sum);
     for (size_t i = 0; i < n && !failed; i++)
         if (d->stacks[groups[i].about - 1].n)
             seep_json_append(list, site_json(d, &groups[i], i + 1, frames, &failed), &failed);
     for (size_t i = 0; frames && i < d->n_texts; i++)
         json_decref(frames[i]);
     free(frames);
-    free(groups);
     return seep_json_whole(list, failed);
 }
 
@@ -327,34 +325,36 @@ static json_t *sites_json(const struct seep_digest *d)
 
 int seep_digest_report(const struct seep_digest *d, json_t **report)
 {
-    struct seep_digest_group *spaces;
-    size_t n;
-    json_t *json = json_object();
+    struct seep_digest_group *spaces = NULL, *sites = NULL;
+    size_t n_spaces = 0, n_sites = 0;
     bool failed = false;
 
-    if (!d->n_tops) {
-        json_decref(json);
+    if (!d->n_tops)
         return -SEEP_ENODATA;
-    }
-    if (seep_digest_groups(d, SEEP_DIGEST_SPACES, &spaces, &n)) {
-        json_decref(json);
+    if (seep_digest_groups(d, SEEP_DIGEST_SPACES, &spaces, &n_spaces) ||
+        seep_digest_groups(d, SEEP_DIGEST_SITES, &sites, &n_sites)) {
+        free(spaces);
         return -SEEP_ENOMEM;
     }
+    if (n_sites)
+        qsort(sites, n_sites, sizeof *sites, by_sum);
+    json_t *json = json_object();
     seep_json_set(json, "format", json_string("seep-report"), &failed);
     seep_json_set(json, "version", json_integer(2), &failed);
     seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
     seep_json_set(json, "job", job_json(d), &failed);
     seep_json_set(json, "digest", seep_digest_many_json(d), &failed);
     seep_json_set(json, "processes", processes_json(d), &failed);
-    seep_json_set(json, "spaces", spaces_json(d, spaces, n), &failed);
-    seep_json_set(json, "findings", seep_digest_findings_json(d), &failed);
+    seep_json_set(json, "spaces", spaces_json(d, spaces, n_spaces), &failed);
+    seep_json_set(json, "findings", seep_digest_findings_json(d, sites, n_sites), &failed);
     seep_json_set(json, "findings_left_out", seep_digest_left_out_json(d), &failed);
-    seep_json_set(json, "sites", sites_json(d), &failed);
-    seep_json_set(json, "timeline", timeline_json(d, spaces, n), &failed);
+    seep_json_set(json, "sites", sites_json(d, sites, n_sites), &failed);
+    seep_json_set(json, "timeline", timeline_json(d, spaces, n_spaces), &failed);
     seep_json_set(json, "coverage",
                   json_pack("{s:[], s:o}", "hooks", "not_seen", seep_digest_not_seen_json(d)),
                   &failed);
     free(spaces);
+    free(sites);
     *report = seep_json_whole(json, failed);
     return *report ? 0 : -SEEP_ENOMEM;
 }

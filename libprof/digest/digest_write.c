@@ -251,6 +251,7 @@ json_t *seep_digest_json(const struct seep_digest *d)
         set(&w, json, "version", json_integer(SEEP_DIGEST_VERSION));
         set(&w, json, "seep", texts_json(&w, &d->versions));
         set(&w, json, "commands", texts_json(&w, &d->commands));
+        set(&w, json, "cwds", texts_json(&w, &d->cwds));
         set(&w, json, "job_ids", texts_json(&w, &d->job_ids));
         set(&w, json, "step_sources", texts_json(&w, &d->step_sources));
         set(&w, json, "numbers", numbers_json(&w));

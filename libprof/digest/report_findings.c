@@ -18,6 +18,8 @@ enum spread { SPREAD_ALL, SPREAD_ONE, SPREAD_HOST, SPREAD_SOME };
 struct told {
     const struct seep_digest *d;
     const struct seep_digest_group *g;
+    const struct seep_digest_group *sites; /* of the report */
+    size_t n_sites;
     enum spread spread;
     uint8_t role;    /* that most of its processes have */
     uint64_t n, of;  /* processes of that role with it, and in all */
@@ -26,9 +28,11 @@ struct told {
     char n_text[SEEP_SIZE_TEXT], of_text[SEEP_SIZE_TEXT];
 };
 
-static void tell(struct told *t, const struct seep_digest *d, const struct seep_digest_group *g)
+static void tell(struct told *t)
 {
-    *t = (struct told){.d = d, .g = g};
+    const struct seep_digest *d = t->d;
+    const struct seep_digest_group *g = t->g;
+
     for (uint8_t i = 0; i < SEEP_N_DIGEST_ROLES; i++)
         if (g->n_by_role[i] > g->n_by_role[t->role])
             t->role = i;
@@ -120,7 +124,8 @@ static json_t *evidence(const struct told *t)
     size_t i;
 
     where(t, line);
-    add_line(list, line, &failed);
+    if (t->of > 1)
+        add_line(list, line, &failed);
     if (t->g->n > 1) {
         snprintf(line, sizeof line, SEEP_DIGEST_EACH_TEXT,
                  seep_text_size((double)t->g->sum / (double)t->g->n, mean), t->place,
@@ -198,6 +203,27 @@ static json_t *frame_json(const struct seep_digest *d, uint32_t frame)
     return frame ? json_loads(d->texts[frame], 0, NULL) : json_null();
 }
 
+/* Sites of its line, the largest ones. */
+static json_t *sites_of(const struct told *t)
+{
+    enum { MOST = 16 };
+    const struct seep_digest *d = t->d;
+    const struct seep_digest_about *about = &d->abouts[t->g->about - 1];
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < t->n_sites && json_array_size(list) < MOST && !failed; i++) {
+        const struct seep_digest_stack *stack = &d->stacks[t->sites[i].about - 1];
+        char id[24];
+        if (!about->frame || t->sites[i].subject != about->space || stack->look_at < 0 ||
+            d->stack_frames[stack->at + (size_t)stack->look_at] != about->frame)
+            continue;
+        snprintf(id, sizeof id, "S%zu", i + 1);
+        seep_json_append(list, json_string(id), &failed);
+    }
+    return seep_json_whole(list, failed);
+}
+
 static json_t *finding_json(const struct told *t, size_t number)
 {
     const struct seep_digest_about *about = &t->d->abouts[t->g->about - 1];
@@ -219,7 +245,7 @@ static json_t *finding_json(const struct told *t, size_t number)
     seep_json_set(json, "role", json_string(seep_digest_parts[about->part]), &failed);
     seep_json_set(json, "processes", json_pack("[i]", (int)(t->g->max.pid & INT32_MAX)), &failed);
     seep_json_set(json, "frame", frame_json(t->d, about->frame), &failed);
-    seep_json_set(json, "sites", json_array(), &failed);
+    seep_json_set(json, "sites", sites_of(t), &failed);
     seep_json_set(json, "holders", json_null(), &failed);
     seep_json_set(json, "kept_at", json_null(), &failed);
     seep_json_set(json, "spread", spread_json(t), &failed);
@@ -262,7 +288,8 @@ static int sorted_groups(const struct seep_digest *d, struct seep_digest_group *
     return rc;
 }
 
-json_t *seep_digest_findings_json(const struct seep_digest *d)
+json_t *seep_digest_findings_json(const struct seep_digest *d,
+                                  const struct seep_digest_group *sites, size_t n_sites)
 {
     struct seep_digest_group *groups;
     size_t n;
@@ -274,8 +301,8 @@ json_t *seep_digest_findings_json(const struct seep_digest *d)
         return NULL;
     }
     for (size_t i = 0; i < n && i < MAX_FINDINGS && !failed; i++) {
-        struct told t;
-        tell(&t, d, &groups[i]);
+        struct told t = {.d = d, .g = &groups[i], .sites = sites, .n_sites = n_sites};
+        tell(&t);
         seep_json_append(list, finding_json(&t, i + 1), &failed);
         json_decref(t.example);
     }

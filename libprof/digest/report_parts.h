@@ -43,8 +43,10 @@ struct seep_digest_group {
 SEEP_MUST_CHECK int seep_digest_groups(const struct seep_digest *d, enum seep_digest_kind kind,
                                        struct seep_digest_group **groups, size_t *n);
 
-/* New references, NULL without memory. */
-json_t *seep_digest_findings_json(const struct seep_digest *d);
+/* New references, NULL without memory. `sites`: groups of sites in the order of the report, where
+ * sites[i] is S(i + 1). */
+json_t *seep_digest_findings_json(const struct seep_digest *d,
+                                  const struct seep_digest_group *sites, size_t n_sites);
 json_t *seep_digest_left_out_json(const struct seep_digest *d);
 json_t *seep_digest_many_json(const struct seep_digest *d);     /* the field `digest` */
 json_t *seep_digest_histogram_json(const uint64_t *buckets);    /* [{at_least, n}] */

@@ -57,7 +57,7 @@ static void put_distribution(FILE *to, const struct measure *m, const json_t *it
 
 static void put_distributions(const json_t *digest, FILE *out)
 {
-    const char *label = "processes";
+    const char *label = "range";
     json_t *its;
     size_t i;
 

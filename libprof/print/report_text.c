@@ -105,8 +105,26 @@ static void put_why(const struct page *p, const json_t *job)
     seep_put_wrapped(p->out, why, LABEL, LABEL);
 }
 
+/* Of a digest, which knows neither when nor how often. */
+static void put_space_of_many(const struct page *p, FILE *to, const json_t *totals)
+{
+    struct seep_slope slope = {0};
+
+    fputs(": peaks ", to);
+    seep_put_size(to, seep_get_number(totals, "peak_bytes"));
+    fputs(" in sum, ", to);
+    seep_put_size(to, seep_get_number(totals, "live_bytes"));
+    fputs(" live near the end", to);
+    if (seep_get_slope(totals, "growth_bytes_per_step", &slope) && slope.low > 0) {
+        fputs(", growing by ", to);
+        seep_put_size(to, slope.value);
+        fprintf(to, " a %s", p->unit);
+    }
+}
+
 static void put_spaces(const struct page *p, const json_t *report)
 {
+    const bool is_digest = json_is_object(json_object_get(report, "digest"));
     const char *key, *label = "memory";
     char when[SEEP_WHEN_TEXT];
     json_t *totals;
@@ -115,6 +133,12 @@ static void put_spaces(const struct page *p, const json_t *report)
         struct seep_paragraph line;
         FILE *to = begin(&line, p, label);
         seep_put_text(to, key);
+        label = "";
+        if (is_digest) {
+            put_space_of_many(p, to, totals);
+            seep_put_end(&line);
+            continue;
+        }
         fputs(": peak ", to);
         seep_put_size(to, seep_get_number(totals, "peak_bytes"));
         fprintf(to, " %s, ",
@@ -123,7 +147,6 @@ static void put_spaces(const struct page *p, const json_t *report)
         fputs(p->running ? " live now, " : " live at exit, ", to);
         seep_put_count(to, seep_get_number(totals, "allocations"), "allocation");
         seep_put_end(&line);
-        label = "";
     }
 }
 

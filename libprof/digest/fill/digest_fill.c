@@ -111,21 +111,23 @@ static void add_command(struct seep_digest_fill *f)
     seep_digest_add_text(f->d, &f->d->commands, text_of(f, text, MOST), SEEP_DIGEST_FEW);
 }
 
+static void add_text(struct seep_digest_fill *f, struct seep_digest_set *set, const json_t *text,
+                     size_t bytes)
+{
+    if (json_is_string(text))
+        seep_digest_add_text(f->d, set, text_of(f, json_string_value(text), bytes),
+                             SEEP_DIGEST_FEW);
+}
+
 static void add_texts(struct seep_digest_fill *f)
 {
     const struct seep_model *m = f->code->model;
-    const char *version = json_string_value(json_object_get(f->report, "seep"));
-
-    const char *source =
-        json_string_value(json_object_get(json_object_get(f->report, "job"), "step_source"));
+    const json_t *job = json_object_get(f->report, "job");
 
     add_command(f);
-    if (source)
-        seep_digest_add_text(f->d, &f->d->step_sources, text_of(f, source, SEEP_DIGEST_HOST_TEXT),
-                             SEEP_DIGEST_FEW);
-    if (version)
-        seep_digest_add_text(f->d, &f->d->versions, text_of(f, version, SEEP_DIGEST_HOST_TEXT),
-                             SEEP_DIGEST_FEW);
+    add_text(f, &f->d->cwds, json_object_get(job, "cwd"), SEEP_DIGEST_TEXT / 4);
+    add_text(f, &f->d->step_sources, json_object_get(job, "step_source"), SEEP_DIGEST_HOST_TEXT);
+    add_text(f, &f->d->versions, json_object_get(f->report, "seep"), SEEP_DIGEST_HOST_TEXT);
     for (size_t i = 0; i < m->n_processes && !f->d->failed; i++) {
         const struct seep_process_identity *id = &m->processes[i].id;
         if (id->host[0])
