@@ -99,28 +99,40 @@ static int write_digest(const struct seep_digest *d, const char *out)
     return status;
 }
 
-/* Each folder is summed up by itself: so a job of any number of machines takes the memory of one.
- */
-static int digest_of(char **names, size_t n, const struct digest_options *o)
+/* Adds what a name stands for: itself, or the folders in it. Each is summed up by itself, so that a
+ * job of any number of machines takes the memory of one. Returns how many were added, or
+ * -SEEP_ENOMEM. */
+static int add_name(struct seep_digest *all, const char *name, const char *roles)
 {
     struct seep_part_folders parts;
+    int added = 0, rc = seep_part_folders_find(&name, 1, &parts);
+
+    for (size_t i = 0; i < parts.n && rc >= 0; i++) {
+        rc = add_one(all, parts.dirs[i], roles);
+        added += rc > 0;
+    }
+    if (parts.more)
+        seep_complain("%s has more folders than are taken: name them, or merge their digests",
+                      name);
+    seep_part_folders_fini(&parts);
+    return rc < 0 ? rc : added;
+}
+
+static int digest_of(char **names, size_t n, const struct digest_options *o)
+{
     struct seep_digest all;
     int added = 0, rc = seep_digest_init(&all), status = SEEP_EXIT_UNUSABLE;
 
-    if (seep_part_folders_find((const char *const *)names, n, &parts))
-        rc = -SEEP_ENOMEM;
-    for (size_t i = 0; i < parts.n && !rc; i++) {
-        rc = add_one(&all, parts.dirs[i], o->roles);
-        added += rc > 0;
-        rc = rc < 0 ? rc : 0;
+    for (size_t i = 0; i < n && rc >= 0; i++) {
+        rc = add_name(&all, names[i], o->roles);
+        added += rc > 0 ? rc : 0;
     }
-    if (rc)
+    if (rc < 0)
         seep_complain("not enough memory to merge: end other programs");
     else if (added)
         status = write_digest(&all, o->out);
     else
         seep_complain("nothing is left to make a digest of");
-    seep_part_folders_fini(&parts);
     seep_digest_fini(&all);
     return status;
 }

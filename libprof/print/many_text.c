@@ -47,6 +47,10 @@ static void put_distribution(FILE *to, const struct measure *m, const json_t *it
     put_value(to, m, n > 0 ? seep_get_number(its, "sum") / n : 0);
     if (!(n > 1))
         return;
+    if (!(seep_get_number(least, "value") < seep_get_number(most, "value"))) {
+        fputs(" each", to);
+        return;
+    }
     fputs(" on average, ", to);
     put_value(to, m, seep_get_number(least, "value"));
     put_who(to, least);
