@@ -63,10 +63,10 @@ static uint32_t example_of(struct seep_digest_fill *f, const json_t *finding)
 
 /* ---- contributions ----------------------------------------------------------------------- */
 
-/* What a process has of a finding. */
+/* What a process has of a finding. The finding's own figures are shared out by what each process's
+ * part of its sites does, because each pattern has its own way to count them. */
 struct share {
-    uint64_t bytes, blocks; /* kept */
-    uint64_t growth;        /* thousandths of bytes a step */
+    uint64_t held, rise; /* at the end of the last judged step, and since the first one */
     uint64_t course[SEEP_DIGEST_COURSE];
 };
 
@@ -77,15 +77,31 @@ static uint64_t at(const struct seep_level *level, int32_t step)
     return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-/* Growth from the end of the warm-up, if the finding grows. */
-static uint64_t growth_of(const struct seep_digest_fill *f, const struct seep_finding *finding)
+/* A finding without sites is about what no line made: processes have equal parts of it. */
+static void share_of(struct seep_digest_fill *f, const struct seep_finding *finding,
+                     uint32_t process, struct share *share)
 {
     const struct seep_span *span = &f->findings->span;
-    const uint64_t low = at(&f->level, span->judge), high = at(&f->level, span->last);
 
-    if (finding->growth.value <= 0 || high <= low || span->last <= span->judge)
-        return 0;
-    return (uint64_t)((double)(high - low) * 1000 / (double)(span->last - span->judge));
+    *share = (struct share){.held = 1, .rise = 1};
+    if (!finding->n_sites)
+        return;
+    if (seep_level_sum(f->code->model, finding->sites, finding->n_sites, process, &f->level)) {
+        f->d->failed = true;
+        return;
+    }
+    const uint64_t low = at(&f->level, span->judge);
+    share->held = at(&f->level, span->last);
+    share->rise = share->held > low ? share->held - low : 0;
+    if (!share->held)
+        share->held = (uint64_t)seep_level_highest(&f->level).bytes;
+    seep_digest_level_course(f, &f->level, share->course);
+}
+
+/* The part of a total: part / all; 0 if there is nothing to go by. */
+static uint64_t part_of(uint64_t total, uint64_t part, uint64_t all)
+{
+    return all ? (uint64_t)((unsigned __int128)total * part / all) : 0;
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -93,61 +109,45 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* A finding without sites is about what no line made: processes have equal parts of it. */
-static void share_of(struct seep_digest_fill *f, const struct seep_finding *finding,
-                     uint32_t process, struct share *share)
-{
-    const uint64_t n = finding->n_processes ? finding->n_processes : 1;
-
-    *share = (struct share){0};
-    if (!finding->n_sites) {
-        share->bytes = larger(finding->live_bytes, finding->asked_bytes) / n;
-        share->blocks = finding->count / n;
-        if (finding->growth.value > 0)
-            share->growth = (uint64_t)(finding->growth.value * 1000 / (double)n);
-        return;
-    }
-    if (seep_level_sum(f->code->model, finding->sites, finding->n_sites, process, &f->level)) {
-        f->d->failed = true;
-        return;
-    }
-    const int64_t blocks = seep_level_at(&f->level, f->findings->span.last).blocks;
-    share->bytes = at(&f->level, f->findings->span.last);
-    share->blocks = blocks > 0 ? (uint64_t)blocks : 0;
-    if (!share->bytes)
-        share->bytes = (uint64_t)seep_level_highest(&f->level).bytes;
-    share->bytes = larger(share->bytes, finding->asked_bytes);
-    share->growth = growth_of(f, finding);
-    seep_digest_level_course(f, &f->level, share->course);
-}
-
+/* `all`: the sums over the finding's processes. */
 static void add_share(struct seep_digest_fill *f, const struct seep_finding *finding,
-                      uint32_t about, uint32_t example, uint32_t process)
+                      struct seep_digest_found found, uint32_t about, uint32_t process,
+                      const struct share *share, const struct share *all)
 {
     const struct seep_model_process *p = &f->code->model->processes[process];
-    const struct seep_digest_who who = seep_digest_fill_who(f, process, 0);
-    struct share share;
-
-    share_of(f, finding, process, &share);
-    if (f->d->failed)
-        return;
-    const struct seep_digest_found found = {
-        .growth_sum = share.growth,
-        .growth_most = share.growth,
-        .blocks = share.blocks,
-        .first_step = finding->first_step > 0 ? (uint64_t)finding->first_step : 0,
-        .ranks = p->id.rank >= 0,
-        .least_rank = p->id.rank,
-        .most_rank = p->id.rank,
-        .least_host = who.host,
-        .most_host = who.host,
-        .example = example,
-    };
+    const uint64_t total = larger(finding->live_bytes, finding->asked_bytes);
+    const uint64_t bytes = part_of(total, share->held, all->held);
+    const double growth = finding->growth.value > 0 ? finding->growth.value * 1000 : 0;
     const struct seep_digest_key key = {
-        .kind = SEEP_DIGEST_FINDINGS, .bucket = seep_digest_bucket(share.bytes), .about = about};
+        .kind = SEEP_DIGEST_FINDINGS, .bucket = seep_digest_bucket(bytes), .about = about};
+
+    found.growth_sum =
+        part_of(growth < 9e18 ? (uint64_t)growth : SEEP_DIGEST_MOST, share->rise, all->rise);
+    found.growth_most = found.growth_sum;
+    found.blocks = part_of(finding->count, share->held, all->held);
+    found.ranks = p->id.rank >= 0;
+    found.least_rank = found.most_rank = p->id.rank;
+    found.least_host = found.most_host = seep_digest_fill_who(f, process, 0).host;
     if (finding->severity == SEEP_LEAK || finding->severity == SEEP_RETENTION)
-        f->growth[process] = seep_digest_sum(f->growth[process], share.growth);
-    seep_digest_fill_row(f, key, process, share.bytes, share.course, &found);
+        f->growth[process] = seep_digest_sum(f->growth[process], found.growth_sum);
+    seep_digest_fill_row(f, key, process, bytes, share->course, &found);
+}
+
+static void add_shares(struct seep_digest_fill *f, const struct seep_finding *finding,
+                       const struct seep_digest_found *found, uint32_t about,
+                       const uint32_t *processes, size_t n)
+{
+    struct share *shares = calloc(n, sizeof *shares), all = {0};
+
+    f->d->failed |= !shares;
+    for (size_t i = 0; i < n && !f->d->failed; i++) {
+        share_of(f, finding, processes[i], &shares[i]);
+        all.held = seep_digest_sum(all.held, shares[i].held);
+        all.rise = seep_digest_sum(all.rise, shares[i].rise);
+    }
+    for (size_t i = 0; i < n && !f->d->failed; i++)
+        add_share(f, finding, *found, about, processes[i], &shares[i], &all);
+    free(shares);
 }
 
 static void add_finding(struct seep_digest_fill *f, const struct seep_finding *finding,
@@ -161,12 +161,15 @@ static void add_finding(struct seep_digest_fill *f, const struct seep_finding *f
         .part = (uint8_t)finding->part,
         .space = seep_digest_text(f->d, m->spaces[finding->space].name.text),
         .frame = json_is_object(frame) ? seep_digest_fill_frame(f, frame) : 0};
-    const uint32_t id = seep_digest_about(f->d, &about), example = example_of(f, json);
+    const struct seep_digest_found found = {
+        .first_step = finding->first_step > 0 ? (uint64_t)finding->first_step : 0,
+        .example = example_of(f, json)};
+    const uint32_t id = seep_digest_about(f->d, &about);
 
-    for (size_t i = 0; i < finding->n_processes && !f->d->failed; i++)
-        add_share(f, finding, id, example, finding->processes[i]);
-    if (!finding->n_processes && !f->d->failed)
-        add_share(f, finding, id, example, m->main);
+    if (finding->n_processes)
+        add_shares(f, finding, &found, id, finding->processes, finding->n_processes);
+    else
+        add_shares(f, finding, &found, id, &m->main, 1);
 }
 
 void seep_digest_fill_findings(struct seep_digest_fill *f)
