@@ -1,7 +1,7 @@
 #include "libprof/digest/digest_report.h"
 
 #include "libprof/base/json_build.h"
-#include "libprof/digest/report_parts.h"
+#include "libprof/digest/many_parts.h"
 #include "libprof/words/exit_words.h"
 
 #include <stdio.h>

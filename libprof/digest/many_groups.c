@@ -1,10 +1,10 @@
 /* Rows put together, and what is said of processes. */
-#include "libprof/digest/report_parts.h"
+#include "libprof/digest/many_parts.h"
 
 #include "libprof/base/statistics.h"
 #include "libprof/digest/digest_order.h"
 #include "libprof/digest/digest_rows.h"
-#include "libprof/words/findings/digest_words.h"
+#include "libprof/words/findings/many_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* The findings of many processes: in which they are, how they differ, and one of them as an
  * example. */
-#include "libprof/digest/report_parts.h"
+#include "libprof/digest/many_parts.h"
 
 #include "libprof/base/json_build.h"
 #include "libprof/base/text.h"
-#include "libprof/words/findings/digest_words.h"
+#include "libprof/words/findings/many_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* The field `digest` of a report: what many processes show together. */
-#include "libprof/digest/report_parts.h"
+#include "libprof/digest/many_parts.h"
 
 #include "libprof/base/json_build.h"
 #include "libprof/base/text.h"
 #include "libprof/digest/digest_order.h"
-#include "libprof/words/findings/digest_words.h"
+#include "libprof/words/findings/many_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

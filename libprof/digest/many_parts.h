@@ -1,6 +1,6 @@
 /* What the files that make a report of a digest share. */
-#ifndef SEEP_LIBPROF_DIGEST_REPORT_PARTS_H
-#define SEEP_LIBPROF_DIGEST_REPORT_PARTS_H
+#ifndef SEEP_LIBPROF_DIGEST_MANY_PARTS_H
+#define SEEP_LIBPROF_DIGEST_MANY_PARTS_H
 
 #include "libprof/digest/digest_words.h"
 
