@@ -63,6 +63,8 @@ static void close_texts(struct seep_header *h)
         h->argv_bytes = sizeof h->argv;
     h->allocator[sizeof h->allocator - 1] = 0;
     h->ranks.job_id[sizeof h->ranks.job_id - 1] = 0;
+    for (char *c = h->ranks.job_id; *c; c++)
+        *c = *c > ' ' && *c <= '~' ? *c : '_';
     if (h->n_rss_samples > SEEP_RSS_SAMPLES)
         h->n_rss_samples = SEEP_RSS_SAMPLES;
     if (h->n_timeline > SEEP_TIMELINE_ROWS)

@@ -148,22 +148,23 @@ static void say_machines(struct seep_said *said)
 
     for (size_t i = 0; i < m->n_jobs; i++) {
         if (m->jobs[i] && m->jobs[i]->is_part == 1 && ++n <= SEEP_SAID_MOST)
-            seep_said_add(said,
-                          "host %s: SEEP_OUT named a folder whose table is another machine's, so "
-                          "its processes recorded in a folder in there, and follow nobody's steps "
-                          "on other machines",
-                          m->jobs[i]->host);
+            seep_said_add(
+                said,
+                "host %s: SEEP_OUT named a folder with the table of another machine or boot: its "
+                "processes recorded in a folder in there, and follow no steps of others",
+                m->jobs[i]->host);
     }
     seep_said_more(said, n, "found another machine's table");
     n = 0;
     for (size_t i = 0; i < m->n_processes; i++) {
         if (is_foreign(m, &m->processes[i]) && ++n <= SEEP_SAID_MOST)
-            seep_said_add(said,
-                          "pid %u on host %s: the folder's table is another machine's (%s), and it "
-                          "could make no folder in there: who started it and how it ended is known "
-                          "only from itself",
-                          m->processes[i].id.pid, m->processes[i].id.host,
-                          m->jobs[m->processes[i].folder]->host);
+            seep_said_add(
+                said,
+                "pid %u on host %s: the folder has the table of another machine (%s), and no "
+                "folder could be made in there: who started it, and how it ended, is "
+                "known only from itself",
+                m->processes[i].id.pid, m->processes[i].id.host,
+                m->jobs[m->processes[i].folder]->host);
     }
     seep_said_more(said, n, "recorded beside another machine's table");
 }
