@@ -2,7 +2,7 @@
  * many trees. */
 #include "tests/digest/digest_fixture.h"
 
-enum { LEAVES = 8, TREES = 200 };
+enum { LEAVES = 8, TREES = 100 };
 
 static struct seep_digest leaves[LEAVES];
 
