@@ -117,13 +117,14 @@ LAB_LIB := $(if $(WITH_LAB),$(BUILD)/liblab.a)
 VIEWER_LIB := $(BUILD)/libviewer.a
 # The page that `seep view` fills: its parts in order, and d3 from Debian's node-d3. That of a look has scripts of its own
 # among those that both have.
-PAGE_CSS := $(addprefix viewer/page/,page.css look/look.css print.css)
+PAGE_CSS := $(addprefix viewer/page/,page.css look/look.css ranks/ranks.css print.css)
 page_scripts = $(patsubst %,viewer/page/%.js,$(1))
 PAGE_BASE := readable dom palette derived state controls chart $(addprefix table/,order long_table) flame/boxes
 PAGE_JS_tail := $(call page_scripts,$(PAGE_BASE) data window_choice levels how_to_read table/line_order \
 	resident_parts $(addprefix findings/,source run_facts finding_places finding_card findings) \
 	marks timeline $(addprefix flame/,weights shown_stacks tree readout draw_flame sandwich flame) \
 	$(addprefix table/,site site_line site_list) processes device_map device \
+	$(addprefix ranks/,many_words histogram rank_cells heat_map ranks_view) \
 	$(addprefix comparison/,courses comparison changes difference) views live/keep live/carry live/live keys shown profile_page)
 PAGE_JS_look := $(call page_scripts,$(PAGE_BASE) $(addprefix look/,look_data path_steps holder_tree icicle look_facts holder_list \
 	holder_course look_view) keys shown look/look_page)
@@ -467,8 +468,8 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -m 644 $(COMPLETION) $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep
 	$(if $(WITH_LAB),install -m 644 $(COMPLETION) $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep-lab)
 	install -m 644 LICENSE README.md CHANGELOG.md SECURITY.md $(DESTDIR)$(PREFIX)/share/doc/seep/
-	install -m 644 docs/report.schema.json docs/check.schema.json docs/look.schema.json libprof/code/roles.toml \
-		libprof/code/library_caches.def docs/alerts.yml docs/grafana.json docs/pyroscope-types.json \
+	install -m 644 docs/report.schema.json docs/digest.schema.json docs/check.schema.json docs/look.schema.json \
+		libprof/code/roles.toml libprof/code/library_caches.def docs/alerts.yml docs/grafana.json docs/pyroscope-types.json \
 		$(DESTDIR)$(PREFIX)/share/seep/
 
 pages: ## make docs/patterns.md, and the lists in README.md and the schemas, from the tables

@@ -41,7 +41,8 @@ def filled_schema(text):
     return re.sub(r'("space_name": \{[^}]*"description": ")[^"]*', lambda m: m.group(1) + ", ".join(names_of("SPACE")), text)
 
 
-FILES = {"README.md": filled_readme, "docs/report.schema.json": filled_schema, "docs/check.schema.json": filled_schema}
+FILES = {"README.md": filled_readme, "docs/report.schema.json": filled_schema, "docs/check.schema.json": filled_schema,
+         "docs/digest.schema.json": filled_schema}
 
 
 def filled(file):

@@ -205,7 +205,7 @@ static int report_of_digests(const char *const *names, size_t n,
             seep_digest_add_to(&all, SEEP_DIGEST_NUMBER_NOT_MERGED, 1);
     }
     if (!rc)
-        rc = n_added ? seep_digest_report(&all, report) : why;
+        rc = n_added ? seep_digest_report(&all, opts && opts->series, report) : why;
     seep_digest_fini(&all);
     if (rc == -SEEP_ENOMEM)
         seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory for the digests: free some");

@@ -298,6 +298,22 @@ static json_t *site_json(const struct seep_digest *d, const struct seep_digest_g
     return json;
 }
 
+/* The average over each part of the run, at its end. */
+static json_t *series_json(const struct seep_digest *d, const struct seep_digest_group *g)
+{
+    double bytes[SEEP_DIGEST_COURSE];
+    uint64_t step[SEEP_DIGEST_COURSE];
+    const size_t n = seep_digest_levels(d, g->course, bytes, step);
+    json_t *steps = json_array(), *live = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < n; i++) {
+        seep_json_append(steps, seep_json_count(step[i]), &failed);
+        seep_json_append(live, seep_json_count((uint64_t)bytes[i]), &failed);
+    }
+    return seep_json_whole(json_pack("{s:o, s:o}", "step", steps, "live_bytes", live), failed);
+}
+
 /* Largest first. */
 static int by_sum(const void *a, const void *b)
 {
@@ -307,14 +323,19 @@ static int by_sum(const void *a, const void *b)
 }
 
 static json_t *sites_json(const struct seep_digest *d, const struct seep_digest_group *groups,
-                          size_t n)
+                          size_t n, bool series)
 {
     json_t *list = json_array(), **frames = calloc(d->n_texts + 1, sizeof *frames);
     bool failed = !frames;
 
-    for (size_t i = 0; i < n && !failed; i++)
-        if (d->stacks[groups[i].about - 1].n)
-            seep_json_append(list, site_json(d, &groups[i], i + 1, frames, &failed), &failed);
+    for (size_t i = 0; i < n && !failed; i++) {
+        if (!d->stacks[groups[i].about - 1].n)
+            continue;
+        json_t *site = site_json(d, &groups[i], i + 1, frames, &failed);
+        if (series)
+            seep_json_set(site, "series", series_json(d, &groups[i]), &failed);
+        seep_json_append(list, site, &failed);
+    }
     for (size_t i = 0; frames && i < d->n_texts; i++)
         json_decref(frames[i]);
     free(frames);
@@ -323,7 +344,7 @@ static json_t *sites_json(const struct seep_digest *d, const struct seep_digest_
 
 /* ---- as a whole -------------------------------------------------------------------------- */
 
-int seep_digest_report(const struct seep_digest *d, json_t **report)
+int seep_digest_report(const struct seep_digest *d, bool series, json_t **report)
 {
     struct seep_digest_group *spaces = NULL, *sites = NULL;
     size_t n_spaces = 0, n_sites = 0;
@@ -348,7 +369,7 @@ int seep_digest_report(const struct seep_digest *d, json_t **report)
     seep_json_set(json, "spaces", spaces_json(d, spaces, n_spaces), &failed);
     seep_json_set(json, "findings", seep_digest_findings_json(d, sites, n_sites), &failed);
     seep_json_set(json, "findings_left_out", seep_digest_left_out_json(d), &failed);
-    seep_json_set(json, "sites", sites_json(d, sites, n_sites), &failed);
+    seep_json_set(json, "sites", sites_json(d, sites, n_sites, series), &failed);
     seep_json_set(json, "timeline", timeline_json(d, spaces, n_spaces), &failed);
     seep_json_set(json, "coverage",
                   json_pack("{s:[], s:o}", "hooks", "not_seen", seep_digest_not_seen_json(d)),

@@ -8,7 +8,8 @@
 
 #include <jansson.h>
 
-/* *report: a new reference. Returns 0; -SEEP_ENODATA if no process is in it; -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_digest_report(const struct seep_digest *d, json_t **report);
+/* *report: a new reference. series: sites have their courses. Returns 0; -SEEP_ENODATA if no
+ * process is in it; -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_digest_report(const struct seep_digest *d, bool series, json_t **report);
 
 #endif

@@ -317,6 +317,9 @@ json_t *seep_digest_many_json(const struct seep_digest *d)
     seep_json_set(json, "remarks", remarks_json(d), &failed);
     seep_json_set(json, "ends", ends_json(d), &failed);
     seep_json_set(json, "distributions", distributions_json(d), &failed);
+    seep_json_set(json, "nodes_per_cell",
+                  seep_json_count(UINT64_C(1) << (d->node_shift < 32 ? d->node_shift : 32)),
+                  &failed);
     seep_json_set(json, "cells", cells_json(d), &failed);
     return seep_json_whole(json, failed);
 }

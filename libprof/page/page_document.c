@@ -34,6 +34,7 @@ static json_t *made_of(const json_t *report, const struct seep_page_base *base, 
         if (part)
             seep_json_set(page, parts[i], seep_page_copy(part), &failed);
     }
+    seep_page_add_many(page, report, &failed);
     seep_json_set(page, "excerpts", seep_page_excerpts(report), &failed);
     seep_json_set(page, "layouts", seep_page_layouts(report), &failed);
     json_t *list = seep_page_sites_in(report, all), *small = seep_page_small_ones(report, all);

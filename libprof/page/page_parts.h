@@ -25,6 +25,12 @@ json_t *seep_page_layouts(const json_t *report);
 /* Adds the ids of all sites that are in layouts to `named`, as keys. */
 void seep_page_name_layout_sites(const json_t *report, json_t *named, bool *failed);
 
+/* Of a report of a digest: sets `digest`, the report's, with its cells as columns {node,
+ * local_rank, ranks, measures: {NAME: {sum, most}}}, and takes out what a digest does not know: RSS
+ * over time, and the list of processes, of which the report has only the outermost. Leaves pages of
+ * other reports as they are. */
+void seep_page_add_many(json_t *page, const json_t *report, bool *failed);
+
 #define SEEP_PAGE_LIGHT 1e-4 /* of a space: less is invisible in a picture of it */
 
 /* Whether both the peak of a site and all that it allocated are below that share of its space's. */

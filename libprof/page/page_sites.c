@@ -94,6 +94,8 @@ static void add_site(json_t *columns, const json_t *site, bool light, struct see
     seep_page_add(columns, "age_max", number(ages_at, "max"), failed);
     seep_page_add(columns, "processes",
                   json_integer(seep_page_pids(t, json_object_get(site, "processes"))), failed);
+    if (json_object_get(site, "n_processes")) /* a digest knows how many, but not which */
+        seep_page_add(columns, "n_processes", number(site, "n_processes"), failed);
     seep_page_add(columns, "series", seep_page_series(&site, 1, light ? LIGHT_POINTS : SIZE_MAX),
                   failed);
     seep_page_add(columns, "lifetimes",

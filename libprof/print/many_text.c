@@ -83,7 +83,7 @@ static void put_remarks(const json_t *digest, FILE *out)
 
     for (size_t i = 0; i < json_array_size(list) && i < MAX_SHOWN; i++) {
         const char *text = json_string_value(json_array_get(list, i));
-        fprintf(out, "%-*s", LABEL, i ? "" : "stands out");
+        fprintf(out, "%-*s", LABEL, i ? "" : "outliers");
         seep_put_wrapped(out, text ? text : "?", LABEL, LABEL);
     }
 }

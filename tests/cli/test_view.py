@@ -8,7 +8,7 @@ import unittest
 import urllib.request
 
 from tests.browser.made_up_look import document
-from tests.cli.ci_jobs import LEAK_BYTES, ROOT, CiCase
+from tests.cli.ci_jobs import LEAK_BYTES, ROOT, CiCase, validate
 from tests.e2e.support import SEEP
 
 MOST_BYTES = 2 << 20
@@ -72,6 +72,56 @@ class View(CiCase):
         self.assertEqual((look["command"], len(look["holders"]), len(look["looks"])), ("python3 </script>", 4, 3))
         self.assertNotIn("of another version", look)
         self.assertNotIn("findingsView", page, "its scripts are those of a look")
+
+    def digest(self, name="job.digest"):
+        path = self.path(name)
+        self.assertEqual(self.seep("digest", self.leak, "-o", path).status, 0)
+        return path
+
+    def test_a_digest_is_a_page_beside_its_file(self):
+        done = self.seep("view", self.digest())
+        self.assertEqual((done.status, done.err, done.stdout.decode()), (0, "", self.path("job.html") + "\n"))
+        with open(self.path("job.html"), encoding="utf-8") as f:
+            data = data_of(f.read())
+        report = json.loads(self.seep("report", self.digest(), "--format", "json", "--series").stdout)
+        self.assertEqual(data["findings"], report["findings"])
+        self.assertEqual({**data["digest"], "cells": None}, {**report["digest"], "cells": None})
+        self.assertEqual(data["processes"], [], "no list of processes")
+        self.assertNotIn("rss_bytes", data["timeline"], "nothing of RSS over time, rather than zeros")
+        self.seep("view", self.digest("of any name"))
+        self.assertTrue(os.path.exists(self.path("of any name.html")))
+
+    def test_digests_and_their_reports_are_as_their_schemas_say(self):
+        with open(self.digest(), encoding="utf-8") as f:
+            self.assertEqual(validate(ROOT / "docs/digest.schema.json", json.load(f)), [])
+        merged = self.path("merged.digest")
+        fixed = self.path("fixed.digest")
+        self.assertEqual(self.seep("digest", self.fixed, "-o", fixed).status, 0)
+        self.assertEqual(self.seep("merge", self.digest(), fixed, "-o", merged).status, 0)
+        with open(merged, encoding="utf-8") as f:
+            self.assertEqual(validate(ROOT / "docs/digest.schema.json", json.load(f)), [])
+        report = json.loads(self.seep("report", merged, "--format", "json", "--series", "--all").stdout)
+        self.assertEqual(validate(ROOT / "docs/report.schema.json", report), [])
+        self.assertEqual(report["findings"][0]["spread"]["of"], 2)
+
+    def test_a_digest_is_served_as_it_is(self):
+        server = subprocess.Popen([str(SEEP), "view", self.digest(), "--serve"], stdout=subprocess.PIPE, text=True)
+        try:
+            url = server.stdout.readline().strip()
+            with urllib.request.urlopen(url) as answer:
+                data = data_of(answer.read().decode())
+            self.assertEqual((data["live"]["state"], data["digest"]["folders"]), ("ended", 1))
+        finally:
+            server.terminate()
+            server.wait()
+            server.stdout.close()
+        self.assertIn("a digest has no metrics", self.cannot("view", self.digest(), "--serve", "--metrics"))
+        self.assertIn("seep merge", self.cannot("view", self.digest(), self.digest(), self.digest()))
+
+    def test_a_damaged_digest_is_an_error(self):
+        with open(self.digest(), "r+", encoding="utf-8") as f:
+            f.truncate(2000)
+        self.assertIn("is cut short", self.cannot("view", self.path("job.digest")))
 
     def test_a_look_is_served_as_well(self):
         with open(self.path("look.json"), "w", encoding="utf-8") as f:

@@ -22,6 +22,10 @@ function addMadeUpFrames() {
     nStacks = stacks.parent.length;
 }
 
+/* What many processes show together, on the page of a digest; null on others. It has no list of processes, no RSS over time,
+   and no numbers of allocations. */
+let many;
+
 /* An older run, and the sites of both in pairs; null and none on a page of one run. */
 let comparison, pairs, nPairs, cwds;
 
@@ -29,6 +33,7 @@ derive(() => {
     ({sites, small, job, findings, processes} = data);
     nSites = sites.id ? sites.id.length : 0;
     addMadeUpFrames();
+    many = data.digest || null;
     comparison = data.comparison || null;
     pairs = comparison ? comparison.pairs : {};
     nPairs = pairs.space ? pairs.space.length : 0;

@@ -4,7 +4,8 @@ const HOW_TO_READ = {
     timeline: () => ["Areas show live memory: allocated and not yet freed. Stacked, they add up to all of it.",
         `Each level was measured when a ${stepUnit} ended, and is drawn up to the next one. A leak climbs to the end. A cache climbs ` +
         "and levels off. A spike comes and goes.",
-        "The dashed line is RSS, what the process has of the system's memory. Between it and the areas lie programs, libraries, and freed " +
+        many ? "A digest has the average level of each part of the run, of all processes together, and nothing of RSS over time."
+            : "The dashed line is RSS, what the process has of the system's memory. Between it and the areas lie programs, libraries, and freed " +
         "memory that malloc keeps.",
         "Drag to choose a window. The links below the picture show what grew in it and what was live at its end."],
     flame: () => ["Each box is a function, and the boxes below it are the functions that it called. Its width is the memory that all of them allocated.",
@@ -16,7 +17,8 @@ const HOW_TO_READ = {
         `in the middle of a ${stepUnit}, when the timeline measured it, but at no line when that ${stepUnit} ended.`],
     table: () => [`A row is a line of code with all that it allocated, by any stack. “Kept” is what was still live over the last ` +
         `${stepUnit}s. “Growth” is how much live memory grows a ${stepUnit}. “Allocated” also counts freed memory.`,
-        "Sort by “kept” or “growth” to find a leak, by “peak” for a crash, by “allocations” for speed.",
+        `Sort by “kept” or “growth” to find a leak, by “peak” for a crash` +
+            (many ? "." : ", by “allocations” for speed."),
         "Click a line to see its memory over time and its stacks."],
 };
 

@@ -8,7 +8,7 @@ function jobName() {
 begin({
     views: () => views, name: jobName, searched: "flame",
     head() {
-        const when = ` on ${cutText(job.host, 60)}, ${new Date(1000 * job.started_unix_s).toLocaleString()}`;
+        const when = ` on ${many ? plural(many.hosts, "host") : cutText(job.host, 60)}, ${new Date(1000 * job.started_unix_s).toLocaleString()}`;
         return {title: cutText(job.command.join(" "), 1000) + when,
             line: [comparison ? "NEW " : "", commandOf(job.command, 200), el("span", {class: "quiet"}, when)]};
     },

@@ -1,6 +1,13 @@
 /* Memory over the whole run: areas of its parts, lines of what the system reports, and a window to look into. */
 
 const GROUPINGS = [["space", "space"], ["role", "role"], ["finding", "finding"], ["process", "process"]];
+/* A digest knows no process over time. */
+const groupings = () => many ? GROUPINGS.filter(([key]) => key !== "process") : GROUPINGS;
+const groupingWanted = () => oneOf(groupings(), state.get("by"));
+
+/* A digest knows levels by step alone. */
+const axisWanted = () => many ? "steps" : state.get("axis", "steps");
+
 const REST_NAMES = {space: "other spaces", role: "small sites, or freed within a step", finding: "no finding", process: "other processes"};
 const MOST_AREAS = 7;
 
@@ -149,7 +156,7 @@ function workersPages() {
 /* The lines over the areas: the same memory as the system reports it, or at the other level, driver or allocator. */
 function linesOf(memory) {
     if (memory === HOST)
-        return [{name: processes.length > 1 ? "RSS, all processes" : "RSS", line: "rss", values: timeline.rss_bytes, note: sharedNote()},
+        return [...timeline.rss_bytes ? [{name: processes.length > 1 ? "RSS, all processes" : "RSS", line: "rss", values: timeline.rss_bytes, note: sharedNote()}] : [],
             ...(findings.some((f) => f.pattern === "cow-growth") ? [{name: "workers' own pages", line: "level", values: workersPages(),
                 note: "what they share with the trainer until they write to it; known at two looks of each"}] : [])];
     const [book, device] = memory.split(":"), other = (book === "tensor" ? "device:" : "tensor:") + device;
@@ -206,7 +213,7 @@ function drawTimeline(width, grouping, memory, axis) {
 function windowStrip(width, memory) {
     const known = stepRows.map((row) => timeline.step[row]), held = (values) => heldUntil(job.steps, known, [...values]).values;
     const xs = heldUntil(job.steps, known, known).steps, levels = held(ofSpaces(memory, timeline.spaces, stepRows));
-    const rss = memory === HOST ? held(stepRows.map((row) => timeline.rss_bytes[row])) : [];
+    const rss = memory === HOST && timeline.rss_bytes ? held(stepRows.map((row) => timeline.rss_bytes[row])) : [];
     const chart = chartOf(width, 92, [0, Math.max(lastStep, xs[xs.length - 1] || 1)], Math.max(d3.max(levels) || 0, d3.max(rss) || 0), true);
     drawAreas(chart, xs, [{name: memoryName(memory), values: levels, index: spaceIndex(memory)}]);
     drawAxes(chart, countText, Math.max(2, width / 110), 2, stepUnit);
@@ -231,10 +238,10 @@ function isInSight(limit, memory) {
     return limit && limit < 2.5 * highestOfAll(memory);
 }
 
-/* A device's size; for the host, what the job may use. */
+/* A device's size; for the host, what the job may use. That of one machine is none for many. */
 function limitOf(memory) {
     if (memory === HOST)
-        return job.limit_bytes;
+        return many ? null : job.limit_bytes;
     const device = (data.devices || []).find((d) => String(d.device) === memory.split(":")[1]);
     return device ? device.capacity_bytes : null;
 }
@@ -255,15 +262,15 @@ const timelineView = {
     name: "timeline", title: "Timeline",
     enter(root) {
         const controls = el("div", {class: "controls"}), notes = el("div"), table = el("div");
-        const chart = fitted((width) => drawTimeline(width, state.get("by", "space"), memoryWanted(), state.get("axis", "steps")));
+        const chart = fitted((width) => drawTimeline(width, groupingWanted(), memoryWanted(), axisWanted()));
         root.append(controls, howToRead("timeline"), chart, notes, table);
         return () => {
-            const grouping = state.get("by", "space"), memory = memoryWanted(), axis = state.get("axis", "steps");
+            const grouping = groupingWanted(), memory = memoryWanted(), axis = axisWanted();
             const window = windowOf(state.get("window"));
             updateControls(controls, [
                 memoryChoice(),
-                select("by", GROUPINGS, grouping, (by) => state.set({by})),
-                select("along", [["steps", stepUnit + "s"], ["seconds", "seconds"]], axis, (value) => state.set({axis: value})),
+                select("by", groupings(), grouping, (by) => state.set({by})),
+                many ? null : select("along", [["steps", stepUnit + "s"], ["seconds", "seconds"]], axis, (value) => state.set({axis: value})),
                 windowFields()]);
             chart.redraw();
             const areas = areasOf(grouping, memory, axis);

@@ -3,6 +3,6 @@
 let views;
 derive(() => {
     views = [...(comparison ? [comparisonView, changesView, differenceView] : []),
-        findingsView, timelineView, flameView, sitesView, processesView, ...(layouts().length ? [deviceView] : [])];
+        ...(many ? [ranksView] : []), findingsView, timelineView, flameView, sitesView, ...(many ? [] : [processesView]), ...(layouts().length ? [deviceView] : [])];
     views.forEach((view, i) => view.key = String(i + 1));
 });

@@ -43,8 +43,9 @@ static void note_state(struct serve *serve, const struct seep_served *served)
         snprintf(text, room, "the last look failed (%s)", served->why);
         break;
     case SEEP_SERVED_ENDED:
-        if (serve->of->look)
-            snprintf(text, room, "a look, which does not change");
+        if (serve->of->look || serve->of->digest)
+            snprintf(text, room, "a %s, which does not change",
+                     serve->of->look ? "look" : "digest");
         else
             snprintf(text, room, "the job has ended, after step %.0f", served->steps);
         break;
@@ -176,7 +177,7 @@ int seep_serve(const struct seep_view_of *of, struct seep_serve_address *address
     struct serve serve = {.of = of, .open_metrics = open_metrics, .tells = isatty(STDOUT_FILENO)};
     struct seep_serve_reading reading;
 
-    if (!of->look && !is_folder(of->dir))
+    if (!of->look && !of->digest && !is_folder(of->dir))
         return SEEP_EXIT_UNUSABLE;
     if (seep_serve_reading_init(&reading, of) < 0) {
         seep_complain("out of memory: end other programs");

@@ -65,7 +65,7 @@ static enum seep_served_state state_of(struct seep_serve_reading *reading, const
 {
     const bool before = reading->ended || !reading->seen;
 
-    if (reading->of.look)
+    if (reading->of.look || reading->of.digest)
         return SEEP_SERVED_ENDED;
     reading->ended = seep_get_ended(page);
     if (reading->ended && before)

@@ -1,6 +1,7 @@
 /* `seep view`: a report as one page for a browser, alone or compared with an older one, or a look;
  * as a file, or served while the job runs. */
 #include "libprof/base/text.h"
+#include "libprof/digest/digest_read.h"
 #include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/page/page_html.h"
@@ -49,16 +50,19 @@ static bool read_address(const char *word, struct view_options *o)
 static int check_arguments(int n, const struct view_options *o)
 {
     if (n != 1 && n != 2)
-        seep_complain("view takes one folder or two: try `seep view DIR` or `seep view BASE NEW`");
+        seep_complain("view takes one folder or digest, or two to compare: try `seep view DIR`, "
+                      "`seep view BASE NEW`, or make one digest of many by `seep merge`");
     else if (o->serve && o->out)
         seep_complain("a served page is not written to a file: give --serve or -o, not both");
     else if (o->open_metrics && !o->serve)
         seep_complain("only a server has --metrics: add --serve, or write them by `seep export "
                       "--format openmetrics`");
-    else if (n == 1 && o->open_metrics && seep_view_is_file(o->argv[optind]))
+    else if (o->open_metrics && seep_view_is_look(o->argv[o->argc - 1]))
         seep_complain("a look has no metrics: leave --metrics out, or name a folder");
+    else if (o->open_metrics && seep_digest_is_at(o->argv[o->argc - 1]))
+        seep_complain("a digest has no metrics: leave --metrics out, or name a folder");
     else if (n == 2 &&
-             (seep_view_is_file(o->argv[optind]) || seep_view_is_file(o->argv[optind + 1])))
+             (seep_view_is_look(o->argv[optind]) || seep_view_is_look(o->argv[optind + 1])))
         seep_complain("a look is shown alone; it has all its looks: give one file, or two folders");
     else
         return -1;
@@ -93,13 +97,25 @@ static int read_options(int argc, char **argv, struct view_options *o)
     return status >= 0 ? status : check_arguments(argc - optind, o);
 }
 
-/* "look.html" beside "look.json". NULL without memory. */
-static char *page_beside(const char *file)
+static bool ends_with(const char *text, const char *end)
 {
-    const size_t n = strlen(file);
-    const bool json = n > 5 && strcmp(file + n - 5, ".json") == 0;
+    const size_t n = strlen(text), m = strlen(end);
 
-    return seep_text_format("%.*s.html", (int)(json ? n - 5 : n), file);
+    return n > m && strcmp(text + n - m, end) == 0;
+}
+
+/* "look.html" beside "look.json", "job.html" beside "job.digest". NULL without memory. */
+static char *page_beside(const char *file, const char *ending)
+{
+    static const char *const known[] = {".json", ".digest"};
+    size_t n = strlen(file);
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (ends_with(file, known[i])) {
+            n -= strlen(known[i]);
+            break;
+        }
+    return seep_text_format("%.*s%s", (int)n, file, ending);
 }
 
 /* "DIR/NAME". NULL without memory. */
@@ -114,8 +130,9 @@ static char *file_in(const char *dir, const char *name)
 
 static char *default_name(const struct seep_view_of *of)
 {
-    return of->look ? page_beside(of->dir)
-                    : file_in(of->dir, of->before ? "compare.html" : "view.html");
+    if (of->look || of->digest)
+        return page_beside(of->dir, of->before ? ".compare.html" : ".html");
+    return file_in(of->dir, of->before ? "compare.html" : "view.html");
 }
 
 static int write_page(const struct seep_view_of *of, const char *out)
@@ -152,7 +169,8 @@ int seep_view_main(int argc, char **argv)
         return SEEP_EXIT_UNUSABLE;
     }
     const char *last = argv[argc - 1];
-    const struct seep_view_of of = {last, seep_view_is_file(last), before, o.roles, o.all};
+    const struct seep_view_of of = {
+        last, seep_view_is_look(last), seep_digest_is_at(last), before, o.roles, o.all};
     status = o.serve ? seep_serve(&of, &o.address, o.open_metrics) : write_page(&of, o.out);
     json_decref(before);
     return status;

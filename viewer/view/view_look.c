@@ -1,5 +1,6 @@
 #include "viewer/view/view_look.h"
 
+#include "libprof/digest/digest_read.h"
 #include "libprof/page/page_look.h"
 
 #include <errno.h>
@@ -10,11 +11,11 @@
 /* Sixty-four processes, each with all that it may tell, are some 30 MB. */
 enum { MOST_BYTES = 64 << 20 };
 
-bool seep_view_is_file(const char *path)
+bool seep_view_is_look(const char *path)
 {
     struct stat st;
 
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && !seep_digest_is_at(path);
 }
 
 static int load(const char *file, json_t **document, struct seep_error *err)
@@ -36,9 +37,10 @@ static int load(const char *file, json_t **document, struct seep_error *err)
     if (st.st_size > MOST_BYTES)
         return seep_error_set(err, SEEP_EFORMAT, file, 0, "too large for a look: more than %d MiB",
                               MOST_BYTES >> 20);
-    return seep_error_set(err, SEEP_EFORMAT, file, 0,
-                          "not a document of `seep look --format json`: line %d: %s", why.line,
-                          why.text);
+    return seep_error_set(
+        err, SEEP_EFORMAT, file, 0,
+        "neither a digest nor a document of `seep look --format json`: line %d: %s", why.line,
+        why.text);
 }
 
 int seep_view_look(const char *file, json_t **page, struct seep_error *err)

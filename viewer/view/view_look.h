@@ -7,8 +7,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Profiles are folders: a file can only be a look. */
-bool seep_view_is_file(const char *path);
+/* Profiles are folders: a file that is no digest can only be a look. */
+bool seep_view_is_look(const char *path);
 
 /* *page out, a new reference (libprof/page/page_look.h). Returns what seep_page_look() does, or
  * -SEEP_EIO. */

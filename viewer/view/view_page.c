@@ -40,7 +40,7 @@ int seep_view_page(const struct seep_view_of *of, json_t **page, json_t **report
         return r;
     *page = of->before ? page_of_two(of->before, made, of->all)
                        : seep_page_document(made, NULL, of->all);
-    if (*page && report)
+    if (*page && report && !of->digest)
         *report = json_incref(made);
     json_decref(made);
     return *page ? 0 : seep_error_set(err, SEEP_ENOMEM, of->dir, 0, "out of memory for its page");

@@ -1,5 +1,5 @@
-/* The data of a page: of one profile folder, of a newer one compared with an older, or of a look.
- */
+/* The data of a page: of one profile folder or digest, of a newer one compared with an older, or
+ * of a look. */
 #ifndef SEEP_VIEWER_VIEW_VIEW_PAGE_H
 #define SEEP_VIEWER_VIEW_VIEW_PAGE_H
 
@@ -12,6 +12,7 @@
 struct seep_view_of {
     const char *dir;      /* the one, or the newer */
     bool look;            /* `dir` is the file of a look */
+    bool digest;          /* `dir` is a digest */
     const json_t *before; /* the older report, or NULL */
     const char *roles;    /* NULL: the shipped ones */
     bool all;             /* leave no site out */
@@ -23,8 +24,8 @@ SEEP_MUST_CHECK int seep_view_report(const char *dir, const char *roles, json_t 
                                      struct seep_error *err);
 
 /* *page out, a new reference (libprof/page/page_document.h, page_look.h). *report out, unless it is
- * NULL: the report of `dir`, a new reference; NULL of a look. Returns what seep_analyse() or
- * seep_view_look() does. */
+ * NULL: the report of `dir`, a new reference; NULL of a look or a digest. Returns what
+ * seep_analyse() or seep_view_look() does. */
 SEEP_MUST_CHECK int seep_view_page(const struct seep_view_of *of, json_t **page, json_t **report,
                                    struct seep_error *err);
 

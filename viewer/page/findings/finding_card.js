@@ -65,6 +65,8 @@ function lengthText(looks) {
 }
 
 function whoText(finding) {
+    if (finding.spread)
+        return spreadText(finding.spread);
     const known = finding.processes.slice(0, 4).map((pid) => {
         const process = processes.filter((p) => p.pid === pid).pop(); /* after an exec several entries share the pid: the
                                                                          last one is current */
@@ -92,6 +94,11 @@ function findingSparkline(finding) {
     return el("figure", {}, picture, el("figcaption", {class: "quiet"}, "Live memory allocated here"));
 }
 
+/* Of many processes. */
+function findingHistogram({spread}) {
+    return spread && spread.processes > 1 ? classBars(["kept by one", rolesText(spread.role, 2)], classesOf(spread.histogram), sizeClassText) : null;
+}
+
 function findingCard(finding) {
     const id = "finding-" + finding.id;
     const card = el("article", {class: "finding " + finding.severity, id, "aria-labelledby": id + "-title", tabindex: "-1"},
@@ -111,7 +118,7 @@ function findingCard(finding) {
                 el("dt", {}, "In"), el("dd", {}, whoText(finding)),
                 holdersOf(finding),
                 finding.confidence_word ? [el("dt", {}, "How sure"), el("dd", {}, finding.confidence_word)] : null),
-            findingSparkline(finding)),
+            findingSparkline(finding) || findingHistogram(finding)),
         finding.evidence.length ? el("details", {}, el("summary", {}, `Evidence (${finding.evidence.length})`),
             el("ul", {}, finding.evidence.map((text) => el("li", {}, withFindingLinks(text))))) : null,
         el("p", {class: "links"},

@@ -48,7 +48,7 @@ const findingsView = {
                 card.scrollIntoView();
         };
         fill(root, {}, [jobFacts(), el("div", {class: "overview"}, el("div", {}, list, peakLines(memory)), strip), cards,
-            nSites ? inAll(memory) : null, notSeen()]);
+            nSites && !many ? inAll(memory) : null, notSeen()]);
         return () => {
             const pattern = state.get("pattern"), wanted = state.get("finding");
             if (pattern !== listed) {

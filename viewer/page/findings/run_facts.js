@@ -66,6 +66,8 @@ function residentFact() {
 }
 
 function jobFacts() {
+    if (many)
+        return manyFacts();
     const failed = processes.length > 1 ? processes.filter(isFailed).length : 0;
     return el("ul", {class: "facts"},
         el("li", {}, el("b", {}, plural(job.steps, stepUnit)), job.epochs ? ` in ${plural(job.epochs, "epoch")}` : ""),

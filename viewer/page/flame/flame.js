@@ -17,7 +17,7 @@ const KIND_NAMES = {own: "the job's Python", library: "libraries' Python", nativ
 
 /* The view that the address asks for. */
 function flameAsked() {
-    return {memory: memoryWanted(), measure: oneOf(MEASURES, state.get("measure")), window: windowOf(state.get("window")),
+    return {memory: memoryWanted(), measure: oneOf(measures(), state.get("measure")), window: windowOf(state.get("window")),
         finding: state.get("finding"), inverted: state.get("inverted") === "1",
         key: shownKey(oneOf(STACK_KINDS, state.get("stacks")), state.get("imports") === "1")};
 }
@@ -84,7 +84,7 @@ function flameLegend(own) {
 function flameControls(asked) {
     const again = (key) => (value) => state.set({[key]: value, zoom: ""}), [kind, imports] = asked.key.split("+");
     return [memoryChoice(),
-        select("measure", MEASURES, asked.measure, again("measure")),
+        select("measure", measures(), asked.measure, again("measure")),
         select("stacks", STACK_KINDS, kind, again("stacks")),
         kind === "native" ? null : select("imports", [["", "one box"], ["1", "unfolded"]], imports ? "1" : "", again("imports")),
         state.get("function") ? null

@@ -3,6 +3,7 @@
 
 const MEASURES = [["live", "live at the window's end"], ["kept", "kept at the end"], ["growth", "growth in the window"],
     ["peak", "peaks in the window"], ["allocated", "allocated in the whole run"]];
+const measures = () => many ? MEASURES.filter(([key]) => key !== "allocated") : MEASURES;
 const WEIGHED = ["allocations", "allocated_bytes", "peak_bytes", "retained_bytes", "space", "stack", "series"];
 
 /* Columns of the rows; from row `restFrom` on there is one per space of the job. */

@@ -24,7 +24,7 @@ function liveText() {
     if (kind === "gone")
         return `the server is gone: this page shows the job at ${timeText(live.unix_s)}`;
     if (kind === "ended")
-        return "the job has ended";
+        return many ? "a digest, which does not change" : "the job has ended";
     if (kind === "paused")
         return `paused at ${step}, ${timeText(live.unix_s)}`;
     if (live.state === "failed")

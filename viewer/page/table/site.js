@@ -90,6 +90,13 @@ function blocksOf(list) {
         el("div", {}, el("h3", {}, "Sizes"), sizesOf(list)));
 }
 
+/* In many processes each has its own peak. */
+function siteFactsOfMany(i) {
+    return el("p", {}, `${site.id(i)}, ${site.space(i)}, ${site.role(i)}; ${bytesText(sites.live_bytes[i])} live at the end, ` +
+        `peaks ${bytesText(sites.peak_bytes[i])} in sum, in ${plural(sites.n_processes[i], "process", "processes")}`,
+    findingsOf[i].length ? ["; in ", withFindingLinks(findingIds(i))] : null);
+}
+
 function siteFacts(i) {
     const pids = site.pids(i);
     return el("p", {}, `${site.id(i)}, ${site.space(i)}, ${site.role(i)}; ${bytesText(sites.live_bytes[i])} live at the end, ` +
@@ -101,5 +108,6 @@ function siteFacts(i) {
 
 /* Everything known of one site. */
 function siteParts(i) {
-    return [siteFacts(i), seriesChart([i]), el("h3", {}, "Stack, innermost first"), stackList(sites.stack[i], sites.look_at[i]), blocksOf([i])];
+    return [many ? siteFactsOfMany(i) : siteFacts(i), seriesChart([i]), el("h3", {}, "Stack, innermost first"),
+        stackList(sites.stack[i], sites.look_at[i]), many ? null : blocksOf([i])].filter(Boolean);
 }

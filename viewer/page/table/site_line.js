@@ -70,7 +70,7 @@ function wayText(columns, i) {
 /* One of a line's stacks; its timeline and frames are drawn when unfolded. */
 function stackFold(i, open) {
     const one = fold({open, class: "stack-fold brief"}, [el("b", {}, bytesText(sites.retained_bytes[i] || 0)),
-        ` kept, ${plural(sites.allocations[i], "allocation")} `, el("span", {class: "quiet"}, `${site.id(i)}, ${site.space(i)}, by `,
+        many ? ` kept in ${plural(sites.n_processes[i], "process", "processes")} ` : ` kept, ${plural(sites.allocations[i], "allocation")} `, el("span", {class: "quiet"}, `${site.id(i)}, ${site.space(i)}, by `,
             nameOf(shortName(wayText(sites, i), 120), {title: wayText(sites, i)}))], () => siteParts(i));
     one.keptAs = () => stackName(sites.stack[i]);
     return one;
@@ -91,6 +91,6 @@ function lineDetails(line, wanted) {
         el("h2", {id: "site-title"}, nameOf(frame.text(line.f))),
         frame.source(line.f) ? el("pre", {class: "source"}, nameOf(frame.source(line.f))) : null,
         only !== null ? siteParts(only) : [el("p", {}, `${lineTexts(line, site.space)}; ${bytesText(lineSum(line, "live_bytes"))} live at ` +
-            `the end, ${countText(lineSum(line, "allocations"))} allocations, ${countText(lineSum(line, "frees"))} frees`),
-        seriesChart(line.rows), lineStacks(line, wanted), blocksOf(line.rows)]);
+            `the end` + (many ? "" : `, ${countText(lineSum(line, "allocations"))} allocations, ${countText(lineSum(line, "frees"))} frees`)),
+        seriesChart(line.rows), lineStacks(line, wanted), many ? null : blocksOf(line.rows)]);
 }

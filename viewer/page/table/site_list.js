@@ -7,11 +7,12 @@ const bytesColumn = (key, title, width, of, wide) =>
 const sumColumn = (key, title, width, wide) => bytesColumn(key, title, width, (line) => lineSum(line, key), wide);
 const textColumn = (key, title, width, of, more) => ({key, title, width, value: of, text: (line) => nameOf(of(line)), ...more});
 /* The order in which columns get room. */
-const WIDE = {finding: 1, peak_bytes: 2, stacks: 3, allocated_bytes: 4, allocations: 5, space: 6, role: 7};
+const WIDE = {finding: 1, peak_bytes: 2, processes: 3, stacks: 3, allocated_bytes: 4, allocations: 5, space: 6, role: 7};
 const mostColumn = (key, width, of) => textColumn(key, key, width, (line) => mostText(line, of),
     {wide: WIDE[key], text: (line) => nameOf(mostText(line, of), {title: lineTexts(line, of)})});
 const lineFindings = (line) => [...new Set(line.rows.flatMap((i) => findingsOf[i]))].map((finding) => finding.id).join(", ");
 
+/* `counted`: a digest does not know it; `ofMany`: only a digest has it. */
 const LINE_COLUMNS = [
     {key: "line", title: "line", left: true, value: (line) => lineOrder(line.f),
         text: (line, fit) => nameOf(fit(shortFrameText(line.f)), {title: frame.text(line.f)})},
@@ -22,12 +23,15 @@ const LINE_COLUMNS = [
     {...sumColumn("live_bytes", "live at end", 104), asked: true},
     bytesColumn("peak_bytes", "peak", 104, linePeak, WIDE.peak_bytes),
     sumColumn("growth", "growth/step", 116),
-    sumColumn("allocated_bytes", "allocated", 104, WIDE.allocated_bytes),
-    numberColumn("allocations", "allocations", 108, (line) => lineSum(line, "allocations"), WIDE.allocations),
-    {...numberColumn("age_p50", "median age", 104, (line) => line.rows.length === 1 ? sites.age_p50[line.rows[0]] : null), asked: true},
-    textColumn("threads", "thread", 170, (line) => lineTexts(line, site.threads), {left: true, asked: true}),
+    {...numberColumn("processes", "processes", 104, (line) => d3.max(line.rows, (i) => sites.n_processes[i]), WIDE.processes), ofMany: true},
+    {...sumColumn("allocated_bytes", "allocated", 104, WIDE.allocated_bytes), counted: true},
+    {...numberColumn("allocations", "allocations", 108, (line) => lineSum(line, "allocations"), WIDE.allocations), counted: true},
+    {counted: true, ...numberColumn("age_p50", "median age", 104, (line) => line.rows.length === 1 ? sites.age_p50[line.rows[0]] : null), asked: true},
+    textColumn("threads", "thread", 170, (line) => lineTexts(line, site.threads), {left: true, asked: true, counted: true}),
     textColumn("finding", "finding", 76, lineFindings, {wide: WIDE.finding}),
 ];
+
+const lineColumns = () => LINE_COLUMNS.filter(({counted, ofMany}) => !(many ? counted : ofMany));
 
 /* Whether a site's line, space, role, thread, number or finding contains the word. There are few lines: each is tested
    once. */
@@ -41,7 +45,7 @@ function wordMatcher(word) {
 /* Lines of the sites that match every word. */
 function linesInOrder(text, finding, key, down) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    const column = LINE_COLUMNS.find((c) => c.key === key) || LINE_COLUMNS.find((c) => c.key === "retained_bytes");
+    const column = lineColumns().find((c) => c.key === key) || LINE_COLUMNS.find((c) => c.key === "retained_bytes");
     const matchers = words.map(wordMatcher);
     let list = d3.range(nSites);
     if (finding)
@@ -64,8 +68,8 @@ const sitesView = {
         const count = el("p", {class: "quiet", role: "status"});
         const sortKey = () => state.get("sort", "retained_bytes"), sortDown = () => state.get("order", "down") === "down";
         const search = searchField("filter", state.get("search"), (text) => state.set({search: text}));
-        const chosen = () => state.get("columns"), columns = columnChoice(LINE_COLUMNS, chosen, (keys) => state.set({columns: keys}));
-        const table = virtualTable({columns: LINE_COLUMNS, chosen, label: "lines", sortKey, sortDown,
+        const chosen = () => state.get("columns"), columns = columnChoice(lineColumns(), chosen, (keys) => state.set({columns: keys}));
+        const table = virtualTable({columns: lineColumns(), chosen, label: "lines", sortKey, sortDown,
             onsort: (key) => state.set({sort: key, order: key === sortKey() && sortDown() ? "up" : "down"}),
             onopen: (line) => state.set({line: lineKey(line), site: ""}, true)});
         let shown = "", listed = "", list = [];
@@ -74,7 +78,7 @@ const sitesView = {
             made.open = Boolean(sizes.querySelector("[open]"));
             sizes.replaceChildren(made);
         };
-        root.append(controls, howToRead("table"), count, table, sizes, details);
+        root.append(controls, howToRead("table"), count, table, many ? "" : sizes, details);
         return () => {
             const finding = state.get("finding"), text = state.get("search");
             const input = search.querySelector("input");
@@ -85,7 +89,7 @@ const sitesView = {
             updateControls(controls.querySelector(".choices"), [
                 select("of", [["", "all"], ...findings.filter((f) => f.sites.length).map((f) => [f.id, findingTitle(f)])], finding,
                     (value) => state.set({finding: value})),
-                select("sort by", LINE_COLUMNS.map((c) => [c.key, c.title]), sortKey(), (key) => state.set({sort: key}))]);
+                select("sort by", lineColumns().map((c) => [c.key, c.title]), sortKey(), (key) => state.set({sort: key}))]);
             columns.sync();
             const key = [text, finding, sortKey(), sortDown(), chosen()].join("\n");
             const isOther = key !== listed;
