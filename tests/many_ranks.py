@@ -7,8 +7,9 @@ import copy
 import math
 
 MOST_CELLS, MOST_HOSTS, MOST_SOURCES, TOPS = 2048, 10 * 1024, 1 << 14, 8
-RSS, GPU, GROWTH, STEPS = "rss_peak_bytes", "gpu_peak_bytes", "growth_millibytes_per_step", "steps"
-MEASURES = (RSS, GPU, GROWTH, STEPS)  # in the order of a cell's columns
+RSS, GPU, GROWTH, COLLECTIVE, STEPS = ("rss_peak_bytes", "gpu_peak_bytes", "growth_millibytes_per_step",
+                                       "collective_peak_bytes", "steps")
+MEASURES = (RSS, GPU, GROWTH, COLLECTIVE, STEPS)  # in the order of a cell's columns
 
 
 class Ranks:

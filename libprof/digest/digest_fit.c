@@ -18,7 +18,7 @@ enum {
     REFERENCE_BYTES = 8,
     PARTS_BYTES = 60, /* of a stack */
 
-    SITES_ROOM = 1300 * 1000, /* rows, with their stacks and frames */
+    SITES_ROOM = 1100 * 1000, /* rows, with their stacks and frames */
     FINDINGS_ROOM = 800 * 1000,
     SPACES_ROOM = 500 * 1000,
 

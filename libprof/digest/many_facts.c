@@ -268,6 +268,7 @@ static json_t *remarks_json(const struct seep_digest *d)
     add_behind(d, list, &failed);
     add_above(d, SEEP_DIGEST_MEASURE_RSS, "RSS", list, &failed);
     add_above(d, SEEP_DIGEST_MEASURE_DEVICE, "GPU memory", list, &failed);
+    add_above(d, SEEP_DIGEST_MEASURE_COLLECTIVE, "memory for collectives", list, &failed);
     return seep_json_whole(list, failed);
 }
 

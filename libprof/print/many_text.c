@@ -16,6 +16,7 @@ struct measure {
 static const struct measure measures[] = {
     {"rss_peak_bytes", "RSS at its peak", true},
     {"gpu_peak_bytes", "GPU memory at its peak", true},
+    {"collective_peak_bytes", "memory for collectives at its peak", true},
     {"steps", "steps", false},
 };
 

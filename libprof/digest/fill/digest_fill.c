@@ -191,10 +191,13 @@ int seep_digest_fill(struct seep_digest *d, const struct seep_code *code,
     struct seep_digest_fill f = {.d = d, .code = code, .findings = findings, .report = report};
 
     f.growth = calloc(code->model->n_processes + 1, sizeof *f.growth);
-    d->failed |= !f.growth;
+    f.collective = calloc(code->model->n_processes + 1, sizeof *f.collective);
+    d->failed |= !f.growth || !f.collective;
     d->step_shift = seep_digest_shift_of(code->model->n_steps);
-    if (!d->failed)
-        seep_digest_fill_findings(&f);
+    if (!d->failed) {
+        seep_digest_fill_findings(&f); /* the first two are told of processes */
+        seep_digest_fill_collectives(&f);
+    }
     if (!d->failed)
         seep_digest_fill_processes(&f);
     if (!d->failed)
@@ -209,5 +212,6 @@ int seep_digest_fill(struct seep_digest *d, const struct seep_code *code,
         seep_digest_fit(d);
     seep_level_fini(&f.level);
     free(f.growth);
+    free(f.collective);
     return d->failed ? -SEEP_ENOMEM : 0;
 }

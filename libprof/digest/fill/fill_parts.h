@@ -15,6 +15,7 @@ struct seep_digest_fill {
     const struct seep_findings *findings;
     const json_t *report;
     uint64_t *growth; /* [n_processes] of leaks and retentions, in thousandths of bytes a step */
+    uint64_t *collective;    /* [n_processes] the sum of the peaks of lines in collectives */
     struct seep_level level; /* scratch */
 };
 
@@ -34,10 +35,11 @@ void seep_digest_fill_row(struct seep_digest_fill *f, struct seep_digest_key key
 /* The text of a frame of the report. */
 uint32_t seep_digest_fill_frame(struct seep_digest_fill *f, const json_t *frame);
 
+void seep_digest_fill_collectives(struct seep_digest_fill *f); /* sets `collective` */
 void seep_digest_fill_sites(struct seep_digest_fill *f);
 void seep_digest_fill_findings(struct seep_digest_fill *f);
 void seep_digest_fill_processes(struct seep_digest_fill *f);
-void seep_digest_fill_cells(struct seep_digest_fill *f); /* after findings */
+void seep_digest_fill_cells(struct seep_digest_fill *f);
 
 /* ---- courses (fill_course.c) ------------------------------------------------------------- */
 

@@ -105,6 +105,8 @@ void seep_digest_fill_processes(struct seep_digest_fill *f)
             add_measure(f, i, SEEP_DIGEST_MEASURE_DEVICE, gpu);
         if (f->growth[i])
             add_measure(f, i, SEEP_DIGEST_MEASURE_GROWTH, f->growth[i]);
+        if (f->collective[i])
+            add_measure(f, i, SEEP_DIGEST_MEASURE_COLLECTIVE, f->collective[i]);
         if (p->steps)
             add_measure(f, i, SEEP_DIGEST_MEASURE_STEPS, p->steps);
         add_end(f, i);
@@ -155,6 +157,8 @@ static void count_in(struct seep_digest_fill *f, struct seep_digest_cell *cell, 
         seep_digest_sum(sum[SEEP_DIGEST_MEASURE_DEVICE], gpu_peak(m, p));
     sum[SEEP_DIGEST_MEASURE_GROWTH] =
         seep_digest_sum(sum[SEEP_DIGEST_MEASURE_GROWTH], f->growth[process]);
+    sum[SEEP_DIGEST_MEASURE_COLLECTIVE] =
+        seep_digest_sum(sum[SEEP_DIGEST_MEASURE_COLLECTIVE], f->collective[process]);
     if (p->steps > sum[SEEP_DIGEST_MEASURE_STEPS])
         sum[SEEP_DIGEST_MEASURE_STEPS] = p->steps;
 }

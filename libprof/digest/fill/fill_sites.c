@@ -128,6 +128,20 @@ static void add_rest(struct seep_digest_fill *f, const bool *listed)
     }
 }
 
+void seep_digest_fill_collectives(struct seep_digest_fill *f)
+{
+    const struct seep_model *m = f->code->model;
+
+    for (size_t i = 0; i < m->n_sites; i++) {
+        if (f->code->lines->part[m->sites[i].stack] != SEEP_PART_COLLECTIVE)
+            continue;
+        for (uint32_t k = m->sites[i].slots; k; k = m->slots[k - 1].next) {
+            uint64_t *sum = &f->collective[m->slots[k - 1].process];
+            *sum = seep_digest_sum(*sum, m->slots[k - 1].peak_bytes);
+        }
+    }
+}
+
 void seep_digest_fill_sites(struct seep_digest_fill *f)
 {
     const struct seep_model *m = f->code->model;

@@ -7,18 +7,18 @@ tables() gives the same as columns:
 
     pandas.DataFrame(seep.tables.tables("JOB.digest")["findings"])
 
-Sizes are in bytes, growth is in bytes a step. `bucket` is the number of bits of the values in a row: of all processes in
-it, the value lies from 2**(bucket - 1) to below 2**bucket. `max_…` is the process with the largest value. A course is
-the mean live memory of all processes of the row together, in each of the cells of equal numbers of steps that
-`course_steps` says (CPython 3.8 and later)."""
+Sizes are in bytes, growth is in bytes a step. `bucket` is the number of bits of the values in a row: they
+lie from 2**(bucket - 1) to below 2**bucket. `max_…` is the process with the largest value. A course is the mean live
+memory of all processes of the row together, in each of the cells of `course_steps` steps. CPython 3.8 and later."""
 
 __all__ = ["tables", "write_parquet"]
 
 ROWS = ("processes", "ends", "spaces", "sites", "rest", "findings", "folded")
 CELL = ("node", "local_rank", "ranks", "rss_peak_sum", "rss_peak_most", "gpu_peak_sum", "gpu_peak_most",
-        "growth_millibytes_per_step_sum", "growth_millibytes_per_step_most", "steps_sum", "steps_most")
-TEXTS = frozenset(("role", "of", "end", "host", "max_host", "least_host", "most_host", "severity", "pattern", "space", "part",
-                   "frame", "line", "title", "advice", "command"))
+        "growth_millibytes_per_step_sum", "growth_millibytes_per_step_most", "collective_peak_sum",
+        "collective_peak_most", "steps_sum", "steps_most")
+TEXTS = frozenset(("role", "of", "end", "host", "max_host", "least_host", "most_host", "severity", "pattern", "space",
+                   "part", "frame", "line", "title", "advice", "command"))
 REALS = frozenset(("growth_sum_bytes_per_step", "growth_most_bytes_per_step"))
 
 
@@ -37,7 +37,8 @@ def _frame_text(frame):
 def _course(row, digest):
     """Bytes in each cell; the cells are 2**step_shift steps long, the last one perhaps less."""
     wide, last = 1 << digest["levels"]["step_shift"], digest["numbers"]["steps_most"]
-    return [cell * 1024 / (min(last, (i + 1) * wide) - i * wide) for i, cell in enumerate(row["course"]) if i * wide < last]
+    return [cell * 1024 / (min(last, (i + 1) * wide) - i * wide)
+            for i, cell in enumerate(row["course"]) if i * wide < last]
 
 
 def _row(row, digest):
@@ -52,7 +53,8 @@ def _row(row, digest):
         elif key == "stack":
             stack = digest["stacks"][value]
             frames = [_frame_text(digest["frames"][i]) for i in stack["frames"]]
-            flat.update(part=stack["part"], stack=frames, line=frames[stack["look_at"]] if stack["look_at"] is not None else None)
+            line = stack["look_at"]
+            flat.update(part=stack["part"], stack=frames, line=frames[line] if line is not None else None)
         elif key == "example":
             flat.update(title=(value or {}).get("title"), advice=(value or {}).get("advice"))
         elif key.endswith("_millibytes_per_step"):
@@ -119,7 +121,7 @@ def main():
 
     options = argparse.ArgumentParser(prog="python3 -m seep.tables", description="Writes a digest as Parquet files.")
     options.add_argument("digest")
-    options.add_argument("-o", "--output", default="tables", metavar="DIR", help="the folder for them (default: tables)")
+    options.add_argument("-o", "--output", default="tables", metavar="DIR", help="where to (default: tables)")
     options = options.parse_args()
     try:
         for path in write_parquet(options.digest, options.output):

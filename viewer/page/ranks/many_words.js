@@ -5,6 +5,7 @@ const RANK_MEASURES = {
     rss_peak_bytes: {name: "RSS at its peak", text: bytesText},
     gpu_peak_bytes: {name: "GPU memory at its peak", text: bytesText},
     growth_millibytes_per_step: {name: "growth of what leaks or is kept", text: (n) => bytesText(n / 1000), unit: () => ` a ${stepUnit}`},
+    collective_peak_bytes: {name: "memory for collectives at its peak", text: bytesText},
     steps: {name: "steps", text: countText, low: true},
 };
 
