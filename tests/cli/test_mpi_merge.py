@@ -1,4 +1,4 @@
-"""`seep-mpi merge`: what N ranks merge is what `seep merge` makes of the same digests, with each MPI that is here; ranks that
+"""`seep-mpi merge`: what N ranks merge is what `seep merge` makes of the same digests, with each MPI here; ranks that
 die or hang, and digests that are damaged, are told."""
 import copy
 import json
@@ -26,7 +26,8 @@ class MpiCase:
     def setUpClass(cls):
         super().setUpClass()
         if not shutil.which("mpiexec." + cls.kind) or not os.path.exists(program(cls.kind)):
-            raise unittest.SkipTest("no %s: ./bootstrap check installs it, make tests builds seep-mpi with it" % cls.kind)
+            raise unittest.SkipTest("no %s: ./bootstrap check installs it, make tests builds seep-mpi with it"
+                                    % cls.kind)
         cls.root = tempfile.mkdtemp(prefix="seep-mpi-")
         cls.profile = recorded_ranks(cls.root)
         cls.names = cls.made_up()
@@ -112,7 +113,8 @@ class MpiCase:
         done = self.launch([(8, [*names, "-o", "out"])])
         self.assertEqual((done.status, self.read("out")), (0, self.merged(*names)), done)
         self.assertEqual(json.loads(self.read("out"))["numbers"]["digests_not_merged"], 3)
-        for said in (cut + ": is cut short", newer + ": is a digest of another version", self.path("none") + ": cannot be read"):
+        for said in (cut + ": is cut short", newer + ": is a digest of another version",
+                     self.path("none") + ": cannot be read"):
             self.assertIn("seep: " + said, done.err)
 
     def test_a_digest_counts_once_whichever_ranks_read_its_copies(self):
@@ -129,7 +131,7 @@ class MpiCase:
 
     def test_it_says_how_much_was_sent(self):
         done = self.launch([(8, ["--verbose", *self.names, "-o", "out"])])
-        self.assertRegex(done.err, r"seep: 8 ranks in a tree of depth 3: a rank sent \d+\.\d+ MiB on average")
+        self.assertRegex(done.err, r"seep: ranks: 8; depth of the tree: 3; sent by a rank: \d+\.\d+ MiB on average, ")
 
     # ---- a rank falls ---------------------------------------------------------------------------------------------
 
@@ -151,7 +153,8 @@ class MpiCase:
         for rank in (4, 7):  # one with ranks below it in the tree, and one without
             done = self.fall(rank, signal.SIGSTOP, [(8, ["--patience", "2", *self.names, "-o", "out"])])
             self.assertEqual(self.read("out"), expected, done)
-            self.assertIn("seep: rank %d on %s does not answer: others have read its digests" % (rank, os.uname().nodename), done.err)
+            self.assertIn("seep: rank %d on %s does not answer: others have read its digests"
+                          % (rank, os.uname().nodename), done.err)
             os.unlink(self.path("out"))
 
 
@@ -174,7 +177,8 @@ class Mpich(MpiCase, SeepCase):
 
     def two_nodes(self, n, *options):
         """n ranks of two nodes, each of which has a disk of its own."""
-        left, right = [*options, "--local", *self.names[:5], "-o", "out"], [*options, "--local", *self.names[5:], "-o", "out"]
+        left = [*options, "--local", *self.names[:5], "-o", "out"]
+        right = [*options, "--local", *self.names[5:], "-o", "out"]
         return [(1, left if i % 2 == 0 else right) for i in range(n)]
 
     def test_each_node_merges_what_is_on_its_own_disk(self):
@@ -188,7 +192,8 @@ class Mpich(MpiCase, SeepCase):
 
     def test_what_only_a_rank_that_hangs_could_read_is_counted(self):
         done = self.fall(1, signal.SIGSTOP, self.two_nodes(2, "--patience", "2"), **self.TWO_NODES)
-        self.assertRegex(done.err, r"seep: rank 1 on \S+ does not answer: %d of its digests are not merged" % (DIGESTS - 5))
+        self.assertRegex(done.err, r"seep: rank 1 on \S+ does not answer: %d of its digests are not merged"
+                         % (DIGESTS - 5))
         numbers = json.loads(self.read("out"))["numbers"]
         self.assertEqual(numbers["digests_not_merged"], DIGESTS - 5)
         self.assertEqual(numbers["folders"], json.loads(self.merged(*self.names[:5]))["numbers"]["folders"])

@@ -69,15 +69,15 @@ static void tell_counts(const struct seep_mpi *m, double begin_s)
     const double ranks = m->size, mib = 1 << 20;
     const struct seep_mpi_counts *c = &m->counts;
 
-    seep_complain("%d ranks in a tree of depth %d: a rank sent %.3f MiB on average, at most %.3f; "
-                  "received at most %.3f; read for at most %.3f s, merged for at most %.3f s; "
-                  "%.3f s in all",
-                  m->size, seep_mpi_depth(m->size), (double)c->sent_bytes / ranks / mib,
-                  (double)c->sent_most_bytes / mib,
-                  fmax((double)m->received_bytes, (double)c->received_most_bytes) / mib,
-                  fmax((double)m->read_us, (double)c->read_most_us) / 1e6,
-                  fmax((double)m->merge_us, (double)c->merge_most_us) / 1e6,
-                  seep_mpi_now_s() - begin_s);
+    seep_complain(
+        "ranks: %d; depth of the tree: %d; sent by a rank: %.3f MiB on average, %.3f at "
+        "most; received by one: %.3f MiB at most; reading: %.3f s at most; merging: %.3f s "
+        "at most; all: %.3f s",
+        m->size, seep_mpi_depth(m->size), (double)c->sent_bytes / ranks / mib,
+        (double)c->sent_most_bytes / mib,
+        fmax((double)m->received_bytes, (double)c->received_most_bytes) / mib,
+        fmax((double)m->read_us, (double)c->read_most_us) / 1e6,
+        fmax((double)m->merge_us, (double)c->merge_most_us) / 1e6, seep_mpi_now_s() - begin_s);
 }
 
 /* ---- rank 0, and the others -------------------------------------------------------------- */

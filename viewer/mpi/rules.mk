@@ -1,5 +1,5 @@
-# seep-mpi, a program of its own: it is built where an MPI compiler is, and runs with that MPI only. MPI=0 leaves it out.
-# Tests use Debian's Open MPI and MPICH side by side, each with a seep-mpi in a folder of its own.
+# seep-mpi, a program of its own: it is built where an MPI compiler is, and runs with that MPI only. MPI=0 leaves it
+# out. Tests use Debian's Open MPI and MPICH side by side, each with a seep-mpi in a folder of its own.
 MPI_SOURCES := $(wildcard viewer/mpi/*.c)
 MPICC ?= $(firstword $(shell command -v mpicc 2>/dev/null))
 NO_MPI := $(or $(filter 0,$(MPI)),$(SAN),$(filter 1,$(COVERAGE) $(MOVED)))
