@@ -16,6 +16,7 @@ SAN ?=
 COVERAGE ?= 0
 MOVED ?= 0
 CUDA ?= auto
+MPI ?= auto
 LAB ?= 1
 FUZZ_SECONDS ?= 60
 
@@ -89,7 +90,7 @@ CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_sta
 RUNTIME := $(wildcard libprof/store/*.c libprof/regex/*.c) $(addprefix libprof/program/,cluster.c program_elf.c program_entry.c)
 LIBPROF := $(wildcard libprof/*.c libprof/*/*.c libprof/*/*/*.c)
 PRELOAD := $(wildcard preload/*.c preload/*/*.c)
-VIEWER := $(wildcard viewer/*.c viewer/*/*.c)
+VIEWER := $(filter-out viewer/mpi/%,$(wildcard viewer/*.c viewer/*/*.c))
 KERNELS := $(if $(WITH_LAB),$(wildcard kernels/*/*.c kernels/*/*/*.c))
 LAB_CUDA := $(if $(WITH_CUDA),$(wildcard kernels/*/*.cu)) $(if $(CUDA_ON_CPU),$(wildcard tests/cuda_on_cpu/*.cc))
 C_TESTS := $(wildcard tests/*/test_*.c tests/*/*/test_*.c tests/*/*/*/test_*.c)
@@ -152,7 +153,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
 # Suites and packages that need rules of their own keep them in their folder.
--include $(wildcard tests/*/rules.mk preload/deb/rules.mk preload/python/wheel/rules.mk)
+-include $(wildcard tests/*/rules.mk viewer/mpi/rules.mk preload/deb/rules.mk preload/python/wheel/rules.mk)
 
 # ---- compiling ------------------------------------------------------------------------------
 
@@ -460,7 +461,7 @@ LIBDIR := $(PREFIX)/lib/seep
 install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/seep/python share/man/man1 \
 		share/seep share/doc/seep share/bash-completion/completions)
-	install -m 755 $(SEEP) $(SEEP_LAB) $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(SEEP) $(SEEP_LAB) $(SEEP_MPI) $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(SHIM) $(DESTDIR)$(LIBDIR)/libseep.so
 	install -m 644 preload/seep.h $(DESTDIR)$(PREFIX)/include/seep.h
 	$(Q)for f in $(PYTHON_FILES:$(BUILD)/%=%); do install -D -m 644 $(BUILD)/$$f $(DESTDIR)$(LIBDIR)/$$f || exit 1; done
@@ -489,7 +490,7 @@ format: ## clang-format over all sources
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(filter-out %.d,$(MAKEFILE_LIST))
-	@echo '  switches:  V=1 DEBUG=1 SAN=address,undefined COVERAGE=1 CUDA=auto|0|1|cpu LAB=1|0 FUZZ_SECONDS=N'
+	@echo '  switches:  V=1 DEBUG=1 SAN=address,undefined COVERAGE=1 CUDA=auto|0|1|cpu MPI=auto|0 LAB=1|0 FUZZ_SECONDS=N'
 	@echo '  LAB=0 builds and installs seep alone, without seep-lab'
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

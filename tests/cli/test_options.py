@@ -46,7 +46,7 @@ def forms(row):
 class Taken(SeepCase):
     """No words follow, so that a command which has taken its options says that it misses them."""
 
-    MISSING = re.compile(r"seep: (no job is given|no profile is given|no process is given|no digest is given|\w+ takes (a|one|two) folders?|"
+    MISSING = re.compile(r"seep: (no (job|profile|digest|process) is given|\w+ takes (a|one|two) folders?|"
                          r"no format is given)")
 
     def says(self, *args, **variables):

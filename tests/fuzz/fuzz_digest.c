@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         seep_digest_merge(&d, &other))
         abort();
     check_same(&d);
-    if (!seep_digest_report(&d, &report))
+    if (!seep_digest_report(&d, true, &report))
         json_decref(report);
     seep_digest_fini(&other);
     seep_digest_fini(&d);
