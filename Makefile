@@ -125,7 +125,7 @@ PAGE_JS_tail := $(call page_scripts,$(PAGE_BASE) data window_choice levels how_t
 	resident_parts $(addprefix findings/,source run_facts finding_places finding_card findings) \
 	marks timeline $(addprefix flame/,weights shown_stacks tree readout draw_flame sandwich flame) \
 	$(addprefix table/,site site_line site_list) processes device_map device \
-	$(addprefix ranks/,many_words histogram rank_cells heat_map ranks_view) \
+	$(addprefix ranks/,rank_words histogram rank_cells heat_map ranks_view) \
 	$(addprefix comparison/,courses comparison changes difference) views live/keep live/carry live/live keys shown profile_page)
 PAGE_JS_look := $(call page_scripts,$(PAGE_BASE) $(addprefix look/,look_data path_steps holder_tree icicle look_facts holder_list \
 	holder_course look_view) keys shown look/look_page)

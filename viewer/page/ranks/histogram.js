@@ -33,7 +33,7 @@ function namedProcesses(title, list, measure) {
 function distributionCard({of, role, processes: n, sum, histogram, most, least}) {
     const measure = rankMeasure(of), lowest = least && n > most.length ? least : []; /* else all are among the most */
     const ends = [namedProcesses("most", most, measure), namedProcesses("least", lowest, measure)];
-    const isOne = n > 1 && least && least.length && most[0].value === least[0].value;
+    const isOne = n > 1 && most.length > 0 && lowest.length > 0 && most[0].value === lowest[0].value;
     return el("section", {class: "process distribution", "aria-label": `${measure.name}, ${rolesText(role, 2)}`},
         el("h3", {}, nameOf(measure.name), " ", el("span", {class: "quiet"}, countOfRole(role, n))),
         el("p", {}, isOne ? valueText(measure, most[0].value) + " in each" : valueText(measure, sum / n) + " on average"),
