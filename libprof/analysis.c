@@ -169,7 +169,8 @@ static bool has_digest(const char *const *names, size_t n)
     return false;
 }
 
-/* Adds a digest or a folder of profiles. */
+/* Adds a digest or a folder of profiles. One that is in it already counts once; of one that is in
+ * it in part, the rest cannot be had. */
 static int add_to_digest(struct seep_digest *all, const char *name,
                          const struct seep_analysis_options *opts, struct seep_error *err)
 {
@@ -181,8 +182,11 @@ static int add_to_digest(struct seep_digest *all, const char *name,
         return rc;
     if (!is_digest)
         rc = seep_analyse_digest(name, opts, &one, err);
-    if (!rc)
+    const size_t shared = rc ? 0 : seep_digest_shared(all, &one);
+    if (!rc && !shared)
         rc = seep_digest_merge(all, &one);
+    else if (shared && shared < one.sources.n)
+        rc = -SEEP_EINVAL;
     seep_digest_fini(&one);
     return rc;
 }

@@ -1,5 +1,7 @@
 #include "libprof/digest/digest_names.h"
 
+#include "libprof/base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +30,19 @@ uint32_t seep_digest_text(struct seep_digest *d, const char *text)
     }
     d->texts[d->n_texts] = copy;
     return (uint32_t)d->n_texts++;
+}
+
+uint32_t seep_digest_clean_text(struct seep_digest *d, const char *text, size_t bytes)
+{
+    char copy[SEEP_DIGEST_TEXT];
+    const size_t n = strnlen(text, bytes - 1);
+
+    memcpy(copy, text, n);
+    copy[seep_text_clean_in_place(copy, n)] = '\0';
+    for (char *at = copy; bytes <= SEEP_DIGEST_HOST_TEXT && *at; at++)
+        if (*at == '"' || *at == '\\')
+            *at = '?';
+    return seep_digest_text(d, copy);
 }
 
 static bool same_stack(const struct seep_digest *d, uint32_t id,

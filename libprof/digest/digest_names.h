@@ -8,6 +8,11 @@
 /* Cut at SEEP_DIGEST_TEXT − 1 bytes. The caller has cleaned it. */
 uint32_t seep_digest_text(struct seep_digest *d, const char *text);
 
+/* A text from elsewhere: cleaned, and cut to `bytes` with its NUL. One of at most
+ * SEEP_DIGEST_HOST_TEXT is a name, which many rows may have: it loses the characters that take two
+ * as JSON, so that its length there is known. */
+uint32_t seep_digest_clean_text(struct seep_digest *d, const char *text, size_t bytes);
+
 /* Index + 1. `frames`: texts, innermost first. */
 uint32_t seep_digest_stack(struct seep_digest *d, const struct seep_digest_stack *stack,
                            const uint32_t *frames);

@@ -1,6 +1,5 @@
 #include "libprof/digest/digest_read_parts.h"
 
-#include "libprof/base/text.h"
 #include "libprof/digest/digest_fit.h"
 #include "libprof/digest/digest_names.h"
 #include "libprof/digest/digest_rows.h"
@@ -47,17 +46,12 @@ static int32_t get_number(struct seep_digest_reader *r, const json_t *object, co
 uint32_t seep_digest_take_text(struct seep_digest_reader *r, const json_t *value, const char *key,
                                size_t bytes)
 {
-    char copy[SEEP_DIGEST_TEXT];
     const char *text = json_string_value(value);
 
-    if (!text) {
-        seep_digest_wrong(r, key);
-        return 0;
-    }
-    const size_t n = strnlen(text, bytes - 1);
-    memcpy(copy, text, n);
-    copy[seep_text_clean_in_place(copy, n)] = '\0';
-    return seep_digest_text(r->d, copy);
+    if (text)
+        return seep_digest_clean_text(r->d, text, bytes);
+    seep_digest_wrong(r, key);
+    return 0;
 }
 
 uint8_t seep_digest_get_word(struct seep_digest_reader *r, const json_t *object, const char *key,

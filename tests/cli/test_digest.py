@@ -166,6 +166,16 @@ class Damaged(DigestCase):
         self.assertEqual(done.err.count("is in it already"), 2)
         self.assertEqual(merged["numbers"]["folders"], 1)
 
+    def test_digests_that_share_a_folder_are_not_merged(self):
+        left, right = self.digest(*self.parts[:3])[0], self.digest(*self.parts[2:])[0]
+        done, merged = self.merged(left, right)
+        self.assertIn("%s shares 1 of its 2 folders with the others: it is left out" % right, done.err)
+        self.assertEqual((merged["numbers"]["folders"], merged["numbers"]["digests_not_merged"]), (3, 1))
+        report = self.report(left)
+        self.assertEqual(self.seep("report", left, left, "--format", "json", "-o", self.path("twice")).status, 0)
+        with open(self.path("twice")) as f:
+            self.assertEqual(json.load(f)["digest"]["folders"], report["digest"]["folders"])
+
     def test_nothing_to_merge_is_an_error(self):
         for args in ((), (self.path("none"),), ("/dev/null",)):
             self.assertEqual(self.seep("merge", *args).status, 2, args)

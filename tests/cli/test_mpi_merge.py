@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 import unittest
 
@@ -28,6 +29,10 @@ class MpiCase:
         if not shutil.which("mpiexec." + cls.kind) or not os.path.exists(program(cls.kind)):
             raise unittest.SkipTest("no %s: ./bootstrap check installs it, make tests builds seep-mpi with it"
                                     % cls.kind)
+        started = subprocess.run(["mpiexec." + cls.kind, *cls.options, "-n", "2", "true"], env=job_env(**cls.variables),
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if started.returncode:
+            raise unittest.SkipTest("%s's launcher starts nothing here: %s" % (cls.kind, started.stdout[-300:]))
         cls.root = tempfile.mkdtemp(prefix="seep-mpi-")
         cls.profile = recorded_ranks(cls.root)
         cls.names = cls.made_up()
@@ -72,6 +77,10 @@ class MpiCase:
         self.assertEqual(done.status, 0, done)
         return self.read("expected")
 
+    def said(self, done):
+        """What seep said; the libraries of MPI have warnings of their own, as about a container."""
+        return [line for line in done.err.splitlines() if line.startswith("seep")]
+
     def read(self, name):
         with open(self.path(name), "rb") as f:
             return f.read()
@@ -89,7 +98,7 @@ class MpiCase:
         expected = self.merged(*self.names)
         for n in (1, 3, 8):
             done = self.launch([(n, [*self.names, "-o", "out"])])
-            self.assertEqual((done.status, done.err), (0, ""), done)
+            self.assertEqual((done.status, self.said(done)), (0, []), done)
             self.assertEqual(self.read("out"), expected, n)
             os.unlink(self.path("out"))
 
@@ -99,7 +108,7 @@ class MpiCase:
 
     def test_profiles_of_one_folder_are_summed_up_by_the_ranks(self):
         done = self.launch([(3, [self.profile, "-o", "out"])])
-        self.assertEqual((done.status, done.err), (0, ""), done)
+        self.assertEqual((done.status, self.said(done)), (0, []), done)
         self.assertEqual(self.read("out"), self.merged(os.path.join(self.root, "one.digest")))
 
     def test_ranks_of_a_node_divide_what_is_on_its_disk(self):

@@ -161,10 +161,10 @@ TEST(texts_are_made_harmless)
     struct seep_error err = {0};
     json_t *json = good_json();
 
-    json_array_set_new(json_object_get(json, "hosts"), 0, json_string("a\x1b[31m"));
+    json_array_set_new(json_object_get(json, "hosts"), 0, json_string("a\x1b[\"31m"));
     char *bytes = json_dumps(json, JSON_COMPACT);
     ck_assert_int_eq(seep_digest_from_bytes(&d, bytes, strlen(bytes), "it", &err), 0);
-    ck_assert_str_eq(d.texts[d.hosts.list[0]], "a?[31m");
+    ck_assert_str_eq(d.texts[d.hosts.list[0]], "a?[?31m");
     seep_digest_fini(&d);
     free(bytes);
     json_decref(json);

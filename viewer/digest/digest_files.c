@@ -36,8 +36,18 @@ int seep_digest_of_file(struct seep_digest *d, const char *name, const char *rol
 
 int seep_digest_add_once(struct seep_digest *all, const struct seep_digest *one, const char *name)
 {
-    if (seep_digest_shared(all, one)) {
+    const size_t shared = seep_digest_shared(all, one);
+
+    if (shared == one->sources.n && shared) {
         seep_complain("%s is in it already: the digest has it once", name);
+        return 0;
+    }
+    if (shared) { /* sums cannot be taken apart again */
+        seep_complain(
+            "%s shares %zu of its %zu folders with the others: it is left out; merge digests "
+            "that have no folder in common",
+            name, shared, one->sources.n);
+        seep_digest_add_to(all, SEEP_DIGEST_NUMBER_NOT_MERGED, 1);
         return 0;
     }
     int rc = seep_digest_merge(all, one);

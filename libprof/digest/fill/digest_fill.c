@@ -1,6 +1,5 @@
 #include "libprof/digest/fill/digest_fill.h"
 
-#include "libprof/base/text.h"
 #include "libprof/digest/digest_fit.h"
 #include "libprof/digest/digest_names.h"
 #include "libprof/digest/digest_rows.h"
@@ -13,27 +12,17 @@
 
 /* ---- what the files share ---------------------------------------------------------------- */
 
-/* Cleaned, and cut to `bytes` with its NUL. */
-static uint32_t text_of(struct seep_digest_fill *f, const char *text, size_t bytes)
-{
-    char copy[SEEP_DIGEST_TEXT];
-    const size_t n = strnlen(text, bytes - 1);
-
-    memcpy(copy, text, n);
-    copy[seep_text_clean_in_place(copy, n)] = '\0';
-    return seep_digest_text(f->d, copy);
-}
-
 struct seep_digest_who seep_digest_fill_who(struct seep_digest_fill *f, uint32_t process,
                                             uint64_t value)
 {
     const struct seep_process_identity *id = &f->code->model->processes[process].id;
 
-    return (struct seep_digest_who){.value = value < SEEP_DIGEST_MOST ? value : SEEP_DIGEST_MOST,
-                                    .rank = id->rank,
-                                    .local_rank = id->local_rank,
-                                    .pid = id->pid,
-                                    .host = text_of(f, id->host, SEEP_DIGEST_HOST_TEXT)};
+    return (struct seep_digest_who){
+        .value = value < SEEP_DIGEST_MOST ? value : SEEP_DIGEST_MOST,
+        .rank = id->rank,
+        .local_rank = id->local_rank,
+        .pid = id->pid,
+        .host = seep_digest_clean_text(f->d, id->host, SEEP_DIGEST_HOST_TEXT)};
 }
 
 uint8_t seep_digest_fill_role(const struct seep_model_process *p)
@@ -108,14 +97,16 @@ static void add_command(struct seep_digest_fill *f)
         if (its && n + 1 < MOST)
             n += (size_t)snprintf(text + n, MOST - n, "%s%s", n ? " " : "", its);
     }
-    seep_digest_add_text(f->d, &f->d->commands, text_of(f, text, MOST), SEEP_DIGEST_FEW);
+    seep_digest_add_text(f->d, &f->d->commands, seep_digest_clean_text(f->d, text, MOST),
+                         SEEP_DIGEST_FEW);
 }
 
 static void add_text(struct seep_digest_fill *f, struct seep_digest_set *set, const json_t *text,
                      size_t bytes)
 {
     if (json_is_string(text))
-        seep_digest_add_text(f->d, set, text_of(f, json_string_value(text), bytes),
+        seep_digest_add_text(f->d, set,
+                             seep_digest_clean_text(f->d, json_string_value(text), bytes),
                              SEEP_DIGEST_FEW);
 }
 
@@ -131,11 +122,13 @@ static void add_texts(struct seep_digest_fill *f)
     for (size_t i = 0; i < m->n_processes && !f->d->failed; i++) {
         const struct seep_process_identity *id = &m->processes[i].id;
         if (id->host[0])
-            seep_digest_add_text(f->d, &f->d->hosts, text_of(f, id->host, SEEP_DIGEST_HOST_TEXT),
+            seep_digest_add_text(f->d, &f->d->hosts,
+                                 seep_digest_clean_text(f->d, id->host, SEEP_DIGEST_HOST_TEXT),
                                  SEEP_DIGEST_HOSTS);
         if (id->job_id[0])
             seep_digest_add_text(f->d, &f->d->job_ids,
-                                 text_of(f, id->job_id, SEEP_DIGEST_HOST_TEXT), SEEP_DIGEST_FEW);
+                                 seep_digest_clean_text(f->d, id->job_id, SEEP_DIGEST_HOST_TEXT),
+                                 SEEP_DIGEST_FEW);
     }
 }
 
