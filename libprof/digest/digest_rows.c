@@ -115,7 +115,24 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* `order`: how the old row's largest process and the new one's compare; 0 for a new row. */
+void seep_digest_add_found(const struct seep_digest *d, struct seep_digest_found *f,
+                           const struct seep_digest_found *more)
+{
+    f->growth_sum = seep_digest_sum(f->growth_sum, more->growth_sum);
+    f->growth_most = most(f->growth_most, more->growth_most);
+    f->blocks = seep_digest_sum(f->blocks, more->blocks);
+    f->first_step = least(f->first_step, more->first_step);
+    f->ranks = seep_digest_sum(f->ranks, more->ranks);
+    f->least_rank = (int32_t)least((uint32_t)f->least_rank, (uint32_t)more->least_rank);
+    if (more->most_rank > f->most_rank)
+        f->most_rank = more->most_rank;
+    if (strcmp(d->texts[more->least_host], d->texts[f->least_host]) < 0)
+        f->least_host = more->least_host;
+    if (strcmp(d->texts[more->most_host], d->texts[f->most_host]) > 0)
+        f->most_host = more->most_host;
+}
+
+/* `order`: how the old row's largest process and the new one's compare; 0 for equal ones. */
 static void add_found(struct seep_digest *d, struct seep_digest_row *row,
                       const struct seep_digest_found *more, int order)
 {
@@ -128,18 +145,7 @@ static void add_found(struct seep_digest *d, struct seep_digest_row *row,
         *f = *more;
         return;
     }
-    f->growth_sum = seep_digest_sum(f->growth_sum, more->growth_sum);
-    f->blocks = seep_digest_sum(f->blocks, more->blocks);
-    f->growth_most = most(f->growth_most, more->growth_most);
-    f->first_step = least(f->first_step, more->first_step);
-    f->ranks = seep_digest_sum(f->ranks, more->ranks);
-    f->least_rank = (int32_t)least((uint32_t)f->least_rank, (uint32_t)more->least_rank);
-    if (more->most_rank > f->most_rank)
-        f->most_rank = more->most_rank;
-    if (strcmp(d->texts[more->least_host], d->texts[f->least_host]) < 0)
-        f->least_host = more->least_host;
-    if (strcmp(d->texts[more->most_host], d->texts[f->most_host]) > 0)
-        f->most_host = more->most_host;
+    seep_digest_add_found(d, f, more);
     if (order > 0 || (order == 0 && strcmp(d->texts[more->example], d->texts[f->example]) < 0))
         f->example = more->example;
 }

@@ -13,6 +13,10 @@ struct seep_digest_row *seep_digest_row(struct seep_digest *d, const struct seep
 void seep_digest_add_row(struct seep_digest *d, const struct seep_digest_row *row,
                          const struct seep_digest_found *found, uint32_t shift);
 
+/* Adds what findings have, but for the example. */
+void seep_digest_add_found(const struct seep_digest *d, struct seep_digest_found *f,
+                           const struct seep_digest_found *more);
+
 /* Offers a process for an end of the distribution of `subject`. */
 void seep_digest_add_top(struct seep_digest *d, uint8_t role, uint32_t subject, bool low,
                          const struct seep_digest_who *who);

@@ -80,41 +80,17 @@ json_t *seep_digest_slope(const struct seep_digest *d, const uint64_t *course)
 
 /* ---- groups ------------------------------------------------------------------------------ */
 
-static void add_found(const struct seep_digest *d, struct seep_digest_group *g,
-                      const struct seep_digest_found *f)
-{
-    const struct seep_digest_found *old = &g->found;
-    struct seep_digest_found now = *f;
-
-    if (g->n) {
-        now.growth_sum = seep_digest_sum(old->growth_sum, f->growth_sum);
-        now.blocks = seep_digest_sum(old->blocks, f->blocks);
-        now.growth_most = old->growth_most > f->growth_most ? old->growth_most : f->growth_most;
-        now.first_step = old->first_step < f->first_step ? old->first_step : f->first_step;
-        now.ranks = seep_digest_sum(old->ranks, f->ranks);
-        if ((uint32_t)old->least_rank < (uint32_t)f->least_rank)
-            now.least_rank = old->least_rank;
-        if (old->most_rank > f->most_rank)
-            now.most_rank = old->most_rank;
-        if (strcmp(d->texts[old->least_host], d->texts[f->least_host]) < 0)
-            now.least_host = old->least_host;
-        if (strcmp(d->texts[old->most_host], d->texts[f->most_host]) > 0)
-            now.most_host = old->most_host;
-    }
-    g->found = now;
-}
-
 static void add_row(const struct seep_digest *d, struct seep_digest_group *g,
                     const struct seep_digest_row *row)
 {
     const bool is_larger = !g->n || seep_digest_compare_who(d, &row->max, &g->max) < 0;
-    const uint32_t example = g->found.example;
 
-    if (row->found) {
-        add_found(d, g, &d->founds[row->found - 1]);
-        if (!is_larger)
-            g->found.example = example;
-    }
+    if (row->found && !g->n)
+        g->found = d->founds[row->found - 1];
+    else if (row->found)
+        seep_digest_add_found(d, &g->found, &d->founds[row->found - 1]);
+    if (row->found && is_larger)
+        g->found.example = d->founds[row->found - 1].example;
     if (is_larger)
         g->max = row->max;
     g->n = seep_digest_sum(g->n, row->n);
