@@ -52,18 +52,13 @@ static json_t *exit_json(const struct seep_digest *d)
     }
     const char *text = worst ? d->texts[worst->key.subject] : "unknown";
     const int value = strchr(text, ' ') ? atoi(strchr(text, ' ') + 1) : 0;
-    char words[64] = SEEP_ENDED_UNSEEN_TEXT;
-    if (strncmp(text, "signal ", 7) == 0) {
-        const char *name = sigabbrev_np(value);
-        if (name)
-            snprintf(words, sizeof words, SEEP_ENDED_SIGNAL_TEXT, name);
-        else
-            snprintf(words, sizeof words, SEEP_ENDED_NUMBER_TEXT, value);
-    } else if (strncmp(text, "exit ", 5) == 0) {
+    char words[SEEP_EXIT_TEXT] = SEEP_ENDED_UNSEEN_TEXT;
+    if (strncmp(text, "signal ", 7) == 0)
+        seep_exit_signal_text(value, words);
+    else if (strncmp(text, "exit ", 5) == 0)
         snprintf(words, sizeof words, value ? SEEP_ENDED_STATUS_TEXT : SEEP_ENDED_WELL_TEXT, value);
-    } else if (strcmp(text, "running") == 0) {
+    else if (strcmp(text, "running") == 0)
         snprintf(words, sizeof words, SEEP_ENDED_RUNNING_TEXT);
-    }
     const size_t word = strcspn(text, " ");
     return json_pack("{s:s%, s:o, s:b, s:s}", "kind", text, word, "value",
                      text[word] ? json_integer(value) : json_null(), "failed",

@@ -4,36 +4,15 @@
 #include "libprof/model/process_ends.h"
 #include "libprof/words/exit_words.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- of one process ---------------------------------------------------------------------- */
 
-/* A table of our own: glibc has the names only from 2.32 on. */
-#define NAMED(name) [SIG##name] = #name
-static const char *const signal_names[] = {
-    NAMED(HUP),  NAMED(INT),    NAMED(QUIT), NAMED(ILL),  NAMED(TRAP),   NAMED(ABRT), NAMED(BUS),
-    NAMED(FPE),  NAMED(KILL),   NAMED(USR1), NAMED(SEGV), NAMED(USR2),   NAMED(PIPE), NAMED(ALRM),
-    NAMED(TERM), NAMED(STKFLT), NAMED(CHLD), NAMED(CONT), NAMED(STOP),   NAMED(TSTP), NAMED(TTIN),
-    NAMED(TTOU), NAMED(URG),    NAMED(XCPU), NAMED(XFSZ), NAMED(VTALRM), NAMED(PROF), NAMED(WINCH),
-    NAMED(POLL), NAMED(PWR),    NAMED(SYS),
-};
-#undef NAMED
-
-static void say_signal(int number, char *text, size_t n)
+static void say(const struct seep_process_end *end, char text[SEEP_EXIT_TEXT])
 {
-    bool known = number > 0 && (size_t)number < sizeof signal_names / sizeof *signal_names;
-    const char *name = known ? signal_names[number] : NULL;
+    const size_t n = SEEP_EXIT_TEXT;
 
-    if (name)
-        snprintf(text, n, SEEP_ENDED_SIGNAL_TEXT, name);
-    else
-        snprintf(text, n, SEEP_ENDED_NUMBER_TEXT, number);
-}
-
-static void say(const struct seep_process_end *end, char *text, size_t n)
-{
     if (end->replaced)
         snprintf(text, n, SEEP_ENDED_REPLACED_TEXT);
     else if (end->terminated)
@@ -41,7 +20,7 @@ static void say(const struct seep_process_end *end, char *text, size_t n)
     else if (end->out_of_memory)
         snprintf(text, n, SEEP_ENDED_OOM_TEXT);
     else if (end->kind == SEEP_ENDED_SIGNAL)
-        say_signal(end->value, text, n);
+        seep_exit_signal_text(end->value, text);
     else if (end->kind == SEEP_ENDED_EXIT && end->value)
         snprintf(text, n, SEEP_ENDED_STATUS_TEXT, end->value);
     else
@@ -69,9 +48,9 @@ static json_t *end_json(const struct seep_process_end *end, const char *text)
 
 json_t *seep_json_exit(const struct seep_process_end *end)
 {
-    char text[64];
+    char text[SEEP_EXIT_TEXT];
 
-    say(end, text, sizeof text);
+    say(end, text);
     return end_json(end, text);
 }
 
@@ -122,7 +101,7 @@ json_t *seep_json_job_exit(const struct seep_model *m)
 {
     const struct seep_model_process *failed = first_failed(m);
     struct seep_process_end end = m->processes[m->main].ended;
-    char text[64], longer[96];
+    char text[SEEP_EXIT_TEXT], longer[96];
 
     for (size_t i = 0; i < m->n_processes; i++) {
         if (m->processes[i].ended.kind == SEEP_ENDED_RUNNING)
@@ -132,7 +111,7 @@ json_t *seep_json_job_exit(const struct seep_model *m)
         command_failed(m, &end);
         return seep_json_exit(&end);
     }
-    say(&failed->ended, text, sizeof text);
+    say(&failed->ended, text);
     if (failed->role != SEEP_ROLE_RANK)
         return end_json(&failed->ended, text);
     snprintf(longer, sizeof longer, SEEP_ENDED_RANK_TEXT, failed->id.rank, text);

@@ -15,4 +15,8 @@
 /* Of a job: which rank ended it. */
 #define SEEP_ENDED_RANK_TEXT "rank %d %s"
 
+/* "killed by SIGKILL", "killed by signal 40". Returns `text`. */
+enum { SEEP_EXIT_TEXT = 64 };
+const char *seep_exit_signal_text(int number, char text[SEEP_EXIT_TEXT]);
+
 #endif

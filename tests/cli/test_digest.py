@@ -110,6 +110,17 @@ class Digests(DigestCase):
         self.assertEqual(report["digest"]["ranks"]["missing_ranks"], "1 to 2")
         self.assertTrue(any("2 of 4 ranks have no profile here: 1 to 2" in text for text in report["coverage"]["not_seen"]))
 
+    def test_how_ranks_ended_is_told(self):
+        out = self.path("killed")
+        code = "import os; os.kill(os.getpid(), 9)"
+        done = self.seep("run", "-q", *NO_LOOKS, "-o", out, "--", SYSTEM_PYTHON, "-c", code)
+        self.assertEqual(done.status, 128 + 9)
+        report = self.report(self.digest(out)[0])
+        self.assertEqual(report["job"]["exit"], {"kind": "signal", "value": 9, "failed": True, "text": "killed by SIGKILL"})
+        self.assertEqual([end["end"] for end in report["digest"]["ends"]], ["signal 9"])
+        well = self.report(self.digest(self.parts[0])[0])
+        self.assertEqual(well["job"]["exit"], {"kind": "exit", "value": 0, "failed": False, "text": "ended normally"})
+
     def test_every_command_takes_one(self):
         leaks, fine = self.digest(self.profile)[0], self.digest(self.parts[0])[0]
         self.assertEqual(self.seep("check", leaks).status, 1)
