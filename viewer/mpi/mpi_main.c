@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Above all that a launcher has opened for a rank. */
@@ -100,8 +101,10 @@ static int lead(struct seep_mpi *m, struct seep_mpi_part *part, double begin_s)
     if (m->options->verbose)
         tell_counts(m, begin_s);
     seep_mpi_end_others(m, part, &rest);
-    /* One that hangs ends with this only. */
     fflush(NULL);
+    /* One that hangs ends with this only. A launcher may lose what it has not read by then. */
+    if (!rest.all_alive)
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
     if (!rest.all_alive)
         MPI_Abort(MPI_COMM_WORLD, status ? status : 1);
     seep_mpi_rest_fini(&rest);
