@@ -145,7 +145,8 @@ static uint32_t level_that_fits(struct seep_digest *d, enum seep_digest_kind kin
 
 /* ---- spaces ------------------------------------------------------------------------------ */
 
-bool seep_digest_is_own_space(const char *space)
+/* A space that is never folded: one of seep's own, with a number that devices have. */
+static bool is_own_space(const char *space)
 {
     const struct seep_space_name name = seep_space_parse(space);
 
@@ -171,7 +172,7 @@ static bool spaces_fit(struct seep_digest *d)
         if (!is_by_space(row->key.kind))
             continue;
         bytes += ROW_BYTES + COURSE_BYTES;
-        if (!seen[row->key.subject] && !seep_digest_is_own_space(d->texts[row->key.subject]))
+        if (!seen[row->key.subject] && !is_own_space(d->texts[row->key.subject]))
             n_announced++;
         seen[row->key.subject] = true;
     }
@@ -198,8 +199,7 @@ struct seep_digest_row seep_digest_level_row(struct seep_digest *d,
         now.found = 0;
         memset(now.course, 0, sizeof now.course);
     }
-    if (is_by_space(now.key.kind) && d->space_level &&
-        !seep_digest_is_own_space(d->texts[now.key.subject]))
+    if (is_by_space(now.key.kind) && d->space_level && !is_own_space(d->texts[now.key.subject]))
         now.key.subject = seep_digest_text(d, SEEP_DIGEST_ANNOUNCED);
     if (now.key.kind == SEEP_DIGEST_SPACES && d->space_level == 2)
         now.key.bucket = 0;

@@ -23,9 +23,6 @@ enum {
     SEEP_DIGEST_MAX_CELLS = 2048,
 };
 
-/* A space that is never folded: one of seep's own, with a number that devices have. */
-bool seep_digest_is_own_space(const char *space);
-
 /* Raises levels until all fits. Out of memory sets `failed`. */
 void seep_digest_fit(struct seep_digest *d);
 
@@ -35,8 +32,5 @@ void seep_digest_raise(struct seep_digest *d, const struct seep_digest *other);
 /* What becomes of a row at the digest's levels, with ids of this digest. */
 struct seep_digest_row seep_digest_level_row(struct seep_digest *d,
                                              const struct seep_digest_row *row);
-
-/* The order in which rows of findings are forgotten. */
-uint32_t seep_digest_finding_rank(const struct seep_digest_about *about, uint8_t bucket);
 
 #endif

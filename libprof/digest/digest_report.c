@@ -1,6 +1,7 @@
 #include "libprof/digest/digest_report.h"
 
 #include "libprof/base/json_build.h"
+#include "libprof/digest/digest_write.h"
 #include "libprof/digest/many_parts.h"
 #include "libprof/words/exit_words.h"
 
@@ -65,16 +66,6 @@ static json_t *exit_json(const struct seep_digest *d)
                      (text[word] && value) != 0, "text", words);
 }
 
-static json_t *texts_json(const struct seep_digest *d, const struct seep_digest_set *set)
-{
-    json_t *list = json_array();
-    bool failed = false;
-
-    for (size_t i = 0; i < set->n; i++)
-        seep_json_append(list, json_string(d->texts[set->list[i]]), &failed);
-    return seep_json_whole(list, failed);
-}
-
 static double duration_of(const struct seep_digest *d)
 {
     const uint64_t start = d->numbers[SEEP_DIGEST_NUMBER_STARTED];
@@ -108,7 +99,7 @@ static json_t *job_json(const struct seep_digest *d)
     seep_json_set(json, "cwd", json_string(d->cwds.n == 1 ? d->texts[d->cwds.list[0]] : ""),
                   &failed);
     seep_json_set(json, "host", json_string(d->hosts.n ? d->texts[d->hosts.list[0]] : ""), &failed);
-    seep_json_set(json, "job_ids", texts_json(d, &d->job_ids), &failed);
+    seep_json_set(json, "job_ids", seep_digest_texts_json(d, &d->job_ids), &failed);
     seep_json_set(json, "started_unix_s", json_real((double)numbers[SEEP_DIGEST_NUMBER_STARTED]),
                   &failed);
     seep_json_set(json, "duration_s", json_real(duration_of(d)), &failed);

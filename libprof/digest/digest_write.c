@@ -19,27 +19,18 @@ static void set(struct writer *w, json_t *object, const char *key, json_t *value
     seep_json_set(object, key, value, &w->failed);
 }
 
-static json_t *number_or_null(int64_t n)
-{
-    return seep_json_count_or_null(n);
-}
-
 /* What was kept as text, as JSON again. */
 static json_t *object_of(const struct writer *w, uint32_t text)
 {
     return text ? json_loads(w->d->texts[text], 0, NULL) : json_null();
 }
 
-static json_t *who_json(struct writer *w, const struct seep_digest_who *who)
+json_t *seep_digest_who_json(const struct seep_digest *d, const struct seep_digest_who *who)
 {
-    json_t *json = json_object();
-
-    set(w, json, "value", seep_json_count(who->value));
-    set(w, json, "rank", number_or_null(who->rank));
-    set(w, json, "local_rank", number_or_null(who->local_rank));
-    set(w, json, "host", json_string(w->d->texts[who->host]));
-    set(w, json, "pid", seep_json_count(who->pid));
-    return json;
+    return json_pack("{s:o, s:o, s:o, s:s, s:I}", "value", seep_json_count(who->value), "rank",
+                     seep_json_count_or_null(who->rank), "local_rank",
+                     seep_json_count_or_null(who->local_rank), "host", d->texts[who->host], "pid",
+                     (json_int_t)who->pid);
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -73,8 +64,8 @@ static void add_about(struct writer *w, json_t *json, const struct seep_digest_r
     set(w, json, "blocks", seep_json_count(found->blocks));
     set(w, json, "first_step", seep_json_count(found->first_step));
     set(w, json, "ranks", seep_json_count(found->ranks));
-    set(w, json, "least_rank", number_or_null(found->least_rank));
-    set(w, json, "most_rank", number_or_null(found->most_rank));
+    set(w, json, "least_rank", seep_json_count_or_null(found->least_rank));
+    set(w, json, "most_rank", seep_json_count_or_null(found->most_rank));
     set(w, json, "least_host", json_string(d->texts[found->least_host]));
     set(w, json, "most_host", json_string(d->texts[found->most_host]));
     set(w, json, "example", object_of(w, found->example));
@@ -99,7 +90,7 @@ static json_t *row_json(struct writer *w, const struct seep_digest_row *row)
         set(w, json, "bucket", json_integer(row->key.bucket));
     set(w, json, "n", seep_json_count(row->n));
     set(w, json, "sum", seep_json_count(row->sum));
-    set(w, json, "max", who_json(w, &row->max));
+    set(w, json, "max", seep_digest_who_json(w->d, &row->max));
     if (kind->has_course)
         set(w, json, "course", course_json(w, row));
     return json;
@@ -137,7 +128,7 @@ static json_t *stack_json(struct writer *w, const struct seep_digest_stack *stac
                          seep_json_count(w->order.frame_number[w->d->stack_frames[stack->at + i]]),
                          &w->failed);
     set(w, json, "part", json_string(seep_digest_parts[stack->part]));
-    set(w, json, "look_at", number_or_null(stack->look_at));
+    set(w, json, "look_at", seep_json_count_or_null(stack->look_at));
     set(w, json, "frames", frames);
     return json;
 }
@@ -161,7 +152,7 @@ static json_t *tops_json(struct writer *w)
         const struct seep_digest_top *top = &w->d->tops[w->order.tops[i]];
         json_t *json = json_object(), *whos = json_array();
         for (uint32_t k = 0; k < top->n; k++)
-            seep_json_append(whos, who_json(w, &top->who[k]), &w->failed);
+            seep_json_append(whos, seep_digest_who_json(w->d, &top->who[k]), &w->failed);
         set(w, json, "role", json_string(seep_digest_roles[top->role]));
         set(w, json, "of", json_string(w->d->texts[top->subject]));
         set(w, json, "end", json_string(top->low ? "least" : "most"));
@@ -190,13 +181,14 @@ static json_t *cells_json(struct writer *w)
     return list;
 }
 
-static json_t *texts_json(struct writer *w, const struct seep_digest_set *set)
+json_t *seep_digest_texts_json(const struct seep_digest *d, const struct seep_digest_set *set)
 {
     json_t *list = json_array();
+    bool failed = false;
 
     for (size_t i = 0; i < set->n; i++)
-        seep_json_append(list, json_string(w->d->texts[set->list[i]]), &w->failed);
-    return list;
+        seep_json_append(list, json_string(d->texts[set->list[i]]), &failed);
+    return seep_json_whole(list, failed);
 }
 
 static json_t *sources_json(struct writer *w)
@@ -249,15 +241,15 @@ json_t *seep_digest_json(const struct seep_digest *d)
     if (json) {
         set(&w, json, "format", json_string("seep-digest"));
         set(&w, json, "version", json_integer(SEEP_DIGEST_VERSION));
-        set(&w, json, "seep", texts_json(&w, &d->versions));
-        set(&w, json, "commands", texts_json(&w, &d->commands));
-        set(&w, json, "cwds", texts_json(&w, &d->cwds));
-        set(&w, json, "job_ids", texts_json(&w, &d->job_ids));
-        set(&w, json, "step_sources", texts_json(&w, &d->step_sources));
+        set(&w, json, "seep", seep_digest_texts_json(d, &d->versions));
+        set(&w, json, "commands", seep_digest_texts_json(d, &d->commands));
+        set(&w, json, "cwds", seep_digest_texts_json(d, &d->cwds));
+        set(&w, json, "job_ids", seep_digest_texts_json(d, &d->job_ids));
+        set(&w, json, "step_sources", seep_digest_texts_json(d, &d->step_sources));
         set(&w, json, "numbers", numbers_json(&w));
         set(&w, json, "levels", levels_json(d));
         set(&w, json, "ranks", ranks_json(d));
-        set(&w, json, "hosts", texts_json(&w, &d->hosts));
+        set(&w, json, "hosts", seep_digest_texts_json(d, &d->hosts));
         set(&w, json, "sources", sources_json(&w));
         set(&w, json, "frames", frames_json(&w));
         set(&w, json, "stacks", stacks_json(&w));

@@ -11,4 +11,8 @@
  */
 json_t *seep_digest_json(const struct seep_digest *d);
 
+/* A process by name with its value, and the texts of a set. New references; NULL without memory. */
+json_t *seep_digest_who_json(const struct seep_digest *d, const struct seep_digest_who *who);
+json_t *seep_digest_texts_json(const struct seep_digest *d, const struct seep_digest_set *set);
+
 #endif

@@ -4,6 +4,7 @@
 #include "libprof/base/json_build.h"
 #include "libprof/base/text.h"
 #include "libprof/digest/digest_order.h"
+#include "libprof/digest/digest_write.h"
 #include "libprof/words/findings/many_words.h"
 
 #include <stdio.h>
@@ -29,14 +30,6 @@ json_t *seep_digest_histogram_json(const uint64_t *buckets)
 
 /* ---- distributions ----------------------------------------------------------------------- */
 
-static json_t *who_json(const struct seep_digest *d, const struct seep_digest_who *who)
-{
-    return json_pack("{s:o, s:o, s:o, s:s, s:I}", "value", seep_json_count(who->value), "rank",
-                     seep_json_count_or_null(who->rank), "local_rank",
-                     seep_json_count_or_null(who->local_rank), "host", d->texts[who->host], "pid",
-                     (json_int_t)who->pid);
-}
-
 static json_t *top_json(const struct seep_digest *d, uint8_t role, uint32_t subject, bool low)
 {
     json_t *list = json_array();
@@ -47,7 +40,7 @@ static json_t *top_json(const struct seep_digest *d, uint8_t role, uint32_t subj
         if (top->role != role || top->subject != subject || top->low != low)
             continue;
         for (uint32_t k = 0; k < top->n; k++)
-            seep_json_append(list, who_json(d, &top->who[k]), &failed);
+            seep_json_append(list, seep_digest_who_json(d, &top->who[k]), &failed);
     }
     return seep_json_whole(list, failed);
 }
@@ -80,7 +73,7 @@ static json_t *distribution_json(const struct seep_digest *d, const uint32_t *ro
         seep_json_set(json, "least", top_json(d, key->role, key->subject, true), &failed);
     } else {
         const struct seep_digest_row *last = &d->rows[rows[*next - 1]]; /* of the highest bucket */
-        seep_json_set(json, "most", json_pack("[o]", who_json(d, &last->max)), &failed);
+        seep_json_set(json, "most", json_pack("[o]", seep_digest_who_json(d, &last->max)), &failed);
     }
     return seep_json_whole(json, failed);
 }
@@ -113,7 +106,8 @@ static json_t *ends_json(const struct seep_digest *d)
             seep_json_append(list,
                              json_pack("{s:s, s:s, s:o, s:o}", "end", d->texts[row->key.subject],
                                        "role", seep_digest_roles[row->key.role], "processes",
-                                       seep_json_count(row->n), "first", who_json(d, &row->max)),
+                                       seep_json_count(row->n), "first",
+                                       seep_digest_who_json(d, &row->max)),
                              &failed);
     }
     return seep_json_whole(list, failed);

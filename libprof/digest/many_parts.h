@@ -6,7 +6,6 @@
 
 #include <jansson.h>
 
-/* The process that most of the others are like. */
 enum { SEEP_DIGEST_PLACE_TEXT = 160 };
 
 /* "rank 3 (process 1017 on node2)". Returns `text`. */

@@ -38,7 +38,7 @@ static inline uint32_t frame_of(struct seep_digest *d, int number)
     char text[1024];
 
     snprintf(text, sizeof text,
-             "{\"file\":\"/work/%0600d.py\",\"function\":\"f%d\",\"kind\":\"python\","
+             "{\"file\":\"/data/%0600d.py\",\"function\":\"f%d\",\"kind\":\"python\","
              "\"line\":%d}",
              number % 7, number, number + 1);
     return seep_digest_text(d, text);
