@@ -191,8 +191,16 @@ static int add_to_digest(struct seep_digest *all, const char *name,
     return rc;
 }
 
-/* The report of digests; what cannot be read is counted in it, unless nothing can be. */
-static int report_of_digests(const char *const *names, size_t n,
+/* How many of the names given are beyond what one report takes; where they stand for folders, at
+ * least one. */
+static size_t left_out(const struct seep_part_folders *parts, size_t n_given)
+{
+    return !parts->more ? 0 : n_given > parts->n ? n_given - parts->n : 1;
+}
+
+/* The report of digests; what cannot be read is counted in it, unless nothing can be, and so is
+ * what was left out. */
+static int report_of_digests(const char *const *names, size_t n, size_t n_left_out,
                              const struct seep_analysis_options *opts, json_t **report,
                              struct seep_error *err)
 {
@@ -208,6 +216,7 @@ static int report_of_digests(const char *const *names, size_t n,
         if (its)
             seep_digest_add_to(&all, SEEP_DIGEST_NUMBER_NOT_MERGED, 1);
     }
+    seep_digest_add_to(&all, SEEP_DIGEST_NUMBER_NOT_MERGED, n_left_out);
     if (!rc)
         rc = n_added ? seep_digest_report(&all, opts && opts->series, report) : why;
     seep_digest_fini(&all);
@@ -230,7 +239,7 @@ int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analy
     if (rc)
         seep_error_set(err, -rc, "", 0, "no memory: free some");
     else if (has_digest(dirs, n_dirs))
-        rc = report_of_digests(all, parts.n, opts, report, err);
+        rc = report_of_digests(all, parts.n, left_out(&parts, n_dirs), opts, report, err);
     else
         rc = analyse_folders(all, parts.n, parts.more, opts, report, NULL, err);
     seep_part_folders_fini(&parts);

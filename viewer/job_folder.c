@@ -264,7 +264,7 @@ int seep_job_folder_make(struct seep_job_folder *folder, const char *dir, const 
                          char *const *argv, struct seep_error *err)
 {
     memset(folder, 0, sizeof *folder);
-    const bool within = part && !holds_profile(dir);
+    const bool within = folder->within = part && !holds_profile(dir);
     size_t n_dir = strlen(dir);
     while (within && n_dir > 1 && dir[n_dir - 1] == '/')
         n_dir--;

@@ -14,6 +14,7 @@ struct seep_job_folder {
     char asked[SEEP_PATH_BYTES];     /* the one that was wanted first, as it was given */
     bool made;                       /* seep made it, and removes it when the job cannot start */
     bool beside;                     /* that one is taken */
+    bool within;                     /* it is a part of the folder that was asked for */
     int n_parents_made;              /* folders above it, likewise */
     struct seep_job *job;            /* mapped, shared with the job's processes */
     uint64_t oom_kills;              /* in this cgroup, before the job began */

@@ -2,6 +2,7 @@
 
 #include "libprof/analysis.h"
 #include "libprof/base/text.h"
+#include "libprof/print/report_text.h"
 #include "viewer/colour.h"
 #include "viewer/viewer.h"
 
@@ -130,4 +131,18 @@ char *seep_output_name_of(const char *dir)
 
     free(path);
     return name;
+}
+
+void seep_output_summary(const json_t *report, const char *name)
+{
+    const struct seep_report_look look = {.colour = seep_colour_of(stderr), .folder = name};
+    /* A stream of its own: stderr is unbuffered, and text written in one piece does not mix. */
+    FILE *out = fdopen(dup(STDERR_FILENO), "w");
+
+    if (!out)
+        return;
+    fputc('\n', out);
+    if (seep_report_text(report, out, &look) < 0)
+        seep_complain("the summary is incomplete: try `seep report %s`", name);
+    fclose(out);
 }

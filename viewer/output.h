@@ -43,7 +43,10 @@ int seep_output(const json_t *document, seep_printer *print, const char *path);
  * Allocates the result (free() it); NULL without memory. */
 char *seep_output_name_of(const char *dir);
 
-/* The report of one folder, or NULL after a complaint. */
+/* Prints the text of the report of `name`, a folder or digest, on standard error. */
+void seep_output_summary(const json_t *report, const char *name);
+
+/* The report of one folder or digest, or NULL after a complaint. */
 json_t *seep_output_report_of(const char *dir, const struct seep_analysis_options *options);
 
 /* Complains about an error of seep_analyse(). */

@@ -1,9 +1,8 @@
 #include "libprof/analysis.h"
 #include "libprof/format/profile_format.h"
 #include "libprof/format/wake_format.h"
-#include "libprof/print/report_text.h"
 #include "libprof/program/cluster.h"
-#include "viewer/colour.h"
+#include "viewer/digest/job_merge.h"
 #include "viewer/job_folder.h"
 #include "viewer/launch.h"
 #include "viewer/output.h"
@@ -125,42 +124,33 @@ static bool set_environment(const struct seep_run_options *o, const char *shim, 
     return good;
 }
 
-/* Runs in a process of its own. Returns its exit status. */
-static int analyse(const struct seep_run_options *o, const char *folder)
+enum part { SAVED = 1, PRINTED = 2 };
+
+/* The report of a folder or digest. Runs in a process of its own. Returns its exit status. */
+static int analyse(const struct seep_run_options *o, const char *name, int parts)
 {
-    const char *dirs[] = {folder};
     struct seep_analysis_options options = {.roles_file = o->roles};
     struct seep_error err = {0};
     json_t *report = NULL;
     char path[SEEP_PATH_BYTES];
 
-    if (seep_analyse(dirs, 1, &options, &report, &err) < 0) {
-        seep_complain("%s gave no report (%s): try `seep report %s`", folder, err.text, folder);
+    if (seep_analyse(&name, 1, &options, &report, &err) < 0) {
+        seep_complain("%s gave no report (%s): try `seep report %s`", name, err.text, name);
         return 1;
     }
-    snprintf(path, sizeof path, "%s/report.json", folder);
-    if (seep_output_replace(report, seep_output_json, path, 0600, &err) < 0)
+    snprintf(path, sizeof path, "%s/report.json", name);
+    if ((parts & SAVED) && seep_output_replace(report, seep_output_json, path, 0600, &err) < 0)
         seep_complain("%s %s: the profile is complete; free some disk space and run `seep report`",
                       path, err.text);
-    if (!o->quiet) {
-        /* A stream of its own: stderr is unbuffered, and text written in one piece does not mix. */
-        FILE *out = fdopen(dup(STDERR_FILENO), "w");
-        if (out) {
-            fputc('\n', out);
-            const struct seep_report_look look = {.colour = seep_colour_of(stderr),
-                                                  .folder = folder};
-            if (seep_report_text(report, out, &look) < 0)
-                seep_complain("the summary is incomplete: try `seep report %s`", folder);
-            fclose(out);
-        }
-    }
+    if (parts & PRINTED)
+        seep_output_summary(report, name);
     json_decref(report);
     return 0;
 }
 
 /* Runs in a process of its own, so that no failure of the analysis changes the job's exit
  * status. */
-static void report_job(const struct seep_run_options *o, const char *folder)
+static void report_job(const struct seep_run_options *o, const char *name, int parts)
 {
     int status = 0;
     pid_t pid = fork();
@@ -171,16 +161,15 @@ static void report_job(const struct seep_run_options *o, const char *folder)
         signal(SIGALRM, SIG_DFL); /* seep may have been started with SIGALRM ignored */
         alarm(ANALYSIS_SECONDS);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        _exit(analyse(o, folder));
+        _exit(analyse(o, name, parts));
     }
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (pid < 0)
         seep_complain("the report could not be started (%s): try `seep report %s`", strerror(errno),
-                      folder);
+                      name);
     else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGINT)
-        seep_complain("signal %d ended the analysis: try `seep report %s`", WTERMSIG(status),
-                      folder);
+        seep_complain("signal %d ended the analysis: try `seep report %s`", WTERMSIG(status), name);
 }
 
 static int start(struct seep_launch *launch, const struct seep_program *program,
@@ -310,9 +299,24 @@ static void say_again(const struct seep_run_options *options, const struct seep_
                       folder->path);
 }
 
+/* What seep makes of the record when the job has ended. `merge`: with the other launchers, which
+ * wait for this one even where it has recorded nothing; NULL: alone. */
+static void conclude(const struct seep_run_options *o, struct seep_job_merge *merge,
+                     const struct seep_job_folder *folder, const sigset_t *waited, int job_status)
+{
+    const int printed = o->quiet || o->no_report ? 0 : PRINTED;
+    const bool merges = merge && seep_job_merge_may(merge, folder);
+
+    if (folder->path[0] && !o->no_report)
+        report_job(o, folder->path, SAVED | (merges ? 0 : printed));
+    if (merges)
+        seep_job_merge(merge, folder, waited, job_status != 0);
+}
+
 int seep_run_main(int argc, char **argv)
 {
     static struct seep_program program;
+    static struct seep_job_merge merge;
     struct seep_run_options options = {0};
     struct seep_job_folder folder;
     struct seep_copies holders = {0};
@@ -326,6 +330,7 @@ int seep_run_main(int argc, char **argv)
     status = check_program(&program);
     if (status)
         return status;
+    const bool merges = options.merge && seep_job_merge_prepare(&merge, &options);
     const bool recorded = prepare(&options, &folder, &holders, &launch);
     if (!recorded && seep_job_folder_none(&folder) < 0)
         return execvp(program.path, options.command), SEEP_EXIT_CANNOT_RUN;
@@ -335,8 +340,7 @@ int seep_run_main(int argc, char **argv)
         return status;
     }
     int job_status = seep_launch_wait(&launch, &folder);
-    if (recorded && !options.no_report)
-        report_job(&options, folder.path);
+    conclude(&options, merges ? &merge : NULL, &folder, &launch.waited, job_status);
     say_again(&options, &folder, recorded);
     return WIFSIGNALED(job_status) ? 128 + WTERMSIG(job_status) : WEXITSTATUS(job_status);
 }

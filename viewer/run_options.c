@@ -115,6 +115,10 @@ static bool take(void *to, const struct seep_option_given *given)
         return o->quiet = true;
     case SEEP_OPTION_NO_REPORT:
         return o->no_report = true;
+    case SEEP_OPTION_MERGE:
+        return o->merge = true;
+    case SEEP_OPTION_MERGE_WITHIN:
+        return seep_option_seconds(given, 1, 604800, &o->merge_within_s);
     case SEEP_OPTION_SAMPLE:
         return take_size(given, 0, UINT64_C(1) << 40, &o->sample_bytes);
     case SEEP_OPTION_MAX_PROFILE:

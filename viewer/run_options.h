@@ -13,6 +13,8 @@ struct seep_run_options {
     bool holder_keys;    /* texts of dict keys are shown */
     bool quiet;
     bool no_report;
+    bool merge;            /* over MPI, at the end */
+    double merge_within_s; /* 0: not told */
     bool python_allocators;
     uint64_t sample_bytes;      /* 0: every allocation */
     uint64_t max_profile_bytes; /* 0: the shim's default */

@@ -89,6 +89,8 @@ static const char *step_source(const struct seep_digest *d)
 static json_t *job_json(const struct seep_digest *d)
 {
     const uint64_t *numbers = d->numbers;
+    const char *source = step_source(d);
+    const bool by_time = strcmp(source, "time") == 0;
     const uint64_t limit = numbers[SEEP_DIGEST_NUMBER_LIMIT_LEAST];
     json_t *json = json_object(), *command = json_array();
     bool failed = false;
@@ -113,9 +115,17 @@ static json_t *job_json(const struct seep_digest *d)
         &failed);
     seep_json_set(json, "dropped_events", seep_json_count(numbers[SEEP_DIGEST_NUMBER_DROPPED]),
                   &failed);
-    seep_json_set(json, "step_source", json_string(step_source(d)), &failed);
+    seep_json_set(json, "step_source", json_string(source), &failed);
     seep_json_set(json, "step_why", json_null(), &failed);
-    seep_json_set(json, "steps", seep_json_count(numbers[SEEP_DIGEST_NUMBER_STEPS_MOST]), &failed);
+    seep_json_set(
+        json, "steps",
+        seep_json_count(
+            numbers[by_time ? SEEP_DIGEST_NUMBER_SLICES_MOST : SEEP_DIGEST_NUMBER_STEPS_MOST]),
+        &failed);
+    seep_json_set(json, "judged_steps", seep_json_count(numbers[SEEP_DIGEST_NUMBER_JUDGED_MOST]),
+                  &failed);
+    seep_json_set(json, "judged_steps_needed", seep_json_count(numbers[SEEP_DIGEST_NUMBER_NEEDED]),
+                  &failed);
     seep_json_set(json, "epochs", json_null(), &failed);
     seep_json_set(json, "limit_bytes", limit ? seep_json_count(limit) : json_null(), &failed);
     seep_json_set(json, "limit_kind", json_null(), &failed);

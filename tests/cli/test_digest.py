@@ -69,6 +69,22 @@ class Digests(DigestCase):
         left, right = self.digest(*parts[:2], command="merge")[0], self.digest(*parts[2:], command="merge")[0]
         self.assertEqual(self.digest(right, left, command="merge")[1], whole)
 
+    def test_a_job_too_short_to_judge_is_told_so(self):
+        folder = self.path("short")
+        done = self.seep("run", "-q", *NO_LOOKS, "-o", folder, "--", SYSTEM_PYTHON, "-c",
+                         "import seep\nfor step in range(5): seep.step()")
+        self.assertEqual(done.status, 0, done)
+        told = [self.seep("report", name).stdout.decode().splitlines()[:2] for name in (folder, self.digest(folder)[0])]
+        self.assertEqual(told[0][0], "seep: too short to tell in 5 steps")
+        self.assertEqual(told[0], told[1])
+
+    def test_more_digests_than_one_report_takes_are_told(self):
+        folder = self.path("small")
+        self.assertEqual(self.seep("run", "-q", *NO_LOOKS, "-o", folder, "--", "/bin/true").status, 0)
+        done = self.seep("report", *[self.digest(folder)[0]] * (4096 + 3))
+        self.assertEqual(done.status, 0, done)
+        self.assertIn("3 digests could not be merged", done.stdout.decode())
+
     def test_it_keeps_what_the_report_says(self):
         digest = json.loads(self.digest(self.parts[0])[1])
         report = self.report(self.parts[0], "--all")

@@ -4,6 +4,7 @@
 #include "viewer/mpi/mpi_rest.h"
 #include "viewer/mpi/mpi_share.h"
 #include "viewer/options/options.h"
+#include "viewer/output.h"
 #include "viewer/viewer.h"
 
 #include <fcntl.h>
@@ -22,19 +23,18 @@ enum { LAST_FD = 512 };
 static bool take(void *to, const struct seep_option_given *given)
 {
     struct seep_mpi_options *o = to;
-    char *end;
 
     switch (given->option) {
     case SEEP_OPTION_LOCAL:
         return (o->local = true);
+    case SEEP_OPTION_OWN:
+        return (o->own = true);
     case SEEP_OPTION_VERBOSE:
         return (o->verbose = true);
     case SEEP_OPTION_PATIENCE:
-        o->patience_s = strtod(given->value, &end);
-        if (end != given->value && !*end && o->patience_s >= 0.1 && o->patience_s <= 86400)
-            return true;
-        seep_complain("%s %s is not 0.1 to 86400 seconds", given->from, given->value);
-        return false;
+        return seep_option_seconds(given, 0.1, 86400, &o->patience_s);
+    case SEEP_OPTION_SUMMARY:
+        return (o->summary = true);
     case SEEP_OPTION_OUTPUT:
         return (o->out = given->value);
     case SEEP_OPTION_ROLES:
@@ -81,6 +81,18 @@ static void tell_counts(const struct seep_mpi *m, double begin_s)
         fmax((double)m->merge_us, (double)c->merge_most_us) / 1e6, seep_mpi_now_s() - begin_s);
 }
 
+static int output(const struct seep_digest *digest, const struct seep_mpi_options *o)
+{
+    const struct seep_analysis_options plain = {.roles_file = o->roles};
+    int status = seep_digest_output(digest, o->out);
+    json_t *report = NULL;
+
+    if (!status && o->summary && o->out && (report = seep_output_report_of(o->out, &plain)))
+        seep_output_summary(report, o->out);
+    json_decref(report);
+    return status;
+}
+
 /* ---- rank 0, and the others -------------------------------------------------------------- */
 
 static int lead(struct seep_mpi *m, struct seep_mpi_part *part, double begin_s)
@@ -94,7 +106,7 @@ static int lead(struct seep_mpi *m, struct seep_mpi_part *part, double begin_s)
     }
     /* Hydra ends all ranks at the first line that one prints after another has died. */
     if (part->digest.numbers[SEEP_DIGEST_NUMBER_FOLDERS])
-        status = seep_digest_output(&part->digest, m->options->out);
+        status = output(&part->digest, m->options);
     else
         seep_complain("nothing is left to make a digest of");
     seep_mpi_tell_rest(m, part, &rest);
@@ -134,6 +146,13 @@ static int merge(const struct seep_mpi_options *options, char **names, int n)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &m.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &m.size);
+    if (options->own && m.size == 1) {
+        seep_complain(
+            "MPI_Init() finds one rank: this seep-mpi is of another MPI than the launcher, "
+            "or there is nothing to merge: build it with the launcher's mpicc, or use "
+            "`seep merge`");
+        return SEEP_EXIT_UNUSABLE;
+    }
     m.n_children = seep_mpi_children(m.rank, m.size, m.children);
     m.links[0] = (struct seep_mpi_link){.rank = seep_mpi_parent(m.rank), .open = m.rank > 0};
     m.told_s = begin;
@@ -160,7 +179,7 @@ static int read_options(int argc, char **argv, struct seep_mpi_options *o)
     if (told >= 0 && (quiet = open("/dev/null", O_WRONLY | O_CLOEXEC)) >= 0)
         dup2(quiet, STDERR_FILENO);
     int status = seep_options_read(argc, argv, take, o);
-    if (status < 0 && optind >= argc) {
+    if (status < 0 && optind >= argc && !o->own) {
         seep_complain("no digest is given: try `mpirun -n 8 seep-mpi merge A B -o C`");
         status = SEEP_EXIT_UNUSABLE;
     }

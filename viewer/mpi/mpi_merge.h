@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct seep_mpi_options {
-    bool local, verbose;
+    bool local, own, summary, verbose;
     double patience_s;
     const char *out, *roles;
 };

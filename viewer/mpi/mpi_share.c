@@ -110,7 +110,9 @@ int seep_mpi_share_init(struct seep_mpi *m, char **given, int n_given)
     MPI_Comm near = MPI_COMM_WORLD;
     int place = m->rank, n = m->size, node = m->rank;
 
-    if (m->options->local)
+    if (m->options->own)
+        near = MPI_COMM_SELF;
+    else if (m->options->local)
         MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, m->rank, MPI_INFO_NULL, &near);
     MPI_Comm_rank(near, &place);
     MPI_Comm_size(near, &n);
@@ -119,7 +121,7 @@ int seep_mpi_share_init(struct seep_mpi *m, char **given, int n_given)
     name_host(&m->me);
     if (spread_names(m, near, given, n_given))
         return -SEEP_ENOMEM;
-    if (near != MPI_COMM_WORLD)
+    if (m->options->local && !m->options->own)
         MPI_Comm_free(&near);
     if (m->rank == 0)
         m->ranks = calloc((size_t)m->size, sizeof *m->ranks);

@@ -1,5 +1,5 @@
 /* Which rank reads what. The ranks that see the same files divide their names, one after the other;
- * with --local these are the ranks of a node, without it all. */
+ * with --local these are the ranks of a node, with --own each rank alone, else all. */
 #ifndef SEEP_VIEWER_MPI_MPI_SHARE_H
 #define SEEP_VIEWER_MPI_MPI_SHARE_H
 

@@ -190,3 +190,16 @@ int seep_option_word(const struct seep_option_given *given)
         words[n++] = strsep(&rest, "|");
     return seep_option_choose(given, words, n);
 }
+
+bool seep_option_seconds(const struct seep_option_given *given, double least, double most,
+                         double *seconds)
+{
+    char *end;
+
+    *seconds = strtod(given->value, &end);
+    if (end != given->value && !*end && *seconds >= least && *seconds <= most)
+        return true;
+    seep_complain("%s %s is not a number of seconds from %.15g to %.15g", given->from, given->value,
+                  least, most);
+    return false;
+}

@@ -36,4 +36,9 @@ int seep_option_choose(const struct seep_option_given *given, const char *const 
 /* The same, with the words of the option's argument ("count|full") from its row. */
 int seep_option_word(const struct seep_option_given *given);
 
+/* A number of seconds from `least` to `most`. Returns whether it is one, after a complaint if not.
+ */
+bool seep_option_seconds(const struct seep_option_given *given, double least, double most,
+                         double *seconds);
+
 #endif
