@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 from tests.cli.test_digest import recorded_ranks
@@ -170,6 +171,17 @@ class MpiCase:
             self.assertIn("seep: rank %d on %s does not answer: others have read its digests"
                           % (rank, os.uname().nodename), done.err)
             os.unlink(self.path("out"))
+
+
+    def test_where_rank_0_hangs_the_others_end(self):
+        """After ten times the patience; whichever comes first ends them all."""
+        self.addCleanup(self.end_what_hangs)
+        began = time.monotonic()
+        done = self.launch([(3, ["--patience", "0.5", *self.names[:3], "-o", "out"])], SEEP_MPI_FALL="0:%d" % signal.SIGSTOP,
+                           timeout=120)
+        self.assertNotEqual(done.status, 0)
+        self.assertGreaterEqual(time.monotonic() - began, 5)
+        self.assertFalse(os.path.exists(self.path("out")))
 
 
 class OpenMpi(MpiCase, SeepCase):

@@ -100,6 +100,7 @@ static int lead(struct seep_mpi *m, struct seep_mpi_part *part, double begin_s)
     struct seep_mpi_rest rest;
     int status = SEEP_EXIT_UNUSABLE;
 
+    fall_as_asked(m->rank);
     if (seep_mpi_merge_rest(m, part, &rest)) {
         seep_complain("not enough memory to merge: end other programs");
         MPI_Abort(MPI_COMM_WORLD, status);
