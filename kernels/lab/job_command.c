@@ -40,10 +40,7 @@ int seep_lab_job_main(int argc, char **argv)
     json_t *measured = json_object();
     int rc = measured ? scenario->run(&options, measured, &err) : -SEEP_ENOMEM;
     if (rc) {
-        seep_lab_complain_error(rc, &err,
-                                rc == -SEEP_EVARIANT
-                                    ? "see `seep-lab list` for what this variant does"
-                                    : "check the input, free disk space and free memory");
+        seep_lab_complain_error(rc, &err, seep_lab_advice(rc));
         /* Any other failure (damaged input, no memory, no device) says nothing about the
          * variant. */
         status = rc == -SEEP_EVARIANT ? SEEP_LAB_UNEXPECTED : SEEP_LAB_UNUSABLE;

@@ -94,8 +94,11 @@ static int run_trial(struct seep_trial *t, const struct seep_lab_arguments *a,
     rc = seep_trial_data(t->scenario, a->data, data, a->scale, a->seed, &t->data, err);
     if (!rc && !seep_lab_interrupted()) {
         seep_lab_progress("%s %s …", t->scenario->name, t->variant->name);
-        rc = seep_trial_run(t, outcome, err);
+        int job_status = 0;
+        rc = seep_trial_spawn(t, &job_status, err);
         seep_lab_progress(NULL);
+        if (!rc)
+            rc = seep_trial_read(t, job_status, outcome, err);
     }
     seep_lab_remove(room);
     return rc;

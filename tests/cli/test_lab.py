@@ -1,13 +1,16 @@
 """`seep-lab`: its page, wrong usage, what it lists and makes, every exit status."""
+import fcntl
 import glob
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
 import struct
 import subprocess
+import termios
 import time
 import unittest
 import zlib
@@ -66,7 +69,8 @@ class Words(LabCase):
                      run + ("--device", "tpu"), run + ("--seed", "-1"), run + ("--seed", "x"), run + ("--epochs", "1e9"),
                      run + ("--keep", "x"), run + ("--data", "/nonexistent/folder"), run + ("-o", ""),
                      ("list", "x"), ("list", "--format", "yaml"), ("verify", "walk"), ("verify", "--variant", "none"),
-                     ("verify", "--data", "."), ("make-data",), ("make-data", "walk", "x"), ("make-data", "minkowski", "x"),
+                     ("verify", "--data", "."), ("verify", "featdepth", "--data", "."), ("verify", "featdepth", "--device", "cuda"),
+                     ("run", "featdepth", "--variant", "right", "--data", "."), ("verify", "--jobs", "65"), ("make-data",), ("make-data", "walk", "x"), ("make-data", "minkowski", "x"),
                      ("make-data", "ply", "/proc/x"), ("make-data", "colmap", ""), ("bench", "walk"), ("bench", "--data", "x"),
                      ("run", "pointgroup", "--variant", "in-thread", "--device", "cuda"),
                      ("run", "pointgroup", "--variant", "eager", "--pictures", "pictures"),
@@ -302,6 +306,42 @@ class Verify(LabCase):
             self.assertEqual(f.read(), "the last one\n")
         self.assertEqual(sorted(os.listdir(os.path.join(kept, "maskrcnn"))), before)
 
+    def on_terminal(self, columns, *args):
+        """What it writes on a terminal of so many columns."""
+        own, theirs = pty.openpty()
+        self.addCleanup(os.close, own)
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        job = subprocess.Popen([LAB, *args], stdin=theirs, stdout=theirs, stderr=theirs, env=job_env(), cwd=self.dir)
+        os.close(theirs)
+        written = b""
+        while True:
+            try:
+                more = os.read(own, 65536)
+            except OSError:  # the last one has closed it
+                break
+            written += more
+            if not more:
+                break
+        return job.wait(), written.decode()
+
+    def test_on_a_terminal_rows_fit_and_progress_is_shown(self):
+        status, written = self.on_terminal(60, "verify", "featdepth", "--scale", "0.002")
+        lines = re.sub(r"[^\r]*\r\033\[K", "", written.replace("\r\n", "\n")).splitlines()
+        self.assertEqual(status, 0, written)
+        self.assertEqual([line for line in lines if len(line) > 60], [])
+        self.assertRegex(lines[-1], r"\A(\d+) of \1 rows pass, in (\d+ min )?\d+ s\Z")
+        shown = re.findall(r"\033\[K(\d+) of 6 variants, \d:\d\d: ([^\r]*)", written)
+        self.assertTrue(shown and all("featdepth " in names for _, names in shown), written[:2000])
+        self.assertGreaterEqual(max(int(n) for n, _ in shown), 3)
+
+    def test_it_may_run_one_at_a_time(self):
+        tables = []
+        for jobs in ("1", "3"):
+            done = self.lab("verify", "featdepth", "--scale", "0.002", "--jobs", jobs, "--json")
+            self.assertEqual(done.status, 0, repr(done))
+            tables.append([(row["name"], row["expected"]) for row in done.json()["rows"]])
+        self.assertEqual(tables[0], tables[1])
+
     def test_a_file_that_cannot_be_written_is_known_before_anything_runs(self):
         err = self.cannot("verify", "minkowski", "-o", self.path("none/table"), "--keep", self.path("kept"))
         self.assertIn("none/table", err)
@@ -322,7 +362,7 @@ class Verify(LabCase):
         shutil.rmtree(self.path("kept/minkowski"))
         done = self.lab("verify", "minkowski", "maskrcnn", "--scale", "0.002", "--keep", self.path("kept"))
         self.assertEqual(done.status, 2, repr(done))
-        self.assertRegex(done.stdout.decode(), r"pass\nthe run ended early: [^\n]+\n\Z")
+        self.assertRegex(done.stdout.decode(), r"pass, in \d+ s\nthe run ended early: [^\n]+\n\Z")
 
 
 class Signals(LabCase):
@@ -369,8 +409,12 @@ class Signals(LabCase):
                 self.end(number, ("run", "featdepth", "--variant", "right", "--epochs", "1000", "-o", "p%d.d" % n),
                          self.below("p%d.d/*" % n), group)
 
+    def test_verify_ends_all_that_run_at_once(self):
+        self.end(signal.SIGTERM, ("verify", "featdepth", "--epochs", "1000", "--keep", "kept", "--jobs", "3"),
+                 self.below("kept/featdepth/log-node.d/*", "kept/featdepth/bucket-all.d/*"))
+
     def test_verify_does_not_go_on_with_the_next_variant(self):
-        self.end(signal.SIGQUIT, ("verify", "featdepth", "--epochs", "1000", "--keep", "kept", "-o", "table", "--json"),
+        self.end(signal.SIGQUIT, ("verify", "featdepth", "--epochs", "1000", "--keep", "kept", "-o", "table", "--json", "--jobs", "1"),
                  self.below("kept/featdepth/log-node.d/*"), group=True)
         self.assertEqual(glob.glob(self.path("kept/featdepth/log-scalar*")), [])
 

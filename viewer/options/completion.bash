@@ -114,7 +114,7 @@ _seep_lab() {
     case ${COMP_WORDS[1]} in
     list) own="--format --json" ;;
     run) own="--variant --device --scale --data --seed --epochs --pictures -o --output --format --json" ;;
-    verify) own="--device --scale --data --seed --epochs -o --output --keep --format --json" ;;
+    verify) own="--device --scale --data --seed --epochs --jobs -o --output --keep --format --json" ;;
     make-data) own="--scale --seed" ;;
     bench) own="--device --data --format --json" ;;
     job) own="--variant --device --scale --data --seed --epochs --pictures --measured" ;;
