@@ -148,7 +148,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo look-often look-strangers pictures peers zoo zoo-looks zoo-reports zoo-gpu mutate bench fuzz fuzz-keep pages texts install clean help format FORCE
+.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo look-often look-strangers pictures peers zoo zoo-looks zoo-reports zoo-gpu mutate mutants bench fuzz fuzz-keep pages texts install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
@@ -402,6 +402,10 @@ MOVED_TESTS := $(patsubst tests/%.c,build/moved/tests/%,$(filter $(foreach room,
 mutate: ## move each threshold by half, both ways, and print who notices (two minutes, once it is built)
 	+$(Q)$(MAKE) --no-print-directory MOVED=1 $(MOVED_TESTS)
 	$(Q)$(PYTHON) tests/mutate/mutate.py $(if $(ROWS),--others $(ROWS))
+
+# ROWS="NAME…": scenarios or constants.
+mutants: all ## move each constant of the lab's scenarios, both ways, and print which rows notice (an hour)
+	$(Q)$(PYTHON) tests/mutants/mutants.py $(ROWS)
 
 zoo-reports: all ## run jobs written after public reports, and score what seep says of them (ten minutes)
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/reports/score.py
