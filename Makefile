@@ -100,7 +100,7 @@ TEST_HELPERS := $(wildcard tests/*.c)
 SUBJECTS := $(wildcard tests/subjects/*.c)
 BENCHES := $(wildcard tests/bench/*.c)
 BENCH_SCRIPTS := tests/bench/foreign tests/bench/holders tests/bench/device
-SCRIPT_TESTS := $(filter-out $(if $(WITH_LAB),,%/test_lab.py),$(sort $(wildcard tests/*/test_*.py tests/*/run.sh)))
+SCRIPT_TESTS := $(filter-out $(if $(WITH_LAB),,%/test_lab.py tests/kernels/%),$(sort $(wildcard tests/*/test_*.py tests/*/run.sh)))
 ALL_FUZZERS := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(if $(WITH_LAB),$(ALL_FUZZERS),$(shell grep -L '"kernels/' $(ALL_FUZZERS)))
 PAGES := $(filter-out $(if $(WITH_LAB),,docs/man/seep-lab.txt),$(wildcard docs/man/*.txt))
@@ -153,7 +153,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
 # Suites and packages that need rules of their own keep them in their folder.
--include $(wildcard tests/*/rules.mk viewer/mpi/rules.mk preload/deb/rules.mk preload/python/wheel/rules.mk)
+-include $(wildcard tests/*/rules.mk kernels/rules.mk viewer/mpi/rules.mk preload/deb/rules.mk preload/python/wheel/rules.mk)
 
 # ---- compiling ------------------------------------------------------------------------------
 

@@ -20,6 +20,8 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, 'j'},
     {"keep", required_argument, NULL, 'k'},
     {"measured", required_argument, NULL, 'm'},
+    {"images", required_argument, NULL, 'i'},
+    {"save", required_argument, NULL, 'a'},
     {"jobs", required_argument, NULL, 'J'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -86,6 +88,8 @@ static bool take(int c, const char *text, struct seep_lab_arguments *a)
                         : c == 'D' ? &a->data
                         : c == 'o' ? &a->out
                         : c == 'p' ? &a->pictures
+                        : c == 'i' ? &a->images
+                        : c == 'a' ? &a->save
                         : c == 'k' ? &a->keep
                         : c == 'm' ? &a->measured
                                    : NULL;
@@ -204,8 +208,15 @@ bool seep_lab_take_variant(const char *command, const struct seep_lab_arguments 
     }
     if (!seep_lab_takes_device(*scenario, a) || !seep_lab_takes_data(*scenario, a))
         return false;
-    if (a->pictures && !(*scenario)->draws_pictures) {
-        seep_lab_complain("%s renders no pictures: omit --pictures", (*scenario)->name);
+    if ((a->pictures || a->images || a->save) && !(*scenario)->trains_gaussians) {
+        seep_lab_complain("%s trains no Gaussians: omit %s", (*scenario)->name,
+                          a->pictures ? "--pictures"
+                          : a->save   ? "--save"
+                                      : "--images");
+        return false;
+    }
+    if (a->images && !a->data) {
+        seep_lab_complain("--images is a folder of the input: add --data DIR");
         return false;
     }
     *variant = a->variant ? seep_lab_find_variant(*scenario, a->variant) : NULL;

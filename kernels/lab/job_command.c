@@ -17,7 +17,7 @@ int seep_lab_job_main(int argc, char **argv)
     struct seep_error err = {0};
     const struct seep_scenario *scenario;
     const struct seep_variant *variant;
-    int status = seep_lab_read_arguments(argc, argv, "vdsDSepm", &a);
+    int status = seep_lab_read_arguments(argc, argv, "vdsDSepiam", &a);
 
     if (status >= 0)
         return status;
@@ -33,7 +33,9 @@ int seep_lab_job_main(int argc, char **argv)
                                             .device = a.device,
                                             .scale = a.scale,
                                             .data = a.data ? a.data : ".",
+                                            .images = a.images,
                                             .out = a.pictures,
+                                            .save = a.save,
                                             .seed = a.seed,
                                             .epochs = a.epochs,
                                             .progress = isatty(STDERR_FILENO)};

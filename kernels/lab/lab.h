@@ -33,7 +33,7 @@ struct seep_lab_arguments {
     unsigned epochs;
     unsigned jobs; /* that run at once; 0: as many as there are CPUs, where that is safe */
     enum seep_device device;
-    const char *variant, *data, *out, *pictures, *measured, *keep;
+    const char *variant, *data, *images, *out, *pictures, *save, *measured, *keep;
     bool json;
     char **words; /* what is no option */
     int n_words;

@@ -111,7 +111,7 @@ int seep_lab_run_main(int argc, char **argv)
     struct seep_trial t = {0};
     struct seep_outcome outcome = {0};
     char profile[PATH_MAX];
-    int status = seep_lab_read_arguments(argc, argv, "vdsDSeopfj", &a);
+    int status = seep_lab_read_arguments(argc, argv, "vdsDSeopiafj", &a);
 
     if (status >= 0)
         return status;
@@ -124,6 +124,8 @@ int seep_lab_run_main(int argc, char **argv)
              (int)getpid());
     t.profile = a.out ? a.out : profile;
     t.pictures = a.pictures;
+    t.images = a.images;
+    t.save = a.save;
     t.device = a.device;
     t.scale = a.scale;
     t.seed = a.seed;

@@ -14,7 +14,7 @@
 #define MACHINE_BYTES       (UINT64_C(64) << 30)
 #define LEAST_MACHINE_BYTES (UINT64_C(64) << 20)
 
-enum { MAX_ARGUMENTS = 32, NUMBER_BYTES = 32, SEEP_FAILED = 125 };
+enum { MAX_ARGUMENTS = 40, NUMBER_BYTES = 32, SEEP_FAILED = 125 };
 
 struct command {
     char *argv[MAX_ARGUMENTS];
@@ -74,7 +74,9 @@ static int compose(const struct seep_trial *t, struct command *c, struct seep_er
     add_option(c, "--seed", c->seed);
     add_option(c, "--epochs", t->epochs ? c->epochs : NULL);
     add_option(c, "--data", t->scenario->make_data ? t->data : NULL);
+    add_option(c, "--images", t->images);
     add_option(c, "--pictures", t->pictures);
+    add_option(c, "--save", t->save);
     add_option(c, "--measured", c->measured);
     return 0;
 }

@@ -7,10 +7,10 @@
 struct seep_trial {
     const struct seep_scenario *scenario;
     const struct seep_variant *variant;
-    const char *profile;  /* folder for the profile; there is none yet */
-    const char *data;     /* folder with the input */
-    const char *pictures; /* or NULL */
-    const char *log;      /* file for the job's stderr, NULL: this process's own */
+    const char *profile;                  /* folder for the profile; there is none yet */
+    const char *data;                     /* folder with the input */
+    const char *images, *pictures, *save; /* as scenario_options has them, or NULL */
+    const char *log;                      /* file for the job's stderr, NULL: this process's own */
     enum seep_device device;
     double scale;
     uint64_t seed;

@@ -2,6 +2,7 @@
 import fcntl
 import glob
 import json
+import math
 import os
 import pathlib
 import pty
@@ -74,6 +75,9 @@ class Words(LabCase):
                      ("make-data", "ply", "/proc/x"), ("make-data", "colmap", ""), ("bench", "walk"), ("bench", "--data", "x"),
                      ("run", "pointgroup", "--variant", "in-thread", "--device", "cuda"),
                      ("run", "pointgroup", "--variant", "eager", "--pictures", "pictures"),
+                     ("run", "pointgroup", "--variant", "eager", "--save", "x.ply"),
+                     ("run", "maskrcnn", "--variant", "alias", "--images", "images_2", "--data", "."),
+                     ("run", "splat", "--variant", "eager", "--images", "images_2"),
                      ("job", "featdepth", "--variant", "right", "--device", "cuda"), ("job", "splat", "--variant", "eager")):
             with self.subTest(args=args):
                 self.cannot(*args)
@@ -232,6 +236,29 @@ class Run(LabCase):
             pixels = zlib.decompress(pixels)
             self.assertEqual(len(pixels), height * (1 + 3 * width))
             self.assertGreater(len(set(pixels)), 10, "one colour is no picture")
+
+    def test_what_splat_trained_is_a_point_cloud(self):
+        data, cloud = self.path("scene"), self.path("point_cloud.ply")
+        self.assertEqual(self.lab("make-data", "splat", data, "--scale", "0.0005").status, 0)
+        os.rename(os.path.join(data, "images"), os.path.join(data, "images_2"))
+        run = ("run", "splat", "--variant", "lazy-evicting", "--scale", "0.0005", "--data", data, "--epochs", "1", "--json")
+        done = self.lab(*run, "--images", "images_2", "--save", cloud, "-o", self.fresh())
+        self.assertEqual(done.status, 0, repr(done))
+        n = int(done.json()["measured"]["gaussians_last"])
+        names = ["x", "y", "z", "nx", "ny", "nz", *("f_dc_%d" % i for i in range(3)), *("f_rest_%d" % i for i in range(45)),
+                 "opacity", *("scale_%d" % i for i in range(3)), *("rot_%d" % i for i in range(4))]
+        head, _, body = pathlib.Path(cloud).read_bytes().partition(b"end_header\n")
+        self.assertEqual(head.decode().splitlines(), ["ply", "format binary_little_endian 1.0", "element vertex %d" % n]
+                         + ["property float " + name for name in names])
+        self.assertEqual(len(body), 4 * len(names) * n)
+        values = struct.unpack("<%df" % len(names), body[:4 * len(names)])
+        self.assertTrue(all(map(math.isfinite, values)) and any(values[-4:]), values)
+
+    def test_what_cannot_be_saved_is_not_trained_first(self):
+        done = self.lab("run", "splat", "--variant", "lazy-evicting", "--scale", "0.0005", "--save", "/proc/x.ply",
+                        "-o", self.fresh())
+        self.assertEqual((done.status, done.stdout), (2, b""), repr(done))
+        self.assertIn("/proc/x.ply", done.err)
 
     def test_a_seed_gives_the_same_figures(self):
         figures = []
