@@ -61,6 +61,8 @@ static void read_part(struct seep_cluster *c, variable_of *get, bool local)
 
 void seep_cluster_read(variable_of *get, struct seep_cluster *c)
 {
+    bool nodes_are_anothers = false;
+
     *c = (struct seep_cluster){-1, -1, -1, -1, -1, -1, NULL, NULL, -1};
     for (int i = 0; i < N_LAUNCHERS; i++) {
         const struct launcher *its = &launchers[i];
@@ -74,7 +76,10 @@ void seep_cluster_read(variable_of *get, struct seep_cluster *c)
             fill(&c->world_size, get, its->world_size);
             fill(&c->local_size, get, its->local_size);
         }
-        fill(&c->node, get, its->node);
+        if (rank >= 0 && its->node && !*its->node)
+            nodes_are_anothers = true;
+        if (!nodes_are_anothers)
+            fill(&c->node, get, its->node);
         fill(&c->restart, get, its->restart);
         if (job_id) {
             c->job_id = job_id;

@@ -16,7 +16,8 @@ struct seep_cluster {
      * they speak of the same process. (A rank that the job has numbered itself is not the task of
      * the launcher around it.) */
     int32_t rank, local_rank, world_size, local_size;
-    int32_t node, restart; /* of the first row that tells */
+    int32_t node, restart; /* of the first row that tells; no node below a launcher that starts
+                            * nodes and does not number them */
     const char *job_id;    /* of the last row that tells; NULL: none. Not owned, as it is told */
     const char *step_id;   /* of that row's step */
     /* Its number on the node among the processes of a launch of several, or else its rank there;

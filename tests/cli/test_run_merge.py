@@ -44,6 +44,7 @@ def beside(folder, kind):
 class MergeCase:
     """A case for each MPI: `kind`, its library, another kind, and what its launcher needs."""
     options, variables = (), {}
+    hosts = "1 host"
 
     @classmethod
     def setUpClass(cls):
@@ -63,10 +64,14 @@ class MergeCase:
         if hasattr(cls, "root"):
             shutil.rmtree(cls.root)
 
+    def start(self, n, argv, **env):
+        """Runs n ranks of it."""
+        return self.command(["mpiexec." + self.kind, *self.options, "-n", str(n), *argv], timeout=300,
+                            env=job_env(**self.variables, **env), cwd=self.dir)
+
     def launch(self, n, *command, seep=None, options=(), out=None, **env):
-        argv = ["mpiexec." + self.kind, *self.options, "-n", str(n), seep or self.beside, "run", *NO_LOOKS, "--merge",
-                *options, "-o", out or self.path("run"), "--", *command]
-        return self.command(argv, timeout=300, env=job_env(**self.variables, **env), cwd=self.dir)
+        return self.start(n, [seep or self.beside, "run", *NO_LOOKS, "--merge", *options, "-o", out or self.path("run"), "--",
+                              *command], **env)
 
     def leaks(self, n=4, **how):
         return self.launch(n, SYSTEM_PYTHON, "-c", LEAKS, **how)
@@ -88,7 +93,7 @@ class MergeCase:
         self.assert_ran(done, "ran\n" * 4)
         self.assertEqual(done.err.count("seep: 1 finding in 40 steps\nF1"), 1, "one summary, with its last lines")
         self.assertIn("- In rank 2 (process ", done.err)
-        self.assertIn("4 processes in 4 folders of 1 host; 4 of 4 ranks", done.err)
+        self.assertIn("4 processes in 4 folders of %s; 4 of 4 ranks" % self.hosts, done.err)
         self.assertIn("seep view " + self.path("run", "job.digest"), done.err)
         merged = self.seep("merge", self.path("run"), "-o", self.path("merged"))
         self.assertEqual(merged.status, 0, merged)
@@ -134,9 +139,8 @@ class MergeCase:
             f.write("#!/bin/sh\n%s && shift 4 && exec %s run -q --merge -o /proc/none \"$@\"\nexec %s \"$@\"\n"
                     % (SHELL_RANK % 1, self.beside, self.beside))
         os.chmod(wrapped, 0o755)
-        argv = ["mpiexec." + self.kind, *self.options, "-n", "3", wrapped, "run", "-q", "-o", self.path("run"), "--merge",
-                "--", SYSTEM_PYTHON, "-c", "print('ran')"]
-        done = self.command(argv, timeout=300, env=job_env(**self.variables), cwd=self.dir)
+        done = self.start(3, [wrapped, "run", "-q", "-o", self.path("run"), "--merge", "--", SYSTEM_PYTHON, "-c",
+                              "print('ran')"])
         self.assert_ran(done, "ran\n" * 3)
         self.assertEqual(self.digest()["numbers"]["folders"], 2)
         self.assertIn("1 of 3 ranks have no profile here: 1", self.seep("report", self.path("run", "job.digest")).stdout.decode())
@@ -177,6 +181,21 @@ class WithoutMpi(SeepCase):
                              "/bin/true"], env=job_env(PMI_RANK=0, PATH="/usr/bin/none"), cwd=self.dir)
         self.assertEqual(done.status, 0, done)
         self.assertIn("seep: --merge has no effect: seep-mpi is neither beside seep nor in PATH", done.err)
+
+    def test_an_mpi_that_cannot_begin_is_told(self):
+        """Open MPI exits with 1 then, as under `srun --mpi=pmi2`."""
+        folder = self.path("failing")
+        os.mkdir(folder)
+        shutil.copy(SEEP, os.path.join(folder, "seep"))
+        os.symlink(os.path.join(os.path.dirname(SEEP), "libseep.so"), os.path.join(folder, "libseep.so"))
+        with open(os.path.join(folder, "seep-mpi"), "w") as f:
+            f.write("#!/bin/sh\nexit 1\n")
+        os.chmod(f.name, 0o755)
+        for rank in (0, 1):
+            done = self.command([os.path.join(folder, "seep"), "run", "-q", *NO_LOOKS, "--merge", "-o", self.fresh(), "--",
+                                 "/bin/true"], env=job_env(PMI_RANK=rank), cwd=self.dir)
+            self.assertEqual(done.status, 0, done)
+            self.assertIn("seep: rank %d did not take part in merging (seep-mpi failed)" % rank, done.err)
 
     def test_what_is_no_number_of_seconds_is_an_error(self):
         done = self.seep("run", "--merge-within", "0", "--", "true")

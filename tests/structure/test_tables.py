@@ -31,7 +31,7 @@ class Launchers(unittest.TestCase):
         for row in rows:
             name, *variables = [word.strip().strip('"') for word in row.split(",")]
             self.assertEqual(len(variables), 8, name)
-            wanted.append([name] + ["" if word == "NULL" else "`%s`" % word for word in variables])
+            wanted.append([name] + ["`%s`" % word if word not in ("NULL", "") else "" for word in variables])
         page = re.search(r"^\| launcher \| rank \|.*?\n\n", text("docs/clusters.md"), re.M | re.S).group(0).splitlines()[2:]
         shown = [[cell.strip() for cell in line.strip("|").split("|")] for line in page if line]
         self.assertEqual(shown, wanted)

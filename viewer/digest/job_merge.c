@@ -209,8 +209,9 @@ static void end(pid_t pid, int *status)
         ;
 }
 
-/* Launchers end the jobs of all ranks when one leaves MPI_Init() without the others. Open MPI's
- * does so at once when a job has failed, too, so there the others are not kept for long. */
+/* Launchers end the jobs of all ranks when one leaves MPI_Init() without the others; srun does so
+ * with PMIx, not with PMI 2. Open MPI's does so at once when a job has failed, too, so there the
+ * others are not kept for long. */
 static double seconds_to_wait(const struct seep_job_merge *m, bool job_failed)
 {
     if (m->options->merge_within_s > 0)
@@ -245,6 +246,16 @@ static const char *wait_for(const struct seep_job_merge *m, pid_t pid, const sig
     return NULL;
 }
 
+/* Rank 0 exits with 1 where others fell silent, which it has said. So do MPI libraries where they
+ * cannot begin. */
+static bool has_merged(const struct seep_job_merge *m, const char *digest, int status)
+{
+    if (!WIFEXITED(status))
+        return false;
+    return WEXITSTATUS(status) == 0 ||
+           (WEXITSTATUS(status) == 1 && m->rank == 0 && access(digest, F_OK) == 0);
+}
+
 void seep_job_merge(const struct seep_job_merge *m, const struct seep_job_folder *folder,
                     const sigset_t *waited, bool job_failed)
 {
@@ -261,8 +272,7 @@ void seep_job_merge(const struct seep_job_merge *m, const struct seep_job_folder
         why = strerror(error);
     else
         why = wait_for(m, pid, waited, seconds_to_wait(m, job_failed), &status);
-    /* 1: others fell silent, which it has said. */
-    if (!why && (!WIFEXITED(status) || WEXITSTATUS(status) > 1))
+    if (!why && !has_merged(m, digest, status))
         why = "seep-mpi failed";
     if (why)
         seep_complain(
