@@ -104,12 +104,26 @@ enum seep_voxel_way seep_voxel_choose(const int32_t (*coords)[4], size_t n, bool
     return SEEP_VOXEL_WIDE;
 }
 
+/* Partitions take twice as much CPU time as a table that stays in cache, or than one of cells that
+ * is too large to be counted by both. */
+static enum seep_voxel_way way_for_two(const int32_t (*coords)[4], size_t n, bool with_lists,
+                                       struct seep_voxel_box *box)
+{
+    enum seep_voxel_way way = seep_voxel_choose(coords, n, with_lists, box);
+    bool one_is_enough = (way == SEEP_VOXEL_NARROW && n <= most_cached) ||
+                         (way == SEEP_VOXEL_CELLS && !seep_voxel_is_dense(2, n, box));
+
+    return one_is_enough ? way : SEEP_VOXEL_COUNTED;
+}
+
 enum seep_voxel_way seep_voxel_way_for(enum seep_voxel_way wanted, const int32_t (*coords)[4],
                                        size_t n, unsigned n_threads, bool with_lists,
                                        struct seep_voxel_box *box)
 {
     if (wanted == SEEP_VOXEL_CHOSEN)
-        return n_threads > 1 ? SEEP_VOXEL_COUNTED : seep_voxel_choose(coords, n, with_lists, box);
+        return n_threads == 1   ? seep_voxel_choose(coords, n, with_lists, box)
+               : n_threads == 2 ? way_for_two(coords, n, with_lists, box)
+                                : SEEP_VOXEL_COUNTED;
     if (wanted == SEEP_VOXEL_CELLS || wanted == SEEP_VOXEL_WIDE)
         seep_voxel_box_of(coords, n, box);
     return wanted == SEEP_VOXEL_CELLS && !seep_voxel_cells_fit(box, n) ? SEEP_VOXEL_PARTITIONS

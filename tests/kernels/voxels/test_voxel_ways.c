@@ -147,6 +147,22 @@ TEST(the_way_is_chosen_by_the_size_of_the_box_and_by_how_many_points_share_a_vox
     free(coords);
 }
 
+TEST(threads_are_used_where_one_would_take_longer)
+{
+    int32_t(*coords)[4] = far_apart(choices[2].n, choices[2].n_voxels, choices[2].apart);
+    const int32_t(*from)[4] = (const int32_t(*)[4])coords;
+    struct seep_voxel_box box;
+
+    for (unsigned n_threads = 1; n_threads <= 4; n_threads++) {
+        ck_assert_int_eq(seep_voxel_way_for(SEEP_VOXEL_CHOSEN, from, 100000, n_threads, true, &box),
+                         n_threads <= 2 ? SEEP_VOXEL_NARROW : SEEP_VOXEL_COUNTED);
+        ck_assert_int_eq(
+            seep_voxel_way_for(SEEP_VOXEL_CHOSEN, from, choices[2].n, n_threads, true, &box),
+            n_threads == 1 ? SEEP_VOXEL_NARROW : SEEP_VOXEL_COUNTED);
+    }
+    free(coords);
+}
+
 /* Few cells for the sample, and one point far away that it may not have: the box of all decides. */
 TEST(a_point_far_away_that_the_sample_misses_is_seen)
 {
