@@ -148,7 +148,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo look-often look-strangers pictures peers zoo zoo-looks zoo-reports zoo-gpu mutate mutants bench fuzz fuzz-keep pages texts install clean help format FORCE
+.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo look-often look-strangers pictures peers zoo zoo-looks zoo-reports zoo-gpu mutate mutants bench bench-voxels-peers fuzz fuzz-keep pages texts install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
@@ -341,7 +341,7 @@ SAN_TESTS := $(if $(filter 0,$(CUDA)),$(TESTS),$(ALL_TESTS))
 TSAN_DIR := build/san-thread
 TSAN_TESTS := $(filter $(addprefix tests/,store/test_live_blocks.c store/test_site_table.c preload/test_walk.c \
 	$(addprefix kernels/,compute/test_cuda_on_cpu.c splat/test_splat.c splat/test_splat_gradients.c \
-	splat/test_splat_optimizer.c voxels/test_voxelize.c voxels/test_voxel_features.c)),$(SAN_TESTS))
+	splat/test_splat_optimizer.c voxels/test_voxelize.c voxels/test_voxel_features.c voxels/test_voxel_ways.c)),$(SAN_TESTS))
 # The rooms that those tests use: the thread sanitizer's build needs no others.
 THREADED := $(filter $(foreach room,libprof/base libprof/store preload/objects preload/python preload/stack \
 	kernels/compute kernels/formats kernels/splat kernels/voxels,$(room)/%),$(LIBPROF) $(PRELOAD) $(KERNELS))
@@ -431,6 +431,13 @@ gpu-check: $(PRODUCTS) ## all of it on a machine with a GPU and PyTorch ($$PYTHO
 
 bench: all $(BENCH_BINS) $(SUBJECT_BINS) ## cost per event by stage, memory per live block, what other programs cost more
 	$(Q)for b in $(BENCH_BINS) $(BENCH_SCRIPTS); do echo "== $$b"; SEEP=$(SEEP) $$b || exit 1; done
+
+# numba and Open3D from PyPI (400 MB); the venv sees the system's NumPy and PyTorch. Missing ones are left out.
+VOXEL_PEERS := $(BUILD)/voxel-peers/venv/bin/python
+bench-voxels-peers: $(SEEP_LAB) ## time voxels beside numba, torch.unique and Open3D
+	$(Q)[ -x $(VOXEL_PEERS) ] || { /usr/bin/python3 -m venv --system-site-packages $(BUILD)/voxel-peers/venv && \
+		$(VOXEL_PEERS) -m pip install -q numba open3d; } || echo "bench-voxels-peers: not all can be had"
+	$(Q)$(if $(SEEP_DATA),SEEP_DATA=$(abspath $(SEEP_DATA))) SEEP_LAB=$(SEEP_LAB) $(VOXEL_PEERS) tests/bench/voxel_peers.py
 
 # Libraries missing on a machine without Debian's packages; the C library is the machine's own.
 gpu-kit: all tests ## gather in build/lib what tests/on-gpu needs on a machine with a GPU and nothing else installed

@@ -1,135 +1,86 @@
 #include "kernels/voxels/voxel_baseline.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-struct node {
-    struct node *next;
-    int32_t coords[4];
-    size_t hash;
-    int32_t voxel;
-};
+enum { AHEAD = 16 };
 
-struct vector {
-    int32_t *points;
-    size_t n, room;
-};
-
-struct seep_voxel_baseline {
-    struct node **buckets;
-    size_t n_buckets;
-    struct vector *voxels;
-    size_t n_voxels, room;
-};
-
-static size_t hash_of(const int32_t coords[4])
+static unsigned slot_bits(size_t n)
 {
-    uint64_t hash = 16777619; /* FNV by words, as is usual for coordinates */
+    unsigned bits = 1;
 
-    for (int d = 0; d < 4; d++)
-        hash = hash * 1099511628211u ^ (uint32_t)coords[d];
-    return (size_t)(hash ^ hash >> 29);
+    while ((size_t)1 << bits < n + n / 2)
+        bits++;
+    return bits;
 }
 
-static int rehash(struct seep_voxel_baseline *b, size_t n_buckets)
+size_t seep_voxel_baseline_bytes(size_t n_points)
 {
-    struct node **buckets = calloc(n_buckets, sizeof *buckets);
+    return ((size_t)1 << slot_bits(n_points)) * sizeof(int32_t);
+}
 
-    if (!buckets)
-        return -SEEP_ENOMEM;
-    for (size_t i = 0; i < b->n_buckets; i++) {
-        for (struct node *node = b->buckets[i], *next; node; node = next) {
-            struct node **bucket = &buckets[node->hash & (n_buckets - 1)];
-            next = node->next;
-            node->next = *bucket;
-            *bucket = node;
+static inline size_t slot_of(const int32_t c[4], unsigned bits)
+{
+    uint64_t key = (uint64_t)(uint32_t)c[0] << 48 ^ (uint64_t)(uint32_t)c[1] << 32 ^
+                   (uint64_t)(uint32_t)c[2] << 16 ^ (uint32_t)c[3];
+
+    return key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits);
+}
+
+/* The voxel of point i; *n_voxels if it is a new one, whose row is written. */
+static inline int32_t find(const int32_t (*coords)[4], size_t n, size_t i, int32_t *table,
+                           unsigned bits, int32_t (*rows)[4], size_t n_voxels)
+{
+    size_t slot = slot_of(coords[i], bits);
+
+    if (i + AHEAD < n)
+        __builtin_prefetch(table + slot_of(coords[i + AHEAD], bits), 1);
+    while (table[slot] >= 0 && memcmp(rows[table[slot]], coords[i], sizeof coords[i]) != 0)
+        slot = (slot + 1) & (((size_t)1 << bits) - 1);
+    if (table[slot] < 0) {
+        table[slot] = (int32_t)n_voxels;
+        memcpy(rows[n_voxels], coords[i], sizeof coords[i]);
+    }
+    return table[slot];
+}
+
+void seep_voxel_baseline_maps(const int32_t (*coords)[4], size_t n, struct seep_voxel_maps *maps,
+                              int32_t *table)
+{
+    int32_t *starts = maps->voxel_start, sum = 0;
+    unsigned bits = slot_bits(n);
+    size_t n_voxels = 0;
+
+    memset(table, 0xff, seep_voxel_baseline_bytes(n));
+    for (size_t i = 0; i < n; i++) {
+        int32_t voxel = -1;
+        if (coords[i][0] >= 0) {
+            voxel = find(coords, n, i, table, bits, maps->voxel_coords, n_voxels);
+            if ((size_t)voxel == n_voxels)
+                starts[n_voxels++] = 0;
+            starts[voxel]++;
         }
+        maps->point_to_voxel[i] = voxel;
     }
-    free(b->buckets);
-    b->buckets = buckets;
-    b->n_buckets = n_buckets;
-    return 0;
+    for (size_t v = 0; v < n_voxels; v++)
+        starts[v] = sum += starts[v];
+    starts[n_voxels] = sum;
+    for (size_t i = n; i-- > 0;)
+        if (maps->point_to_voxel[i] >= 0)
+            maps->voxel_points[--starts[maps->point_to_voxel[i]]] = (int32_t)i;
+    maps->n_voxels = n_voxels;
 }
 
-static int grow(void **items, size_t *room, size_t n, size_t item_bytes)
+size_t seep_voxel_baseline_quantize(const int32_t (*coords)[4], size_t n, int32_t *first,
+                                    int32_t *inverse, int32_t (*rows)[4], int32_t *table)
 {
-    if (n < *room)
-        return 0;
-    size_t more = *room ? 2 * *room : 1;
-    void *grown = realloc(*items, more * item_bytes);
-    if (!grown)
-        return -SEEP_ENOMEM;
-    *items = grown;
-    *room = more;
-    return 0;
-}
+    unsigned bits = slot_bits(n);
+    size_t n_voxels = 0;
 
-static struct node *add_voxel(struct seep_voxel_baseline *b, const int32_t coords[4], size_t hash)
-{
-    void *voxels = b->voxels;
-    int err = grow(&voxels, &b->room, b->n_voxels, sizeof *b->voxels);
-    b->voxels = voxels;
-    if (err || (b->n_voxels >= b->n_buckets && rehash(b, 2 * b->n_buckets)))
-        return NULL;
-    struct node *node = malloc(sizeof *node);
-    if (!node)
-        return NULL;
-    struct node **bucket = &b->buckets[hash & (b->n_buckets - 1)];
-    *node = (struct node){.next = *bucket, .hash = hash, .voxel = (int32_t)b->n_voxels};
-    memcpy(node->coords, coords, sizeof node->coords);
-    *bucket = node;
-    b->voxels[b->n_voxels++] = (struct vector){0};
-    return node;
-}
-
-int seep_voxel_baseline_create(const int32_t (*coords)[4], size_t n_points, int32_t *point_to_voxel,
-                               struct seep_voxel_baseline **out)
-{
-    struct seep_voxel_baseline *b = calloc(1, sizeof *b);
-
-    if (!b || rehash(b, 16))
-        goto fail;
-    for (size_t i = 0; i < n_points; i++) {
-        size_t hash = hash_of(coords[i]);
-        struct node *node = b->buckets[hash & (b->n_buckets - 1)];
-        while (node && (node->hash != hash || memcmp(node->coords, coords[i], 16) != 0))
-            node = node->next;
-        if (!node && !(node = add_voxel(b, coords[i], hash)))
-            goto fail;
-        struct vector *v = &b->voxels[node->voxel];
-        void *points = v->points;
-        int err = grow(&points, &v->room, v->n, sizeof *v->points);
-        v->points = points;
-        if (err)
-            goto fail;
-        v->points[v->n++] = (int32_t)i;
-        point_to_voxel[i] = node->voxel;
+    memset(table, 0xff, seep_voxel_baseline_bytes(n));
+    for (size_t i = 0; i < n; i++) {
+        inverse[i] = coords[i][0] < 0 ? -1 : find(coords, n, i, table, bits, rows, n_voxels);
+        if (inverse[i] == (int32_t)n_voxels)
+            first[n_voxels++] = (int32_t)i;
     }
-    *out = b;
-    return 0;
-fail:
-    seep_voxel_baseline_destroy(b);
-    return -SEEP_ENOMEM;
-}
-
-size_t seep_voxel_baseline_count(const struct seep_voxel_baseline *b)
-{
-    return b->n_voxels;
-}
-
-void seep_voxel_baseline_destroy(struct seep_voxel_baseline *b)
-{
-    if (!b)
-        return;
-    for (size_t i = 0; i < b->n_buckets; i++) {
-        for (struct node *node = b->buckets[i], *next; node; node = next) {
-            next = node->next;
-            free(node);
-        }
-    }
-    for (size_t v = 0; v < b->n_voxels; v++)
-        free(b->voxels[v].points);
-    free(b->voxels);
-    free(b->buckets);
-    free(b);
+    return n_voxels;
 }

@@ -1,21 +1,20 @@
-/* Voxels in the usual implementation, for comparison: single-threaded, the layout of
- * std::unordered_map (a heap node per key, chained in buckets that double at load 1), and a growing
- * heap vector per voxel. */
+/* Voxels in plain C, for comparison: one pass over the points with an open-addressing hash table of
+ * voxel numbers, its slots prefetched, and a counting sort. One thread; multipliers that everybody
+ * may read, so points can be made up for which it takes quadratic time. */
 #ifndef SEEP_KERNELS_VOXEL_BASELINE_H
 #define SEEP_KERNELS_VOXEL_BASELINE_H
 
-#include "libprof/base/error.h"
+#include "kernels/voxels/voxelize.h"
 
-#include <stddef.h>
-#include <stdint.h>
+size_t seep_voxel_baseline_bytes(size_t n_points); /* of the table */
 
-struct seep_voxel_baseline;
+/* As seep_voxelize(), on the host. */
+void seep_voxel_baseline_maps(const int32_t (*coords)[4], size_t n_points,
+                              struct seep_voxel_maps *maps, int32_t *table);
 
-/* No point may be a refused one. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_voxel_baseline_create(const int32_t (*coords)[4], size_t n_points,
-                                               int32_t *point_to_voxel,
-                                               struct seep_voxel_baseline **out);
-size_t seep_voxel_baseline_count(const struct seep_voxel_baseline *baseline);
-void seep_voxel_baseline_destroy(struct seep_voxel_baseline *baseline); /* NULL: does nothing */
+/* As seep_sparse_quantize() without labels. Returns the number of voxels.
+ *   rows  [n_points] room for the coordinates of voxels */
+size_t seep_voxel_baseline_quantize(const int32_t (*coords)[4], size_t n_points, int32_t *first,
+                                    int32_t *inverse, int32_t (*rows)[4], int32_t *table);
 
 #endif

@@ -1,35 +1,32 @@
 #include "kernels/voxels/voxel_bench.h"
 
 #include "kernels/compute/stopwatch.h"
-#include "kernels/formats/npz.h"
 #include "kernels/voxels/voxel_baseline.h"
+#include "kernels/voxels/voxel_inputs.h"
 #include "kernels/voxels/voxelize.h"
 #include "libprof/base/statistics.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_ROUNDS = 5, MOST_ROUNDS = 31, RANDOM_POINTS = 1000000, CHANNELS = 16 };
+enum { LEAST_ROUNDS = 5, MOST_ROUNDS = 31, CHANNELS = 16 };
 
 static const double enough_ms = 400; /* for all rounds of one kernel */
-static const float voxel_size = 0.05f;
 
 struct bench {
     json_t *results;
     struct seep_stream *stream;
     const char *input;
+    float size;
     size_t n, n_voxels;
     /* On the stream's device. */
     float (*points)[3], *features, *means;
-    int32_t (*coords)[4];
+    int32_t *batch, (*coords)[4];
     struct seep_voxel_maps maps;
     int32_t *first;
     void *scratch, *copy;
     size_t scratch_bytes, copied_bytes; /* the copy reads that many bytes and writes as many */
-    /* On the host, for the baseline. */
-    int32_t (*host_coords)[4], *host_map;
+    int32_t *table;                     /* of the baseline; on a CPU */
 };
 
 typedef int bench_call(struct bench *b);
@@ -59,7 +56,7 @@ static int call_quantize(struct bench *b)
 {
     size_t n_refused;
 
-    return seep_quantize((const float(*)[3])b->points, NULL, b->n, voxel_size, b->coords,
+    return seep_quantize((const float(*)[3])b->points, b->batch, b->n, b->size, b->coords,
                          &n_refused, b->stream);
 }
 
@@ -97,13 +94,8 @@ static int call_backward(struct bench *b)
 
 static int call_baseline(struct bench *b)
 {
-    struct seep_voxel_baseline *baseline;
-    int err = seep_voxel_baseline_create((const int32_t(*)[4])b->host_coords, b->n, b->host_map,
-                                         &baseline);
-
-    if (!err)
-        seep_voxel_baseline_destroy(baseline);
-    return err;
+    seep_voxel_baseline_maps((const int32_t(*)[4])b->coords, b->n, &b->maps, b->table);
+    return 0;
 }
 
 static int call_copy(struct bench *b)
@@ -135,14 +127,11 @@ static int add_baseline(struct bench *b, double ours_ms)
 {
     json_t *entry = json_array_get(b->results, json_array_size(b->results) - 1);
     double ms;
-    int err = seep_stream_download(b->stream, b->host_coords, b->coords, b->n * 16);
+    int err = measure(b, call_baseline, &ms);
 
-    if (!err)
-        err = measure(b, call_baseline, &ms);
     if (err)
         return err;
-    if (json_object_set_new(entry, "baseline", json_string("serial hash map, a vector a voxel")) ||
-        json_object_set_new(entry, "baseline_ms", json_real(ms)) ||
+    if (json_object_set_new(entry, "baseline_ms", json_real(ms)) ||
         json_object_set_new(entry, "speedup", json_real(ms / ours_ms)))
         return -SEEP_ENOMEM;
     return 0;
@@ -158,13 +147,13 @@ static int run_kernels(struct bench *b)
     size_t n = b->n, n_voxels = b->maps.n_voxels, row = CHANNELS * sizeof(float);
     size_t maps_bytes = n * (16 + 4 + 4) + n_voxels * (16 + 4);
     b->n_voxels = n_voxels;
-    err = add(b, "quantize", call_quantize, n * (12 + 16), &ms);
+    err = add(b, "quantize", call_quantize, n * (12 + 4 + 16), &ms);
     if (!err)
         err = add(b, "voxelize", call_voxelize, maps_bytes, &ms);
     if (!err && seep_stream_device(b->stream) == SEEP_DEVICE_CPU)
         err = add_baseline(b, ms);
     if (!err)
-        err = add(b, "quantize and voxelize", call_both, n * (12 + 16) + maps_bytes, &ms);
+        err = add(b, "quantize and voxelize", call_both, n * (12 + 4 + 16) + maps_bytes, &ms);
     if (!err)
         err = add(b, "sparse_quantize", call_sparse, n * (16 + 4) + n_voxels * 4, &ms);
     if (!err)
@@ -195,15 +184,12 @@ static int get_all(struct bench *b)
                                    b->stream);
     if (sparse_bytes > b->scratch_bytes)
         b->scratch_bytes = sparse_bytes;
-    b->host_coords = malloc(n * sizeof *b->host_coords);
-    b->host_map = malloc(n * sizeof *b->host_map);
-    if (!err && (!b->host_coords || !b->host_map))
-        err = -SEEP_ENOMEM;
     const struct {
         size_t bytes;
         void *out;
     } wanted[] = {
         {n * 12, &b->points},
+        {n * 4, &b->batch},
         {n * CHANNELS * sizeof(float), &b->features},
         {n * CHANNELS * sizeof(float), &b->means},
         {n * 16, &b->coords},
@@ -212,6 +198,7 @@ static int get_all(struct bench *b)
         {n * 4 + 4, &b->maps.voxel_start},
         {n * 4, &b->maps.voxel_points},
         {n * 4, &b->first},
+        {seep_voxel_baseline_bytes(n), &b->table},
         {b->scratch_bytes, &b->scratch},
         {most_bytes, &b->copy},
     };
@@ -223,6 +210,7 @@ static int get_all(struct bench *b)
 static void free_all(struct bench *b)
 {
     void *const blocks[] = {b->points,
+                            b->batch,
                             b->features,
                             b->means,
                             b->coords,
@@ -231,28 +219,33 @@ static void free_all(struct bench *b)
                             b->maps.voxel_start,
                             b->maps.voxel_points,
                             b->first,
+                            b->table,
                             b->scratch,
                             b->copy};
 
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         seep_stream_free(b->stream, blocks[i]);
-    free(b->host_coords);
-    free(b->host_map);
 }
 
-static int bench_input(json_t *results, struct seep_stream *stream, const char *name,
-                       const float *points, size_t n)
+static int bench_input(json_t *results, struct seep_stream *stream,
+                       const struct seep_voxel_input *input)
 {
-    struct bench b = {.results = results, .stream = stream, .input = name, .n = n};
-    float *features = calloc(n, CHANNELS * sizeof *features);
+    struct bench b = {.results = results,
+                      .stream = stream,
+                      .input = input->name,
+                      .size = input->size,
+                      .n = input->n};
+    float *features = calloc(b.n, CHANNELS * sizeof *features);
     int err = features ? get_all(&b) : -SEEP_ENOMEM;
 
     if (!err)
-        err = seep_stream_upload(stream, b.points, points, n * 12);
-    for (size_t i = 0; features && i < n * CHANNELS; i++)
+        err = seep_stream_upload(stream, b.points, input->points, b.n * 12);
+    if (!err)
+        err = seep_stream_upload(stream, b.batch, input->batch, b.n * 4);
+    for (size_t i = 0; features && i < b.n * CHANNELS; i++)
         features[i] = (float)(i % 1009);
     if (!err)
-        err = seep_stream_upload(stream, b.features, features, n * CHANNELS * sizeof *features);
+        err = seep_stream_upload(stream, b.features, features, b.n * CHANNELS * sizeof *features);
     if (!err)
         err = run_kernels(&b);
     free_all(&b);
@@ -260,56 +253,18 @@ static int bench_input(json_t *results, struct seep_stream *stream, const char *
     return err;
 }
 
-/* Points in the middle of cells; coordinates are uniform in 0 … range − 1. */
-static int bench_random(json_t *results, struct seep_stream *stream, unsigned range)
-{
-    float *points = malloc((size_t)RANDOM_POINTS * 3 * sizeof *points);
-    uint64_t state = 88172645463325252u;
-    char name[64];
-
-    if (!points)
-        return -SEEP_ENOMEM;
-    for (size_t i = 0; i < (size_t)RANDOM_POINTS * 3; i++) {
-        state ^= state << 13; /* xorshift64: Marsaglia, 2003 */
-        state ^= state >> 7;
-        state ^= state << 17;
-        points[i] = ((float)((state >> 20) % range) + 0.5f) * voxel_size;
-    }
-    snprintf(name, sizeof name, "random %u^3", range);
-    int err = bench_input(results, stream, name, points, RANDOM_POINTS);
-    free(points);
-    return err;
-}
-
-static int bench_lidar(json_t *results, struct seep_stream *stream, const char *folder,
-                       struct seep_error *why)
-{
-    struct seep_npy cloud;
-    char path[PATH_MAX];
-    int err;
-
-    if (snprintf(path, sizeof path, "%s/" SEEP_VOXEL_BENCH_FILE, folder) >= (int)sizeof path)
-        return seep_error_set(why, SEEP_EINVAL, folder, 0, "the path is too long");
-    err = seep_npz_read(path, "pc", &cloud, why);
-    if (err)
-        return err;
-    if (cloud.kind == 'f' && cloud.item_bytes == 4 && cloud.n_dims == 2 && cloud.shape[1] == 3 &&
-        cloud.shape[0] > 0)
-        err = bench_input(results, stream, SEEP_VOXEL_BENCH_FILE, cloud.values, cloud.shape[0]);
-    else
-        err = seep_error_set(why, SEEP_EFORMAT, path, 0,
-                             "\"pc\" is not an array of floats in rows of three");
-    free(cloud.values);
-    return err;
-}
-
 int seep_voxel_bench(json_t *results, const char *data_folder, struct seep_stream *stream,
                      struct seep_error *why)
 {
-    static const unsigned ranges[] = {20, 64, 100, 200, 1000};
-    int err = data_folder ? bench_lidar(results, stream, data_folder, why) : 0;
+    int err = 0;
 
-    for (size_t i = 0; !err && i < sizeof ranges / sizeof *ranges; i++)
-        err = bench_random(results, stream, ranges[i]);
+    for (unsigned i = 0; !err && i < SEEP_VOXEL_INPUTS; i++) {
+        struct seep_voxel_input input;
+        err = seep_voxel_input_open(i, data_folder, &input, why);
+        if (!err && input.n)
+            err = bench_input(results, stream, &input);
+        if (!err)
+            seep_voxel_input_close(&input);
+    }
     return err;
 }

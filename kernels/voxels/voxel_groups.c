@@ -246,6 +246,8 @@ struct seep_voxel_box seep_voxel_groups_survey(struct seep_voxel_groups *g, unsi
     struct seep_voxel_box box = seep_voxel_box_empty();
 
     memset(&g->tallies[thread], 0, sizeof *g->tallies);
+    if (g->box)
+        return *g->box;
     seep_voxel_box_of(g->coords + begin, end - begin, &g->tallies[thread].box);
     seep_voxel_groups_wait(g);
     for (unsigned c = 0; c < g->n_chunks; c++)
@@ -290,6 +292,15 @@ uint32_t seep_voxel_groups_members_before(const struct seep_voxel_groups *g, uns
         for (unsigned c = 0; c < chunk; c++)
             sum += g->tallies[t].members[c];
     return sum;
+}
+
+struct seep_voxel_member *seep_voxel_waiting_room(const struct seep_voxel_groups *g, void *room,
+                                                  unsigned chunk)
+{
+    size_t n_voxels = seep_voxel_groups_firsts_before(g, g->n_chunks);
+    size_t not_first = seep_voxel_chunk_begin(g, chunk) - seep_voxel_groups_firsts_before(g, chunk);
+
+    return (struct seep_voxel_member *)room + n_voxels + not_first;
 }
 
 size_t seep_voxel_groups_block(struct seep_voxel_groups *g, unsigned chunk, size_t begin,

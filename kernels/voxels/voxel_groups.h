@@ -27,6 +27,7 @@ struct seep_voxel_groups {
     size_t n, chunk;   /* number of points; points per chunk */
     unsigned n_chunks; /* also the number of threads, each with a chunk of its own */
     unsigned partition_bits;
+    const struct seep_voxel_box *box; /* of all points, if the caller knows it; or NULL */
     struct seep_voxel_barrier barrier;
     atomic_uint next_partition;
     struct seep_voxel_tally *tallies; /* [n_chunks] */
@@ -48,7 +49,7 @@ void *seep_voxel_take(void *base, size_t *at, size_t bytes);
 
 /* Lays out the arrays in scratch from *at on, and advances *at: about 10 bytes per point, and a
  * table of at most 256 KiB per thread (above 67 million points 40 to 80 bytes for each 2^14 of
- * them). The caller sets large_tables. */
+ * them). The caller sets large_tables, and may set box. */
 void seep_voxel_groups_init(struct seep_voxel_groups *g, const int32_t (*coords)[4], size_t n,
                             unsigned n_threads, void *scratch, size_t *at);
 
@@ -76,6 +77,11 @@ struct seep_voxel_block {
     struct seep_voxel_member early[SEEP_VOXEL_BLOCK]; /* … or in an earlier one */
     uint32_t refused[SEEP_VOXEL_BLOCK];
 };
+
+/* The list of a chunk's early points, which wait for other chunks, is behind the voxels in a room
+ * of 16 bytes per point: there are at most as many as points that are not first. */
+struct seep_voxel_member *seep_voxel_waiting_room(const struct seep_voxel_groups *g, void *room,
+                                                  unsigned chunk);
 
 void seep_voxel_groups_rewind(struct seep_voxel_groups *g, unsigned chunk);
 /* At most SEEP_VOXEL_BLOCK points from `begin` on. Returns how many; 0 at the chunk's end. */

@@ -205,17 +205,31 @@ struct seep_chance seep_voxel_chance(void)
     return chance;
 }
 
+static void draw_factors(struct seep_voxel_key *key)
+{
+    struct seep_chance chance = seep_voxel_chance();
+
+    for (int d = 0; d < 4; d++)
+        key->factor[d] = seep_chance_next(&chance) | 1;
+}
+
+struct seep_voxel_key seep_voxel_key_drawn(void)
+{
+    struct seep_voxel_key key = {.partition_bits = 32};
+
+    draw_factors(&key);
+    return key;
+}
+
 struct seep_voxel_key seep_voxel_key_for(const struct seep_voxel_box *box, unsigned partition_bits)
 {
     struct seep_voxel_key key = {.partition_bits = partition_bits};
-    struct seep_chance chance = seep_voxel_chance();
 
     key.exact = seep_voxel_box_cells(box) <= UINT64_C(1) << (32 + partition_bits);
     if (key.exact) /* the number is in the top bits: modulo 2^(32 + partition_bits) */
         number_cells(box, golden << (32 - partition_bits), &key);
     else
-        for (int d = 0; d < 4; d++)
-            key.factor[d] = seep_chance_next(&chance) | 1;
+        draw_factors(&key);
     start_at_corner(box, &key);
     return key;
 }

@@ -40,6 +40,9 @@ struct seep_voxel_key {
  * file whose voxels all have the same key, which would take quadratic time. */
 struct seep_voxel_key seep_voxel_key_for(const struct seep_voxel_box *box, unsigned partition_bits);
 
+/* Sums of 64 bits with random factors, whatever the box is: never exact. */
+struct seep_voxel_key seep_voxel_key_drawn(void);
+
 /* Keys 0 … cells − 1 that number the cells of a box with less than 2^32 cells. */
 struct seep_voxel_key seep_voxel_key_of_cells(const struct seep_voxel_box *box);
 

@@ -1,8 +1,10 @@
-/* From groups of points to both maps, and to one point per voxel. Voxels are numbered by going
- * through the points in order. A point whose voxel begins in another thread's chunk must wait until
- * that chunk is numbered; until then it is in a list. */
+/* From points to both maps. With all threads, voxels are numbered by going through the points of
+ * each chunk in order. A point whose voxel begins in another thread's chunk must wait until that
+ * chunk is numbered; until then it is in a list. */
 #include "kernels/voxels/voxel_dense.h"
 #include "kernels/voxels/voxel_groups.h"
+#include "kernels/voxels/voxel_in_order.h"
+#include "kernels/voxels/voxel_ways.h"
 #include "kernels/voxels/voxelize_twins.h"
 
 #include <string.h>
@@ -10,18 +12,8 @@
 struct maps_job {
     struct seep_voxel_groups groups;
     struct seep_voxel_maps *maps;
+    bool may_count; /* a table of all cells, if the box is small enough */
 };
-
-/* The list of a chunk's waiting points is behind the voxels, in voxel_coords: there are at most as
- * many waiting points as points that are not first. */
-static struct seep_voxel_member *waiting_room(const struct seep_voxel_groups *g, void *room,
-                                              unsigned chunk)
-{
-    size_t n_voxels = seep_voxel_groups_firsts_before(g, g->n_chunks);
-    size_t not_first = seep_voxel_chunk_begin(g, chunk) - seep_voxel_groups_firsts_before(g, chunk);
-
-    return (struct seep_voxel_member *)room + n_voxels + not_first;
-}
 
 static inline void place(struct seep_voxel_maps *maps, struct seep_voxel_member member)
 {
@@ -34,7 +26,7 @@ static inline void place(struct seep_voxel_maps *maps, struct seep_voxel_member 
 
 static void fill_maps(struct seep_voxel_groups *g, unsigned thread, struct seep_voxel_maps *maps)
 {
-    struct seep_voxel_member *waiting = waiting_room(g, maps->voxel_coords, thread);
+    struct seep_voxel_member *waiting = seep_voxel_waiting_room(g, maps->voxel_coords, thread);
     uint32_t voxel = seep_voxel_groups_firsts_before(g, thread);
     uint32_t start = seep_voxel_groups_members_before(g, thread);
     struct seep_voxel_block block;
@@ -72,7 +64,7 @@ static void make_maps(void *arg, unsigned thread, unsigned n_threads)
     if (thread >= g->n_chunks)
         return;
     struct seep_voxel_box box = seep_voxel_groups_survey(g, thread);
-    if (seep_voxel_is_dense(g, &box)) {
+    if (job->may_count && seep_voxel_is_dense(g->n_chunks, g->n, &box)) {
         seep_voxel_dense_maps(g, thread, &box, job->maps);
     } else {
         seep_voxel_groups_find(g, thread, &box);
@@ -95,111 +87,46 @@ int seep_voxelize_scratch_cpu(size_t n_points, size_t *bytes, struct seep_stream
     return 0;
 }
 
-int seep_voxelize_cpu(const int32_t (*coords)[4], size_t n_points, struct seep_voxel_maps *maps,
-                      void *scratch, size_t scratch_bytes, struct seep_stream *stream)
+/* The table is in the scratch, which is 10 bytes per point and more. */
+static void make_maps_in_order(enum seep_voxel_way way, const struct seep_voxel_box *box,
+                               const int32_t (*coords)[4], size_t n, struct seep_voxel_maps *maps,
+                               void *scratch)
+{
+    struct seep_voxel_order order = {.coords = coords,
+                                     .n = n,
+                                     .table = scratch,
+                                     .voxel_of = maps->point_to_voxel,
+                                     .voxel_coords = maps->voxel_coords,
+                                     .counts = maps->voxel_start};
+
+    maps->n_voxels = seep_voxel_order_run(way, &order, box);
+    seep_voxel_order_list(&order, maps->n_voxels, maps->voxel_points);
+}
+
+int seep_voxelize_by(enum seep_voxel_way way, const int32_t (*coords)[4], size_t n_points,
+                     struct seep_voxel_maps *maps, void *scratch, struct seep_stream *stream)
 {
     struct maps_job job = {.maps = maps};
+    struct seep_voxel_box box = seep_voxel_box_empty();
     size_t at = 0;
 
-    (void)scratch_bytes;
     seep_voxel_groups_init(&job.groups, coords, n_points, seep_stream_threads(stream), scratch,
                            &at);
+    way = seep_voxel_way_for(way, coords, n_points, job.groups.n_chunks, true, &box);
+    if (seep_voxel_is_in_order(way)) {
+        make_maps_in_order(way, &box, coords, n_points, maps, scratch);
+        return 0;
+    }
+    job.may_count = way != SEEP_VOXEL_PARTITIONS;
+    job.groups.box = box.lo[0] <= box.hi[0] ? &box : NULL;
     job.groups.large_tables = (uint64_t *)(void *)maps->voxel_coords;
     seep_stream_run(stream, make_maps, &job);
     return 0;
 }
 
-struct sparse_job {
-    struct seep_voxel_groups groups;
-    const int32_t *labels;
-    int32_t ignore_label, *first, *voxel_labels, *inverse;
-    void *room; /* 16 n bytes, used as the maps use voxel_coords */
-    size_t n_voxels;
-};
-
-/* Two threads may both see that the labels of a voxel disagree: they write the same value. */
-static inline void join(struct sparse_job *job, struct seep_voxel_member member)
+int seep_voxelize_cpu(const int32_t (*coords)[4], size_t n_points, struct seep_voxel_maps *maps,
+                      void *scratch, size_t scratch_bytes, struct seep_stream *stream)
 {
-    uint32_t first = (uint32_t)(member.record >> 32);
-    int32_t voxel = job->inverse[first];
-
-    job->inverse[member.point] = voxel;
-    if (job->labels && job->labels[member.point] != job->labels[first])
-        __atomic_store_n(&job->voxel_labels[voxel], job->ignore_label, __ATOMIC_RELAXED);
-}
-
-static void pick_points(void *arg, unsigned thread, unsigned n_threads)
-{
-    struct sparse_job *job = arg;
-    struct seep_voxel_groups *g = &job->groups;
-    struct seep_voxel_block block;
-    size_t n_waiting = 0, n;
-
-    (void)n_threads;
-    if (thread >= g->n_chunks)
-        return;
-    struct seep_voxel_box box = seep_voxel_groups_survey(g, thread);
-    seep_voxel_groups_find(g, thread, &box);
-    struct seep_voxel_member *waiting = waiting_room(g, job->room, thread);
-    uint32_t voxel = seep_voxel_groups_firsts_before(g, thread);
-    seep_voxel_groups_rewind(g, thread);
-    for (size_t at = seep_voxel_chunk_begin(g, thread);
-         (n = seep_voxel_groups_block(g, thread, at, &block)); at += n) {
-        for (unsigned i = 0; i < block.n_firsts; i++, voxel++) {
-            uint32_t point = block.firsts[i].point;
-            job->first[voxel] = (int32_t)point;
-            job->inverse[point] = (int32_t)voxel;
-            if (job->labels)
-                job->voxel_labels[voxel] = job->labels[point];
-        }
-        for (unsigned i = 0; i < block.n_later; i++)
-            join(job, block.later[i]);
-        for (unsigned i = 0; i < block.n_early; i++)
-            waiting[n_waiting++] = block.early[i];
-        for (unsigned i = 0; i < block.n_refused; i++)
-            job->inverse[block.refused[i]] = -1;
-    }
-    seep_voxel_groups_wait(g);
-    for (size_t i = 0; i < n_waiting; i++)
-        join(job, waiting[i]);
-    if (thread + 1 == g->n_chunks)
-        job->n_voxels = voxel;
-}
-
-static void lay_out(struct sparse_job *job, const int32_t (*coords)[4], size_t n_points,
-                    struct seep_stream *stream, void *scratch, size_t *bytes)
-{
-    *bytes = 0;
-    seep_voxel_groups_init(&job->groups, coords, n_points, seep_stream_threads(stream), scratch,
-                           bytes);
-    job->room = seep_voxel_take(scratch, bytes, n_points * sizeof(struct seep_voxel_member));
-    int32_t *inverse = seep_voxel_take(scratch, bytes, n_points * sizeof *inverse);
-    if (!job->inverse)
-        job->inverse = inverse;
-    job->groups.large_tables = job->room;
-}
-
-int seep_sparse_quantize_scratch_cpu(size_t n_points, size_t *bytes, struct seep_stream *stream)
-{
-    struct sparse_job job = {0};
-
-    lay_out(&job, NULL, n_points, stream, NULL, bytes);
-    return 0;
-}
-
-int seep_sparse_quantize_cpu(const int32_t (*coords)[4], const int32_t *labels, size_t n_points,
-                             int32_t ignore_label, int32_t *first, int32_t *voxel_labels,
-                             int32_t *inverse, size_t *n_voxels, void *scratch,
-                             size_t scratch_bytes, struct seep_stream *stream)
-{
-    struct sparse_job job = {.labels = labels,
-                             .ignore_label = ignore_label,
-                             .first = first,
-                             .voxel_labels = voxel_labels,
-                             .inverse = inverse};
-
-    lay_out(&job, coords, n_points, stream, scratch, &scratch_bytes);
-    seep_stream_run(stream, pick_points, &job);
-    *n_voxels = job.n_voxels;
-    return 0;
+    (void)scratch_bytes;
+    return seep_voxelize_by(SEEP_VOXEL_CHOSEN, coords, n_points, maps, scratch, stream);
 }

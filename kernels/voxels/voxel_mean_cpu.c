@@ -1,11 +1,14 @@
 /* Mean features of voxels and their gradients. The CPU cannot predict the order in which rows are
- * gathered, so they are prefetched; sums are kept in registers, a few channels at a time. */
+ * gathered, so they are prefetched; sums are kept in registers, a few channels at a time. A voxel
+ * with very many points is summed by all threads, in parts that do not depend on how many they are.
+ */
 #include "kernels/compute/cpu_levels.h"
 #include "kernels/voxels/voxelize_twins.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
-enum { AHEAD = 12, LANES = 16 };
+enum { AHEAD = 12, LANES = 16, PARTS = 64 };
 
 struct mean_job {
     const struct seep_voxel_maps *maps;
@@ -13,20 +16,27 @@ struct mean_job {
     float *to;
     size_t n_channels, n_points;
     enum seep_cpu_level level;
+    atomic_bool *has_large; /* set if a voxel was left out */
 };
 
-/* `width` channels of one voxel, beginning with `channel`; `width` is a constant at every call. */
+/* `width` channels of points, beginning with `channel`; `width` is a constant at most calls. */
+SEEP_INLINE void sum_of(const struct mean_job *job, const int32_t *points, size_t n, size_t channel,
+                        size_t width, double *sums)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float *row = job->from + (size_t)points[i] * job->n_channels + channel;
+        for (size_t c = 0; c < width; c++)
+            sums[c] += row[c];
+    }
+}
+
 SEEP_INLINE void mean_of(const struct mean_job *job, const int32_t *points, size_t n, size_t voxel,
                          size_t channel, size_t width)
 {
     double sums[LANES] = {0};
     float *to = job->to + voxel * job->n_channels + channel;
 
-    for (size_t i = 0; i < n; i++) {
-        const float *row = job->from + (size_t)points[i] * job->n_channels + channel;
-        for (size_t c = 0; c < width; c++)
-            sums[c] += row[c];
-    }
+    sum_of(job, points, n, channel, width, sums);
     for (size_t c = 0; c < width; c++)
         to[c] = (float)(sums[c] / (double)n);
 }
@@ -41,6 +51,10 @@ SEEP_INLINE void means(const struct mean_job *job, size_t begin, size_t end)
         const int32_t *points = maps->voxel_points + at;
         if (at + n + AHEAD < n_members)
             __builtin_prefetch(job->from + (size_t)points[n + AHEAD - 1] * n_channels);
+        if (n > SEEP_VOXEL_LARGE) {
+            atomic_store_explicit(job->has_large, true, memory_order_relaxed);
+            continue;
+        }
         if (n_channels == 3) {
             mean_of(job, points, n, v, 0, 3);
             continue;
@@ -119,12 +133,69 @@ static void run_spread(void *arg, unsigned thread, unsigned n_threads)
     spread_levels[job->level](job, begin, end);
 }
 
+/* `width` channels of a large voxel. */
+struct large_job {
+    const struct mean_job *mean;
+    const int32_t *points;
+    size_t n, channel, width;
+    double sums[PARTS][LANES];
+};
+
+SEEP_INLINE void sum_parts(struct large_job *job, size_t begin, size_t end)
+{
+    for (size_t part = begin; part < end; part++) {
+        size_t from = job->n * part / PARTS, to = job->n * (part + 1) / PARTS;
+        double sums[LANES] = {0};
+        if (job->width == LANES)
+            sum_of(job->mean, job->points + from, to - from, job->channel, LANES, sums);
+        else
+            sum_of(job->mean, job->points + from, to - from, job->channel, job->width, sums);
+        memcpy(job->sums[part], sums, sizeof sums);
+    }
+}
+
+SEEP_LEVELS(sum_parts, sum_parts, (struct large_job * job, size_t begin, size_t end),
+            (job, begin, end));
+
+static void run_parts(void *arg, unsigned thread, unsigned n_threads)
+{
+    struct large_job *job = arg;
+
+    sum_parts_levels[job->mean->level](job, PARTS * thread / n_threads,
+                                       PARTS * (thread + 1) / n_threads);
+}
+
+static void mean_of_large(const struct mean_job *mean, size_t voxel, struct seep_stream *stream)
+{
+    size_t at = (size_t)mean->maps->voxel_start[voxel];
+    struct large_job job = {.mean = mean,
+                            .points = mean->maps->voxel_points + at,
+                            .n = (size_t)mean->maps->voxel_start[voxel + 1] - at};
+
+    for (; job.channel < mean->n_channels; job.channel += LANES) {
+        size_t left = mean->n_channels - job.channel;
+        job.width = left < LANES ? left : LANES;
+        seep_stream_run(stream, run_parts, &job);
+        for (size_t c = 0; c < job.width; c++) {
+            double sum = 0;
+            for (size_t part = 0; part < PARTS; part++)
+                sum += job.sums[part][c];
+            mean->to[voxel * mean->n_channels + job.channel + c] = (float)(sum / (double)job.n);
+        }
+    }
+}
+
 int seep_voxel_mean_cpu(const struct seep_voxel_maps *maps, const float *features,
                         size_t n_channels, float *voxel_features, struct seep_stream *stream)
 {
-    struct mean_job job = {maps, features, voxel_features, n_channels, 0, seep_cpu_level()};
+    atomic_bool has_large = false;
+    struct mean_job job = {maps, features,         voxel_features, n_channels,
+                           0,    seep_cpu_level(), &has_large};
 
     seep_stream_run(stream, run_means, &job);
+    for (size_t v = 0; has_large && v < maps->n_voxels; v++)
+        if (maps->voxel_start[v + 1] - maps->voxel_start[v] > SEEP_VOXEL_LARGE)
+            mean_of_large(&job, v, stream);
     return 0;
 }
 
@@ -132,8 +203,8 @@ int seep_voxel_mean_backward_cpu(const struct seep_voxel_maps *maps, size_t n_po
                                  const float *voxel_grads, size_t n_channels, float *feature_grads,
                                  struct seep_stream *stream)
 {
-    struct mean_job job = {maps,       voxel_grads, feature_grads,
-                           n_channels, n_points,    seep_cpu_level()};
+    struct mean_job job = {maps,     voxel_grads,      feature_grads, n_channels,
+                           n_points, seep_cpu_level(), NULL};
 
     seep_stream_run(stream, run_spread, &job);
     return 0;

@@ -51,8 +51,12 @@ SEEP_MUST_CHECK int seep_voxelize(const int32_t (*coords)[4], size_t n_points,
                                   struct seep_voxel_maps *maps, void *scratch,
                                   size_t *scratch_bytes, struct seep_stream *stream);
 
+/* More points in one voxel than that are summed in parts, for which threads need not wait. */
+enum { SEEP_VOXEL_LARGE = 1 << 16 };
+
 /* voxel_features[v][c] = mean over the points p of v of features[p][c], summed in double
- * precision in the points' order.
+ * precision: in the points' order if they are at most SEEP_VOXEL_LARGE, else in parts, the same for
+ * any number of threads.
  *   features        [n_points][n_channels]
  *   voxel_features  [n_voxels][n_channels] out */
 SEEP_MUST_CHECK int seep_voxel_mean(const struct seep_voxel_maps *maps, const float *features,

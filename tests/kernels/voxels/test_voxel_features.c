@@ -75,35 +75,42 @@ TEST(means_and_their_gradients_are_right, .to = N(mean_cases))
         check_means(streams[i], &d, mean_cases[_i].n_channels);
 }
 
-/* What sparse_quantize must say by the reference's maps. */
-struct sparse {
-    int32_t *first, *labels, *inverse;
-    size_t n_voxels;
-};
+/* One voxel has more points than one thread should add up, its neighbours just not, and few. */
+TEST(the_mean_of_a_very_full_voxel_is_right_and_the_same_for_any_number_of_threads, .to = 4)
+{
+    enum { FULL = SEEP_VOXEL_LARGE * 3 + 7, OTHER = SEEP_VOXEL_LARGE, ALL = FULL + OTHER + 5 };
+    size_t n_channels = (size_t[]){1, 3, 16, 19}[_i], floats = ALL * n_channels;
+    struct seep_voxel_maps maps = {NULL, NULL, malloc(4 * 4), malloc(ALL * 4), 3};
+    float *f = random_floats(floats), means[N_STREAMS][3 * 19] = {{0}};
+    double wanted[3 * 19];
+
+    memcpy(maps.voxel_start, (int32_t[]){0, OTHER, OTHER + FULL, ALL}, 4 * 4);
+    for (int32_t i = 0; i < ALL; i++)
+        maps.voxel_points[i] = ALL - 1 - i;
+    voxel_mean_reference(&maps, f, n_channels, wanted);
+    for (unsigned i = 0; i < n_streams; i++) {
+        struct seep_stream *s = streams[i];
+        struct seep_voxel_maps on = {NULL, NULL, on_device(s, maps.voxel_start, 4 * 4),
+                                     on_device(s, maps.voxel_points, ALL * 4), 3};
+        float *from = on_device(s, f, floats * 4), *to = on_device(s, NULL, 3 * n_channels * 4);
+        ck_assert_int_eq(seep_voxel_mean(&on, from, n_channels, to, s), 0);
+        ck_assert_int_eq(seep_stream_download(s, means[i], to, 3 * n_channels * 4), 0);
+        for (size_t c = 0; c < 3 * n_channels; c++)
+            ck_assert_double_le(fabs((double)means[i][c] - wanted[c]),
+                                1e-6 * fabs(wanted[c]) + 1e-30);
+        if (i < N_STREAMS - 1)
+            ck_assert_int_eq(memcmp(means[i], means[0], sizeof means[i]), 0);
+        seep_stream_free(s, on.voxel_start), seep_stream_free(s, on.voxel_points);
+        seep_stream_free(s, from), seep_stream_free(s, to);
+    }
+    free(maps.voxel_start), free(maps.voxel_points), free(f);
+}
 
 enum { IGNORE = 255 };
 
-static struct sparse sparse_reference(int32_t (*coords)[4], const int32_t *labels, size_t n)
-{
-    struct seep_voxel_maps maps = {malloc(n * 4), malloc(n * 16), malloc(n * 4 + 4), malloc(n * 4),
-                                   0};
-
-    ck_assert_int_eq(voxelize_reference((const int32_t(*)[4])coords, n, &maps), 0);
-    struct sparse wanted = {malloc(n * 4), malloc(n * 4), maps.point_to_voxel, maps.n_voxels};
-    for (size_t v = 0; v < maps.n_voxels; v++) {
-        const int32_t *points = maps.voxel_points + maps.voxel_start[v];
-        wanted.first[v] = points[0];
-        wanted.labels[v] = labels[points[0]];
-        for (int32_t k = 1; k < maps.voxel_start[v + 1] - maps.voxel_start[v]; k++)
-            if (labels[points[k]] != labels[points[0]])
-                wanted.labels[v] = IGNORE;
-    }
-    free(maps.voxel_coords), free(maps.voxel_start), free(maps.voxel_points);
-    return wanted;
-}
-
 static void check_sparse(struct seep_stream *s, int32_t (*coords)[4], const int32_t *labels,
-                         size_t n, const struct sparse *wanted, bool with_labels, bool with_inverse)
+                         size_t n, const struct sparse_wanted *wanted, bool with_labels,
+                         bool with_inverse)
 {
     size_t bytes = 0, n_voxels = 0;
     void *device_coords = on_device(s, coords, n * 16),
@@ -137,12 +144,17 @@ TEST(one_point_a_voxel_and_labels_that_disagree_are_ignored, .to = N(distributio
 
     for (size_t i = 0; i < d->n; i++)
         labels[i] = random_below(0, 1 + _i % 3);
-    struct sparse wanted = sparse_reference(coords, labels, d->n);
+    struct seep_voxel_maps maps = {malloc(d->n * 4), malloc(d->n * 16), malloc(d->n * 4 + 4),
+                                   malloc(d->n * 4), 0};
+    ck_assert_int_eq(voxelize_reference((const int32_t(*)[4])coords, d->n, &maps), 0);
+    struct sparse_wanted wanted = sparse_reference(&maps, labels, d->n, IGNORE);
     for (unsigned i = 0; i < n_streams; i++) {
         check_sparse(streams[i], coords, labels, d->n, &wanted, true, _i % 2);
         check_sparse(streams[i], coords, labels, d->n, &wanted, false, !(_i % 2));
     }
     free(coords), free(labels);
+    free(maps.point_to_voxel), free(maps.voxel_coords);
+    free(maps.voxel_start), free(maps.voxel_points);
     free(wanted.first), free(wanted.labels), free(wanted.inverse);
 }
 

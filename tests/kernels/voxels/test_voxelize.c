@@ -18,12 +18,7 @@ static size_t check_maps(int32_t (*coords)[4], size_t n)
         struct seep_voxel_maps maps = maps_on_device(s, n);
         void *device_coords = on_device(s, coords, n * 16);
         ck_assert_int_eq(voxelize(s, device_coords, n, &maps), 0);
-        ck_assert_uint_eq(maps.n_voxels, wanted.n_voxels);
-        assert_same(s, maps.point_to_voxel, wanted.point_to_voxel, n * 4);
-        assert_same(s, maps.voxel_coords, wanted.voxel_coords, wanted.n_voxels * 16);
-        assert_same(s, maps.voxel_start, wanted.voxel_start, wanted.n_voxels * 4 + 4);
-        assert_same(s, maps.voxel_points, wanted.voxel_points,
-                    (size_t)wanted.voxel_start[wanted.n_voxels] * 4);
+        assert_same_maps(s, &maps, &wanted, n);
         free_maps(s, &maps);
         seep_stream_free(s, device_coords);
     }
@@ -44,19 +39,24 @@ TEST(maps_are_the_reference_s_for_any_number_of_threads, .to = N(distributions))
 
 TEST(what_the_bench_measures_against_makes_the_same_voxels)
 {
-    struct distribution d = {MANY, -9, 9, 3, 0};
-    int32_t(*coords)[4] = draw(&d), *map = malloc(MANY * sizeof *map);
+    struct distribution d = {MANY, -9, 9, 3, 7};
+    int32_t(*coords)[4] = draw(&d), *table = malloc(seep_voxel_baseline_bytes(MANY));
+    const int32_t(*from)[4] = (const int32_t(*)[4])coords;
+    struct seep_voxel_maps wanted = maps_on_device(streams[0], MANY);
     struct seep_voxel_maps maps = maps_on_device(streams[0], MANY);
-    struct seep_voxel_baseline *baseline;
+    int32_t *first = malloc(MANY * 4), *inverse = malloc(MANY * 4);
 
-    ck_assert_int_eq(voxelize(streams[0], coords, MANY, &maps), 0);
-    ck_assert_int_eq(seep_voxel_baseline_create((const int32_t(*)[4])coords, MANY, map, &baseline),
-                     0);
-    ck_assert_uint_eq(seep_voxel_baseline_count(baseline), maps.n_voxels);
-    ck_assert_int_eq(memcmp(map, maps.point_to_voxel, MANY * sizeof *map), 0);
-    seep_voxel_baseline_destroy(baseline);
-    free_maps(streams[0], &maps);
-    free(map), free(coords);
+    ck_assert_int_eq(voxelize(streams[0], coords, MANY, &wanted), 0);
+    seep_voxel_baseline_maps(from, MANY, &maps, table);
+    assert_same_maps(streams[0], &maps, &wanted, MANY);
+    ck_assert_uint_eq(
+        seep_voxel_baseline_quantize(from, MANY, first, inverse, maps.voxel_coords, table),
+        wanted.n_voxels);
+    ck_assert_mem_eq(inverse, wanted.point_to_voxel, MANY * 4);
+    for (size_t v = 0; v < wanted.n_voxels; v++)
+        ck_assert_int_eq(first[v], wanted.voxel_points[wanted.voxel_start[v]]);
+    free_maps(streams[0], &maps), free_maps(streams[0], &wanted);
+    free(first), free(inverse), free(table), free(coords);
 }
 
 TEST(no_points_make_no_voxels)

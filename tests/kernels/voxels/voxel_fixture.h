@@ -128,6 +128,18 @@ static inline void assert_same(struct seep_stream *s, void *block, const void *w
     free(got);
 }
 
+/* Maps on the stream's device, of n points; `wanted` is on the host. */
+static inline void assert_same_maps(struct seep_stream *s, const struct seep_voxel_maps *maps,
+                                    const struct seep_voxel_maps *wanted, size_t n)
+{
+    ck_assert_uint_eq(maps->n_voxels, wanted->n_voxels);
+    assert_same(s, maps->point_to_voxel, wanted->point_to_voxel, n * 4);
+    assert_same(s, maps->voxel_coords, wanted->voxel_coords, wanted->n_voxels * 16);
+    assert_same(s, maps->voxel_start, wanted->voxel_start, wanted->n_voxels * 4 + 4);
+    assert_same(s, maps->voxel_points, wanted->voxel_points,
+                (size_t)wanted->voxel_start[wanted->n_voxels] * 4);
+}
+
 /* Coordinates of `n_batches` samples in lo … end − 1; every refuse_each-th point is refused. */
 static const struct distribution {
     size_t n;

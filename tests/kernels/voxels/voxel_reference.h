@@ -91,6 +91,29 @@ static inline int voxelize_reference(const int32_t (*coords)[4], size_t n_points
     return 0;
 }
 
+/* What sparse_quantize must say by these maps. Arrays are allocated. */
+struct sparse_wanted {
+    int32_t *first, *labels, *inverse;
+    size_t n_voxels;
+};
+
+static inline struct sparse_wanted sparse_reference(const struct seep_voxel_maps *maps,
+                                                    const int32_t *labels, size_t n, int32_t ignore)
+{
+    struct sparse_wanted wanted = {malloc(n * 4), malloc(n * 4), malloc(n * 4), maps->n_voxels};
+
+    memcpy(wanted.inverse, maps->point_to_voxel, n * 4);
+    for (size_t v = 0; v < maps->n_voxels; v++) {
+        const int32_t *points = maps->voxel_points + maps->voxel_start[v];
+        wanted.first[v] = points[0];
+        wanted.labels[v] = labels[points[0]];
+        for (int32_t k = 1; k < maps->voxel_start[v + 1] - maps->voxel_start[v]; k++)
+            if (labels[points[k]] != labels[points[0]])
+                wanted.labels[v] = ignore;
+    }
+    return wanted;
+}
+
 /* In double precision. */
 static inline void voxel_mean_reference(const struct seep_voxel_maps *maps, const float *features,
                                         size_t n_channels, double *voxel_features)
