@@ -4,6 +4,7 @@
  *
  * A record lies where the Gaussian's SH gradient will, which is at least as large from degree 1
  * on, and is read before that is written: backward takes no memory of its own. */
+#include "kernels/compute/cuda_warp.cuh"
 #include "kernels/splat/splat_tile.cuh"
 #include "kernels/splat/splat_unproject.cuh"
 
@@ -140,7 +141,7 @@ __global__ static void __launch_bounds__(SEEP_BLOCK)
     struct tile_place place = tile_place_of(view);
     const uint32_t *list = arrays.gaussians + arrays.tile_start[blockIdx.x];
     struct backward_pixel pixel = pixel_behind_all(view, place, picture, image_grad);
-    uint32_t warp_last = __reduce_max_sync((unsigned)ALL_LANES, pixel.last), top = 0;
+    uint32_t warp_last = seep_warp_largest(pixel.last), top = 0;
 
     if (threadIdx.x % 32 == 0)
         lasts[threadIdx.x / 32] = warp_last;

@@ -1,4 +1,5 @@
 /* Projection on the GPU: one thread a Gaussian, colour included, then the running sum of tiles. */
+#include "kernels/compute/cuda_warp.cuh"
 #include "kernels/splat/splat_cuda.cuh"
 #include "kernels/splat/splat_gaussian.cuh"
 #include "kernels/splat/splat_sh.cuh"
@@ -60,7 +61,7 @@ __global__ static void __launch_bounds__(SEEP_BLOCK)
         arrays.out.offsets[i] = n_tiles;
     }
     /* 256 Gaussians of at most 2^20 tiles. */
-    unsigned sum = __reduce_add_sync(~0u, n_tiles);
+    unsigned sum = seep_warp_sum(n_tiles);
     if (threadIdx.x % 32 == 0)
         sums[threadIdx.x / 32] = sum;
     __syncthreads();

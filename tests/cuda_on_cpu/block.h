@@ -70,10 +70,12 @@ static inline int __all_sync(unsigned mask, int predicate)
     return __ballot_sync(mask, predicate) == ~0u;
 }
 
-static inline float __shfl_xor_sync(unsigned mask, float mine, unsigned lanes)
+template <class T> static inline T __shfl_xor_sync(unsigned mask, T mine, unsigned lanes)
 {
     uint64_t bits = 0;
-    float theirs;
+    T theirs;
+
+    static_assert(sizeof mine <= sizeof bits, "more than a lane hands over");
 
     __builtin_memcpy(&bits, &mine, sizeof mine);
     const uint64_t *given = meet_warp(MEET_SHUFFLE, mask, bits);
