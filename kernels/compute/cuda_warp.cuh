@@ -1,4 +1,5 @@
-/* What a warp comes to together. The instructions for it begin with sm_80; before, five shuffles. */
+/* What a warp comes to together. The instructions for it begin with sm_80; before, five shuffles.
+ */
 #ifndef SEEP_KERNELS_CUDA_WARP_CUH
 #define SEEP_KERNELS_CUDA_WARP_CUH
 

@@ -1,6 +1,8 @@
 /* Launches and memory of the device that is not there. */
 #include "tests/cuda_on_cpu/cuda_runtime.h"
 
+#include "tests/cuda_on_cpu/counts.h"
+
 #include <cstdlib>
 #include <map>
 
@@ -27,7 +29,7 @@ namespace
 enum { NEVER_WRITTEN = 0xff }; /* as floats: NaN; as indices: too large */
 
 cudaError_t last_error;
-uint64_t n_launches;
+uint64_t n_launches, n_atomics;
 
 /* All memory of the device. The host must not touch it: between calls it is poisoned, which the
  * address sanitizer reports as a GPU's machine would. */
@@ -76,6 +78,22 @@ bool is_on_device(const void *p, size_t bytes)
 }
 
 } // namespace
+
+bool cuda_on_cpu_is_shared(const void *p)
+{
+    return (const char *)p >= __start_cuda_shared && (const char *)p < __stop_cuda_shared;
+}
+
+/* Fibres are threads to the thread sanitizer. */
+void cuda_on_cpu_count_atomic()
+{
+    __atomic_fetch_add(&n_atomics, 1, __ATOMIC_RELAXED);
+}
+
+struct cuda_on_cpu_counts cuda_on_cpu_counts()
+{
+    return {n_atomics};
+}
 
 cudaError_t cudaSetDevice(int device)
 {

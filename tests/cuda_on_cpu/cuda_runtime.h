@@ -145,11 +145,17 @@ template <class T> static inline T __ldcg(const T *p)
     return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
+/* Whether p is a __shared__ variable's; all other memory that kernels change is the device's. */
+bool cuda_on_cpu_is_shared(const void *p);
+void cuda_on_cpu_count_atomic(void);
+
 /* p becomes change(p); its old value. */
 template <class T, class Change> static inline T change_atomically(T *p, Change change)
 {
     T old, next;
 
+    if (!cuda_on_cpu_is_shared(p))
+        cuda_on_cpu_count_atomic();
     __atomic_load(p, &old, __ATOMIC_RELAXED);
     do
         next = change(old);

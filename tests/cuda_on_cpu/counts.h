@@ -1,0 +1,22 @@
+/* What kernels did to the stand-in's memory: figures that a GPU's time depends on, exact and the
+ * same in every run. */
+#ifndef SEEP_TESTS_CUDA_ON_CPU_COUNTS_H
+#define SEEP_TESTS_CUDA_ON_CPU_COUNTS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Since the process began. */
+struct cuda_on_cpu_counts {
+    uint64_t atomics; /* on global memory, one for each thread that asks */
+};
+
+struct cuda_on_cpu_counts cuda_on_cpu_counts(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
