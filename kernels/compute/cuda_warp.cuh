@@ -1,5 +1,4 @@
-/* What a warp comes to together. The instructions for it begin with sm_80; before, five shuffles.
- */
+/* What a warp comes to together: by an instruction from sm_80 on, by five shuffles before. */
 #ifndef SEEP_KERNELS_CUDA_WARP_CUH
 #define SEEP_KERNELS_CUDA_WARP_CUH
 

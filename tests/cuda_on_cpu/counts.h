@@ -11,7 +11,9 @@ extern "C" {
 
 /* Since the process began. */
 struct cuda_on_cpu_counts {
+    uint64_t launches, blocks;
     uint64_t atomics; /* on global memory, one for each thread that asks */
+    uint64_t bytes;   /* read and written by __ldg(), __ldcs(), __stcs(), by each thread */
 };
 
 struct cuda_on_cpu_counts cuda_on_cpu_counts(void);

@@ -29,7 +29,10 @@ namespace
 enum { NEVER_WRITTEN = 0xff }; /* as floats: NaN; as indices: too large */
 
 cudaError_t last_error;
-uint64_t n_launches, n_atomics;
+uint64_t n_launches;
+
+/* Fibres are threads to the thread sanitizer: all changes are atomic. */
+struct cuda_on_cpu_counts counts;
 
 /* All memory of the device. The host must not touch it: between calls it is poisoned, which the
  * address sanitizer reports as a GPU's machine would. */
@@ -84,15 +87,19 @@ bool cuda_on_cpu_is_shared(const void *p)
     return (const char *)p >= __start_cuda_shared && (const char *)p < __stop_cuda_shared;
 }
 
-/* Fibres are threads to the thread sanitizer. */
 void cuda_on_cpu_count_atomic()
 {
-    __atomic_fetch_add(&n_atomics, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&counts.atomics, 1, __ATOMIC_RELAXED);
+}
+
+void cuda_on_cpu_count_bytes(const void *, size_t bytes)
+{
+    __atomic_fetch_add(&counts.bytes, bytes, __ATOMIC_RELAXED);
 }
 
 struct cuda_on_cpu_counts cuda_on_cpu_counts()
 {
-    return {n_atomics};
+    return counts;
 }
 
 cudaError_t cudaSetDevice(int device)
@@ -193,6 +200,8 @@ cudaError_t cuda_on_cpu_launch(const cudaLaunchConfig_t &config,
         return fail(cudaErrorInvalidConfiguration);
     blockDim = {config.blockDim.x, 1, 1};
     gridDim = {n, 1, 1};
+    counts.launches++;
+    counts.blocks += n;
     for (unsigned k = 0; k < n; k++) {
         unsigned from = (unsigned)(launch * 0x9e3779b9u % n);
         blockIdx = {(launch & 1 ? from + n - k : from + k) % n, 0, 0};

@@ -140,14 +140,33 @@ static inline unsigned __umulhi(unsigned a, unsigned b)
 
 /* ---- memory that threads share ------------------------------------------------------------- */
 
+/* Whether p is a __shared__ variable's; all other memory that kernels change is the device's. */
+bool cuda_on_cpu_is_shared(const void *p);
+void cuda_on_cpu_count_atomic(void);
+void cuda_on_cpu_count_bytes(const void *p, size_t bytes);
+
 template <class T> static inline T __ldcg(const T *p)
 {
     return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
-/* Whether p is a __shared__ variable's; all other memory that kernels change is the device's. */
-bool cuda_on_cpu_is_shared(const void *p);
-void cuda_on_cpu_count_atomic(void);
+/* Loads and stores that say how they use the caches: these are counted. */
+template <class T> static inline T __ldg(const T *p)
+{
+    cuda_on_cpu_count_bytes(p, sizeof *p);
+    return *p;
+}
+
+template <class T> static inline T __ldcs(const T *p)
+{
+    return __ldg(p);
+}
+
+template <class T> static inline void __stcs(T *p, T value)
+{
+    cuda_on_cpu_count_bytes(p, sizeof *p);
+    *p = value;
+}
 
 /* p becomes change(p); its old value. */
 template <class T, class Change> static inline T change_atomically(T *p, Change change)
