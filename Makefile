@@ -77,10 +77,11 @@ CUDA_ON_CPU := $(if $(NO_CUDA),,$(or $(filter cpu,$(CUDA)),$(if $(SAN),cpu)))
 WITH_CUDA := $(or $(CUDA_ON_CPU),$(if $(NO_CUDA),,$(if $(NVCC),1,$(if $(filter 1,$(CUDA)),$(error CUDA=1, but there is no nvcc)))))
 CUDA_ON_CPU_FLAGS := -Itests/cuda_on_cpu -Wno-unknown-pragmas -Wno-shadow \
 	$(if $(findstring address,$(SAN)),-fsanitize-sections=cuda_shared)
-# Machine code for the GPU generations in use, and PTX for later ones.
-CUDA_ARCH ?= 80 90
-NVCC_ARCH = $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
-	-gencode arch=compute_$(lastword $(CUDA_ARCH))$(comma)code=compute_$(lastword $(CUDA_ARCH))
+# Machine code for the GPU generations in use, as far as nvcc knows them, and PTX for those between them and for later
+# ones. Each generation takes as long as the first: CUDA_ARCH=90 builds for one.
+NVCC_KNOWS := $(if $(filter 1,$(WITH_CUDA)),$(patsubst sm_%,%,$(shell $(NVCC) --list-gpu-code 2>/dev/null)))
+CUDA_ARCH ?= $(or $(filter $(NVCC_KNOWS),75 80 86 89 90 100 120 121),80 90)
+NVCC_ARCH = $(foreach a,$(CUDA_ARCH),-gencode 'arch=compute_$(a)$(comma)code=[sm_$(a)$(comma)compute_$(a)]')
 NVCC_FLAGS := -std=c++17 -O3 -lineinfo -Xcompiler -fvisibility=hidden,-Wall,-Wextra
 CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_static -lrt -ldl -lstdc++)
 
@@ -95,7 +96,7 @@ KERNELS := $(if $(WITH_LAB),$(wildcard kernels/*/*.c kernels/*/*/*.c))
 LAB_CUDA := $(if $(WITH_CUDA),$(wildcard kernels/*/*.cu)) $(if $(CUDA_ON_CPU),$(wildcard tests/cuda_on_cpu/*.cc))
 C_TESTS := $(wildcard tests/*/test_*.c tests/*/*/test_*.c tests/*/*/*/test_*.c)
 ALL_TESTS := $(if $(WITH_LAB),$(C_TESTS),$(filter-out tests/kernels/%,$(C_TESTS)))
-TESTS := $(filter-out $(if $(CUDA_ON_CPU),,tests/kernels/compute/test_cuda_on_cpu.c),$(ALL_TESTS))
+TESTS := $(filter-out $(if $(CUDA_ON_CPU),,tests/kernels/%_on_cpu.c),$(ALL_TESTS))
 TEST_HELPERS := $(wildcard tests/*.c)
 SUBJECTS := $(wildcard tests/subjects/*.c)
 BENCHES := $(wildcard tests/bench/*.c)

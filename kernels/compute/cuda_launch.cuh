@@ -10,10 +10,53 @@
 
 constexpr unsigned SEEP_BLOCK = 256; /* threads in every block */
 
-static inline cudaStream_t seep_cuda_of(const struct seep_stream *stream)
+/* A device is the calling thread's current one for as long as this lives; then it is again the one
+ * that the caller has chosen. */
+class seep_on_device
 {
-    return static_cast<cudaStream_t>(seep_stream_cuda(stream));
-}
+  public:
+    explicit seep_on_device(int device)
+    {
+        int now = device;
+
+        status = cudaGetDevice(&now);
+        if (status == cudaSuccess && now != device)
+            status = cudaSetDevice(device);
+        before = status == cudaSuccess ? now : device;
+        chosen = device;
+    }
+    ~seep_on_device()
+    {
+        if (before != chosen)
+            (void)cudaSetDevice(before);
+    }
+    seep_on_device(const seep_on_device &) = delete;
+    seep_on_device &operator=(const seep_on_device &) = delete;
+
+    cudaError_t status;
+
+  private:
+    int before, chosen;
+};
+
+/* What each twin begins with: the CUDA stream, whose device is current meanwhile. */
+class seep_cuda_turn
+{
+  public:
+    explicit seep_cuda_turn(const struct seep_stream *from)
+        : device(seep_stream_cuda_device(from)),
+          stream(static_cast<cudaStream_t>(seep_stream_cuda(from)))
+    {
+    }
+    operator cudaStream_t() const
+    {
+        return stream;
+    }
+
+  private:
+    seep_on_device device;
+    cudaStream_t stream;
+};
 
 /* 0 or -SEEP_EDEVICE. Clears CUDA's error, which the next call would report otherwise. */
 static inline int seep_cuda_status(cudaError_t error)

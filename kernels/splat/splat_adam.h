@@ -36,16 +36,27 @@ struct seep_splat_trained {
     float *opacities;   /* out: 1 / (1 + exp(−logits)) */
 };
 
-/* Steps all parameters and writes scales and opacities.
+/* Steps the parameters of all Gaussians and writes scales and opacities.
  *   gradients  of the picture, as seep_splat_backward() leaves them: by scales and opacities
  *              before the step, that is those in trained->scales and ->opacities
  *   step       1, 2, … for the moments' correction; 0: nothing is stepped, scales and opacities
  *              are written from the parameters and moments set to 0 (gradients may be NULL)
- * n == 0 is a no-op. 0, -SEEP_EINVAL, -SEEP_EDEVICE. Threads: one call a stream at a time. */
+ * n < 2^31, sh_stride 1 … 1024; n == 0 is a no-op. 0, -SEEP_EINVAL, -SEEP_EDEVICE. Threads: one
+ * call a stream at a time. */
 SEEP_MUST_CHECK int seep_splat_adam(size_t n, int sh_stride,
                                     const struct seep_splat_gradients *gradients,
                                     const struct seep_splat_rates *rates, unsigned step,
                                     struct seep_splat_trained *trained, struct seep_stream *stream);
+
+/* The same for the Gaussians of the picture alone: what is culled keeps its parameters and moments,
+ * and is neither read nor written. (The dense step goes on moving a Gaussian by its first moment,
+ * and lets both moments fade, while nobody sees it: so the two train differently.) For a Gaussian
+ * that is seen both come to the same bits from the same numbers.
+ *   offsets  of seep_splat_project(), in the stream's memory; step 0 takes no notice of them */
+SEEP_MUST_CHECK int
+seep_splat_adam_seen(size_t n, int sh_stride, const struct seep_splat_gradients *gradients,
+                     const struct seep_splat_rates *rates, unsigned step, const uint32_t *offsets,
+                     struct seep_splat_trained *trained, struct seep_stream *stream);
 
 #ifdef __cplusplus
 }

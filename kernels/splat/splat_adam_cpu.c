@@ -11,6 +11,7 @@ struct adam {
     const struct seep_splat_rates *rates;
     struct seep_splat_trained *trained;
     unsigned step;
+    const uint32_t *offsets;         /* NULL: all are stepped */
     float first_share, second_share; /* 1 / (1 − beta^step) */
 };
 
@@ -67,6 +68,8 @@ static void adam_work(void *arg, unsigned thread, unsigned n_threads)
     size_t end = a->n * (thread + 1) / n_threads;
 
     for (size_t i = a->n * thread / n_threads; i < end; i++) {
+        if (a->step && a->offsets && a->offsets[i] == a->offsets[i + 1])
+            continue;
         if (a->step) {
             advance_all(a, i);
         } else {
@@ -81,14 +84,16 @@ static void adam_work(void *arg, unsigned thread, unsigned n_threads)
 
 int seep_splat_adam_cpu(size_t n, int sh_stride, const struct seep_splat_gradients *gradients,
                         const struct seep_splat_rates *rates, unsigned step,
-                        struct seep_splat_trained *trained, struct seep_stream *stream)
+                        const uint32_t *offsets, struct seep_splat_trained *trained,
+                        struct seep_stream *stream)
 {
     struct adam a = {.n = n,
                      .sh_stride = sh_stride,
                      .gradients = gradients,
                      .rates = rates,
                      .trained = trained,
-                     .step = step};
+                     .step = step,
+                     .offsets = offsets};
 
     if (step) {
         a.first_share = (float)(1 / (1 - pow((double)beta1, step)));

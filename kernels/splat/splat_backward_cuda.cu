@@ -1,9 +1,11 @@
 /* Backward on the GPU. First a block a tile, back to front: each warp adds up what its pixels say
- * of a Gaussian and adds nine sums to the Gaussian's record. splat_unproject_cuda.cu goes on from
- * there.
+ * of a Gaussian, the block adds up its warps' sums in shared memory, and adds nine of them to the
+ * Gaussian's record: nine global atomics a pair of Gaussian and tile, next to each other, however
+ * many warps see it. splat_unproject_cuda.cu goes on from there.
  *
  * A record lies where the Gaussian's SH gradient will, which is at least as large from degree 1
  * on, and is read before that is written: backward takes no memory of its own. */
+#include "kernels/compute/cuda_warp.cuh"
 #include "kernels/splat/splat_tile.cuh"
 #include "kernels/splat/splat_unproject.cuh"
 
@@ -46,15 +48,37 @@ __device__ __forceinline__ float warp_sum(float v)
     return v;
 }
 
+/* A batch on its way back, in shared memory. */
+struct backward_batch {
+    struct tile_batch tile;
+    float sums[SEEP_BLOCK * SPLAT_SUMS]; /* slot by slot; 0 when the batch begins */
+};
+
 /* To be called by whole warps. The lanes that hold a sum add it in one go, next to each other. */
-__device__ __forceinline__ void add_to_record(float *record, const float *v)
+__device__ __forceinline__ void add_to_slot(float *slot, const float *v)
 {
     unsigned lane = threadIdx.x % 32;
     float sum = warp_sums_of_8(v), ninth = warp_sum(v[8]);
     bool of_eight = lane % 4 == 0;
 
     if (of_eight || lane == 1)
-        atomicAdd(&record[of_eight ? lane / 4 : 8], of_eight ? sum : ninth);
+        atomicAdd(&slot[of_eight ? lane / 4 : 8], of_eight ? sum : ninth);
+}
+
+/* To be called by the whole block, with barriers before and behind: adds the batch's sums to the
+ * records of its Gaussians and sets them back to 0. Lanes are next to each other in a record. Not
+ * unrolled: the registers for that would cost one block of six on sm_80. */
+__device__ __forceinline__ void add_to_records(float *sums, const uint32_t *gaussians,
+                                               const struct splat_records &records)
+{
+#pragma unroll 1
+    for (unsigned k = threadIdx.x; k < SEEP_BLOCK * SPLAT_SUMS; k += SEEP_BLOCK) {
+        float sum = sums[k];
+        if (sum == 0) /* of nobody, as most often, or nothing to add */
+            continue;
+        sums[k] = 0;
+        atomicAdd(records.sums + gaussians[k / SPLAT_SUMS] * records.stride + k % SPLAT_SUMS, sum);
+    }
 }
 
 /* One Gaussian over one pixel: its nine addends, and the pixel as it is in front of it. */
@@ -83,12 +107,11 @@ __device__ __forceinline__ void step_back(struct backward_pixel *pixel, const st
 
 /* One batch: slot k holds entry top − 1 − k of the tile's list. `warp_last`: entries from there on
  * were blended by no pixel of the warp. */
-__device__ static void go_back_over(const struct tile_batch *batch, const uint32_t *gaussians,
-                                    const struct tile_place &place, uint32_t top,
-                                    uint32_t warp_last, struct backward_pixel *pixel,
-                                    const struct splat_records &records)
+__device__ static void go_back_over(struct backward_batch *back, const struct tile_place &place,
+                                    uint32_t top, uint32_t warp_last, struct backward_pixel *pixel)
 {
     float x = (float)place.x + 0.5f, y = (float)place.y + 0.5f;
+    const struct tile_batch *batch = &back->tile;
     const uint32_t *touched = batch->touched[threadIdx.x / 32];
     uint32_t skipped = top > warp_last ? top - warp_last : 0;
 
@@ -106,7 +129,7 @@ __device__ static void go_back_over(const struct tile_batch *batch, const uint32
             float v[SPLAT_SUMS] = {};
             if (blended)
                 step_back(pixel, s, look.z, look.w, batch->blue[slot], v);
-            add_to_record(records.sums + gaussians[slot] * records.stride, v);
+            add_to_slot(back->sums + slot * SPLAT_SUMS, v);
         }
     }
 }
@@ -135,26 +158,30 @@ __global__ static void __launch_bounds__(SEEP_BLOCK)
                     const struct seep_splat_picture picture, const float *image_grad,
                     const struct splat_records records)
 {
-    __shared__ struct tile_batch batch;
-    __shared__ uint32_t gaussians[SEEP_BLOCK], lasts[TILE_WARPS];
+    __shared__ struct backward_batch batch;
+    /* By turns: who is done with a batch may fill the next while others still add its sums. */
+    __shared__ uint32_t gaussians[2][SEEP_BLOCK], lasts[TILE_WARPS];
     struct tile_place place = tile_place_of(view);
     const uint32_t *list = arrays.gaussians + arrays.tile_start[blockIdx.x];
     struct backward_pixel pixel = pixel_behind_all(view, place, picture, image_grad);
-    uint32_t warp_last = __reduce_max_sync((unsigned)ALL_LANES, pixel.last), top = 0;
+    uint32_t warp_last = seep_warp_largest(pixel.last), top = 0;
 
     if (threadIdx.x % 32 == 0)
         lasts[threadIdx.x / 32] = warp_last;
+    for (unsigned k = threadIdx.x; k < SEEP_BLOCK * SPLAT_SUMS; k += SEEP_BLOCK)
+        batch.sums[k] = 0;
     __syncthreads();
     for (int k = 0; k < TILE_WARPS; k++)
         top = max(top, lasts[k]);
-    while (top > 0) {
+    for (unsigned turn = 0; top > 0; turn ^= 1) {
         bool there = threadIdx.x < top;
         uint32_t gaussian = there ? list[top - 1 - threadIdx.x] : 0;
-        gaussians[threadIdx.x] = gaussian;
-        tile_fill(&batch, arrays, place, there, gaussian);
+        gaussians[turn][threadIdx.x] = gaussian;
+        tile_fill(&batch.tile, arrays, place, there, gaussian);
         __syncthreads();
-        go_back_over(&batch, gaussians, place, top, warp_last, &pixel, records);
+        go_back_over(&batch, place, top, warp_last, &pixel);
         __syncthreads();
+        add_to_records(batch.sums, gaussians[turn], records);
         top -= top < SEEP_BLOCK ? top : SEEP_BLOCK;
     }
 }
@@ -183,7 +210,7 @@ int seep_splat_backward_cuda(const struct seep_splat_camera *camera,
     bool in_place = model->sh_stride * 3 >= SPLAT_SUMS;
     float *aside = splat_take<float>(&parts, in_place ? 1 : model->n * SPLAT_SUMS);
     size_t blocks = (size_t)view.tiles_x * (size_t)view.tiles_y;
-    cudaStream_t s = seep_cuda_of(stream);
+    const seep_cuda_turn s(stream);
 
     if (!scratch) {
         *scratch_bytes = parts.used;

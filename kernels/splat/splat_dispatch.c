@@ -140,9 +140,10 @@ static bool parameters_good(const struct seep_splat_parameters *p)
     return p->means && p->log_scales && p->rotations && p->logits && p->sh;
 }
 
-int seep_splat_adam(size_t n, int sh_stride, const struct seep_splat_gradients *gradients,
-                    const struct seep_splat_rates *rates, unsigned step,
-                    struct seep_splat_trained *trained, struct seep_stream *stream)
+/*   offsets  NULL: all Gaussians are stepped */
+static int step_adam(size_t n, int sh_stride, const struct seep_splat_gradients *gradients,
+                     const struct seep_splat_rates *rates, unsigned step, const uint32_t *offsets,
+                     struct seep_splat_trained *trained, struct seep_stream *stream)
 {
     if (!stream || n >= (size_t)1 << 31 || sh_stride < 1 || sh_stride > 1 << 10 || !trained)
         return -SEEP_EINVAL;
@@ -154,5 +155,22 @@ int seep_splat_adam(size_t n, int sh_stride, const struct seep_splat_gradients *
     if (step && (!rates || !gradients || !gradients->means || !gradients->scales ||
                  !gradients->rotations || !gradients->opacities || !gradients->sh))
         return -SEEP_EINVAL;
-    return TWIN(stream, adam)(n, sh_stride, gradients, rates, step, trained, stream);
+    return TWIN(stream, adam)(n, sh_stride, gradients, rates, step, offsets, trained, stream);
+}
+
+int seep_splat_adam(size_t n, int sh_stride, const struct seep_splat_gradients *gradients,
+                    const struct seep_splat_rates *rates, unsigned step,
+                    struct seep_splat_trained *trained, struct seep_stream *stream)
+{
+    return step_adam(n, sh_stride, gradients, rates, step, NULL, trained, stream);
+}
+
+int seep_splat_adam_seen(size_t n, int sh_stride, const struct seep_splat_gradients *gradients,
+                         const struct seep_splat_rates *rates, unsigned step,
+                         const uint32_t *offsets, struct seep_splat_trained *trained,
+                         struct seep_stream *stream)
+{
+    if (!offsets)
+        return -SEEP_EINVAL;
+    return step_adam(n, sh_stride, gradients, rates, step, offsets, trained, stream);
 }

@@ -1,4 +1,5 @@
 /* Projection on the GPU: one thread a Gaussian, colour included, then the running sum of tiles. */
+#include "kernels/compute/cuda_warp.cuh"
 #include "kernels/splat/splat_cuda.cuh"
 #include "kernels/splat/splat_gaussian.cuh"
 #include "kernels/splat/splat_sh.cuh"
@@ -60,7 +61,7 @@ __global__ static void __launch_bounds__(SEEP_BLOCK)
         arrays.out.offsets[i] = n_tiles;
     }
     /* 256 Gaussians of at most 2^20 tiles. */
-    unsigned sum = __reduce_add_sync(~0u, n_tiles);
+    unsigned sum = seep_warp_sum(n_tiles);
     if (threadIdx.x % 32 == 0)
         sums[threadIdx.x / 32] = sum;
     __syncthreads();
@@ -95,7 +96,7 @@ int seep_splat_project_cuda(const struct seep_splat_camera *camera,
                             void *scratch, size_t *scratch_bytes, struct seep_stream *stream)
 {
     struct splat_scratch parts = {static_cast<char *>(scratch), 0};
-    cudaStream_t s = seep_cuda_of(stream);
+    const seep_cuda_turn s(stream);
     unsigned long long *sum = splat_take<unsigned long long>(&parts, 1), n_pairs = 0;
     size_t scan_bytes = 0;
     cudaError_t error = cub::DeviceScan::ExclusiveSum(

@@ -68,8 +68,8 @@ extern "C" {
         struct seep_stream *stream);                                                               \
     SEEP_MUST_CHECK int seep_splat_adam_##suffix(                                                  \
         size_t n, int sh_stride, const struct seep_splat_gradients *gradients,                     \
-        const struct seep_splat_rates *rates, unsigned step, struct seep_splat_trained *trained,   \
-        struct seep_stream *stream);
+        const struct seep_splat_rates *rates, unsigned step, const uint32_t *offsets,              \
+        struct seep_splat_trained *trained, struct seep_stream *stream);
 
 SEEP_SPLAT_TWIN(cpu)
 SEEP_SPLAT_TWIN(cuda)

@@ -29,8 +29,10 @@ enum meeting_kind {
     MEET_MAX
 };
 
-/* All lanes of the warp give 8 bytes and see what the others gave: [32], until the next meeting. */
-const uint64_t *meet_warp(meeting_kind kind, unsigned mask, uint64_t mine);
+/* All lanes of the warp give 8 bytes and see what the others gave: [32], until the next meeting.
+ *   votes  out, may be NULL: a bit for each lane that gave more than 0 */
+const uint64_t *meet_warp(meeting_kind kind, unsigned mask, uint64_t mine,
+                          unsigned *votes = nullptr);
 
 /* How many threads of the block gave true. */
 int meet_block(meeting_kind kind, bool mine);
@@ -52,11 +54,9 @@ static inline void __syncwarp(unsigned mask = ~0u)
 
 static inline unsigned __ballot_sync(unsigned mask, int predicate)
 {
-    const uint64_t *given = meet_warp(MEET_BALLOT, mask, predicate != 0);
-    unsigned ballot = 0;
+    unsigned ballot;
 
-    for (unsigned lane = 0; lane < 32; lane++)
-        ballot |= (unsigned)given[lane] << lane;
+    meet_warp(MEET_BALLOT, mask, predicate != 0, &ballot);
     return ballot;
 }
 
@@ -70,10 +70,12 @@ static inline int __all_sync(unsigned mask, int predicate)
     return __ballot_sync(mask, predicate) == ~0u;
 }
 
-static inline float __shfl_xor_sync(unsigned mask, float mine, unsigned lanes)
+template <class T> static inline T __shfl_xor_sync(unsigned mask, T mine, unsigned lanes)
 {
     uint64_t bits = 0;
-    float theirs;
+    T theirs;
+
+    static_assert(sizeof mine <= sizeof bits, "more than a lane hands over");
 
     __builtin_memcpy(&bits, &mine, sizeof mine);
     const uint64_t *given = meet_warp(MEET_SHUFFLE, mask, bits);

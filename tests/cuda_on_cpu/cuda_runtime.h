@@ -5,7 +5,8 @@
  * Every thread of a block is a fibre, a block runs at a time (block.h), a stream does its work
  * at once. What a GPU leaves undefined is made to show: memory is filled with NaNs before its
  * first use, the order of threads and blocks changes, warps and blocks whose threads part ways at a
- * barrier end the program with a message, copies must be of the sides and sizes that they say.
+ * barrier end the program with a message, copies must be of the sides and sizes that they say, and
+ * kernels and streams of the device that is current. There are two devices.
  *
  * Not seen: what blocks alone do to each other (one is over before the next begins), a pointer of
  * the host's that a kernel is given, a host that does not wait, one part of a scratch that runs
@@ -140,9 +141,32 @@ static inline unsigned __umulhi(unsigned a, unsigned b)
 
 /* ---- memory that threads share ------------------------------------------------------------- */
 
+/* Whether p is a __shared__ variable's; all other memory that kernels change is the device's. */
+bool cuda_on_cpu_is_shared(const void *p);
+void cuda_on_cpu_count_atomic(void);
+void cuda_on_cpu_count_bytes(const void *p, size_t bytes);
+
 template <class T> static inline T __ldcg(const T *p)
 {
     return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+/* Loads and stores that say how they use the caches: these are counted. */
+template <class T> static inline T __ldg(const T *p)
+{
+    cuda_on_cpu_count_bytes(p, sizeof *p);
+    return *p;
+}
+
+template <class T> static inline T __ldcs(const T *p)
+{
+    return __ldg(p);
+}
+
+template <class T> static inline void __stcs(T *p, T value)
+{
+    cuda_on_cpu_count_bytes(p, sizeof *p);
+    *p = value;
 }
 
 /* p becomes change(p); its old value. */
@@ -150,6 +174,8 @@ template <class T, class Change> static inline T change_atomically(T *p, Change 
 {
     T old, next;
 
+    if (!cuda_on_cpu_is_shared(p))
+        cuda_on_cpu_count_atomic();
     __atomic_load(p, &old, __ATOMIC_RELAXED);
     do
         next = change(old);
@@ -184,7 +210,8 @@ enum cudaError_t {
     cudaErrorInvalidValue,
     cudaErrorMemoryAllocation,
     cudaErrorInvalidConfiguration = 9,
-    cudaErrorInvalidDevice = 101
+    cudaErrorInvalidDevice = 101,
+    cudaErrorInvalidResourceHandle = 400
 };
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost,
@@ -215,7 +242,9 @@ struct cudaLaunchConfig_t {
     unsigned numAttrs;
 };
 
+extern "C" {
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaGetLastError();
 const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
@@ -226,6 +255,7 @@ cudaError_t cudaFree(void *p);
 cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t stream);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
+}
 
 template <class Kernel>
 static cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, Kernel *)

@@ -1,6 +1,6 @@
 #include "tests/cuda_on_cpu/planted.h"
 
-#include "tests/cuda_on_cpu/cuda_runtime.h"
+#include "kernels/compute/cuda_warp.cuh"
 
 enum { THREADS = 256, BLOCKS = 5, ROUNDS = 20, N = THREADS * BLOCKS };
 
@@ -49,6 +49,19 @@ __global__ void count_block(int *out)
     for (unsigned threads : by_warp)
         left -= (int)threads;
     out[blockIdx.x * THREADS + threadIdx.x] = left;
+}
+
+/* What GPUs without the instructions do, against the instructions; 0 where they agree. */
+__global__ void join_by_shuffles(int *out)
+{
+    /* Sums wrap, and the largest is another lane's in each warp. */
+    unsigned mine = (blockIdx.x * THREADS + threadIdx.x) * 0x9e3779b9u;
+
+    out[blockIdx.x * THREADS + threadIdx.x] =
+        seep_warp_by_shuffles(mine, seep_sum{}) != __reduce_add_sync(~0u, mine) ||
+        seep_warp_by_shuffles(mine, seep_largest{}) != __reduce_max_sync(~0u, mine) ||
+        seep_warp_sum(mine) != __reduce_add_sync(~0u, mine) ||
+        seep_warp_largest(mine) != __reduce_max_sync(~0u, mine);
 }
 
 __global__ void add_plainly(float *sum)
@@ -135,6 +148,13 @@ int planted_block_sum(void)
 {
     return count_wrong([](const cudaLaunchConfig_t &c,
                           int *out) { return cudaLaunchKernelEx(&c, count_block, out); },
+                       [](int) { return 0; });
+}
+
+int planted_shuffles(void)
+{
+    return count_wrong([](const cudaLaunchConfig_t &c,
+                          int *out) { return cudaLaunchKernelEx(&c, join_by_shuffles, out); },
                        [](int) { return 0; });
 }
 

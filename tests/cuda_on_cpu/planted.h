@@ -13,6 +13,7 @@ int planted_block_reversal(bool with_barrier); /* through shared memory */
 int planted_warp_reversal(bool with_barrier);
 int planted_sum(bool cleared); /* of memory that is set to 0 before, or not */
 int planted_block_sum(void);   /* all kinds of meetings, none left out */
+int planted_shuffles(void);    /* what stands for instructions that older GPUs lack */
 
 /* Right by their values, on one CPU: for the thread sanitizer. */
 void planted_plain_add(void);      /* many threads add to one number, not atomically */

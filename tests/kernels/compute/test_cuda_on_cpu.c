@@ -21,6 +21,11 @@ TEST(a_barrier_left_out_shows)
 }
 #endif
 
+TEST(gpus_without_the_instructions_for_it_sum_a_warp_as_those_with_them)
+{
+    ck_assert_int_eq(planted_shuffles(), 0);
+}
+
 TEST(memory_that_was_never_written_shows)
 {
     ck_assert_int_ne(planted_sum(false), 0);

@@ -249,6 +249,82 @@ TEST(adam_steps_every_parameter_as_its_paper_says, .to = n_streams())
     seep_stream_destroy(stream);
 }
 
+/* Bytes of Gaussian i in array k, of list_arrays() with n Gaussians. */
+static const char *row_of(const struct array *arrays, int k, size_t n, size_t i, size_t *bytes)
+{
+    *bytes = arrays[k].bytes / n;
+    return (const char *)*arrays[k].at + i * *bytes;
+}
+
+/* What `seen` says of each Gaussian, as projection does. */
+static uint32_t *upload_seen(struct seep_stream *stream, const bool *seen, size_t n)
+{
+    uint32_t *offsets = calloc(n + 1, sizeof *offsets), *there;
+
+    ck_assert_ptr_nonnull(offsets);
+    for (size_t i = 0; i < n; i++)
+        offsets[i + 1] = offsets[i] + (seen[i] ? 3 : 0);
+    ck_assert_int_eq(seep_stream_alloc(stream, (n + 1) * sizeof *offsets, (void **)&there), 0);
+    ck_assert_int_eq(seep_stream_upload(stream, there, offsets, (n + 1) * sizeof *offsets), 0);
+    free(offsets);
+    return there;
+}
+
+/* Of several blocks; one has none that is seen, and the last is not full. */
+TEST(adam_of_what_is_seen_is_the_dense_step_there_and_nothing_elsewhere, .to = n_streams())
+{
+    enum { MANY = 200 };
+    struct seep_stream *stream = make_stream(_i);
+    struct seep_splat_host h;
+    struct step_arrays dense, sparse, before;
+    struct seep_splat_rates rates = seep_splat_rates_of_paper(3);
+    bool seen[MANY];
+    size_t n_seen = 0, bytes;
+    uint64_t seed = 6;
+
+    make_scene(&h, MANY, 1, 1, 2);
+    for (size_t i = 0; i < MANY; i++)
+        n_seen += seen[i] = i / 64 != 1 && next_number(&seed) > 0;
+    uint32_t *offsets = upload_seen(stream, seen, MANY);
+    struct step_arrays *all[] = {&dense, &sparse, &before};
+    for (int a = 0; a < 3; a++) {
+        step_arrays_init(all[a], stream, &h);
+        ck_assert_int_eq(
+            seep_splat_adam_seen(MANY, 4, NULL, NULL, 0, offsets, &all[a]->t_there, stream), 0);
+        download_all(all[a]);
+        seed = 11;
+        for (int k = ARRAYS - 6; k < ARRAYS; k++) /* the gradients */
+            for (size_t i = 0; i < all[a]->here[k].bytes / sizeof(float); i++)
+                ((float *)*all[a]->here[k].at)[i] = (float)next_number(&seed);
+        upload_all(all[a]);
+    }
+    for (unsigned step = 1; step <= 3; step++) {
+        ck_assert_int_eq(
+            seep_splat_adam(MANY, 4, &dense.g_there, &rates, step, &dense.t_there, stream), 0);
+        ck_assert_int_eq(seep_splat_adam_seen(MANY, 4, &sparse.g_there, &rates, step, offsets,
+                                              &sparse.t_there, stream),
+                         0);
+    }
+    download_all(&dense);
+    download_all(&sparse);
+    for (int k = 0; k < ARRAYS; k++)
+        for (size_t i = 0; i < MANY; i++) {
+            const char *got = row_of(sparse.here, k, MANY, i, &bytes);
+            const struct array *expected = seen[i] ? dense.here : before.here;
+            ck_assert_mem_eq(got, row_of(expected, k, MANY, i, &bytes), bytes);
+        }
+    ck_assert(n_seen > 30 && n_seen < MANY - 64);
+    ck_assert_mem_ne(*dense.here[0].at, *before.here[0].at, before.here[0].bytes);
+    ck_assert_int_eq(
+        seep_splat_adam_seen(MANY, 4, &sparse.g_there, &rates, 4, NULL, &sparse.t_there, stream),
+        -SEEP_EINVAL);
+    for (int a = 0; a < 3; a++)
+        step_arrays_fini(all[a]);
+    seep_stream_free(stream, offsets);
+    seep_splat_host_fini(&h);
+    seep_stream_destroy(stream);
+}
+
 /* The model of a good picture, spoilt. */
 static void spoil(struct seep_splat_trained *t, size_t n)
 {

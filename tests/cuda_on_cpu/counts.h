@@ -1,0 +1,24 @@
+/* What kernels did to the stand-in's memory: figures that a GPU's time depends on, exact and the
+ * same in every run. */
+#ifndef SEEP_TESTS_CUDA_ON_CPU_COUNTS_H
+#define SEEP_TESTS_CUDA_ON_CPU_COUNTS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Since the process began. */
+struct cuda_on_cpu_counts {
+    uint64_t launches, blocks;
+    uint64_t atomics; /* on global memory, one for each thread that asks */
+    uint64_t bytes;   /* read and written by __ldg(), __ldcs(), __stcs(), by each thread */
+};
+
+struct cuda_on_cpu_counts cuda_on_cpu_counts(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,64 @@
+"""What NVIDIA's compiler says of the CUDA twins, where it is: no GPU is needed."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from tests.structure.sources import ROOT
+
+NVCC = os.environ.get("NVCC") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+KNOWN = subprocess.run([NVCC, "--list-gpu-code"], stdout=subprocess.PIPE, text=True).stdout.split() \
+    if os.path.exists(NVCC) else []
+OLDEST = "75"
+SOURCES = sorted(glob.glob("kernels/*/*.cu", root_dir=ROOT))
+
+
+def compiled(source, *options):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([NVCC, "-std=c++17", "-I.", *options, "-o", folder + "/out", source], cwd=ROOT,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.returncode, done.stdout
+
+
+@unittest.skipUnless(KNOWN, "no nvcc")
+class Nvcc(unittest.TestCase):
+    @unittest.skipUnless("sm_" + OLDEST in KNOWN, "an nvcc without code for sm_" + OLDEST)
+    def test_every_file_is_code_for_the_oldest_gpu_that_is_supported(self):
+        self.assertGreaterEqual(len(SOURCES), 9)
+        for source in SOURCES:
+            with self.subTest(source):
+                # What a generation lacks shows in its PTX, and without optimisation a tenth as late.
+                status, said = compiled(source, "--ptx", "-arch=compute_" + OLDEST, "-Xcicc", "-O0")
+                self.assertEqual(status, 0, said)
+
+    def test_four_blocks_of_the_chain_rule_fit_a_multiprocessor(self):
+        """65,536 registers by 4 blocks of 256 threads are 64 a thread: half of all threads of sm_80 and sm_90, not a
+        quarter as with 88. What does not fit is spilt, and shows as such."""
+        for arch in {"sm_80", "sm_90"} & set(KNOWN):
+            status, said = compiled("kernels/splat/splat_unproject_cuda.cu", "-O3", "-cubin", "-arch=" + arch, "-Xptxas",
+                                    "-v")
+            self.assertEqual(status, 0, said)
+            kernels = re.findall(r"chain_to_parametersILi(\d)E.*?(\d+) bytes spill stores.*?Used (\d+) registers", said,
+                                 re.S)
+            self.assertEqual({degree for degree, _, _ in kernels}, set("0123"), said)
+            for degree, spilt, registers in kernels:
+                with self.subTest(arch=arch, degree=degree):
+                    self.assertLessEqual(int(registers), 64)
+                    self.assertLessEqual(int(spilt), 16)
+
+    def test_make_builds_for_the_generations_that_nvcc_knows(self):
+        env = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+        with tempfile.TemporaryDirectory() as build:
+            planned = subprocess.run(
+                ["make", "-n", "V=1", "CUDA=1", "NVCC=" + NVCC, "BUILD=" + build, build + "/obj/kernels/compute/stream_cuda.cu.o"],
+                cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout
+        code = set(re.findall(r"\[(sm_\d+),compute_", planned))
+        self.assertEqual(code, {"sm_" + n for n in "75 80 86 89 90 100 120 121".split()} & set(KNOWN))
+        self.assertTrue(all("compute_%s]" % sm[3:] in planned for sm in code), planned)
+
+
+if __name__ == "__main__":
+    unittest.main()
