@@ -1,5 +1,5 @@
 /* seep.h tells seep, the memory profiler, where training steps and epochs end, and which blocks the
- * program's own allocator hands out.
+ * program's own allocator hands out, how many it can, and when it could not.
  *
  *     #include <seep.h>
  *     for (int step = 0; step < n; step++) {
@@ -94,6 +94,35 @@ static inline __attribute__((unused)) void seep_block_gone(const char *space, co
     SEEP_LOAD_("seep_block_gone", call);
     if (call)
         call(space, address);
+}
+
+/* What lies behind `space` (names as above) can hold at most so many bytes: a device, a pool of
+ * fixed size, an allocator with a limit. The report then says how full it is and when it will be.
+ * Calling it again replaces the number; 0: unknown again. */
+static inline void seep_space_capacity(const char *space,
+                                       size_t bytes) __asm__("seep_space_capacity_of_this_file");
+static inline __attribute__((unused)) void seep_space_capacity(const char *space, size_t bytes)
+{
+    void (*call)(const char *, size_t);
+
+    SEEP_LOAD_("seep_space_capacity", call);
+    if (call)
+        call(space, bytes);
+}
+
+/* A request for a block of so many bytes in `space` was refused, after all that the allocator could
+ * try. The report shows it as out of memory, with the stack of this call, what was live in the
+ * space just then, and who held it. For "tensor:N" what is live in "device:N" counts as reserved.
+ */
+static inline void seep_block_refused(const char *space,
+                                      size_t bytes) __asm__("seep_block_refused_of_this_file");
+static inline __attribute__((unused)) void seep_block_refused(const char *space, size_t bytes)
+{
+    void (*call)(const char *, size_t);
+
+    SEEP_LOAD_("seep_block_refused", call);
+    if (call)
+        call(space, bytes);
 }
 
 #undef SEEP_DEFINE_

@@ -61,24 +61,28 @@ enum seep_shortage_source {
                                  * (cudaHostRegister()) */
     SEEP_SHORTAGE_BY_HOST,      /* the C library or the kernel; recorded in host_shortage_format.h's
                                  * table, not in this one */
+    SEEP_SHORTAGE_BY_PROGRAM, /* an allocator of the program's own, finally (seep_block_refused) */
 };
 
 /* A request that failed. */
 struct seep_device_shortage {
     uint64_t t_ns; /* stored last; 0: not there */
     uint64_t asked_bytes;
-    uint64_t allocated_bytes; /* of the device, by the allocator's totals; for pinned memory what
-                               * was registered then; else 0 */
-    uint64_t reserved_bytes;
+    uint64_t allocated_bytes; /* of the device, by the allocator's totals, or BY_PROGRAM what was
+                               * live in the space; for pinned memory what was registered then;
+                               * else 0 */
+    uint64_t reserved_bytes;  /* by the allocator's totals; BY_PROGRAM and of tensor:N, what was
+                               * live in device:N */
     uint32_t period;
     uint32_t stack; /* ref, 0: unknown */
     uint32_t device;
-    uint32_t source; /* enum seep_shortage_source */
+    uint16_t source; /* enum seep_shortage_source */
+    uint16_t space;  /* BY_PROGRAM: index in spaces[]; else 0 */
 };
 
-/* In place of a device: no room to pin host memory, or for host memory itself (never in
- * seep_device_shortage). */
-enum { SEEP_DEVICE_PINNED = 0xff, SEEP_DEVICE_HOST = 0xfe };
+/* In place of a device: no room to pin host memory; for host memory itself (never in
+ * seep_device_shortage); in a space that is on no device. */
+enum { SEEP_DEVICE_PINNED = 0xff, SEEP_DEVICE_HOST = 0xfe, SEEP_DEVICE_OWN = 0xfd };
 
 /* Whether CUPTI reports to seep. */
 enum seep_cupti_state {

@@ -182,7 +182,7 @@ struct seep_space {      /* published by name. 64 bytes */
     uint32_t peak_period;
     uint32_t timeline;        /* ref of live_bytes[SEEP_TIMELINE_ROWS], or 0 */
     uint64_t inherited_bytes; /* live in the parent at the fork: shared pages, not counted above */
-    uint64_t reserved;
+    uint64_t capacity_bytes;  /* the most that it can hold, as the program announced; 0: unknown */
 };
 
 struct seep_timeline_row { /* published by t_ns. 32 bytes */

@@ -10,19 +10,12 @@ static bool is_on_host(const struct seep_space_name *space)
     return space->host_like || space->class == SEEP_CLASS_SHM;
 }
 
-static bool is_on_device(const struct seep_space_name *space)
-{
-    return space->class == SEEP_CLASS_DEVICE || space->class == SEEP_CLASS_TENSOR;
-}
-
 /* The limit that the growth reaches first; bytes 0: none is known. */
 static struct seep_limit nearest_of(const struct seep_model *m, const struct seep_finding *f)
 {
-    const struct seep_space_name *space = &m->spaces[f->space].name;
-
-    return is_on_device(space)
-               ? seep_memory_limit_of_device(m, space->device, f->growth.value)
-               : seep_memory_limit_nearest(m, f->growth.value, f->processes, f->n_processes);
+    return is_on_host(&m->spaces[f->space].name)
+               ? seep_memory_limit_nearest(m, f->growth.value, f->processes, f->n_processes)
+               : seep_memory_limit_of_space(m, f->space, f->growth.value);
 }
 
 void seep_finding_set_limit(const struct seep_model *m, struct seep_finding *f)
@@ -31,12 +24,9 @@ void seep_finding_set_limit(const struct seep_model *m, struct seep_finding *f)
     const char *kind;
 
     f->steps_to_limit = -1;
-    if (is_on_device(&m->spaces[f->space].name))
-        f->limit_bytes = seep_memory_limit_of_device(m, m->spaces[f->space].name.device, 0).bytes;
-    else if (is_on_host(&m->spaces[f->space].name))
-        f->limit_bytes = seep_memory_limit_of(m, &kind);
-    else
-        return;
+    f->limit_bytes = is_on_host(&m->spaces[f->space].name)
+                         ? seep_memory_limit_of(m, &kind)
+                         : seep_memory_limit_of_space(m, f->space, 0).bytes;
     if (f->growth.value <= 0 || f->returns)
         return;
     const struct seep_limit nearest = nearest_of(m, f);

@@ -78,12 +78,32 @@ static char *about_too_large(const struct seep_shortage_told *t)
                    : strdup(usual);
 }
 
+/* Nothing is known of the allocator but its books. */
+static char *about_own(const struct seep_shortage_told *t)
+{
+    switch (t->s->cause) {
+    case SEEP_SHORTAGE_FILLED:
+        return seep_text_format(SEEP_SHORTAGE_FIX_OWN_TEXT, t->s->filler);
+    case SEEP_SHORTAGE_FRAGMENTED:
+        return strdup(SEEP_SHORTAGE_OWN_PIECES_TEXT);
+    case SEEP_SHORTAGE_OTHERS:
+        return strdup(SEEP_SHORTAGE_LOOK_WHO_TEXT);
+    case SEEP_SHORTAGE_TOO_LARGE:
+        break;
+    }
+    return t->cure ? seep_text_format(SEEP_SHORTAGE_SEE_FIRST_ELSE_TEXT, t->cure,
+                                      SEEP_SHORTAGE_OWN_LESS_TEXT)
+                   : strdup(SEEP_SHORTAGE_OWN_LESS_TEXT);
+}
+
 char *seep_shortage_advice(const struct seep_shortage_told *t)
 {
     if (seep_shortage_is_pinned(t->s))
         return about_pinned(t);
     if (seep_shortage_is_of_host(t->s))
         return about_host(t);
+    if (seep_shortage_is_announced(t->s))
+        return about_own(t);
     switch (t->s->cause) {
     case SEEP_SHORTAGE_FILLED:
         return seep_text_format(SEEP_SHORTAGE_FIX_TEXT, t->s->filler);

@@ -27,6 +27,12 @@ static char *when(const struct seep_shortage_told *t)
                     : strdup(SEEP_SHORTAGE_BEFORE_TRAINING_TEXT);
 }
 
+static const char *tried_text(const struct seep_shortage *s)
+{
+    return seep_shortage_is_announced(s) ? SEEP_SHORTAGE_TRIED_PROGRAM_TEXT
+                                         : SEEP_SHORTAGE_TRIED_PYTORCH_TEXT;
+}
+
 /* In the words of PyTorch's own message. */
 static void note_of_device(const struct seep_shortage_told *t, const char *step,
                            struct seep_finding *f)
@@ -37,16 +43,18 @@ static void note_of_device(const struct seep_shortage_told *t, const char *step,
     char *capacity = NULL;
 
     if (s->device.capacity_bytes)
-        capacity = seep_text_format(SEEP_SHORTAGE_CAPACITY_TEXT,
-                                    seep_text_size((double)s->device.capacity_bytes, all));
+        capacity =
+            seep_text_format(s->request->device < SEEP_MAX_DEVICES ? SEEP_SHORTAGE_CAPACITY_TEXT
+                                                                   : SEEP_SHORTAGE_HOLDS_TEXT,
+                             seep_text_size((double)s->device.capacity_bytes, all));
     seep_text_size((double)s->request->asked_bytes, asked);
     seep_text_size((double)s->allocated_bytes, have);
-    if (s->request->source != SEEP_SHORTAGE_BY_ALLOCATOR)
+    if (!seep_shortage_has_reserve(s))
         seep_finding_note(f, SEEP_SHORTAGE_TRIED_RUNTIME_TEXT, asked, step, have,
                           seep_space_words(t->code->model->spaces[s->space].name.text, space),
                           capacity ? capacity : "");
     else
-        seep_finding_note(f, SEEP_SHORTAGE_TRIED_PYTORCH_TEXT, asked, step, have,
+        seep_finding_note(f, tried_text(s), asked, step, have,
                           seep_text_size((double)s->unallocated_bytes, idle),
                           capacity ? capacity : "");
     free(capacity);
@@ -57,6 +65,8 @@ static const char *kept_for(const struct seep_shortage *s)
 {
     if (s->largest_piece_bytes < s->request->asked_bytes)
         return "";
+    if (seep_shortage_is_announced(s))
+        return SEEP_SHORTAGE_PIECES_UNUSED_TEXT;
     if (s->unusable_bytes < s->unallocated_bytes)
         return SEEP_SHORTAGE_PIECES_ELSEWHERE_TEXT;
     return s->request->asked_bytes > SEEP_SMALL_REQUEST ? SEEP_SHORTAGE_PIECES_SMALL_POOL_TEXT

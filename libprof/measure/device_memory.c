@@ -40,6 +40,19 @@ static void add_use(const struct seep_model *m, const struct seep_model_process 
     d->others_bytes = larger(d->others_bytes, others_seen_by(m, p, device));
 }
 
+/* As announced of the device, or of an allocator on it. */
+static void bound_capacity(const struct seep_model *m, int device, struct seep_device_memory *d)
+{
+    for (uint16_t i = 0; i < m->n_spaces; i++) {
+        const struct seep_model_space *its = &m->spaces[i];
+        const bool is_its = its->name.device == device && (its->name.class == SEEP_CLASS_DEVICE ||
+                                                           its->name.class == SEEP_CLASS_TENSOR);
+        if (is_its && its->capacity_bytes &&
+            (!d->capacity_bytes || its->capacity_bytes < d->capacity_bytes))
+            d->capacity_bytes = its->capacity_bytes;
+    }
+}
+
 struct seep_device_memory seep_device_memory_of(const struct seep_model *m, int device)
 {
     struct seep_device_memory d = {0};
@@ -58,6 +71,7 @@ struct seep_device_memory seep_device_memory_of(const struct seep_model *m, int 
         d.reserved_bytes = seep_sum(d.reserved_bytes, books->reserved_bytes);
         d.drift_bytes = larger(d.drift_bytes, books->drift_bytes);
     }
+    bound_capacity(m, device, &d);
     return d;
 }
 

@@ -6,8 +6,8 @@
 #include "libprof/model/model.h"
 
 struct seep_device_memory {
+    uint64_t capacity_bytes; /* by the driver, or, if that is less, as the program announced */
     /* By the driver, as of each process's last look; all 0 without one. */
-    uint64_t capacity_bytes;
     uint64_t used_bytes, used_peak_bytes; /* by the job, contexts and code included */
     uint64_t others_bytes;                /* by processes outside the job */
     /* By PyTorch's allocator; the largest difference between its total and ours. */

@@ -70,16 +70,53 @@ double seep_memory_limit_steps(const struct seep_limit *limit)
     return limit->bytes > limit->used ? (double)(limit->bytes - limit->used) / limit->growth : 0;
 }
 
-struct seep_limit seep_memory_limit_of_device(const struct seep_model *m, int device, double slope)
+/* The most that was live at one time: of tensors, else of the driver's blocks. What grows ends with
+ * it, and at its end a program may free it. */
+static uint64_t most_on(const struct seep_model *m, int device)
+{
+    uint64_t tensors = 0, blocks = 0;
+
+    for (uint16_t i = 0; i < m->n_spaces; i++) {
+        const struct seep_space_name *name = &m->spaces[i].name;
+        if (name->device == device && name->class == SEEP_CLASS_TENSOR)
+            tensors = m->spaces[i].totals.peak_bytes;
+        else if (name->device == device && name->class == SEEP_CLASS_DEVICE)
+            blocks = m->spaces[i].totals.peak_bytes;
+    }
+    return tensors ? tensors : blocks;
+}
+
+static struct seep_limit limit_of_device(const struct seep_model *m, int device, double slope)
 {
     const struct seep_device_memory d = seep_device_memory_of(m, device);
     const uint64_t taken = seep_sum(d.used_bytes, d.others_bytes);
     const uint64_t cached = seep_device_memory_cached(&d);
+    const uint64_t used = taken > cached ? taken - cached : 0;
 
     return (struct seep_limit){.bytes = d.capacity_bytes,
-                               .used = taken > cached ? taken - cached : 0,
+                               .used = d.used_bytes ? used : most_on(m, device),
                                .growth = slope,
                                .kind = "device"};
+}
+
+struct seep_limit seep_memory_limit_of_space(const struct seep_model *m, uint16_t space,
+                                             double slope)
+{
+    const struct seep_model_space *its = &m->spaces[space];
+
+    switch (its->name.class) {
+    case SEEP_CLASS_DEVICE:
+    case SEEP_CLASS_TENSOR:
+        return limit_of_device(m, its->name.device, slope);
+    case SEEP_CLASS_OTHER:
+    case SEEP_CLASS_PINNED:
+        return (struct seep_limit){.bytes = its->capacity_bytes,
+                                   .used = its->totals.peak_bytes,
+                                   .growth = slope,
+                                   .kind = "capacity"};
+    default:
+        return (struct seep_limit){.kind = "none"};
+    }
 }
 
 static void keep_nearer(struct seep_limit *nearest, const struct seep_limit *limit)

@@ -8,8 +8,8 @@ struct seep_limit {
     uint64_t bytes; /* 0: none */
     uint64_t used;
     double growth;    /* bytes per step that count towards it */
-    const char *kind; /* "cgroup-v2", "cgroup-v1", "ram", "RLIMIT_AS", "RLIMIT_DATA", "device" or
-                       * "none" */
+    const char *kind; /* "cgroup-v2", "cgroup-v1", "ram", "RLIMIT_AS", "RLIMIT_DATA", "device",
+                       * "capacity" or "none" */
 };
 
 /* The tightest limit on the job as a whole (cgroup, RAM of the main process's machine); where none
@@ -21,9 +21,11 @@ uint64_t seep_memory_limit_of(const struct seep_model *m, const char **kind);
 struct seep_limit seep_memory_limit_nearest(const struct seep_model *m, double slope,
                                             const uint32_t *processes, size_t n);
 
-/* The capacity of a device whose memory grows by `slope`; what PyTorch's allocator has reserved but
- * does not use counts as free. bytes 0: unknown. */
-struct seep_limit seep_memory_limit_of_device(const struct seep_model *m, int device, double slope);
+/* The capacity of a space that grows by `slope`: of the device that it lies on (what PyTorch's
+ * allocator has reserved but does not use counts as free), or as the program announced. bytes 0:
+ * unknown, and always for host memory. */
+struct seep_limit seep_memory_limit_of_space(const struct seep_model *m, uint16_t space,
+                                             double slope);
 
 /* Steps until it is reached; 0 where it is already. */
 double seep_memory_limit_steps(const struct seep_limit *limit);

@@ -13,7 +13,8 @@
 static bool is_allocators(const struct seep_model *m, const struct seep_model_shortage *its,
                           const bool *marked)
 {
-    return its->source != SEEP_SHORTAGE_BY_ALLOCATOR && its->device < SEEP_MAX_DEVICES &&
+    return its->source != SEEP_SHORTAGE_BY_ALLOCATOR && its->source != SEEP_SHORTAGE_BY_PROGRAM &&
+           its->device < SEEP_MAX_DEVICES &&
            m->processes[its->process].recording.tensors[its->device].reports &&
            (!its->stack || marked[its->stack]);
 }
@@ -42,7 +43,7 @@ int seep_shortage_requests(const struct seep_code *code, bool *counts)
         bool asked = false;
         for (size_t i = 0; i < m->n_shortages; i++)
             asked |= m->shortages[i].device < SEEP_MAX_DEVICES &&
-                     m->shortages[i].source != SEEP_SHORTAGE_BY_ALLOCATOR &&
+                     m->shortages[i].source == SEEP_SHORTAGE_BY_RUNTIME &&
                      m->shortages[i].space == s;
         if (asked)
             rc = mark_segments(code, s, marked);
@@ -148,9 +149,8 @@ static uint64_t free_then(const struct seep_shortage *s)
     const struct seep_device_memory *d = &s->device;
     const uint64_t context =
         d->used_bytes > d->reserved_bytes ? d->used_bytes - d->reserved_bytes : 0;
-    const uint64_t held = s->request->source != SEEP_SHORTAGE_BY_ALLOCATOR
-                              ? s->allocated_bytes
-                              : s->request->reserved_bytes;
+    const uint64_t held =
+        seep_shortage_has_reserve(s) ? s->request->reserved_bytes : s->allocated_bytes;
     const uint64_t taken = seep_sum(seep_sum(context, held), d->others_bytes);
 
     return d->capacity_bytes > taken ? d->capacity_bytes - taken : 0;
@@ -183,6 +183,8 @@ static void weigh_device(const struct seep_model *m, struct seep_shortage *s)
     const struct seep_model_shortage *r = s->request;
 
     s->device = seep_device_memory_of(m, (int)r->device);
+    if (r->source == SEEP_SHORTAGE_BY_PROGRAM && r->device >= SEEP_MAX_DEVICES)
+        s->device.capacity_bytes = m->spaces[r->space].capacity_bytes;
     s->allocated_bytes =
         r->allocated_bytes ? r->allocated_bytes : seep_sum(s->kept_bytes, r->registered_bytes);
     s->unallocated_bytes =

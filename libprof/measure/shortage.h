@@ -45,7 +45,8 @@ struct seep_shortage {
     size_t unallocated_pieces;  /* number of free pieces; 0: the layout was not recorded */
     uint64_t largest_piece_bytes;
     uint64_t unusable_bytes;          /* in pieces that are too small, or kept for other requests */
-    struct seep_device_memory device; /* all 0 for pinned memory and for the host */
+    struct seep_device_memory device; /* all 0 for pinned memory and for the host; of a space that
+                                       * is on no device, its capacity alone */
     struct seep_host_bound bound;     /* for the host: what refused it; else all 0 */
     uint64_t free_bytes;              /* of the device, or below the bound; 0 also if unknown */
 
@@ -54,10 +55,23 @@ struct seep_shortage {
     uint64_t filled_bytes;
 };
 
+/* Whether the allocator of the program's own said so. */
+static inline bool seep_shortage_is_announced(const struct seep_shortage *s)
+{
+    return s->request->source == SEEP_SHORTAGE_BY_PROGRAM;
+}
+
+/* Whether an allocator said so that reserves memory and cuts blocks from it. */
+static inline bool seep_shortage_has_reserve(const struct seep_shortage *s)
+{
+    return s->request->source == SEEP_SHORTAGE_BY_ALLOCATOR ||
+           (seep_shortage_is_announced(s) && s->request->reserved_bytes);
+}
+
 /* Whether the host memory could not be pinned. */
 static inline bool seep_shortage_is_pinned(const struct seep_shortage *s)
 {
-    return s->request->device == SEEP_DEVICE_PINNED;
+    return s->request->device == SEEP_DEVICE_PINNED && !seep_shortage_is_announced(s);
 }
 
 static inline bool seep_shortage_is_of_host(const struct seep_shortage *s)

@@ -306,6 +306,25 @@ static void set_peaks(struct seep_model *m, struct seep_model_process *p)
     }
 }
 
+/* What the program announced. A device is one for all processes; a pool of the program's own is
+ * each process's. */
+static void add_capacities(struct seep_model *m, const struct seep_model_process *p)
+{
+    for (int i = 0; i < SEEP_MAX_SPACES; i++) {
+        const struct seep_space *its = &p->profile->header->spaces[i];
+        char name[sizeof its->name];
+        uint16_t space;
+        snprintf(name, sizeof name, "%.*s", (int)sizeof name - 1, its->name);
+        if (!its->capacity_bytes || !seep_model_add_space(m, name, &space))
+            continue;
+        struct seep_model_space *to = &m->spaces[space];
+        if (to->name.class == SEEP_CLASS_OTHER)
+            to->capacity_bytes = seep_sum(to->capacity_bytes, its->capacity_bytes);
+        else if (its->capacity_bytes > to->capacity_bytes)
+            to->capacity_bytes = its->capacity_bytes;
+    }
+}
+
 /* How many still need each profile's contents: the profile itself when its turn comes, and its
  * children. */
 static uint32_t *count_users(const struct seep_model *m)
@@ -385,6 +404,7 @@ int seep_merge(struct seep_model *m, struct seep_error *err)
             if (!rc)
                 rc = seep_process_import_layouts(m, &resolver, i);
             set_peaks(m, p);
+            add_capacities(m, p);
             if (i == m->main)
                 find_loops(m, &resolver);
             p->truncated = p->profile->truncated;

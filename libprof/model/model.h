@@ -76,6 +76,8 @@ struct seep_model_site { /* one (stack, space) of the job */
 struct seep_model_space {
     struct seep_space_name name;
     bool recorded; /* something of it was recorded; otherwise it exists only as the model's host */
+    uint64_t capacity_bytes; /* as announced: of pools of the program's own the sum over processes,
+                              * else the largest; 0: unknown */
     struct seep_totals totals;
 };
 
@@ -113,14 +115,16 @@ struct seep_model_refusal {
  * end, the runtime's refusals to it are not listed: only the allocator's own refusal is, once. */
 struct seep_model_shortage {
     uint32_t process, stack;
-    uint32_t device; /* below SEEP_MAX_DEVICES, SEEP_DEVICE_PINNED or SEEP_DEVICE_HOST */
+    uint32_t device; /* below SEEP_MAX_DEVICES, or SEEP_DEVICE_PINNED, _HOST or _OWN */
     uint16_t space;  /* tensor:N if an allocator reported it, device:N or pinned if the runtime did,
-                      * host */
-    enum seep_shortage_source source; /* the caller may have tried again, unless BY_ALLOCATOR */
+                      * host, or as the program named it */
+    enum seep_shortage_source source; /* the caller may have tried again, unless BY_ALLOCATOR or
+                                       * BY_PROGRAM */
     int32_t step;
     uint64_t asked_bytes;
-    uint64_t allocated_bytes, reserved_bytes; /* by the allocator's totals; for the host what was
-                                               * recorded as live; for the runtime 0 */
+    uint64_t allocated_bytes, reserved_bytes; /* by the allocator's totals; for the host and
+                                               * BY_PROGRAM what was recorded as live; for the
+                                               * runtime 0 */
     uint64_t registered_bytes;                /* of pinned memory, in addition to what is in its
                                                * space */
     struct seep_model_refusal refusal;        /* BY_HOST; else 0 */

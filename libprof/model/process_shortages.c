@@ -27,20 +27,49 @@ static bool is_a_try(const struct seep_device_notes *notes, const struct seep_de
     return false;
 }
 
-/* The space that had no room: tensor:N, device:N, or pinned host memory; false if the record names
- * none. */
-static bool space_of_shortage(struct seep_model *m, const struct seep_device_shortage *its,
-                              uint16_t *space)
+/* The space that had no room: the program's own, tensor:N, device:N, or pinned host memory; false
+ * if the record names none. */
+static bool space_of_shortage(struct seep_model *m, const struct seep_model_process *p,
+                              const struct seep_device_shortage *its, uint16_t *space)
 {
     const bool by_runtime = its->source != SEEP_SHORTAGE_BY_ALLOCATOR;
     char name[24];
 
+    if (its->source == SEEP_SHORTAGE_BY_PROGRAM) {
+        if (its->space >= SEEP_MAX_SPACES)
+            return false;
+        snprintf(name, sizeof name, "%.23s", p->profile->header->spaces[its->space].name);
+        return !seep_space_parse(name).host_like && seep_model_add_space(m, name, space);
+    }
     if (by_runtime && its->device == SEEP_DEVICE_PINNED)
         return seep_model_add_space(m, "pinned", space);
     if (its->device >= SEEP_MAX_DEVICES)
         return false;
     snprintf(name, sizeof name, "%s:%u", by_runtime ? "device" : "tensor", its->device);
     return seep_model_add_space(m, name, space);
+}
+
+static bool is_of_runtime(uint32_t source)
+{
+    return source != SEEP_SHORTAGE_BY_ALLOCATOR && source != SEEP_SHORTAGE_BY_PROGRAM;
+}
+
+static enum seep_shortage_source source_of(const struct seep_device_shortage *its)
+{
+    const bool known =
+        its->source <= SEEP_SHORTAGE_BY_PROGRAM && its->source != SEEP_SHORTAGE_BY_HOST;
+
+    return known ? (enum seep_shortage_source)its->source : SEEP_SHORTAGE_BY_RUNTIME;
+}
+
+static uint32_t device_of(const struct seep_model *m, uint16_t space)
+{
+    const struct seep_space_name *name = &m->spaces[space].name;
+
+    if (name->class == SEEP_CLASS_PINNED)
+        return SEEP_DEVICE_PINNED;
+    return name->device >= 0 && name->device < SEEP_MAX_DEVICES ? (uint32_t)name->device
+                                                                : SEEP_DEVICE_OWN;
 }
 
 static int add_of_devices(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
@@ -50,23 +79,22 @@ static int add_of_devices(struct seep_model *m, struct seep_resolver *resolver, 
 
     for (size_t i = 0; i < SEEP_MAX_SHORTAGES; i++) {
         const struct seep_device_shortage *its = &notes->shortages[i];
-        const bool by_runtime = its->source != SEEP_SHORTAGE_BY_ALLOCATOR;
+        const bool by_runtime = is_of_runtime(its->source);
         uint16_t space;
-        if (!its->t_ns || is_a_try(notes, its) || !space_of_shortage(m, its, &space))
+        if (!its->t_ns || is_a_try(notes, its) || !space_of_shortage(m, p, its, &space))
             continue;
         const struct seep_model_shortage shortage = {
             .process = process,
             .stack = its->stack ? seep_resolve_stack(resolver, p->profile, its->stack) : 0,
-            .device = its->device,
+            .device = its->source == SEEP_SHORTAGE_BY_PROGRAM ? device_of(m, space) : its->device,
             .space = space,
-            .source = its->source == SEEP_SHORTAGE_BY_REGISTER ? SEEP_SHORTAGE_BY_REGISTER
-                      : by_runtime                             ? SEEP_SHORTAGE_BY_RUNTIME
-                                                               : SEEP_SHORTAGE_BY_ALLOCATOR,
+            .source = source_of(its),
             .step = seep_model_step(m, p, its->period),
             .asked_bytes = its->asked_bytes,
             .allocated_bytes = by_runtime ? 0 : its->allocated_bytes,
             .reserved_bytes = by_runtime ? 0 : its->reserved_bytes,
-            .registered_bytes = its->device == SEEP_DEVICE_PINNED ? its->allocated_bytes : 0};
+            .registered_bytes =
+                by_runtime && its->device == SEEP_DEVICE_PINNED ? its->allocated_bytes : 0};
         if (add(m, &shortage))
             return -SEEP_ENOMEM;
     }

@@ -142,8 +142,8 @@ bool seep_case_is_large(const struct seep_case *c, uint64_t bytes, unsigned shar
     const struct seep_space_name *space = seep_case_space(c);
     const bool on_device = space->class == SEEP_CLASS_DEVICE || space->class == SEEP_CLASS_TENSOR;
     const char *kind;
-    const uint64_t limit = on_device ? seep_memory_limit_of_device(c->m, space->device, 0).bytes
-                                     : seep_memory_limit_of(c->m, &kind);
+    const uint64_t capacity = seep_memory_limit_of_space(c->m, c->space, 0).bytes;
+    const uint64_t limit = capacity || on_device ? capacity : seep_memory_limit_of(c->m, &kind);
 
     if (limit ? bytes * SEEP_T_LIMIT_SHARE >= limit : bytes >= SEEP_T_LARGE_BYTES)
         return true;

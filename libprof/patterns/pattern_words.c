@@ -223,6 +223,9 @@ static const char *title_of(const struct seep_model *m, const struct seep_findin
         return SEEP_SPREAD_TITLE_TEXT;
     if (f->shortage && seep_shortage_is_pinned(f->shortage))
         return SEEP_SHORTAGE_PINNED_TITLE_TEXT;
+    if (f->shortage && seep_shortage_is_announced(f->shortage))
+        return f->shortage->request->device < SEEP_MAX_DEVICES ? SEEP_SHORTAGE_PROGRAM_TITLE_TEXT
+                                                               : SEEP_SHORTAGE_OWN_TITLE_TEXT;
     if (f->shortage && seep_shortage_is_of_host(f->shortage))
         return SEEP_SHORTAGE_HOST_TITLE_TEXT;
     return is_on_gpu(m, f) && on_gpus[f->pattern].title ? on_gpus[f->pattern].title

@@ -89,10 +89,13 @@ static json_t *spaces_json(const struct seep_report_pieces *pieces, bool *failed
     json_t *spaces = json_object();
 
     for (uint16_t i = 0; i < m->n_spaces; i++) {
-        if (seep_report_lists_space(pieces, i))
-            seep_json_set(spaces, m->spaces[i].name.text,
-                          seep_json_space(&m->spaces[i].totals, &pieces->growths->of_space[i]),
-                          failed);
+        const struct seep_model_space *its = &m->spaces[i];
+        if (!seep_report_lists_space(pieces, i))
+            continue;
+        json_t *json = seep_json_space(&its->totals, &pieces->growths->of_space[i]);
+        if (its->capacity_bytes)
+            seep_json_set(json, "capacity_bytes", seep_json_count(its->capacity_bytes), failed);
+        seep_json_set(spaces, its->name.text, json, failed);
     }
     return spaces;
 }

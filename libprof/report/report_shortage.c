@@ -59,8 +59,7 @@ json_t *seep_json_shortage(const struct seep_report_pieces *pieces, const struct
     seep_json_set(json, "asked_bytes", seep_json_count(s->request->asked_bytes), &failed);
     seep_json_set(json, "allocated_bytes", seep_json_count(s->allocated_bytes), &failed);
     seep_json_set(json, "unallocated_bytes",
-                  count_if(s->request->source == SEEP_SHORTAGE_BY_ALLOCATOR, s->unallocated_bytes),
-                  &failed);
+                  count_if(seep_shortage_has_reserve(s), s->unallocated_bytes), &failed);
     seep_json_set(json, "unallocated_pieces",
                   count_if(s->unallocated_pieces, s->unallocated_pieces), &failed);
     seep_json_set(json, "largest_piece_bytes",

@@ -44,6 +44,8 @@ static const char *source_of(const struct seep_model_shortage *its)
         return "allocator";
     case SEEP_SHORTAGE_BY_HOST:
         return "host";
+    case SEEP_SHORTAGE_BY_PROGRAM:
+        return "program";
     case SEEP_SHORTAGE_BY_RUNTIME:
     case SEEP_SHORTAGE_BY_REGISTER:
         break;

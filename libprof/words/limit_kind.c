@@ -8,10 +8,8 @@ const char *seep_limit_words(const char *kind)
     static const struct {
         const char *kind, *words;
     } rows[] = {
-        {"ram", "RAM"},
-        {"cgroup-v1", "cgroup limit"},
-        {"cgroup-v2", "cgroup limit"},
-        {"device", "GPU memory"},
+        {"ram", "RAM"},           {"cgroup-v1", "cgroup limit"}, {"cgroup-v2", "cgroup limit"},
+        {"device", "GPU memory"}, {"capacity", "capacity"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

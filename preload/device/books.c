@@ -95,15 +95,17 @@ unsigned seep_books_find_of_device(const char *prefix, unsigned device)
     return seep_books_find(name_of(prefix, device).text);
 }
 
-/* "device:N" */
-unsigned seep_books_device(unsigned space)
+unsigned seep_books_number(const char *prefix, unsigned space)
 {
     const char *name = seep_arena.header->spaces[space].name;
     unsigned n = 0;
-    if (memcmp(name, "device:", PREFIX + 1) != 0 || !name[PREFIX + 1])
+    if (memcmp(name, prefix, PREFIX) != 0 || name[PREFIX] != ':' || !name[PREFIX + 1])
         return SEEP_MAX_DEVICES;
-    for (const char *c = name + PREFIX + 1; *c; c++)
+    for (const char *c = name + PREFIX + 1; *c; c++) {
+        if (*c < '0' || *c > '9' || n >= SEEP_MAX_DEVICES)
+            return SEEP_MAX_DEVICES;
         n = n * 10 + (unsigned)(*c - '0');
+    }
     return n < SEEP_MAX_DEVICES ? n : SEEP_MAX_DEVICES;
 }
 

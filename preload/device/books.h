@@ -35,8 +35,8 @@ unsigned seep_books_of_device(const char *prefix, unsigned device);
 /* The same for an existing one; 0: none. */
 unsigned seep_books_find_of_device(const char *prefix, unsigned device);
 
-/* The device of a space "device:N"; SEEP_MAX_DEVICES for any other space. */
-unsigned seep_books_device(unsigned space);
+/* N of a space "PREFIX:N"; SEEP_MAX_DEVICES for any other space. */
+unsigned seep_books_number(const char *prefix, unsigned space);
 
 /* A block was made, which belongs to `site` (0: it could not be recorded, which is counted). A
  * block that was at its address before is gone. */

@@ -3,6 +3,7 @@
 #include "preload/device/device_shortage.h"
 
 #include "preload/device/backward.h"
+#include "preload/device/books.h"
 #include "preload/device/layout.h"
 #include "preload/job/job.h"
 #include "preload/record/capture.h"
@@ -10,11 +11,16 @@
 
 enum { MOST_OF_RUNTIME = SEEP_MAX_SHORTAGES / 2 };
 
+/* The others may be tried again. */
+static bool is_final(uint32_t source)
+{
+    return source == SEEP_SHORTAGE_BY_ALLOCATOR || source == SEEP_SHORTAGE_BY_PROGRAM;
+}
+
 /* A place in the table; NULL: none is left for it. */
 static struct seep_device_shortage *take_place(struct seep_device_notes *notes, uint32_t source)
 {
-    const bool is_runtime = source != SEEP_SHORTAGE_BY_ALLOCATOR;
-    if (is_runtime) {
+    if (!is_final(source)) {
         __atomic_fetch_add(&notes->n_refused, 1, __ATOMIC_RELAXED);
         if (__atomic_load_n(&notes->n_shortages, __ATOMIC_RELAXED) >= MOST_OF_RUNTIME)
             return NULL;
@@ -36,10 +42,33 @@ void seep_device_shortage_note(const struct seep_device_shortage *what,
     entry->period = *seep_period;
     entry->stack = site ? seep_site_at(site)->stack : 0;
     seep_layout_at_shortage(what->device,
-                            what->source == SEEP_SHORTAGE_BY_ALLOCATOR ? SEEP_LAYOUT_FAILED
-                                                                       : SEEP_LAYOUT_REFUSED,
+                            is_final(what->source) ? SEEP_LAYOUT_FAILED : SEEP_LAYOUT_REFUSED,
                             what->asked_bytes);
     __atomic_store_n(&entry->t_ns, seep_os_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
-    if (what->source == SEEP_SHORTAGE_BY_ALLOCATOR)
+    if (is_final(what->source))
         seep_upcalls.snapshot_at_shortage(thread);
+}
+
+/* What is live there now. */
+static uint64_t live_bytes(unsigned space)
+{
+    const int64_t sum = (int64_t)seep_arena.header->spaces[space].live_bytes +
+                        seep_tls.thread->sites.pending[space];
+    return space && sum > 0 ? (uint64_t)sum : 0;
+}
+
+void seep_device_shortage_announced(unsigned space, uint64_t bytes, const struct seep_regs *regs)
+{
+    const unsigned tensors_of = seep_books_number("tensor", space),
+                   device_of = seep_books_number("device", space);
+    const unsigned device = tensors_of < SEEP_MAX_DEVICES ? tensors_of : device_of;
+    struct seep_device_shortage what = {.asked_bytes = bytes,
+                                        .allocated_bytes = live_bytes(space),
+                                        .device =
+                                            device < SEEP_MAX_DEVICES ? device : SEEP_DEVICE_OWN,
+                                        .source = SEEP_SHORTAGE_BY_PROGRAM,
+                                        .space = (uint16_t)space};
+    if (tensors_of < SEEP_MAX_DEVICES)
+        what.reserved_bytes = live_bytes(seep_books_find_of_device("device", tensors_of));
+    seep_device_shortage_note(&what, regs, space);
 }

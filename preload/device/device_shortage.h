@@ -9,4 +9,7 @@
 void seep_device_shortage_note(const struct seep_device_shortage *what,
                                const struct seep_regs *regs, unsigned space);
 
+/* The program says that its own allocator had no room for a block in `space`. Inside the guard. */
+void seep_device_shortage_announced(unsigned space, uint64_t bytes, const struct seep_regs *regs);
+
 #endif

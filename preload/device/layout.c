@@ -37,6 +37,8 @@ static uint32_t kind_of(const struct wanted *w, unsigned shelf, const struct see
 {
     if (shelf == w->tensor_space)
         return SEEP_LAYOUT_TENSOR;
+    if (shelf == w->device_space) /* announced by the program */
+        return SEEP_LAYOUT_SEGMENT;
     if ((shelf != SEEP_SHELF_DEVICE && shelf != SEEP_SHELF_MAPPED) ||
         !seep_books_is_in(block, w->device_space))
         return 0;
@@ -188,7 +190,7 @@ static void write_peak(unsigned device)
 /* If nothing has reported tensors, there may be none to wait for. */
 void seep_layout_grew(unsigned space)
 {
-    const unsigned device = seep_books_device(space);
+    const unsigned device = seep_books_number("device", space);
     if (device >= SEEP_MAX_DEVICES)
         return;
     const uint64_t bytes = taken_bytes(space), now = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);

@@ -1,7 +1,8 @@
-/* Blocks that the job's own allocator announces: functions of seep.h. */
+/* What the job's own allocator announces: functions of seep.h. */
 #include <errno.h>
 
 #include "preload/device/books.h"
+#include "preload/device/device_shortage.h"
 #include "preload/objects/real.h"
 #include "preload/record/capture.h"
 #include "preload/record/tick.h"
@@ -29,6 +30,33 @@ SEEP_EXPORT void seep_block_gone(const char *space, const void *address)
     unsigned index = seep_books_find(space);
     if (index)
         (void)seep_books_gone(index, address);
+    errno = saved_errno;
+    seep_leave();
+}
+
+SEEP_EXPORT void seep_space_capacity(const char *space, size_t bytes)
+{
+    if (!space || !seep_enter())
+        return;
+    int saved_errno = errno;
+    unsigned index = seep_books_enter(space);
+    if (index)
+        __atomic_store_n(&seep_arena.header->spaces[index].capacity_bytes, bytes, __ATOMIC_RELAXED);
+    errno = saved_errno;
+    seep_leave();
+}
+
+SEEP_EXPORT void seep_block_refused(const char *space, size_t bytes)
+{
+    struct seep_regs regs = SEEP_REGS();
+    if (!space || !seep_enter())
+        return;
+    int saved_errno = errno;
+    unsigned index = seep_books_enter(space);
+    if (index) {
+        seep_tick(seep_tls.thread);
+        seep_device_shortage_announced(index, bytes, &regs);
+    }
     errno = saved_errno;
     seep_leave();
 }

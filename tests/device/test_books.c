@@ -61,9 +61,12 @@ TEST(spaces_of_devices_are_named_by_their_numbers)
     ck_assert_str_eq(space_at(third)->name, "device:3");
     ck_assert_str_eq(space_at(tensors)->name, "tensor:12");
     ck_assert_uint_eq(seep_books_find_of_device("device", 3), third);
-    ck_assert_uint_eq(seep_books_device(third), 3);
-    ck_assert_uint_eq(seep_books_device(tensors), SEEP_MAX_DEVICES);
-    ck_assert_uint_eq(seep_books_device(seep_books_enter("device:99")), SEEP_MAX_DEVICES);
+    ck_assert_uint_eq(seep_books_number("device", third), 3);
+    ck_assert_uint_eq(seep_books_number("device", tensors), SEEP_MAX_DEVICES);
+    ck_assert_uint_eq(seep_books_number("tensor", tensors), 12);
+    ck_assert_uint_eq(seep_books_number("device", seep_books_enter("device:99")), SEEP_MAX_DEVICES);
+    ck_assert_uint_eq(seep_books_number("device", seep_books_enter("device:1x")), SEEP_MAX_DEVICES);
+    ck_assert_uint_eq(seep_books_number("device", seep_books_enter("device:")), SEEP_MAX_DEVICES);
 }
 
 TEST(a_block_is_live_until_it_goes)

@@ -287,9 +287,49 @@ TEST(a_runtime_without_pytorch_says_it_itself)
     ck_assert(says(f, "Fix F1 first"));
 }
 
+/* ---- allocators of the program's own -----------------------------------------------------------
+ */
+
+/* Of a space by its place in the header. */
+static struct seep_device_shortage *announces(unsigned space, uint64_t allocated, uint64_t reserved)
+{
+    struct seep_device_shortage *its = fails_at_end(ASKED, allocated, reserved);
+
+    builder_header(&b)->devices.tensors[1].reports = 0;
+    its->source = SEEP_SHORTAGE_BY_PROGRAM;
+    its->space = (uint16_t)space;
+    builder_header(&b)->spaces[space].capacity_bytes = 120 * MIB;
+    return its;
+}
+
+TEST(what_an_announced_allocator_reserves_is_told_apart)
+{
+    parameters(100 * MIB);
+    announces(TENSOR_1, 90 * MIB, 112 * MIB);
+    const json_t *f = explained(), *its = json_object_get(f, "shortage");
+    ck_assert_str_eq(text(f, "space"), "tensor:1");
+    ck_assert_str_eq(text(its, "cause"), "fragmented");
+    ck_assert(number(its, "unallocated_bytes") == 22 * MIB);
+    ck_assert(number(its, "fits_bytes") == 8 * MIB);
+    ck_assert(number(f, "limit_bytes") == 120 * MIB);
+    ck_assert(says(f, "the job's own allocator had 90.0 MiB allocated, 22.0 MiB reserved"));
+    ck_assert(says(f, "the GPU has 120 MiB"));
+}
+
+/* A space that the header does not have, or that only hooks fill. */
+TEST(an_announced_refusal_of_no_space_is_none, .to = 4)
+{
+    static const uint16_t spaces[] = {SEEP_MAX_SPACES, UINT16_MAX, SEEP_SPACE_HOST,
+                                      SEEP_SPACE_MMAP};
+
+    parameters(100 * MIB);
+    announces(TENSOR_1, 90 * MIB, 112 * MIB)->space = spaces[_i];
+    ck_assert_ptr_null(of_pattern(findings(), "out-of-memory"));
+}
+
 /* ---- what cannot be pinned ------------------------------------------------------------------- */
 
-static void is_pinned(struct seep_device_shortage *its, unsigned source)
+static void is_pinned(struct seep_device_shortage *its, uint16_t source)
 {
     its->source = source;
     its->device = SEEP_DEVICE_PINNED;
@@ -312,7 +352,7 @@ static void says_nothing_of_devices(const json_t *f)
 
 static const struct {
     uint64_t asked, registered;
-    unsigned source;
+    uint16_t source;
     const char *evidence, *advice;
 } pins[] = {
     {ASKED, 0, SEEP_SHORTAGE_BY_RUNTIME,

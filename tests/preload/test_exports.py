@@ -9,7 +9,8 @@ from tests.e2e.support import ROOT, SHIM, needs
 
 HOOKS = ROOT / "libprof/format/hooks.def"
 HEADER = ROOT / "preload/seep.h"
-ANNOUNCED = {"seep_step", "seep_epoch", "seep_holders", "seep_block_made", "seep_block_gone"}
+ANNOUNCED = {"seep_step", "seep_epoch", "seep_holders", "seep_block_made", "seep_block_gone", "seep_space_capacity",
+             "seep_block_refused"}
 
 
 def hooks():

@@ -243,7 +243,7 @@ function limitOf(memory) {
     if (memory === HOST)
         return many ? null : job.limit_bytes;
     const device = (data.devices || []).find((d) => String(d.device) === memory.split(":")[1]);
-    return device ? device.capacity_bytes : null;
+    return device ? device.capacity_bytes : (data.spaces[memory] || {}).capacity_bytes;
 }
 
 /* The same in numbers, for readers who cannot see the picture. */

@@ -98,7 +98,8 @@ static double limit_of(const json_t *report, const char *space)
     size_t i;
 
     if (name.class == SEEP_CLASS_OTHER)
-        return 0;
+        return seep_get_number(json_object_get(json_object_get(report, "spaces"), space),
+                               "capacity_bytes");
     if (name.class != SEEP_CLASS_DEVICE && name.class != SEEP_CLASS_TENSOR)
         return seep_get_number(json_object_get(report, "job"), "limit_bytes");
     json_array_foreach (json_object_get(report, "devices"), i, device) {

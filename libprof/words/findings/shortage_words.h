@@ -6,6 +6,8 @@
 /* Titles: words in braces as in patterns.def; the texts below fill one of the braces. */
 #define SEEP_SHORTAGE_PINNED_TITLE_TEXT   "Out of pinned memory: {asked} requested"
 #define SEEP_SHORTAGE_HOST_TITLE_TEXT     "Out of host memory: {asked} requested{free}"
+#define SEEP_SHORTAGE_PROGRAM_TITLE_TEXT  "Out of memory on {gpu}: {asked} requested{free}"
+#define SEEP_SHORTAGE_OWN_TITLE_TEXT      "Out of memory in {memory}: {asked} requested{free}"
 #define SEEP_SHORTAGE_FREE_TEXT           "; %s free"
 #define SEEP_SHORTAGE_FREE_PIECES_TEXT    "; %s free, but in pieces of at most %s"
 #define SEEP_SHORTAGE_FREE_ELSEWHERE_TEXT "; %s free, but kept for other requests"
@@ -14,9 +16,14 @@
 #define SEEP_SHORTAGE_IN_STEP_TEXT         "in %s %d"
 #define SEEP_SHORTAGE_BEFORE_TRAINING_TEXT "before step 1"
 #define SEEP_SHORTAGE_CAPACITY_TEXT        "; the GPU has %s"
+#define SEEP_SHORTAGE_HOLDS_TEXT           "; its capacity is %s"
 #define SEEP_SHORTAGE_TRIED_RUNTIME_TEXT   "Tried to allocate %s %s: %s of %s was allocated by then%s"
 #define SEEP_SHORTAGE_TRIED_PYTORCH_TEXT                                                           \
     "Tried to allocate %s %s: PyTorch had %s allocated, %s reserved but unallocated%s"
+#define SEEP_SHORTAGE_TRIED_PROGRAM_TEXT                                                           \
+    "Tried to allocate %s %s: the job's own allocator had %s allocated, %s reserved but "          \
+    "unallocated%s"
+#define SEEP_SHORTAGE_PIECES_UNUSED_TEXT "; some are large enough, but were not used"
 #define SEEP_SHORTAGE_PIECES_ELSEWHERE_TEXT                                                        \
     "; some are large enough, but belong to another stream or pool"
 #define SEEP_SHORTAGE_PIECES_SMALL_POOL_TEXT ", which PyTorch keeps for requests of up to 1 MiB"
@@ -88,6 +95,15 @@
     "Or raise the limit (ulimit -v): it counts address space, of which libraries and threads "     \
     "reserve more than they use."
 #define SEEP_SHORTAGE_RAISE_DATA_TEXT "Or raise the limit (ulimit -d)."
+#define SEEP_SHORTAGE_OWN_LESS_TEXT                                                                \
+    "Allocate less at a time, free what the step no longer needs before it asks for more, or "     \
+    "give "                                                                                        \
+    "the allocator more."
+#define SEEP_SHORTAGE_OWN_PIECES_TEXT                                                              \
+    "Let the allocator round requests to few sizes and give back what it has reserved but does "   \
+    "not "                                                                                         \
+    "use, or map memory so that it can grow in place. Requests of equal size from step to step "   \
+    "(padding, buckets) help as well."
 #define SEEP_SHORTAGE_CHECK_SIZE_TEXT                                                              \
     "Check the size: a wrong shape or dtype asks for more than the machine has. If it is right, "  \
     "see vm.overcommit_memory and vm.max_map_count (man 5 proc)."
@@ -99,6 +115,8 @@
 #define SEEP_SHORTAGE_SEE_FIRST_ELSE_TEXT "See F%u first. %s"
 #define SEEP_SHORTAGE_FIX_TEXT                                                                     \
     "Fix F%u first: it fills the GPU. A smaller batch only delays the crash."
+#define SEEP_SHORTAGE_FIX_OWN_TEXT                                                                 \
+    "Fix F%u first: it fills the memory. A larger capacity only delays the failure."
 #define SEEP_SHORTAGE_LOOK_WHO_TEXT                                                                \
     "Check which other processes use the GPU (nvidia-smi). Wait for them, or take another GPU "    \
     "(CUDA_VISIBLE_DEVICES)."
