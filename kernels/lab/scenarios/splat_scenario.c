@@ -4,6 +4,7 @@
 #include "kernels/lab/scenario.h"
 #include "kernels/lab/scenarios/splat_figures.h"
 #include "kernels/lab/scenarios/splat_made_up.h"
+#include "kernels/lab/scenarios/splat_save.h"
 #include "kernels/lab/scenarios/splat_training.h"
 
 #include <math.h>
@@ -164,8 +165,10 @@ static int run(const struct seep_scenario_options *options, json_t *measured,
     int rc = options->device == SEEP_DEVICE_CUDA ? seep_stream_create_cuda(0, &stream, err)
                                                  : seep_stream_create_cpu(0, &stream);
     if (!rc)
-        rc = seep_views_read(options->data, (double)size.width * size.height, size.n_points,
-                             options->seed, &views, err);
+        rc = seep_views_read(options->data, options->images, (double)size.width * size.height,
+                             size.n_points, options->seed, &views, err);
+    if (!rc && options->save)
+        rc = seep_gaussians_can_save(options->save, err);
     struct seep_splat_job job = {.views = &views,
                                  .policy = policies[variant],
                                  .carries = variant == SEEP_SPLAT_LAZY_CARRYING,
@@ -173,6 +176,7 @@ static int run(const struct seep_scenario_options *options, json_t *measured,
                                  .n_last = SEEP_SPLAT_GROWTH * views.n_points,
                                  .seed = options->seed,
                                  .pictures = options->out,
+                                 .save = options->save,
                                  .progress = options->progress,
                                  .stream = stream};
     if (!rc && !job.epochs)
@@ -192,7 +196,7 @@ const struct seep_scenario seep_splat = {
     .variants = variants,
     .fixes = fixes,
     .uses_device = true,
-    .draws_pictures = true,
+    .trains_gaussians = true,
     .make_data = make_data,
     .run = run,
     .judge = seep_splat_judge,

@@ -3,6 +3,7 @@
 #include "kernels/compute/chance.h"
 #include "kernels/compute/stopwatch.h"
 #include "kernels/lab/scenarios/splat_pass.h"
+#include "kernels/lab/scenarios/splat_save.h"
 #include "preload/seep.h"
 
 #include <math.h>
@@ -212,6 +213,8 @@ int seep_splat_train(const struct seep_splat_job *job, struct seep_splat_result 
     if (!rc)
         rc = seep_splat_evaluate(job->views, &t.gaussians, sh_degree_at(result->steps),
                                  job->pictures, result->steps, &result->last, err);
+    if (!rc && job->save)
+        rc = seep_gaussians_save(&t.gaussians, job->save, err);
     result->n_last = t.gaussians.n;
     seep_gaussians_fini(&t.gaussians);
     return rc;
