@@ -31,7 +31,8 @@ struct seep_lab_arguments {
     double scale;
     uint64_t seed;
     unsigned epochs;
-    unsigned jobs; /* that run at once; 0: as many as there are CPUs, where that is safe */
+    uint64_t capacity; /* 0: not given */
+    unsigned jobs;     /* that run at once; 0: as many as there are CPUs, where that is safe */
     enum seep_device device;
     const char *variant, *data, *images, *out, *pictures, *save, *measured, *keep;
     bool json;
@@ -51,10 +52,12 @@ bool seep_lab_take_variant(const char *command, const struct seep_lab_arguments 
                            const struct seep_scenario **scenario,
                            const struct seep_variant **variant);
 
-/* Whether --device and --data have a meaning for it; false after a complaint. */
+/* Whether --device, --data and --capacity have a meaning for it; false after a complaint. */
 bool seep_lab_takes_device(const struct seep_scenario *scenario,
                            const struct seep_lab_arguments *a);
 bool seep_lab_takes_data(const struct seep_scenario *scenario, const struct seep_lab_arguments *a);
+bool seep_lab_takes_capacity(const struct seep_scenario *scenario,
+                             const struct seep_lab_arguments *a);
 
 /* Whether the command line names it, or nothing at all. */
 bool seep_lab_is_chosen(const struct seep_lab_arguments *a, const char *name);

@@ -15,6 +15,7 @@ struct seep_trial {
     double scale;
     uint64_t seed;
     unsigned epochs;
+    uint64_t capacity; /* 0: the scenario's own */
 };
 
 /* Runs it; *status: how the job ended. 0; -SEEP_ENODATA without seep; -SEEP_EIO where seep could

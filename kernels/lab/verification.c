@@ -130,7 +130,8 @@ static int trial_of(const struct step *s, char paths[2][PATH_MAX], struct seep_t
                              .device = c->scenario->uses_device ? a->device : SEEP_DEVICE_CPU,
                              .scale = a->scale,
                              .seed = a->seed,
-                             .epochs = a->epochs};
+                             .epochs = a->epochs,
+                             .capacity = c->scenario->has_capacity ? a->capacity : 0};
     return rc ? rc : path_of(paths[1], c, s->variant->name, ".log", err);
 }
 
@@ -175,7 +176,8 @@ static void take_outcome(const struct step *s, const struct seep_lab_task *task)
         rc = seep_trial_read(&t, task->rc, outcome, &err);
         const bool failed = !WIFEXITED(task->rc) || WEXITSTATUS(task->rc);
         last_line(t.log, line);
-        if (failed && line[0] && (rc || !s->variant->fails) && !seep_lab_interrupted())
+        if (failed && line[0] && (rc || (!s->variant->fails && !s->variant->may_fail)) &&
+            !seep_lab_interrupted())
             seep_lab_complain("%s %s said \"%s\": it should %s", c->scenario->name,
                               s->variant->name, line,
                               s->variant->fails ? "fail with its own error" : "succeed");
@@ -313,6 +315,8 @@ static void judge(struct seep_verification *v, struct course *c, const struct st
     }
     if (!c->rc && c->scenario->judge)
         c->scenario->judge(c->outcomes, v->a->scale, &v->rows);
+    if (!c->rc && c->scenario->survey)
+        c->scenario->survey(&v->rows);
     json_object_set_new(v->measured, c->scenario->name, measured);
 }
 

@@ -68,6 +68,10 @@ static bool words_are_scenarios(const struct seep_lab_arguments *a)
         if (!fits(a, a->words[i]))
             return false;
     }
+    for (const struct seep_scenario *const *s = seep_scenarios; *s; s++) {
+        if (seep_lab_is_chosen(a, (*s)->name) && !seep_lab_takes_capacity(*s, a))
+            return false;
+    }
     return true;
 }
 
@@ -117,7 +121,7 @@ int seep_lab_verify_main(int argc, char **argv)
     struct seep_lab_arguments a;
     struct seep_verification v = {.a = &a};
     struct seep_error err = {0};
-    int status = seep_lab_read_arguments(argc, argv, "dsDSefjokJ", &a);
+    int status = seep_lab_read_arguments(argc, argv, "dsDSecfjokJ", &a);
     const double begin = seep_clock_s(CLOCK_MONOTONIC);
 
     if (status >= 0)
