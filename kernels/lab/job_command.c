@@ -45,8 +45,10 @@ int seep_lab_job_main(int argc, char **argv)
          * variant. */
         status = rc == -SEEP_EVARIANT ? SEEP_LAB_UNEXPECTED : SEEP_LAB_UNUSABLE;
     } else {
-        status = write_measured(measured, a.measured);
+        status = 0;
     }
+    if (status != SEEP_LAB_UNUSABLE && write_measured(measured, a.measured))
+        status = SEEP_LAB_UNUSABLE;
     json_decref(measured);
     return status;
 }

@@ -254,6 +254,7 @@ static void make_annotations(void)
     };
     struct seep_coco coco = {images, annotations, 2, 2};
 
+    annotations[0].bbox[2] = annotations[0].bbox[3] = 12;
     annotations[0].ring_starts = (size_t[]){0, 3};
     annotations[1].ring_starts = (size_t[]){0, 4};
     make_folder();
@@ -297,6 +298,54 @@ TEST(masks_are_ones_where_the_polygons_are, .setup = make_annotations, .teardown
     ck_assert_uint_le(ones[0], 25);
     ck_assert_uint_ge(ones[1], 60);
     ck_assert_uint_le(ones[1], 91);
+    seep_maskrcnn_sample_fini(&sample);
+}
+
+TEST(boxes_and_labels_become_tensors_and_stay_so_without_a_copy, .to = 2, .setup = make_annotations,
+     .teardown = drop_annotations)
+{
+    loader.copies = _i ? seep_target_copy : NULL;
+    for (int epoch = 0; epoch < 2; epoch++) {
+        struct seep_maskrcnn_sample sample = use(0);
+        const struct seep_target_value *boxes = sample.target->of[SEEP_TARGET_BOXES],
+                                       *labels = sample.target->of[SEEP_TARGET_LABELS];
+        ck_assert(!boxes->is_list && !labels->is_list);
+        ck_assert_uint_eq(boxes->n_bytes, 2 * 4 * sizeof(float));
+        ck_assert_uint_eq(labels->n_bytes, 2 * sizeof(int64_t));
+        ck_assert_float_eq(((float *)boxes->bytes)[6],
+                           12); /* of the triangle, which is the second */
+        ck_assert_int_eq(((int64_t *)labels->bytes)[1], 3);
+        seep_maskrcnn_sample_fini(&sample);
+        ck_assert_int_eq(dataset.cache[0]->of[SEEP_TARGET_BOXES]->is_list, _i);
+    }
+    ck_assert_uint_eq(loader.n_tensors_before, _i ? 0 : 1);
+}
+
+TEST(what_is_in_a_list_is_not_the_data_sets, .to = 2, .setup = make_annotations,
+     .teardown = drop_annotations)
+{
+    loader.masks_in_list = true;
+    loader.images_in_dict = _i;
+    struct seep_maskrcnn_sample sample = use(0);
+    ck_assert_uint_eq(sample.masks->n_bytes, 2 * WIDTH * HEIGHT);
+    ck_assert(_i ? !sample.pixels : sample.pixels != NULL);
+    seep_maskrcnn_sample_fini(&sample);
+    const struct seep_target *cached = dataset.cache[0];
+    ck_assert(cached->of[SEEP_TARGET_MASKS]->is_list);
+    ck_assert_uint_eq(cached->of[SEEP_TARGET_MASKS]->n_owners, 1);
+    ck_assert(_i ? cached->of[SEEP_TARGET_IMAGE]->n_bytes == 3 * 4 * WIDTH * HEIGHT
+                 : !cached->of[SEEP_TARGET_IMAGE]);
+}
+
+TEST(all_masks_can_be_read_before_the_first_step, .setup = make_annotations,
+     .teardown = drop_annotations)
+{
+    ck_assert_int_eq(seep_maskrcnn_read_all(&loader, NULL), 0);
+    ck_assert_uint_eq(loader.mask_bytes, 2 * WIDTH * HEIGHT);
+    const void *masks = dataset.cache[0]->of[SEEP_TARGET_MASKS];
+    struct seep_maskrcnn_sample sample = use(0);
+    ck_assert_ptr_eq(sample.target->of[SEEP_TARGET_MASKS], masks);
+    ck_assert_uint_eq(loader.mask_bytes, 2 * WIDTH * HEIGHT);
     seep_maskrcnn_sample_fini(&sample);
 }
 
