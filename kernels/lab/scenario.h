@@ -67,6 +67,7 @@ struct seep_scenario {
     const struct seep_fix *fixes;        /* ends with before == NULL */
     bool uses_device;                    /* SEEP_DEVICE_CUDA makes a difference to it */
     bool draws_pictures;                 /* into options.out */
+    uint64_t machine_bytes; /* memory of the machine that it is for, at full size; 0: 64 GiB */
 
     /* Writes the input of a run into an empty folder. NULL: the scenario needs none. */
     int (*make_data)(const char *folder, double scale, uint64_t seed, struct seep_error *err);

@@ -89,14 +89,23 @@ static const struct texts maskrcnn = {
      "{'targets_with_tensors_before': 80}", "null", "null"},
 };
 
+#define WORKER "{'role': 'loader-worker'}"
+#define FOUR   WORKER ", " WORKER ", " WORKER ", " WORKER
+#define EIGHT  FOUR ", " FOUR
+#define LOADED(more)                                                                               \
+    "{" more "'processes': [{'role': 'trainer'}, " EIGHT ", " EIGHT ", " EIGHT ", " EIGHT "]}"
+#define PEAK(bytes) LOADED("'job': {'pss_peak_bytes': " bytes ", 'limit_bytes': 172e6}, ")
 static const struct texts pointgroup = {
     &seep_pointgroup,
     0.01,
-    {"{'job': {'pss_peak_bytes': 250000000}}", "{'job': {'pss_peak_bytes': 40000000}}",
-     "{'job': {'pss_peak_bytes': 140000000}}"},
-    {"{'loss': 0.5, 'dataset_bytes': 110000000}",
-     "{'loss': 0.5, 'batch_seconds': 0.02, 'own_batch_seconds': 0.02}",
-     "{'loss': 0.5, 'batch_seconds': 0.01, 'own_batch_seconds': 0.01}"},
+    {PEAK("250000000"), PEAK("40000000"), PEAK("140000000"), LOADED(""),
+     LOADED("'spaces': {'pinned': {'peak_bytes': 70e6}}, ")},
+    {"{'epochs': 1, 'validation_loss': 0.5, 'dataset_bytes': 110000000}",
+     "{'epochs': 1, 'validation_loss': 0.5, 'batch_seconds': 0.02, 'own_batch_seconds': 0.02}",
+     "{'epochs': 1, 'validation_loss': 0.5, 'batch_seconds': 0.01, 'own_batch_seconds': 0.01}",
+     "{'epochs': 1, 'validation_loss': 0.5}",
+     "{'epochs': 1, 'validation_loss': 0.5, 'pinned_bytes': 70e6, 'pinned_asked_bytes': 40e6,"
+     " 'pinned_batches': 33}"},
 };
 
 /* 100 pictures of 1 MB in 200 steps, beside 5 MB. */
@@ -222,7 +231,18 @@ static const struct {
     {&pointgroup, 2, true, "job.pss_peak_bytes", 110e6, "worker - in-thread"},
     {&pointgroup, 0, false, "dataset_bytes", 90e6, "the dataset, 40 bytes"},
     {&pointgroup, 2, false, "own_batch_seconds", 0.015, "the training thread's own time"},
-    {&pointgroup, 2, false, "loss", 0.51, "all variants train alike"},
+    {&pointgroup, 2, false, "validation_loss", 0.51, "all variants train alike"},
+    {&pointgroup, 0, true, "job.limit_bytes", 260e6, "eager: peak PSS in a machine of 16 GiB"},
+    {&pointgroup, 0, true, "job.limit_bytes", 120e6, "eager: peak PSS in a machine of 32 GiB"},
+    {&pointgroup, 2, true, "job.limit_bytes", 130e6, "worker: peak PSS in a machine"},
+    {&pointgroup, 1, true, "job.limit_bytes", 39e6, "in-thread: peak PSS in a machine"},
+    {&pointgroup, 0, true, "processes.1.role", 0, "eager: loader workers"},
+    {&pointgroup, 1, false, "epochs", 2, "in-thread: loader workers"},
+    {&pointgroup, 3, true, "processes.2.role", 0, "worker-persistent: loader workers"},
+    {&pointgroup, 4, true, "spaces.pinned.peak_bytes", 71e6, "pinned memory as seep sees it"},
+    {&pointgroup, 4, false, "pinned_batches", 40, "batches in pinned memory at once"},
+    {&pointgroup, 4, false, "pinned_asked_bytes", 71e6, "by rounding up"},
+    {&pointgroup, 4, false, "pinned_asked_bytes", 30e6, "by rounding up"},
     {&splat, 0, true, "spaces.host.peak_bytes", 15e6, "peak, eager : lazy-evicting"},
     {&splat, 3, true, "spaces.host.peak_bytes", 20e6, "lazy-carrying: extra peak"},
     {&splat, 1, true, "timeline.spaces.host.live_bytes.0", 60e6, "from step N / 4 on"},

@@ -188,6 +188,43 @@ TEST(epochs_are_shuffled_anew)
     seep_pointgroup_batch_fini(&other);
 }
 
+TEST(training_batches_are_distorted_and_coloured_and_validation_goes_through_the_rest)
+{
+    struct seep_pointgroup_scene scene;
+    struct seep_pointgroup_piece one, other;
+    struct seep_pointgroup_cut cut = {.max_points = SIZE_MAX, .voxel = 0.02, .validates = true};
+    struct seep_chance chance = {4};
+    struct seep_pointgroup_batch batch;
+    double extent[2] = {0};
+
+    ck_assert_int_eq(seep_pointgroup_read_scene(&scenes, 0, &scene, NULL), 0);
+    ck_assert_int_eq(seep_pointgroup_collate_scene(&scene, 0, &cut, &chance, &one), 0);
+    cut.validates = false;
+    ck_assert_int_eq(seep_pointgroup_collate_scene(&scene, 0, &cut, &chance, &other), 0);
+    ck_assert_uint_eq(one.n, scene.n);
+    ck_assert_uint_eq(other.n, scene.n);
+    float shift = other.p.feats[0][0] - scene.points[0].rgb[0];
+    ck_assert_float_ne(shift, 0);
+    for (size_t i = 0; i < scene.n; i++) {
+        ck_assert_float_eq(one.p.feats[i][0], scene.points[i].rgb[0]);
+        ck_assert_float_eq_tol(other.p.feats[i][0] - scene.points[i].rgb[0], shift, 1e-5f);
+        /* A height of a validation's piece is the scene's own; the distortion moves it. */
+        extent[0] =
+            fmax(extent[0], fabs(0.02 * (double)one.p.locs[i][3] - (double)one.p.xyz[i][2]));
+        extent[1] =
+            fmax(extent[1], fabs(0.02 * (double)other.p.locs[i][3] - (double)other.p.xyz[i][2]));
+    }
+    ck_assert_double_gt(extent[1], extent[0] + 0.05);
+    free(one.block);
+    free(other.block);
+    free(scene.points);
+    ck_assert_uint_eq(maker.validation_steps, (scenes.n - scenes.n_train + 3) / 4);
+    ck_assert_int_eq(seep_pointgroup_validation_batch(&maker, 0, &batch, NULL), 0);
+    ck_assert_int_eq(batch.points.locs[batch.n_points - 1][0],
+                     (int64_t)(scenes.n - scenes.n_train) - 1);
+    seep_pointgroup_batch_fini(&batch);
+}
+
 TEST(large_scenes_are_cropped_in_the_batch)
 {
     struct seep_pointgroup_scene scene;
@@ -196,7 +233,8 @@ TEST(large_scenes_are_cropped_in_the_batch)
 
     ck_assert_int_eq(seep_pointgroup_read_scene(&scenes, 0, &scene, NULL), 0);
     for (size_t most = 0; most < ROOM_POINTS; most += 150) {
-        ck_assert_int_eq(seep_pointgroup_collate_scene(&scene, 0, most, 0.2, &chance, &piece), 0);
+        struct seep_pointgroup_cut cut = {.max_points = most, .voxel = 0.2};
+        ck_assert_int_eq(seep_pointgroup_collate_scene(&scene, 0, &cut, &chance, &piece), 0);
         ck_assert_uint_le(piece.n, most);
         ck_assert_uint_ge(piece.n, most / 2);
         free(piece.block);
