@@ -81,6 +81,7 @@ static const struct way {
     bool deletes;   /* 'masks' of the targets after use */
     bool empties;   /* then the GPU's cache */
     bool masks_in_list, images_in_dict;
+    unsigned epochs; /* 0: EPOCHS */
 } ways[SEEP_MASKRCNN_VARIANTS] = {
     [SEEP_MASKRCNN_ALIAS_DEL] = {.deletes = true},
     [SEEP_MASKRCNN_SHALLOW] = {.copies = seep_target_copy},
@@ -92,8 +93,11 @@ static const struct way {
                                         .computes = true,
                                         .deletes = true,
                                         .empties = true},
-    [SEEP_MASKRCNN_MASKS_IN_LIST] = {.moves = true, .masks_in_list = true},
-    [SEEP_MASKRCNN_IMAGES_IN_DICT] = {.moves = true, .masks_in_list = true, .images_in_dict = true},
+    [SEEP_MASKRCNN_MASKS_IN_LIST] = {.moves = true, .masks_in_list = true, .epochs = 2},
+    [SEEP_MASKRCNN_IMAGES_IN_DICT] = {.moves = true,
+                                      .masks_in_list = true,
+                                      .images_in_dict = true,
+                                      .epochs = 2},
     [SEEP_MASKRCNN_ALL_MASKS] = {.reads_all = true},
 };
 
@@ -230,7 +234,9 @@ static int train_all(struct job *job, const struct seep_scenario_options *option
                      struct seep_error *err)
 {
     struct seep_chance chance = {options->seed};
-    unsigned epochs = options->epochs ? options->epochs : EPOCHS;
+    unsigned epochs = options->epochs    ? options->epochs
+                      : job->way->epochs ? job->way->epochs
+                                         : EPOCHS;
     int rc = 0;
 
     for (unsigned e = 0; e < epochs && !rc; e++) {
