@@ -72,6 +72,7 @@ struct seep_scenario {
     bool uses_device;                    /* SEEP_DEVICE_CUDA makes a difference to it */
     bool trains_gaussians;               /* takes options.images, .out and .save */
     bool has_capacity;                   /* its GPU can be full: options.capacity_bytes */
+    uint64_t machine_bytes; /* memory of the machine that it is for, at full size; 0: 64 GiB */
 
     /* Writes the input of a run into an empty folder. NULL: the scenario needs none. */
     int (*make_data)(const char *folder, double scale, uint64_t seed, struct seep_error *err);

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The machine for which a full-size scenario is meant, and what a process takes however small its
- * data. */
+/* The machine for which a full-size scenario is meant unless it says so itself, and what a process
+ * takes however small its data. */
 #define MACHINE_BYTES       (UINT64_C(64) << 30)
 #define LEAST_MACHINE_BYTES (UINT64_C(64) << 20)
 
@@ -39,9 +39,11 @@ static void add_option(struct command *c, const char *name, const char *value)
 }
 
 /* Scaled-down data are judged as on a machine scaled down likewise. */
-static uint64_t machine_of(double scale)
+static uint64_t machine_of(const struct seep_scenario *scenario, double scale)
 {
-    const double bytes = scale < 1 ? scale * (double)MACHINE_BYTES : (double)MACHINE_BYTES;
+    const double whole =
+        (double)(scenario->machine_bytes ? scenario->machine_bytes : MACHINE_BYTES);
+    const double bytes = scale < 1 ? scale * whole : whole;
 
     return bytes > (double)LEAST_MACHINE_BYTES ? (uint64_t)bytes : LEAST_MACHINE_BYTES;
 }
@@ -60,7 +62,7 @@ static int compose(const struct seep_trial *t, struct command *c, struct seep_er
     snprintf(c->seed, NUMBER_BYTES, "%" PRIu64, t->seed);
     snprintf(c->epochs, NUMBER_BYTES, "%u", t->epochs);
     snprintf(c->capacity, NUMBER_BYTES, "%" PRIu64, t->capacity);
-    snprintf(c->memory, NUMBER_BYTES, "%" PRIu64, machine_of(t->scale));
+    snprintf(c->memory, NUMBER_BYTES, "%" PRIu64, machine_of(t->scenario, t->scale));
     add(c, c->seep);
     add(c, "run");
     add(c, "-q");

@@ -3,6 +3,7 @@
 #include "kernels/lab/scenario.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int seep_maskrcnn_getitem(const struct seep_maskrcnn_loader *loader, size_t i,
                           struct seep_maskrcnn_sample *out, struct seep_error *err)
@@ -16,7 +17,12 @@ int seep_maskrcnn_getitem(const struct seep_maskrcnn_loader *loader, size_t i,
         if (!out->target)
             return -SEEP_ENOMEM;
     }
-    return seep_maskrcnn_picture(loader->dataset, i, &out->picture, err);
+    int rc = seep_maskrcnn_picture(loader->dataset, i, &out->picture, err);
+    if (!rc) {
+        out->width = out->picture->width;
+        out->height = out->picture->height;
+    }
+    return rc;
 }
 
 static int collate_picture(struct seep_maskrcnn_sample *s)
@@ -55,32 +61,69 @@ static __attribute__((noinline)) uint8_t *collate_tensor(const double *divided, 
     return tensor;
 }
 
-/* target['masks'] = torch.from_numpy(...). The tensor remembers the list that it was read from: in
- * the document a second epoch would hand tensors to cv2.imread(). */
-static int collate_masks(struct seep_maskrcnn_loader *loader, struct seep_target *target,
-                         struct seep_error *err)
+/* What a tensor was made from, or the list itself: in the document a second epoch would hand
+ * tensors to cv2.imread(). */
+static struct seep_target_value *list_of(struct seep_target_value *value)
 {
-    struct seep_target_value *masks = target->of[SEEP_TARGET_MASKS];
-    if (!masks)
-        return seep_error_set(err, SEEP_EVARIANT, "", 0,
-                              "an annotation has no 'masks' (KeyError): they were deleted from the "
-                              "dataset's own annotation");
-    struct seep_target_value *list = masks->source ? masks->source : masks;
+    return value->is_list ? value : value->source;
+}
+
+/* torch.tensor(target['boxes'], dtype=torch.float) */
+static struct seep_target_value *tensor_of_boxes(struct seep_target_value *list)
+{
+    size_t n = list->n_bytes / sizeof(double);
+    const double *from = list->bytes;
+    float *boxes = malloc(n * sizeof *boxes + 1);
+
+    for (size_t i = 0; i < n && boxes; i++)
+        boxes[i] = (float)from[i];
+    return seep_target_value_create(boxes, n * sizeof *boxes, list);
+}
+
+/* torch.tensor(target['labels'], dtype=torch.int64) */
+static struct seep_target_value *tensor_of_labels(struct seep_target_value *list)
+{
+    void *labels = malloc(list->n_bytes + 1);
+
+    if (labels && list->n_bytes)
+        memcpy(labels, list->bytes, list->n_bytes);
+    return seep_target_value_create(labels, list->n_bytes, list);
+}
+
+static int collate_boxes(struct seep_maskrcnn_loader *loader, struct seep_target *target)
+{
+    struct seep_target_value *boxes = target->of[SEEP_TARGET_BOXES],
+                             *labels = target->of[SEEP_TARGET_LABELS];
+
+    loader->n_tensors_before += !boxes->is_list && !labels->is_list;
+    boxes = tensor_of_boxes(list_of(boxes));
+    if (!boxes)
+        return -SEEP_ENOMEM;
+    seep_target_set(target, SEEP_TARGET_BOXES, boxes);
+    labels = tensor_of_labels(list_of(labels));
+    if (!labels)
+        return -SEEP_ENOMEM;
+    seep_target_set(target, SEEP_TARGET_LABELS, labels);
+    return 0;
+}
+
+/* torch.from_numpy(...) of the masks that a list names. */
+static int read_masks(struct seep_maskrcnn_loader *loader, struct seep_target_value *list,
+                      size_t count, struct seep_target_value **out, struct seep_error *err)
+{
     const struct seep_maskrcnn_source *sources = list->bytes;
-    size_t each = target->n ? (size_t)sources->width * sources->height : 0, n = target->n * each;
+    size_t each = count ? (size_t)sources->width * sources->height : 0, n = count * each;
     uint8_t *read = malloc(n + 1), *tensor = NULL;
     double *divided = NULL;
     int rc = read ? 0 : -SEEP_ENOMEM;
 
-    for (size_t i = 0; i < target->n && !rc; i++)
+    for (size_t i = 0; i < count && !rc; i++)
         rc = seep_maskrcnn_mask(loader->dataset, &sources[i], read + i * each, err);
     if (!rc) {
         divided = collate_divide(read, n);
         tensor = divided ? collate_tensor(divided, n) : NULL;
-        struct seep_target_value *value = seep_target_value_create(tensor, n, list);
-        rc = value ? 0 : -SEEP_ENOMEM;
-        if (value)
-            seep_target_set(target, SEEP_TARGET_MASKS, value);
+        *out = seep_target_value_create(tensor, n, list);
+        rc = *out ? 0 : -SEEP_ENOMEM;
     }
     loader->mask_bytes += n;
     loader->most_masks = n > loader->most_masks ? n : loader->most_masks;
@@ -89,16 +132,59 @@ static int collate_masks(struct seep_maskrcnn_loader *loader, struct seep_target
     return rc;
 }
 
+/* `list`: where masks go in place of the target, or NULL. */
+static int collate_target(struct seep_maskrcnn_loader *loader, struct seep_target *target,
+                          struct seep_target_value **list, struct seep_error *err)
+{
+    struct seep_target_value *masks = target->of[SEEP_TARGET_MASKS];
+    int rc = collate_boxes(loader, target);
+
+    if (rc)
+        return rc;
+    if (!masks)
+        return seep_error_set(err, SEEP_EVARIANT, "", 0,
+                              "an annotation has no 'masks' (KeyError): they were deleted from the "
+                              "dataset's own annotation");
+    rc = read_masks(loader, list_of(masks), target->n, &masks, err);
+    if (rc)
+        return rc;
+    if (list)
+        *list = masks;
+    else
+        seep_target_set(target, SEEP_TARGET_MASKS, masks);
+    return 0;
+}
+
 int seep_maskrcnn_collate(struct seep_maskrcnn_loader *loader, struct seep_maskrcnn_sample *samples,
                           size_t n, struct seep_error *err)
 {
+    size_t before = loader->mask_bytes;
     int rc = 0;
 
     for (size_t i = 0; i < n && !rc; i++) {
-        rc = collate_picture(&samples[i]);
+        struct seep_maskrcnn_sample *s = &samples[i];
+        rc = collate_picture(s);
         if (!rc)
-            rc = collate_masks(loader, samples[i].target, err);
+            loader->image_bytes += s->pixels->n_bytes;
+        if (!rc && loader->images_in_dict) {
+            seep_target_set(s->target, SEEP_TARGET_IMAGE, s->pixels);
+            s->pixels = NULL;
+        }
+        if (!rc && !loader->has_all_masks)
+            rc = collate_target(loader, s->target, loader->masks_in_list ? &s->masks : NULL, err);
     }
+    size_t masks = loader->mask_bytes - before;
+    loader->most_batch_masks = masks > loader->most_batch_masks ? masks : loader->most_batch_masks;
+    return rc;
+}
+
+int seep_maskrcnn_read_all(struct seep_maskrcnn_loader *loader, struct seep_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < loader->dataset->coco->n_images && !rc; i++)
+        rc = collate_target(loader, loader->dataset->cache[i], NULL, err);
+    loader->has_all_masks = !rc;
     return rc;
 }
 
@@ -108,5 +194,6 @@ void seep_maskrcnn_sample_fini(struct seep_maskrcnn_sample *sample)
         seep_target_free(sample->target);
     seep_image_free(sample->picture);
     seep_target_value_drop(sample->pixels);
+    seep_target_value_drop(sample->masks);
     *sample = (struct seep_maskrcnn_sample){0};
 }

@@ -80,10 +80,14 @@ static struct seep_target *target_of(const struct seep_coco *coco, size_t first,
     t->of[SEEP_TARGET_BOXES] = boxes_of(coco->annotations + first, n);
     t->of[SEEP_TARGET_LABELS] = labels_of(coco->annotations + first, n);
     t->of[SEEP_TARGET_MASKS] = sources_of(coco, first, n, image);
-    if (t->of[SEEP_TARGET_BOXES] && t->of[SEEP_TARGET_LABELS] && t->of[SEEP_TARGET_MASKS])
-        return t;
-    seep_target_free(t);
-    return NULL;
+    for (int key = SEEP_TARGET_BOXES; key <= SEEP_TARGET_MASKS; key++) {
+        if (!t->of[key]) {
+            seep_target_free(t);
+            return NULL;
+        }
+        t->of[key]->is_list = true;
+    }
+    return t;
 }
 
 static int by_image(const void *a, const void *b)

@@ -92,7 +92,10 @@ static struct seep_target_value *copy_value(struct seep_target_value *value)
         return NULL;
     if (value->n_bytes)
         memcpy(bytes, value->bytes, value->n_bytes);
-    return seep_target_value_create(bytes, value->n_bytes, value->source);
+    struct seep_target_value *copy = seep_target_value_create(bytes, value->n_bytes, value->source);
+    if (copy)
+        copy->is_list = value->is_list;
+    return copy;
 }
 
 struct seep_target *seep_target_deepcopy(const struct seep_target *target)

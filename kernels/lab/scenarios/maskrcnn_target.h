@@ -1,5 +1,6 @@
 /* What a data set for Mask R-CNN hands out beside a picture: a dictionary with the keys "boxes",
- * "labels" and "masks", whose values are shared by reference, as Python's are. */
+ * "labels" and "masks", whose values are shared by reference, as Python's are. "image" is a key for
+ * whoever puts the picture into it, too. */
 #ifndef SEEP_KERNELS_MASKRCNN_TARGET_H
 #define SEEP_KERNELS_MASKRCNN_TARGET_H
 
@@ -11,6 +12,7 @@
  * them. */
 struct seep_target_value {
     unsigned n_owners;
+    bool is_list; /* as the annotations have it; else a tensor */
     size_t n_bytes;
     void *bytes;                       /* malloc()'s; NULL: they are on the GPU */
     struct seep_caching_block *on_gpu; /* NULL: they are on the host */
@@ -18,14 +20,21 @@ struct seep_target_value {
     struct seep_target_value *source; /* what a tensor was made from, kept; or NULL */
 };
 
-enum seep_target_key { SEEP_TARGET_BOXES, SEEP_TARGET_LABELS, SEEP_TARGET_MASKS, SEEP_TARGET_KEYS };
+enum seep_target_key {
+    SEEP_TARGET_BOXES,
+    SEEP_TARGET_LABELS,
+    SEEP_TARGET_MASKS,
+    SEEP_TARGET_IMAGE,
+    SEEP_TARGET_KEYS
+};
 
 struct seep_target {
     struct seep_target_value *of[SEEP_TARGET_KEYS]; /* NULL: no such key */
     size_t n;                                       /* instances */
 };
 
-/* Takes over `bytes` (malloc) in any case; `source` gets one owner more. NULL without memory. */
+/* A tensor. Takes over `bytes` (malloc) in any case; `source` gets one owner more. NULL without
+ * memory. */
 struct seep_target_value *seep_target_value_create(void *bytes, size_t n_bytes,
                                                    struct seep_target_value *source);
 

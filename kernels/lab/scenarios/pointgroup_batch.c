@@ -24,12 +24,14 @@ int seep_pointgroup_maker_init(struct seep_pointgroup_maker *m,
 
     /* A room keeps its size with fewer points: larger voxels keep the same number of points
      * each. */
-    *m = (struct seep_pointgroup_maker){.scenes = scenes,
-                                        .max_points = (size_t)(CROP_POINTS * points),
-                                        .voxel = voxel_metres / sqrt(points),
-                                        .seed = seed,
-                                        .steps_per_epoch = scenes->n_train / SEEP_POINTGROUP_BATCH,
-                                        .order_epoch = UINT64_MAX};
+    *m = (struct seep_pointgroup_maker){
+        .scenes = scenes,
+        .cut = {.max_points = (size_t)(CROP_POINTS * points), .voxel = voxel_metres / sqrt(points)},
+        .seed = seed,
+        .steps_per_epoch = scenes->n_train / SEEP_POINTGROUP_BATCH,
+        .validation_steps =
+            (scenes->n - scenes->n_train + SEEP_POINTGROUP_BATCH - 1) / SEEP_POINTGROUP_BATCH,
+        .order_epoch = UINT64_MAX};
     m->order = malloc(scenes->n_train * sizeof *m->order);
     return m->order ? seep_stream_create_cpu(1, &m->stream) : -SEEP_ENOMEM;
 }
@@ -144,36 +146,72 @@ static int collate_voxels(const struct seep_pointgroup_maker *m, struct seep_poi
     return rc;
 }
 
-int seep_pointgroup_make_batch(struct seep_pointgroup_maker *m, uint64_t task,
-                               struct seep_pointgroup_batch *out, struct seep_error *err)
+/* The batch of n scenes. */
+static int merge(struct seep_pointgroup_maker *m, const uint32_t *ids, size_t n,
+                 const struct seep_pointgroup_cut *cut, struct seep_chance chance,
+                 struct seep_pointgroup_batch *out, struct seep_error *err)
 {
     struct seep_pointgroup_piece pieces[SEEP_POINTGROUP_BATCH] = {{0}};
-    struct seep_chance chance = seep_chance_of(~m->seed, task);
     int rc = 0;
 
-    *out = (struct seep_pointgroup_batch){.task = task};
-    shuffle(m, task / m->steps_per_epoch);
-    for (size_t i = 0; i < SEEP_POINTGROUP_BATCH && !rc; i++) {
-        size_t which = m->order[task % m->steps_per_epoch * SEEP_POINTGROUP_BATCH + i];
+    for (size_t i = 0; i < n && !rc; i++) {
         struct seep_pointgroup_scene read = {0}, *scene = &read;
         if (m->scenes->loaded)
-            scene = &m->scenes->loaded[which];
+            scene = &m->scenes->loaded[ids[i]];
         else
-            rc = seep_pointgroup_read_scene(m->scenes, which, &read, err);
+            rc = seep_pointgroup_read_scene(m->scenes, ids[i], &read, err);
         if (!rc)
-            rc = seep_pointgroup_collate_scene(scene, i, m->max_points, m->voxel, &chance,
-                                               &pieces[i]);
+            rc = seep_pointgroup_collate_scene(scene, i, cut, &chance, &pieces[i]);
         free(read.points);
     }
     if (!rc)
         rc = collate_merge(pieces, out);
-    for (size_t i = 0; i < SEEP_POINTGROUP_BATCH; i++)
+    for (size_t i = 0; i < n; i++)
         free(pieces[i].block);
     if (!rc)
         rc = collate_voxels(m, out);
     if (rc)
         seep_pointgroup_batch_fini(out);
     return rc;
+}
+
+void seep_pointgroup_batch_ids(struct seep_pointgroup_maker *m, uint64_t task,
+                               uint32_t ids[SEEP_POINTGROUP_BATCH])
+{
+    shuffle(m, task / m->steps_per_epoch);
+    memcpy(ids, m->order + task % m->steps_per_epoch * SEEP_POINTGROUP_BATCH,
+           SEEP_POINTGROUP_BATCH * sizeof *ids);
+}
+
+int seep_pointgroup_train_merge(struct seep_pointgroup_maker *m, uint64_t task,
+                                const uint32_t ids[SEEP_POINTGROUP_BATCH],
+                                struct seep_pointgroup_batch *out, struct seep_error *err)
+{
+    *out = (struct seep_pointgroup_batch){.task = task};
+    return merge(m, ids, SEEP_POINTGROUP_BATCH, &m->cut, seep_chance_of(~m->seed, task), out, err);
+}
+
+int seep_pointgroup_make_batch(struct seep_pointgroup_maker *m, uint64_t task,
+                               struct seep_pointgroup_batch *out, struct seep_error *err)
+{
+    uint32_t ids[SEEP_POINTGROUP_BATCH];
+
+    seep_pointgroup_batch_ids(m, task, ids);
+    return seep_pointgroup_train_merge(m, task, ids, out, err);
+}
+
+int seep_pointgroup_validation_batch(struct seep_pointgroup_maker *m, uint64_t task,
+                                     struct seep_pointgroup_batch *out, struct seep_error *err)
+{
+    struct seep_pointgroup_cut cut = m->cut;
+    size_t first = m->scenes->n_train + task * SEEP_POINTGROUP_BATCH, n = 0;
+    uint32_t ids[SEEP_POINTGROUP_BATCH];
+
+    cut.validates = true;
+    *out = (struct seep_pointgroup_batch){.task = task};
+    for (; n < SEEP_POINTGROUP_BATCH && first + n < m->scenes->n; n++)
+        ids[n] = (uint32_t)(first + n);
+    return merge(m, ids, n, &cut, seep_chance_of(~m->seed, ~task), out, err);
 }
 
 void seep_pointgroup_batch_fini(struct seep_pointgroup_batch *batch)

@@ -19,10 +19,9 @@ struct seep_pointgroup_batch {
 /* What batches are made of, and how. One a process: it has scratch of its own. */
 struct seep_pointgroup_maker {
     const struct seep_pointgroup_scenes *scenes;
-    size_t max_points; /* of a scene: larger ones are cropped */
-    double voxel;      /* edge, metres */
+    struct seep_pointgroup_cut cut;
     uint64_t seed;
-    size_t steps_per_epoch;
+    size_t steps_per_epoch, validation_steps;
     uint32_t *order; /* [n_train] of the epoch `order_epoch` */
     uint64_t order_epoch;
     struct seep_stream *stream; /* one thread's: a loader worker has a CPU of its own at best */
@@ -34,7 +33,23 @@ SEEP_MUST_CHECK int seep_pointgroup_maker_init(struct seep_pointgroup_maker *mak
                                                double scale, uint64_t seed);
 void seep_pointgroup_maker_fini(struct seep_pointgroup_maker *maker);
 
-/* Batch number `task` of the training, counted over all epochs: the same whoever makes it. */
+/* Scenes of the training's batch number `task`, counted over all epochs. */
+void seep_pointgroup_batch_ids(struct seep_pointgroup_maker *maker, uint64_t task,
+                               uint32_t ids[SEEP_POINTGROUP_BATCH]);
+
+/* trainMerge(ids), for that batch: the same whoever makes it. */
+SEEP_MUST_CHECK int seep_pointgroup_train_merge(struct seep_pointgroup_maker *maker, uint64_t task,
+                                                const uint32_t ids[SEEP_POINTGROUP_BATCH],
+                                                struct seep_pointgroup_batch *out,
+                                                struct seep_error *err);
+
+/* Batch number `task` of a validation, in the order of its scenes; the last one may be smaller. */
+SEEP_MUST_CHECK int seep_pointgroup_validation_batch(struct seep_pointgroup_maker *maker,
+                                                     uint64_t task,
+                                                     struct seep_pointgroup_batch *out,
+                                                     struct seep_error *err);
+
+/* Both of the first two. */
 SEEP_MUST_CHECK int seep_pointgroup_make_batch(struct seep_pointgroup_maker *maker, uint64_t task,
                                                struct seep_pointgroup_batch *out,
                                                struct seep_error *err);

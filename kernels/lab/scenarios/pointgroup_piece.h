@@ -1,10 +1,11 @@
-/* One scene of a batch: augmented, cropped, in voxels. Elastic distortion is left out: it changes
- * no size. */
+/* One scene of a batch: augmented, distorted, cropped, in voxels; its colours shifted. */
 #ifndef SEEP_KERNELS_POINTGROUP_PIECE_H
 #define SEEP_KERNELS_POINTGROUP_PIECE_H
 
 #include "kernels/compute/chance.h"
 #include "kernels/lab/scenarios/pointgroup_scenes.h"
+
+#include <stdbool.h>
 
 enum { SEEP_POINTGROUP_POINT_BYTES = 112 };
 
@@ -21,18 +22,24 @@ struct seep_pointgroup_points {
 void seep_pointgroup_place_points(struct seep_pointgroup_points *points, void *block, size_t n);
 
 struct seep_pointgroup_piece {
+    size_t index; /* in its batch */
     size_t n, n_instances;
     void *block;                     /* the caller frees it */
     struct seep_pointgroup_points p; /* all but `voxel` are filled */
 };
 
-/* The scene as number `index` of its batch.
- *   max_points  of a scene: a larger one is cropped
- *   voxel       edge, metres
- *   chance      the augmentation
- * 0, -SEEP_ENOMEM; out->block is to be freed in any case. */
+/* How scenes become pieces. */
+struct seep_pointgroup_cut {
+    size_t max_points; /* of a scene: larger ones are cropped */
+    double voxel;      /* edge, metres */
+    bool validates;    /* valMerge(): flips and turns only */
+};
+
+/* The scene as number `index` of its batch; `chance` makes the augmentation. 0, -SEEP_ENOMEM;
+ * out->block is to be freed in any case. */
 SEEP_MUST_CHECK int seep_pointgroup_collate_scene(const struct seep_pointgroup_scene *scene,
-                                                  size_t index, size_t max_points, double voxel,
+                                                  size_t index,
+                                                  const struct seep_pointgroup_cut *cut,
                                                   struct seep_chance *chance,
                                                   struct seep_pointgroup_piece *out);
 

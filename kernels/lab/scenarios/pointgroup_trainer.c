@@ -13,18 +13,24 @@ enum {
     /* A made-up GPU: a second for a full batch. The trainer's thread sleeps, as it
      * does in cudaStreamSynchronize(). */
     DEVICE_NS_PER_POINT = 1500,
+    FORWARD_SHARE = 3, /* backward takes twice as long as forward */
 };
 
-/* In bytes at full size. The document's 4 GB without workers are the model, its gradients, the
- * optimizer's moments and the framework (libraries, CUDA's context on the host); and the batch in
- * the making: its scenes as read, their pieces, the whole, and the padded map, as measured at
- * 1:100. */
+/* In bytes at full size. The document's 4 GB of loading in the training thread are the model, its
+ * gradients, the optimizer's moments and the framework (libraries, CUDA's context on the host); the
+ * batch in the making: its scenes as read, their pieces, the whole, and the padded map, as measured
+ * at 1:100; and what the 16 workers that only hand out ids own. */
 static const double base_bytes = 4e9, making_bytes = 0.65e9;
 
-/* The document's 10 GB of 16 workers are 625 MB each. At 1:100 a worker was measured to have 2.5 MB
- * of batches ahead and 2.9 MB that malloc keeps of the making of one: 250 and 290 MB. The rest is
- * what a forked interpreter comes to own by writing to it, reference counts above all. */
-static const double worker_own_bytes = 0.085e9;
+/* The document's 10 GB of 16 workers are 625 MB each. At 1:100 a worker was measured to have 2.3 MB
+ * of batches ahead and 2.9 MB that malloc keeps of the making of one: 230 and 290 MB. The rest is
+ * what a forked interpreter comes to own by writing to it, reference counts above all: less where
+ * it only hands out ids. */
+static const double loading_own_bytes = 0.2e9, ids_own_bytes = 0.12e9;
+
+/* What a worker of this program has beyond that at any scale, the profiler's part included: as
+ * measured. */
+static const double worker_program_bytes = 0.4e6;
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -47,13 +53,15 @@ static double sum_of_maps(const char *which)
 
 int seep_pointgroup_trainer_init(struct seep_pointgroup_trainer *t, double scale, uint64_t seed)
 {
-    double wanted = (base_bytes - making_bytes) * seep_pointgroup_size(scale).points;
+    double workers = SEEP_POINTGROUP_WORKERS * ids_own_bytes;
+    double wanted = (base_bytes - making_bytes - workers) * seep_pointgroup_size(scale).points;
     struct seep_chance chance = {seed};
 
     /* This program, and the profiler in it (some 0.8 MB a process, at any scale), stand in for the
      * framework: memory that they use already is not allocated twice. */
     *t = (struct seep_pointgroup_trainer){.program_bytes = (size_t)sum_of_maps("Pss")};
-    t->framework_bytes = (size_t)fmax(PAGE_BYTES, wanted - (double)t->program_bytes);
+    wanted -= (double)t->program_bytes + SEEP_POINTGROUP_WORKERS * worker_program_bytes;
+    t->framework_bytes = (size_t)fmax(PAGE_BYTES, wanted);
     t->framework = malloc(t->framework_bytes);
     if (!t->framework)
         return -SEEP_ENOMEM;
@@ -72,9 +80,10 @@ void seep_pointgroup_trainer_fini(struct seep_pointgroup_trainer *t)
     *t = (struct seep_pointgroup_trainer){0};
 }
 
-void seep_pointgroup_become_worker(struct seep_pointgroup_trainer *t, double scale)
+void seep_pointgroup_become_worker(struct seep_pointgroup_trainer *t, double scale, bool loads)
 {
-    double wanted = worker_own_bytes * seep_pointgroup_size(scale).points;
+    double own = loads ? loading_own_bytes : ids_own_bytes;
+    double wanted = own * seep_pointgroup_size(scale).points;
     double more = fmax(0, wanted - sum_of_maps("Private_Dirty"));
     size_t n = (size_t)fmin(more, (double)t->framework_bytes);
 
@@ -141,17 +150,17 @@ static void backward(struct seep_pointgroup_trainer *t, const float in[4], int64
     }
 }
 
-static void wait_for_device(const struct timespec *start, size_t n_points)
+static void wait_for_device(const struct timespec *start, uint64_t device_ns)
 {
-    uint64_t ns = (uint64_t)start->tv_nsec + (uint64_t)n_points * DEVICE_NS_PER_POINT;
+    uint64_t ns = (uint64_t)start->tv_nsec + device_ns;
     struct timespec end = {start->tv_sec + (time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL))
         continue;
 }
 
-void seep_pointgroup_train(struct seep_pointgroup_trainer *t,
-                           const struct seep_pointgroup_batch *batch)
+static void run_batch(struct seep_pointgroup_trainer *t, const struct seep_pointgroup_batch *batch,
+                      bool learns)
 {
     float in[4], hidden[HIDDEN + 1], share[CLASSES];
     struct timespec start;
@@ -165,9 +174,23 @@ void seep_pointgroup_train(struct seep_pointgroup_trainer *t,
             continue;
         mean_colour(batch, v, in);
         loss += forward(t, in, label, hidden, share);
-        backward(t, in, label, hidden, share);
+        if (learns)
+            backward(t, in, label, hidden, share);
         n++;
     }
     t->loss = n ? loss / (double)n : 0;
-    wait_for_device(&start, batch->n_points);
+    wait_for_device(&start,
+                    (uint64_t)batch->n_points * DEVICE_NS_PER_POINT / (learns ? 1 : FORWARD_SHARE));
+}
+
+void seep_pointgroup_train(struct seep_pointgroup_trainer *t,
+                           const struct seep_pointgroup_batch *batch)
+{
+    run_batch(t, batch, true);
+}
+
+void seep_pointgroup_validate(struct seep_pointgroup_trainer *t,
+                              const struct seep_pointgroup_batch *batch)
+{
+    run_batch(t, batch, false);
 }

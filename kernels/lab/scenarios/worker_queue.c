@@ -33,7 +33,7 @@ struct worker {
 struct seep_worker_queue {
     unsigned n_workers;
     bool is_out;
-    uint64_t next_take, next_task;
+    uint64_t next_take, next_task, end;
     struct worker workers[];
 };
 
@@ -215,6 +215,8 @@ static bool hand_out(struct seep_worker_queue *q)
 {
     struct order order = {.task = q->next_task};
 
+    if (q->end && order.task >= q->end)
+        return true;
     if (!send_whole(q->workers[order.task % q->n_workers].socket, &order, sizeof order, -1))
         return false;
     q->next_task++;
@@ -228,11 +230,13 @@ int seep_worker_queue_create(const struct seep_worker_job *job, unsigned n_worke
 
     *out = NULL;
     if (!n_workers || n_workers > SEEP_WORKER_QUEUE_MAX_WORKERS || !depth ||
-        depth > SEEP_WORKER_QUEUE_MAX_DEPTH)
+        depth > SEEP_WORKER_QUEUE_MAX_DEPTH || (job->end && job->end <= job->first))
         return -SEEP_EINVAL;
     struct seep_worker_queue *q = calloc(1, sizeof *q + n_workers * sizeof q->workers[0]);
     if (!q)
         return -SEEP_ENOMEM;
+    q->next_take = q->next_task = job->first;
+    q->end = job->end;
     while (q->n_workers < n_workers && !rc)
         rc = start_worker(q, job, err);
     /* A worker that ends at once says why at the first take. */
@@ -262,15 +266,15 @@ static int map_result(const struct answer *answer, int fd, struct seep_parcel *o
     return 0;
 }
 
-int seep_worker_queue_take(struct seep_worker_queue *q, struct seep_parcel *out,
-                           struct seep_error *err)
+int seep_worker_queue_receive(struct seep_worker_queue *q, struct seep_parcel *out,
+                              struct seep_error *err)
 {
     unsigned at = (unsigned)(q->next_take % q->n_workers);
     struct answer answer;
     int fd, rc;
 
     *out = (struct seep_parcel){.fd = -1};
-    if (q->is_out)
+    if (q->is_out || (q->end && q->next_take >= q->end))
         return -SEEP_EINVAL;
     if (!receive_whole(q->workers[at].socket, &answer, sizeof answer, &fd))
         rc = seep_error_set(err, SEEP_EIO, "", 0, "loader worker %u is gone", at);
@@ -285,8 +289,28 @@ int seep_worker_queue_take(struct seep_worker_queue *q, struct seep_parcel *out,
         return rc;
     q->is_out = true;
     q->next_take++;
-    (void)hand_out(q); /* a worker that is gone is found when its turn comes */
     return 0;
+}
+
+void seep_worker_queue_refill(struct seep_worker_queue *q)
+{
+    (void)hand_out(q); /* a worker that is gone is found when its turn comes */
+}
+
+int seep_worker_queue_take(struct seep_worker_queue *q, struct seep_parcel *out,
+                           struct seep_error *err)
+{
+    int rc = seep_worker_queue_receive(q, out, err);
+
+    if (!rc)
+        seep_worker_queue_refill(q);
+    return rc;
+}
+
+void seep_worker_queue_stop(struct seep_worker_queue *q)
+{
+    for (unsigned i = 0; i < q->n_workers; i++)
+        shutdown(q->workers[i].socket, SHUT_RDWR);
 }
 
 void seep_worker_queue_release(struct seep_worker_queue *q, struct seep_parcel *parcel)

@@ -1,9 +1,10 @@
-/* Loader workers as PyTorch's DataLoader has them: forked processes that take tasks 0, 1, 2 … round
- * robin, and hand their results over in shared memory. Results come back in the order of the tasks,
- * so a slow worker holds up the others; each worker has up to `depth` tasks ahead of the trainer
+/* Loader workers as PyTorch's DataLoader has them: forked processes that take tasks round robin,
+ * and hand their results over in shared memory. Results come back in the order of the tasks, so a
+ * slow worker holds up the others; each worker has up to `depth` tasks ahead of the trainer
  * (prefetch_factor), and keeps the results mapped until the trainer lets go of them.
- * Tasks go on without an end, as with persistent_workers: the trainer stops when it has enough, and
- * then the queue is full. */
+ * A queue is for one pass over a loader, as the DataLoader's iterators are. Or tasks go on without
+ * an end, as with persistent_workers: the trainer stops when it has enough, and then the queue is
+ * full. */
 #ifndef SEEP_KERNELS_WORKER_QUEUE_H
 #define SEEP_KERNELS_WORKER_QUEUE_H
 
@@ -23,7 +24,8 @@ struct seep_parcel {
 };
 
 struct seep_worker_job {
-    void *arg; /* each worker has the fork's copy of what it points at */
+    void *arg;           /* each worker has the fork's copy of what it points at */
+    uint64_t first, end; /* tasks first … end − 1; end 0: first and on without an end */
 
     /* Once in each worker before its first task; NULL: nothing. */
     int (*begin)(void *arg, unsigned worker, struct seep_error *err);
@@ -50,9 +52,17 @@ SEEP_MUST_CHECK int seep_worker_queue_create(const struct seep_worker_job *job, 
 
 /* Waits for the next task's result, and hands its worker a further task. One parcel is out at a
  * time. 0, the worker's error, -SEEP_EIO where the worker is gone, -SEEP_EINVAL where one is still
- * out. */
+ * out or there is no further task. */
 SEEP_MUST_CHECK int seep_worker_queue_take(struct seep_worker_queue *queue, struct seep_parcel *out,
                                            struct seep_error *err);
+
+/* take() in two parts, for a thread that receives ahead of the trainer, as pin_memory=True has one:
+ * what the trainer has not asked for by refill() is not made. One thread may receive and release
+ * while another refills; _stop() ends a wait of the first, and the queue's use. */
+SEEP_MUST_CHECK int seep_worker_queue_receive(struct seep_worker_queue *queue,
+                                              struct seep_parcel *out, struct seep_error *err);
+void seep_worker_queue_refill(struct seep_worker_queue *queue);
+void seep_worker_queue_stop(struct seep_worker_queue *queue);
 
 /* The trainer is done with the parcel; its worker unmaps it, too. */
 void seep_worker_queue_release(struct seep_worker_queue *queue, struct seep_parcel *parcel);

@@ -70,23 +70,48 @@ static const struct texts featdepth = {
 #define NONE "0, 5000, 0, 0"
 #define ALL  "36e6, 89.6e6, 179.2e6, 179.2e6"
 #define FLAT OWNED("16, 32, 48, 88", NONE, NONE)
+#define ON_GPU(device, tensors)                                                                    \
+    "{'job': {'steps': 40}, 'timeline': {'step': [32], 'spaces': {'device:0': {'live_bytes': "     \
+    "[" device "]}, 'tensor:0': {'live_bytes': [" tensors "]}}}}"
 static const struct texts maskrcnn = {
     &seep_maskrcnn,
     0.01,
-    {OWNED("12, 32, 48, 88", ALL, NONE), FLAT, FLAT, FLAT, OWNED("12, 32, 48, 88", NONE, ALL),
-     FLAT},
-    {"{'steps_per_epoch': 40, 'mask_bytes': 179.2e6}", "null", "null",
-     "{'largest_mask_bytes': 2000000}", "null", "null"},
+    {OWNED("12, 32, 48, 88", ALL, NONE), FLAT, FLAT, FLAT, OWNED("12, 32, 48, 88", NONE, ALL), FLAT,
+     ON_GPU("115e6", "0"), ON_GPU("23e6", "0"), ON_GPU("30e6", "0"),
+     "{'findings': [{'pattern': 'aliased-cache', 'live_bytes': 294.9e6, 'plateau_step': 40}], "
+     "'timeline': {'step': [32, 48, 88], 'spaces': {'tensor:0': {'live_bytes': [147.4e6, 294.9e6, "
+     "294.9e6]}}}}",
+     "{'findings': [{'pattern': 'eager-retention', 'live_bytes': 179.2e6}]}"},
+    {"{'steps_per_epoch': 40, 'mask_bytes': 179.2e6, 'image_bytes': 294.9e6,"
+     " 'targets_with_tensors_before': 80}",
+     "null", "{'targets_with_tensors_before': 0}",
+     "{'largest_mask_bytes': 2000000, 'largest_batch_mask_bytes': 7e6,"
+     " 'targets_with_tensors_before': 0}",
+     "null", "null",
+     "{'used_live_bytes': 12e6, 'deleted_live_bytes': 7.52e6, 'used_reserved_bytes': 140e6,"
+     " 'deleted_reserved_bytes': 140e6}",
+     "{'used_live_bytes': 12e6, 'deleted_live_bytes': 7.52e6, 'used_reserved_bytes': 103e6,"
+     " 'deleted_reserved_bytes': 103e6, 'emptied_reserved_bytes': 23e6}",
+     "{'targets_with_tensors_before': 80}", "null", "null"},
 };
 
+#define WORKER "{'role': 'loader-worker'}"
+#define FOUR   WORKER ", " WORKER ", " WORKER ", " WORKER
+#define EIGHT  FOUR ", " FOUR
+#define LOADED(more)                                                                               \
+    "{" more "'processes': [{'role': 'trainer'}, " EIGHT ", " EIGHT ", " EIGHT ", " EIGHT "]}"
+#define PEAK(bytes) LOADED("'job': {'pss_peak_bytes': " bytes ", 'limit_bytes': 172e6}, ")
 static const struct texts pointgroup = {
     &seep_pointgroup,
     0.01,
-    {"{'job': {'pss_peak_bytes': 250000000}}", "{'job': {'pss_peak_bytes': 40000000}}",
-     "{'job': {'pss_peak_bytes': 140000000}}"},
-    {"{'loss': 0.5, 'dataset_bytes': 110000000}",
-     "{'loss': 0.5, 'batch_seconds': 0.02, 'own_batch_seconds': 0.02}",
-     "{'loss': 0.5, 'batch_seconds': 0.01, 'own_batch_seconds': 0.01}"},
+    {PEAK("250000000"), PEAK("40000000"), PEAK("140000000"), LOADED(""),
+     LOADED("'spaces': {'pinned': {'peak_bytes': 70e6}}, ")},
+    {"{'epochs': 1, 'validation_loss': 0.5, 'dataset_bytes': 110000000}",
+     "{'epochs': 1, 'validation_loss': 0.5, 'batch_seconds': 0.02, 'own_batch_seconds': 0.02}",
+     "{'epochs': 1, 'validation_loss': 0.5, 'batch_seconds': 0.01, 'own_batch_seconds': 0.01}",
+     "{'epochs': 1, 'validation_loss': 0.5}",
+     "{'epochs': 1, 'validation_loss': 0.5, 'pinned_bytes': 70e6, 'pinned_asked_bytes': 40e6,"
+     " 'pinned_batches': 33}"},
 };
 
 /* 100 pictures of 1 MB in 200 steps, beside 5 MB. */
@@ -195,6 +220,24 @@ static const struct {
     {&maskrcnn, 4, true, "spaces.device:0.peak_bytes", 176e6, "memory that the driver gave"},
     {&maskrcnn, 1, true, "job.steps", 55, "the step in which it fails"},
     {&maskrcnn, 3, true, "sites.0.peak_bytes", 2e6, "masks / 255"},
+    {&maskrcnn, 3, false, "largest_batch_mask_bytes", 10e6, "all-masks: over those of the largest"},
+    {&maskrcnn, 0, false, "targets_with_tensors_before", 0, "alias: targets with tensors"},
+    {&maskrcnn, 2, false, "targets_with_tensors_before", 1, "shallow: targets with tensors"},
+    {&maskrcnn, 3, false, "targets_with_tensors_before", 80, "deep: targets with tensors"},
+    {&maskrcnn, 8, false, "targets_with_tensors_before", 0, "masks-in-list: targets with tensors"},
+    {&maskrcnn, 6, true, "job.steps", 30, "del-on-gpu: the step in which it fails"},
+    {&maskrcnn, 6, true, "timeline.spaces.tensor:0.live_bytes.0", 40e6,
+     "del-on-gpu: masks that the dataset owns"},
+    {&maskrcnn, 6, false, "deleted_live_bytes", 12e6, "del-on-gpu: live memory that del frees"},
+    {&maskrcnn, 6, false, "deleted_reserved_bytes", 135e6, "del-on-gpu: reserved memory after del"},
+    {&maskrcnn, 7, false, "emptied_reserved_bytes", 80e6, "reserved memory after empty_cache"},
+    {&maskrcnn, 7, true, "timeline.spaces.device:0.live_bytes.0", 100e6, "reserved between steps"},
+    {&maskrcnn, 8, true, "timeline.spaces.tensor:0.live_bytes.0", 90e6,
+     "masks-in-list: masks that the dataset owns"},
+    {&maskrcnn, 9, true, "findings.0.live_bytes", 180e6, "images-in-dict: images that the dataset"},
+    {&maskrcnn, 9, true, "timeline.spaces.tensor:0.live_bytes.1", 180e6,
+     "images-in-dict: images that the dataset"},
+    {&maskrcnn, 10, true, "findings.0.live_bytes", 90e6, "all-masks: masks in memory"},
     {&pointgroup, 0, true, "job.pss_peak_bytes", 220e6, "eager: peak PSS"},
     {&pointgroup, 1, true, "job.pss_peak_bytes", 45e6, "in-thread: peak PSS"},
     {&pointgroup, 2, true, "job.pss_peak_bytes", 160e6, "worker: peak PSS"},
@@ -202,7 +245,18 @@ static const struct {
     {&pointgroup, 2, true, "job.pss_peak_bytes", 110e6, "worker - in-thread"},
     {&pointgroup, 0, false, "dataset_bytes", 90e6, "the dataset, 40 bytes"},
     {&pointgroup, 2, false, "own_batch_seconds", 0.015, "the training thread's own time"},
-    {&pointgroup, 2, false, "loss", 0.51, "all variants train alike"},
+    {&pointgroup, 2, false, "validation_loss", 0.51, "all variants train alike"},
+    {&pointgroup, 0, true, "job.limit_bytes", 260e6, "eager: peak PSS in a machine of 16 GiB"},
+    {&pointgroup, 0, true, "job.limit_bytes", 120e6, "eager: peak PSS in a machine of 32 GiB"},
+    {&pointgroup, 2, true, "job.limit_bytes", 130e6, "worker: peak PSS in a machine"},
+    {&pointgroup, 1, true, "job.limit_bytes", 39e6, "in-thread: peak PSS in a machine"},
+    {&pointgroup, 0, true, "processes.1.role", 0, "eager: loader workers"},
+    {&pointgroup, 1, false, "epochs", 2, "in-thread: loader workers"},
+    {&pointgroup, 3, true, "processes.2.role", 0, "worker-persistent: loader workers"},
+    {&pointgroup, 4, true, "spaces.pinned.peak_bytes", 71e6, "pinned memory as seep sees it"},
+    {&pointgroup, 4, false, "pinned_batches", 40, "batches in pinned memory at once"},
+    {&pointgroup, 4, false, "pinned_asked_bytes", 71e6, "by rounding up"},
+    {&pointgroup, 4, false, "pinned_asked_bytes", 30e6, "by rounding up"},
     {&splat, 0, true, "spaces.host.peak_bytes", 15e6, "peak, eager : lazy-evicting"},
     {&splat, 3, true, "spaces.host.peak_bytes", 20e6, "lazy-carrying: extra peak"},
     {&splat, 1, true, "timeline.spaces.host.live_bytes.0", 60e6, "from step N / 4 on"},

@@ -188,6 +188,43 @@ TEST(epochs_are_shuffled_anew)
     seep_pointgroup_batch_fini(&other);
 }
 
+TEST(training_batches_are_distorted_and_coloured_and_validation_goes_through_the_rest)
+{
+    struct seep_pointgroup_scene scene;
+    struct seep_pointgroup_piece one, other;
+    struct seep_pointgroup_cut cut = {.max_points = SIZE_MAX, .voxel = 0.02, .validates = true};
+    struct seep_chance chance = {4};
+    struct seep_pointgroup_batch batch;
+    double extent[2] = {0};
+
+    ck_assert_int_eq(seep_pointgroup_read_scene(&scenes, 0, &scene, NULL), 0);
+    ck_assert_int_eq(seep_pointgroup_collate_scene(&scene, 0, &cut, &chance, &one), 0);
+    cut.validates = false;
+    ck_assert_int_eq(seep_pointgroup_collate_scene(&scene, 0, &cut, &chance, &other), 0);
+    ck_assert_uint_eq(one.n, scene.n);
+    ck_assert_uint_eq(other.n, scene.n);
+    float shift = other.p.feats[0][0] - scene.points[0].rgb[0];
+    ck_assert_float_ne(shift, 0);
+    for (size_t i = 0; i < scene.n; i++) {
+        ck_assert_float_eq(one.p.feats[i][0], scene.points[i].rgb[0]);
+        ck_assert_float_eq_tol(other.p.feats[i][0] - scene.points[i].rgb[0], shift, 1e-5f);
+        /* A height of a validation's piece is the scene's own; the distortion moves it. */
+        extent[0] =
+            fmax(extent[0], fabs(0.02 * (double)one.p.locs[i][3] - (double)one.p.xyz[i][2]));
+        extent[1] =
+            fmax(extent[1], fabs(0.02 * (double)other.p.locs[i][3] - (double)other.p.xyz[i][2]));
+    }
+    ck_assert_double_gt(extent[1], extent[0] + 0.05);
+    free(one.block);
+    free(other.block);
+    free(scene.points);
+    ck_assert_uint_eq(maker.validation_steps, (scenes.n - scenes.n_train + 3) / 4);
+    ck_assert_int_eq(seep_pointgroup_validation_batch(&maker, 0, &batch, NULL), 0);
+    ck_assert_int_eq(batch.points.locs[batch.n_points - 1][0],
+                     (int64_t)(scenes.n - scenes.n_train) - 1);
+    seep_pointgroup_batch_fini(&batch);
+}
+
 TEST(large_scenes_are_cropped_in_the_batch)
 {
     struct seep_pointgroup_scene scene;
@@ -196,7 +233,8 @@ TEST(large_scenes_are_cropped_in_the_batch)
 
     ck_assert_int_eq(seep_pointgroup_read_scene(&scenes, 0, &scene, NULL), 0);
     for (size_t most = 0; most < ROOM_POINTS; most += 150) {
-        ck_assert_int_eq(seep_pointgroup_collate_scene(&scene, 0, most, 0.2, &chance, &piece), 0);
+        struct seep_pointgroup_cut cut = {.max_points = most, .voxel = 0.2};
+        ck_assert_int_eq(seep_pointgroup_collate_scene(&scene, 0, &cut, &chance, &piece), 0);
         ck_assert_uint_le(piece.n, most);
         ck_assert_uint_ge(piece.n, most / 2);
         free(piece.block);
@@ -254,6 +292,7 @@ static void make_annotations(void)
     };
     struct seep_coco coco = {images, annotations, 2, 2};
 
+    annotations[0].bbox[2] = annotations[0].bbox[3] = 12;
     annotations[0].ring_starts = (size_t[]){0, 3};
     annotations[1].ring_starts = (size_t[]){0, 4};
     make_folder();
@@ -297,6 +336,54 @@ TEST(masks_are_ones_where_the_polygons_are, .setup = make_annotations, .teardown
     ck_assert_uint_le(ones[0], 25);
     ck_assert_uint_ge(ones[1], 60);
     ck_assert_uint_le(ones[1], 91);
+    seep_maskrcnn_sample_fini(&sample);
+}
+
+TEST(boxes_and_labels_become_tensors_and_stay_so_without_a_copy, .to = 2, .setup = make_annotations,
+     .teardown = drop_annotations)
+{
+    loader.copies = _i ? seep_target_copy : NULL;
+    for (int epoch = 0; epoch < 2; epoch++) {
+        struct seep_maskrcnn_sample sample = use(0);
+        const struct seep_target_value *boxes = sample.target->of[SEEP_TARGET_BOXES],
+                                       *labels = sample.target->of[SEEP_TARGET_LABELS];
+        ck_assert(!boxes->is_list && !labels->is_list);
+        ck_assert_uint_eq(boxes->n_bytes, 2 * 4 * sizeof(float));
+        ck_assert_uint_eq(labels->n_bytes, 2 * sizeof(int64_t));
+        ck_assert_float_eq(((float *)boxes->bytes)[6],
+                           12); /* of the triangle, which is the second */
+        ck_assert_int_eq(((int64_t *)labels->bytes)[1], 3);
+        seep_maskrcnn_sample_fini(&sample);
+        ck_assert_int_eq(dataset.cache[0]->of[SEEP_TARGET_BOXES]->is_list, _i);
+    }
+    ck_assert_uint_eq(loader.n_tensors_before, _i ? 0 : 1);
+}
+
+TEST(what_is_in_a_list_is_not_the_data_sets, .to = 2, .setup = make_annotations,
+     .teardown = drop_annotations)
+{
+    loader.masks_in_list = true;
+    loader.images_in_dict = _i;
+    struct seep_maskrcnn_sample sample = use(0);
+    ck_assert_uint_eq(sample.masks->n_bytes, 2 * WIDTH * HEIGHT);
+    ck_assert(_i ? !sample.pixels : sample.pixels != NULL);
+    seep_maskrcnn_sample_fini(&sample);
+    const struct seep_target *cached = dataset.cache[0];
+    ck_assert(cached->of[SEEP_TARGET_MASKS]->is_list);
+    ck_assert_uint_eq(cached->of[SEEP_TARGET_MASKS]->n_owners, 1);
+    ck_assert(_i ? cached->of[SEEP_TARGET_IMAGE]->n_bytes == 3 * 4 * WIDTH * HEIGHT
+                 : !cached->of[SEEP_TARGET_IMAGE]);
+}
+
+TEST(all_masks_can_be_read_before_the_first_step, .setup = make_annotations,
+     .teardown = drop_annotations)
+{
+    ck_assert_int_eq(seep_maskrcnn_read_all(&loader, NULL), 0);
+    ck_assert_uint_eq(loader.mask_bytes, 2 * WIDTH * HEIGHT);
+    const void *masks = dataset.cache[0]->of[SEEP_TARGET_MASKS];
+    struct seep_maskrcnn_sample sample = use(0);
+    ck_assert_ptr_eq(sample.target->of[SEEP_TARGET_MASKS], masks);
+    ck_assert_uint_eq(loader.mask_bytes, 2 * WIDTH * HEIGHT);
     seep_maskrcnn_sample_fini(&sample);
 }
 

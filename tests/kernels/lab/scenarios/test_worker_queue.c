@@ -223,6 +223,26 @@ TEST(a_worker_that_cannot_begin_says_why)
     seep_worker_queue_destroy(queue);
 }
 
+TEST(a_pass_has_a_first_task_and_a_last, .to = 4)
+{
+    static const uint64_t ends[] = {8, 9, 13, 50}; /* fewer than the queue holds, and more */
+    struct seep_worker_job job = {
+        .arg = notes, .first = 7, .end = ends[_i], .begin = begin, .make = make};
+    struct seep_worker_queue *queue;
+    struct seep_parcel parcel;
+
+    ck_assert_int_eq(seep_worker_queue_create(&job, 3, 2, &queue, NULL), 0);
+    for (uint64_t task = 7; task < ends[_i]; task++) {
+        ck_assert_int_eq(seep_worker_queue_take(queue, &parcel, NULL), 0);
+        ck_assert_uint_eq(parcel.task, task);
+        ck_assert(is_filled(&parcel));
+        seep_worker_queue_release(queue, &parcel);
+    }
+    ck_assert_int_eq(seep_worker_queue_take(queue, &parcel, NULL), -SEEP_EINVAL);
+    ck_assert_uint_eq(settled(ends[_i] - 7), ends[_i] - 7);
+    seep_worker_queue_destroy(queue);
+}
+
 TEST(a_killed_worker_is_an_error_and_no_hang)
 {
     struct seep_error err = {0};
@@ -284,6 +304,8 @@ TEST(sizes_that_make_no_sense_are_refused)
     ck_assert_int_eq(
         seep_worker_queue_create(&job, 1, SEEP_WORKER_QUEUE_MAX_DEPTH + 1, &queue, NULL),
         -SEEP_EINVAL);
+    job.first = job.end = 5;
+    ck_assert_int_eq(seep_worker_queue_create(&job, 1, 1, &queue, NULL), -SEEP_EINVAL);
     ck_assert_int_eq(seep_parcel_alloc(0, &parcel), -SEEP_EINVAL);
     ck_assert_int_ne(seep_parcel_alloc(SIZE_MAX / 2, &parcel), 0);
     seep_parcel_drop(&parcel);
