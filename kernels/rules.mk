@@ -6,7 +6,7 @@ PUBLIC_HEADERS := libprof/base/error.h kernels/compute/stream.h kernels/voxels/v
 	$(patsubst %,kernels/formats/%.h,ply ply_types gaussian_ply colmap colmap_types nerf nerf_types scannet scannet_types \
 	coco coco_types image image_types npy npz)
 # What times the kernels, or is what they are held against, stays in seep-lab.
-OF_THE_LAB := %_bench.c %_bench_room.c %_baseline.c %_garden.c kernels/splat/splat_reference%
+OF_THE_LAB := %_bench.c %_bench_room.c %_baseline.c %_race.c %_inputs.c %_garden.c kernels/splat/splat_reference%
 KERNELS_SOURCES := libprof/base/error.c libprof/base/text.c \
 	$(filter-out kernels/lab/% $(OF_THE_LAB),$(KERNELS))
 KERNELS_OBJECTS := $(call obj,$(KERNELS_SOURCES)) $(patsubst %,$(BUILD)/obj/%.o,$(LAB_CUDA:.cc=))

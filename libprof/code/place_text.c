@@ -1,6 +1,7 @@
 #include "libprof/code/place_text.h"
 
 #include "libprof/base/text.h"
+#include "libprof/code/function_kinds.h"
 
 #include <string.h>
 
@@ -20,8 +21,9 @@ static char *native_text(const struct seep_code *code, uint32_t frame)
 
     if (seep_symbols_resolve(code->symbols, &frame, 1))
         return NULL;
-    if (seep_symbols_get(code->symbols, frame, &symbol) && symbol[0].function)
-        return strdup(symbol[0].function);
+    symbol = seep_function_kinds_symbol(code->lines->kinds, code->symbols, frame);
+    if (symbol && symbol->function)
+        return strdup(symbol->function);
     return strdup(
         f->source ? seep_text_base(seep_dictionary_text(&m->dict, m->dict.modules[f->source].path))
                   : "unknown code");

@@ -34,6 +34,7 @@ static void add_use(const struct seep_model *m, const struct seep_model_process 
 
     if (!its->looks)
         return;
+    d->looked = true;
     d->capacity_bytes = larger(d->capacity_bytes, its->capacity_bytes);
     d->used_bytes = seep_sum(d->used_bytes, its->used_bytes);
     d->used_peak_bytes = seep_sum(d->used_peak_bytes, its->used_peak_bytes);

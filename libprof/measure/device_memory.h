@@ -6,6 +6,7 @@
 #include "libprof/model/model.h"
 
 struct seep_device_memory {
+    bool looked;             /* the driver was asked */
     uint64_t capacity_bytes; /* by the driver, or, if that is less, as the program announced */
     /* By the driver, as of each process's last look; all 0 without one. */
     uint64_t used_bytes, used_peak_bytes; /* by the job, contexts and code included */

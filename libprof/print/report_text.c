@@ -168,9 +168,9 @@ static const char *shortage_ends_text(const json_t *its)
 {
     if (json_is_true(json_object_get(its, "retried")))
         return ". The program then asked for less and got it.";
-    return strcmp(seep_get_text(its, "source", "allocator"), "host") == 0
-               ? ""
-               : ". The CUDA runtime refused it; the caller may have tried again.";
+    return strcmp(seep_get_text(its, "source", "allocator"), "runtime") == 0
+               ? ". The CUDA runtime refused it; the caller may have tried again."
+               : "";
 }
 
 static void put_shortage(const struct page *p, FILE *to, const json_t *its)
@@ -178,11 +178,12 @@ static void put_shortage(const struct page *p, FILE *to, const json_t *its)
     const char *source = seep_get_text(its, "source", "allocator");
     char words[SEEP_SPACE_WORDS], when[SEEP_WHEN_TEXT];
 
+    seep_space_words(seep_get_text(its, "space", "?"), words);
     if (strcmp(source, "host") == 0)
         fputs("Out of host memory: ", to);
     else
-        fprintf(to, "CUDA out of memory (%s): ",
-                seep_space_words(seep_get_text(its, "space", "?"), words));
+        fprintf(to, "%s (%s): ",
+                strcmp(source, "program") == 0 ? "Out of memory" : "CUDA out of memory", words);
     seep_put_size(to, seep_get_number(its, "asked_bytes"));
     fprintf(to, " requested %s",
             seep_get_when(p->unit, seep_get_number(its, "step"), p->steps, when));
@@ -190,7 +191,7 @@ static void put_shortage(const struct page *p, FILE *to, const json_t *its)
         fputs(", ", to);
         seep_put_frame(to, json_object_get(its, "frame"), p->cwd);
     }
-    if (strcmp(source, "allocator") != 0) {
+    if (!(seep_get_number(its, "reserved_bytes") > 0)) {
         fputs(shortage_ends_text(its), to);
         return;
     }

@@ -37,7 +37,7 @@ static json_t *count_if(bool known, uint64_t n)
 static json_t *device_json(const struct seep_model *m, int device,
                            const struct seep_device_memory *d, bool *failed)
 {
-    const bool looked = d->capacity_bytes || d->used_peak_bytes;
+    const bool looked = d->looked;
     json_t *json = json_object();
 
     seep_json_set(json, "device", json_integer(device), failed);

@@ -27,6 +27,7 @@ class OwnPools(SeepCase):
         self.assertEqual(found["title"], "Out of memory on GPU 0: 7.0 MiB requested; 16.0 MiB free, but in pieces of at most 2.0 MiB")
         self.says(found, "the job's own allocator had 48.0 MiB allocated, 16.0 MiB reserved but unallocated; the GPU has 64.0 MiB")
         self.says(found, "Unallocated memory lies in 8 pieces of at most 2.0 MiB")
+        self.says(found, "Kept from before, 48.0 MiB: fragmented 48.0 MiB (100 %)")
         self.says(found, "The process then ended with exit status 1")
         self.assertEqual({k: found["shortage"][k] for k in ("asked_bytes", "allocated_bytes", "unallocated_bytes",
                                                             "unallocated_pieces", "largest_piece_bytes", "fits_bytes")},
