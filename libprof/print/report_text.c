@@ -191,7 +191,7 @@ static void put_shortage(const struct page *p, FILE *to, const json_t *its)
         fputs(", ", to);
         seep_put_frame(to, json_object_get(its, "frame"), p->cwd);
     }
-    if (!(seep_get_number(its, "reserved_bytes") > 0)) {
+    if (strcmp(source, "allocator") != 0 && !(seep_get_number(its, "reserved_bytes") > 0)) {
         fputs(shortage_ends_text(its), to);
         return;
     }
