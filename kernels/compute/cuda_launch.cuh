@@ -4,16 +4,31 @@
 #ifndef SEEP_KERNELS_CUDA_LAUNCH_CUH
 #define SEEP_KERNELS_CUDA_LAUNCH_CUH
 
+#include "kernels/compute/cuda_device.cuh"
 #include "kernels/compute/stream.h"
 
 #include <cuda_runtime.h>
 
 constexpr unsigned SEEP_BLOCK = 256; /* threads in every block */
 
-static inline cudaStream_t seep_cuda_of(const struct seep_stream *stream)
+/* What each twin begins with: the CUDA stream, whose device is current meanwhile. */
+class seep_cuda_turn
 {
-    return static_cast<cudaStream_t>(seep_stream_cuda(stream));
-}
+  public:
+    explicit seep_cuda_turn(const struct seep_stream *from)
+        : device(seep_stream_cuda_device(from)),
+          stream(static_cast<cudaStream_t>(seep_stream_cuda(from)))
+    {
+    }
+    operator cudaStream_t() const
+    {
+        return stream;
+    }
+
+  private:
+    seep_on_device device;
+    cudaStream_t stream;
+};
 
 /* 0 or -SEEP_EDEVICE. Clears CUDA's error, which the next call would report otherwise. */
 static inline int seep_cuda_status(cudaError_t error)

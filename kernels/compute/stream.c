@@ -15,6 +15,7 @@ struct seep_stream {
     enum seep_device device;
     void *cuda; /* cudaStream_t */
     int cuda_device;
+    bool owned;                             /* `cuda` is ours */
     char space[sizeof "device:2147483647"]; /* seep's space for the device's blocks */
     unsigned n_threads;
     pthread_t threads[MAX_THREADS];
@@ -26,6 +27,12 @@ struct seep_stream {
     seep_stream_work *work;
     void *arg;
 };
+
+/* Not by `cuda`: the default stream is NULL. */
+static bool is_cuda(const struct seep_stream *s)
+{
+    return s->device == SEEP_DEVICE_CUDA;
+}
 
 struct start {
     struct seep_stream *stream;
@@ -93,26 +100,45 @@ int seep_stream_create_cpu(unsigned n_threads, struct seep_stream **out)
     return 0;
 }
 
-int seep_stream_create_cuda(int device, struct seep_stream **out, struct seep_error *err)
+/*   why  NULL, or why there can be none */
+static int make_cuda(int device, void *cuda, bool owned, const char *why, struct seep_stream **out,
+                     struct seep_error *err)
 {
-    struct seep_stream *s = calloc(1, sizeof *s);
+    struct seep_stream *s;
 
-    if (!s)
+    if (why)
+        return seep_error_set(err, SEEP_EDEVICE, "", 0, "no CUDA device: %s", why);
+    s = calloc(1, sizeof *s);
+    if (!s) {
+        if (owned)
+            seep_cuda_stream_destroy(device, cuda);
         return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
-    s->device = SEEP_DEVICE_CUDA;
-    s->n_threads = 1;
+    }
+    *s = (struct seep_stream){.device = SEEP_DEVICE_CUDA,
+                              .cuda = cuda,
+                              .cuda_device = device,
+                              .owned = owned,
+                              .n_threads = 1};
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->begins, NULL);
     pthread_cond_init(&s->ends, NULL);
-    const char *why = seep_cuda_stream_create(device, &s->cuda);
-    if (why) {
-        seep_stream_destroy(s);
-        return seep_error_set(err, SEEP_EDEVICE, "", 0, "no CUDA device: %s", why);
-    }
-    s->cuda_device = device;
     snprintf(s->space, sizeof s->space, "device:%d", device);
     *out = s;
     return 0;
+}
+
+int seep_stream_create_cuda(int device, struct seep_stream **out, struct seep_error *err)
+{
+    void *cuda = NULL;
+    const char *why = seep_cuda_stream_create(device, &cuda);
+
+    return make_cuda(device, cuda, true, why, out, err);
+}
+
+int seep_stream_of_cuda(int device, void *cuda_stream, struct seep_stream **out,
+                        struct seep_error *err)
+{
+    return make_cuda(device, cuda_stream, false, seep_cuda_check(device), out, err);
 }
 
 void seep_stream_destroy(struct seep_stream *s)
@@ -125,10 +151,8 @@ void seep_stream_destroy(struct seep_stream *s)
     pthread_mutex_unlock(&s->lock);
     for (unsigned i = 1; i < s->n_threads; i++)
         pthread_join(s->threads[i], NULL);
-    if (s->cuda) {
-        seep_cuda_use(s->cuda_device);
-        seep_cuda_stream_destroy(s->cuda);
-    }
+    if (s->owned)
+        seep_cuda_stream_destroy(s->cuda_device, s->cuda);
     pthread_cond_destroy(&s->ends);
     pthread_cond_destroy(&s->begins);
     pthread_mutex_destroy(&s->lock);
@@ -147,9 +171,12 @@ unsigned seep_stream_threads(const struct seep_stream *s)
 
 void *seep_stream_cuda(const struct seep_stream *s)
 {
-    if (s->cuda)
-        seep_cuda_use(s->cuda_device);
     return s->cuda;
+}
+
+int seep_stream_cuda_device(const struct seep_stream *s)
+{
+    return is_cuda(s) ? s->cuda_device : -1;
 }
 
 void seep_stream_run(struct seep_stream *s, seep_stream_work *work, void *arg)
@@ -174,15 +201,14 @@ void seep_stream_run(struct seep_stream *s, seep_stream_work *work, void *arg)
 
 int seep_stream_wait(struct seep_stream *s)
 {
-    return s->cuda ? seep_cuda_stream_wait(seep_stream_cuda(s)) : 0;
+    return is_cuda(s) ? seep_cuda_stream_wait(s->cuda_device, s->cuda) : 0;
 }
 
 int seep_stream_alloc(struct seep_stream *s, size_t bytes, void **out)
 {
     *out = NULL;
-    if (s->cuda) {
-        seep_cuda_use(s->cuda_device);
-        int rc = seep_cuda_alloc(bytes, out);
+    if (is_cuda(s)) {
+        int rc = seep_cuda_alloc(s->cuda_device, bytes, out);
         if (!rc)
             seep_block_made(s->space, *out, bytes);
         return rc;
@@ -192,20 +218,19 @@ int seep_stream_alloc(struct seep_stream *s, size_t bytes, void **out)
 
 void seep_stream_free(struct seep_stream *s, void *block)
 {
-    if (!s->cuda) {
+    if (!is_cuda(s)) {
         free(block);
         return;
     }
-    seep_cuda_use(s->cuda_device);
     if (block)
         seep_block_gone(s->space, block);
-    seep_cuda_free(block);
+    seep_cuda_free(s->cuda_device, block);
 }
 
 int seep_stream_upload(struct seep_stream *s, void *to, const void *from, size_t bytes)
 {
-    if (s->cuda)
-        return seep_cuda_copy(seep_stream_cuda(s), to, from, bytes);
+    if (is_cuda(s))
+        return seep_cuda_copy(s->cuda_device, s->cuda, to, from, bytes);
     memcpy(to, from, bytes);
     return 0;
 }

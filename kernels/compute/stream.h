@@ -21,10 +21,17 @@ struct seep_stream;
  * one. Returns 0, -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_stream_create_cpu(unsigned n_threads, struct seep_stream **out);
 
-/* A stream of CUDA device `device`; a thread may use streams of several. -SEEP_EDEVICE where there
- * is none, or this build has no CUDA or no code for it; *err says why. */
+/* A new stream of CUDA device `device`, which does not wait for the default stream; a thread may
+ * use streams of several devices. -SEEP_EDEVICE where there is none, or this build has no CUDA or
+ * no code for it; *err says why. */
 SEEP_MUST_CHECK int seep_stream_create_cuda(int device, struct seep_stream **out,
                                             struct seep_error *err);
+
+/* The caller's own stream of CUDA device `device`, a cudaStream_t (NULL: the default one): kernels
+ * run on it, in order with the caller's work. It stays the caller's and must live until _destroy.
+ * Status as above. */
+SEEP_MUST_CHECK int seep_stream_of_cuda(int device, void *cuda_stream, struct seep_stream **out,
+                                        struct seep_error *err);
 
 void seep_stream_destroy(struct seep_stream *stream); /* NULL: nothing */
 
@@ -39,9 +46,10 @@ typedef void seep_stream_work(void *arg, unsigned thread, unsigned n_threads);
 void seep_stream_run(struct seep_stream *stream, seep_stream_work *work, void *arg);
 unsigned seep_stream_threads(const struct seep_stream *stream);
 
-/* CUDA streams: the cudaStream_t, whose device is the calling thread's from here on. NULL
- * otherwise. */
+/* CUDA streams: the cudaStream_t, and the number of its device; else NULL and −1. Neither these nor
+ * kernels change the calling thread's current device: it is the same when they return. */
 void *seep_stream_cuda(const struct seep_stream *stream);
+int seep_stream_cuda_device(const struct seep_stream *stream);
 
 /* Memory of the stream's device: malloc (64-byte aligned), or cudaMalloc, announced to seep in the
  * space "device:N". Freeing waits for work on the block. Copies are in order with the stream's work

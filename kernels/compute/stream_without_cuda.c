@@ -4,44 +4,44 @@
 
 #include "libprof/base/error.h"
 
-const char *seep_cuda_stream_create(int device, void **stream)
+const char *seep_cuda_check(int device)
 {
     (void)device;
-    *stream = NULL;
     return "this seep-lab was built without CUDA";
 }
 
-void seep_cuda_stream_destroy(void *stream)
+const char *seep_cuda_stream_create(int device, void **stream)
 {
-    (void)stream;
+    *stream = NULL;
+    return seep_cuda_check(device);
 }
 
-void seep_cuda_use(int device)
+void seep_cuda_stream_destroy(int device, void *stream)
 {
-    (void)device;
+    (void)device, (void)stream;
 }
 
-int seep_cuda_stream_wait(void *stream)
+int seep_cuda_stream_wait(int device, void *stream)
 {
-    (void)stream;
+    (void)device, (void)stream;
     return -SEEP_EDEVICE;
 }
 
-int seep_cuda_alloc(size_t bytes, void **out)
+int seep_cuda_alloc(int device, size_t bytes, void **out)
 {
-    (void)bytes;
+    (void)device, (void)bytes;
     *out = NULL;
     return -SEEP_EDEVICE;
 }
 
-void seep_cuda_free(void *block)
+void seep_cuda_free(int device, void *block)
 {
-    (void)block;
+    (void)device, (void)block;
 }
 
-int seep_cuda_copy(void *stream, void *to, const void *from, size_t bytes)
+int seep_cuda_copy(int device, void *stream, void *to, const void *from, size_t bytes)
 {
-    (void)stream, (void)to, (void)from, (void)bytes;
+    (void)device, (void)stream, (void)to, (void)from, (void)bytes;
     return -SEEP_EDEVICE;
 }
 

@@ -123,12 +123,13 @@ int seep_splat_adam_cuda(size_t n, int sh_stride, const struct seep_splat_gradie
          r->sh_first},
     }};
     struct adam_step scales = {0, 0};
+    const seep_cuda_turn s(stream);
     size_t blocks = (n + ADAM_GAUSSIANS - 1) / ADAM_GAUSSIANS;
 
     if (step) {
         scales.unbias_first = (float)(1 / (1 - std::pow((double)beta1, (double)step)));
         scales.unbias_second = (float)(1 / (1 - std::pow((double)beta2, (double)step)));
     }
-    return seep_cuda_status(seep_launch(adam, blocks * SEEP_BLOCK, seep_cuda_of(stream), arrays,
-                                        scales, step ? offsets : nullptr, n));
+    return seep_cuda_status(
+        seep_launch(adam, blocks * SEEP_BLOCK, s, arrays, scales, step ? offsets : nullptr, n));
 }

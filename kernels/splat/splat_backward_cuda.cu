@@ -210,7 +210,7 @@ int seep_splat_backward_cuda(const struct seep_splat_camera *camera,
     bool in_place = model->sh_stride * 3 >= SPLAT_SUMS;
     float *aside = splat_take<float>(&parts, in_place ? 1 : model->n * SPLAT_SUMS);
     size_t blocks = (size_t)view.tiles_x * (size_t)view.tiles_y;
-    cudaStream_t s = seep_cuda_of(stream);
+    const seep_cuda_turn s(stream);
 
     if (!scratch) {
         *scratch_bytes = parts.used;

@@ -294,7 +294,7 @@ int seep_splat_bin_cuda(const struct seep_splat_camera *camera, size_t n,
                         void *scratch, size_t *scratch_bytes, struct seep_stream *stream)
 {
     struct splat_view view = splat_view_of(camera);
-    cudaStream_t s = seep_cuda_of(stream);
+    const seep_cuda_turn s(stream);
 
     if ((size_t)view.tiles_x * (size_t)view.tiles_y <= 65536)
         return bin<uint16_t>(&view, n, projected, bins, scratch, scratch_bytes, s);

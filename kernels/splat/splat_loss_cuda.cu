@@ -61,7 +61,7 @@ int seep_splat_loss_cuda(const float *image, const float *target, size_t n_value
     struct splat_scratch parts = {static_cast<char *>(scratch), 0};
     struct loss_sums *sums = splat_take<struct loss_sums>(&parts, LOSS_BLOCKS), all = {0, 0};
     double n = n_values ? (double)n_values : 1;
-    cudaStream_t s = seep_cuda_of(stream);
+    const seep_cuda_turn s(stream);
 
     if (!scratch) {
         *scratch_bytes = parts.used;

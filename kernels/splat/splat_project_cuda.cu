@@ -96,7 +96,7 @@ int seep_splat_project_cuda(const struct seep_splat_camera *camera,
                             void *scratch, size_t *scratch_bytes, struct seep_stream *stream)
 {
     struct splat_scratch parts = {static_cast<char *>(scratch), 0};
-    cudaStream_t s = seep_cuda_of(stream);
+    const seep_cuda_turn s(stream);
     unsigned long long *sum = splat_take<unsigned long long>(&parts, 1), n_pairs = 0;
     size_t scan_bytes = 0;
     cudaError_t error = cub::DeviceScan::ExclusiveSum(

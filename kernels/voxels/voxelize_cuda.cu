@@ -306,7 +306,7 @@ int launch_channels(channel_kernel<uint32_t> narrow, channel_kernel<size_t> wide
                     const float *from, float *to, struct seep_stream *stream)
 {
     const size_t n = rows * n_channels, most = static_cast<size_t>(INT32_MAX) * SEEP_BLOCK;
-    cudaStream_t s = seep_cuda_of(stream);
+    const seep_cuda_turn s(stream);
 
     if (n > most) // blocks of a launch
         return -SEEP_EINVAL;
@@ -355,7 +355,7 @@ __global__ void ignore_disagreement(const int32_t *labels, uint32_t n, const uin
 int seep_quantize_cuda(const float (*points)[3], const int32_t *batch, size_t n_points, float size,
                        int32_t (*coords)[4], size_t *n_refused, struct seep_stream *stream)
 {
-    cudaStream_t s = seep_cuda_of(stream);
+    const seep_cuda_turn s(stream);
     unsigned *counter = reinterpret_cast<unsigned *>(coords[n_points - 1]), count = 0;
 
     cudaError_t error = cudaMemsetAsync(counter, 0, sizeof *counter, s);
@@ -373,9 +373,9 @@ int seep_quantize_cuda(const float (*points)[3], const int32_t *batch, size_t n_
 
 int seep_voxelize_scratch_cuda(size_t n_points, size_t *bytes, struct seep_stream *stream)
 {
+    const seep_cuda_turn s(stream);
     struct grouping g;
 
-    (void)stream;
     return seep_cuda_status(lay_out(n_points, true, nullptr, bytes, &g));
 }
 
@@ -384,7 +384,7 @@ int seep_voxelize_cuda(const int32_t (*coords)[4], size_t n_points, struct seep_
 {
     const int4 *rows = reinterpret_cast<const int4 *>(coords);
     const uint32_t n = static_cast<uint32_t>(n_points);
-    cudaStream_t s = seep_cuda_of(stream);
+    const seep_cuda_turn s(stream);
     struct grouping g;
 
     maps->n_voxels = 0;
@@ -424,9 +424,9 @@ int seep_voxel_mean_backward_cuda(const struct seep_voxel_maps *maps, size_t n_p
 
 int seep_sparse_quantize_scratch_cuda(size_t n_points, size_t *bytes, struct seep_stream *stream)
 {
+    const seep_cuda_turn s(stream);
     struct grouping g;
 
-    (void)stream;
     return seep_cuda_status(lay_out(n_points, false, nullptr, bytes, &g));
 }
 
@@ -436,7 +436,7 @@ int seep_sparse_quantize_cuda(const int32_t (*coords)[4], const int32_t *labels,
                               size_t scratch_bytes, struct seep_stream *stream)
 {
     const uint32_t n = static_cast<uint32_t>(n_points);
-    cudaStream_t s = seep_cuda_of(stream);
+    const seep_cuda_turn s(stream);
     struct grouping g;
 
     cudaError_t error = lay_out(n_points, false, scratch, &scratch_bytes, &g);

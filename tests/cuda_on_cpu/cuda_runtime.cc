@@ -1,10 +1,12 @@
 /* Launches and memory of the device that is not there. */
 #include "tests/cuda_on_cpu/cuda_runtime.h"
 
+#include "tests/cuda_on_cpu/caller.h"
 #include "tests/cuda_on_cpu/counts.h"
 
 #include <cstdlib>
 #include <map>
+#include <set>
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -20,14 +22,16 @@ extern char __stop_cuda_shared[] __attribute__((weak));
 }
 
 struct CUstream_st {
-    int none;
+    int device;
 };
 
 namespace
 {
 
-enum { NEVER_WRITTEN = 0xff }; /* as floats: NaN; as indices: too large */
+enum { NEVER_WRITTEN = 0xff, DEVICES = 2 }; /* as floats: NaN; as indices: too large */
 
+thread_local int current_device;
+cudaStream_t last_stream;
 cudaError_t last_error;
 uint64_t n_launches;
 
@@ -41,6 +45,19 @@ std::map<void *, size_t> &blocks()
     static std::map<void *, size_t> all;
 
     return all;
+}
+
+std::set<cudaStream_t> &streams()
+{
+    static std::set<cudaStream_t> all;
+
+    return all;
+}
+
+/* The default stream is every device's. */
+bool is_usable(cudaStream_t stream)
+{
+    return !stream || (streams().count(stream) && stream->device == current_device);
 }
 
 struct device_in_use {
@@ -104,7 +121,21 @@ struct cuda_on_cpu_counts cuda_on_cpu_counts()
 
 cudaError_t cudaSetDevice(int device)
 {
-    return device == 0 ? cudaSuccess : fail(cudaErrorInvalidDevice);
+    if (device < 0 || device >= DEVICES)
+        return fail(cudaErrorInvalidDevice);
+    current_device = device;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    *device = current_device;
+    return cudaSuccess;
+}
+
+void *cuda_on_cpu_last_stream()
+{
+    return last_stream;
 }
 
 cudaError_t cudaGetLastError()
@@ -122,19 +153,22 @@ const char *cudaGetErrorString(cudaError_t error)
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
-    *stream = new CUstream_st();
+    *stream = new CUstream_st{current_device};
+    streams().insert(*stream);
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+    if (!streams().erase(stream))
+        return fail(cudaErrorInvalidResourceHandle);
     delete stream;
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t)
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    return cudaSuccess;
+    return !stream || streams().count(stream) ? cudaSuccess : fail(cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaMalloc(void **p, size_t bytes)
@@ -198,6 +232,9 @@ cudaError_t cuda_on_cpu_launch(const cudaLaunchConfig_t &config,
     if (n == 0 || n > 0x7fffffff || config.gridDim.y != 1 || config.gridDim.z != 1 ||
         config.blockDim.x > 1024 || config.blockDim.y != 1 || config.blockDim.z != 1)
         return fail(cudaErrorInvalidConfiguration);
+    if (!is_usable(config.stream))
+        return fail(cudaErrorInvalidResourceHandle);
+    last_stream = config.stream;
     blockDim = {config.blockDim.x, 1, 1};
     gridDim = {n, 1, 1};
     counts.launches++;

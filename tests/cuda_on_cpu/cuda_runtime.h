@@ -5,7 +5,8 @@
  * Every thread of a block is a fibre, a block runs at a time (block.h), a stream does its work
  * at once. What a GPU leaves undefined is made to show: memory is filled with NaNs before its
  * first use, the order of threads and blocks changes, warps and blocks whose threads part ways at a
- * barrier end the program with a message, copies must be of the sides and sizes that they say.
+ * barrier end the program with a message, copies must be of the sides and sizes that they say, and
+ * kernels and streams of the device that is current. There are two devices.
  *
  * Not seen: what blocks alone do to each other (one is over before the next begins), a pointer of
  * the host's that a kernel is given, a host that does not wait, one part of a scratch that runs
@@ -209,7 +210,8 @@ enum cudaError_t {
     cudaErrorInvalidValue,
     cudaErrorMemoryAllocation,
     cudaErrorInvalidConfiguration = 9,
-    cudaErrorInvalidDevice = 101
+    cudaErrorInvalidDevice = 101,
+    cudaErrorInvalidResourceHandle = 400
 };
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost,
@@ -240,7 +242,9 @@ struct cudaLaunchConfig_t {
     unsigned numAttrs;
 };
 
+extern "C" {
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaGetLastError();
 const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
@@ -251,6 +255,7 @@ cudaError_t cudaFree(void *p);
 cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t stream);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
+}
 
 template <class Kernel>
 static cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, Kernel *)

@@ -86,8 +86,7 @@ static int take(void *context, size_t bytes, uintptr_t *address)
     void *block = NULL;
 
     if (d->stream) {
-        (void)seep_stream_cuda(d->stream); /* its device is this thread's now */
-        int rc = seep_cuda_alloc(bytes, &block);
+        int rc = seep_cuda_alloc(seep_stream_cuda_device(d->stream), bytes, &block);
         *address = rc ? 0 : (uintptr_t)block;
         return rc;
     }
@@ -101,8 +100,7 @@ static void give(void *context, uintptr_t address, size_t bytes)
     struct seep_segment_driver *d = context;
 
     if (d->stream) {
-        (void)seep_stream_cuda(d->stream);
-        seep_cuda_free((void *)address);
+        seep_cuda_free(seep_stream_cuda_device(d->stream), (void *)address);
     } else if (address >= (uintptr_t)d->range + d->range_bytes - d->growing * d->growing_bytes) {
         d->taken -= bytes; /* a growing segment; its range is not used again */
     } else {
