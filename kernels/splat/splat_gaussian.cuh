@@ -1,6 +1,6 @@
-/* The arithmetic of one Gaussian, as splat_twins.h states it, forward and backward by the chain
- * rule. Single precision except for the mean in camera space. For host and device, so that the
- * GPU's results can be compared with the other twin without a GPU. */
+/* The arithmetic of one Gaussian, as splat_twins.h states it, forward. Single precision except for
+ * the mean in camera space. For host and device, so that the GPU's results can be compared with the
+ * other twin without a GPU. */
 #ifndef SEEP_KERNELS_SPLAT_GAUSSIAN_CUH
 #define SEEP_KERNELS_SPLAT_GAUSSIAN_CUH
 
@@ -95,15 +95,23 @@ SEEP_HD float3 times(const struct splat_rows &m, float3 v)
     return make_float3(dot(m.row[0], v), dot(m.row[1], v), dot(m.row[2], v));
 }
 
-/* A rotation of any length but 0 becomes one of length 1. The largest entry goes first, so that
- * no square over- or underflows. False: there is none. */
-SEEP_HD bool normalized(const float q[4], float unit[4], float *length)
+SEEP_HD float largest_of(const float q[4])
 {
-    float most = fmaxf(fmaxf(fabsf(q[0]), fabsf(q[1])), fmaxf(fabsf(q[2]), fabsf(q[3])));
-    float squares = 0;
+    return fmaxf(fmaxf(fabsf(q[0]), fabsf(q[1])), fmaxf(fabsf(q[2]), fabsf(q[3])));
+}
 
-    if (!(isfinite(q[0]) && isfinite(q[1]) && isfinite(q[2]) && isfinite(q[3]) && most > 0))
-        return false;
+SEEP_HD bool is_rotation(const float q[4])
+{
+    return isfinite(q[0]) && isfinite(q[1]) && isfinite(q[2]) && isfinite(q[3]) &&
+           largest_of(q) > 0;
+}
+
+/* A rotation of any length but 0 becomes one of length 1. The largest entry goes first, so that
+ * no square over- or underflows. */
+SEEP_HD void normalize(const float q[4], float unit[4], float *length)
+{
+    float most = largest_of(q), squares = 0;
+
     for (int k = 0; k < 4; k++) {
         unit[k] = q[k] / most;
         squares += unit[k] * unit[k];
@@ -112,7 +120,6 @@ SEEP_HD bool normalized(const float q[4], float unit[4], float *length)
     for (int k = 0; k < 4; k++)
         unit[k] /= root;
     *length = most * root;
-    return true;
 }
 
 SEEP_HD struct splat_rows rotation_of(const float q[4])
@@ -155,16 +162,21 @@ SEEP_HD void place_of(const struct seep_splat_camera &camera, const float *mean,
                           (float)(camera.fy * (p[1] / p[2]) + camera.cy));
 }
 
-/* False: culled, by the near plane or for what is not finite in the parameters. */
-SEEP_HD bool frame_of(const struct seep_splat_camera &camera, const float *mean, const float *scale,
-                      const float *rotation, struct splat_frame *f)
+/* The rows of J, from p and the slopes. */
+SEEP_HD void jacobian_of(const struct seep_splat_camera &camera, float z, float slope_x,
+                         float slope_y, float3 *j1, float3 *j2)
 {
-    float3 s = load3(scale);
+    float3 axis_z = load3(camera.rotation[2]);
 
-    place_of(camera, mean, f);
-    if (!(f->p.z > SEEP_SPLAT_NEAR) || !is_finite(f->p) || !is_finite(s) ||
-        !normalized(rotation, f->unit, &f->length))
-        return false;
+    *j1 = (camera.fx / z) * (load3(camera.rotation[0]) - slope_x * axis_z);
+    *j2 = (camera.fy / z) * (load3(camera.rotation[1]) - slope_y * axis_z);
+}
+
+/* All of the frame but its place, of a Gaussian that is not culled. */
+SEEP_HD void shape_of(const struct seep_splat_camera &camera, float3 s, const float *rotation,
+                      struct splat_frame *f)
+{
+    normalize(rotation, f->unit, &f->length);
     float x = f->p.x / f->p.z, y = f->p.y / f->p.z;
     float limit_x = SEEP_SPLAT_FOV_LIMIT * 0.5f * (float)camera.width / camera.fx;
     float limit_y = SEEP_SPLAT_FOV_LIMIT * 0.5f * (float)camera.height / camera.fy;
@@ -173,9 +185,7 @@ SEEP_HD bool frame_of(const struct seep_splat_camera &camera, const float *mean,
     f->free_x = f->slope_x == x;
     f->free_y = f->slope_y == y;
     f->turn = rotation_of(f->unit);
-    float3 axis_z = load3(camera.rotation[2]);
-    f->j1 = (camera.fx / f->p.z) * (load3(camera.rotation[0]) - f->slope_x * axis_z);
-    f->j2 = (camera.fy / f->p.z) * (load3(camera.rotation[1]) - f->slope_y * axis_z);
+    jacobian_of(camera, f->p.z, f->slope_x, f->slope_y, &f->j1, &f->j2);
     f->y1 = transposed_times(f->turn, f->j1);
     f->y2 = transposed_times(f->turn, f->j2);
     f->m1 = s * f->y1;
@@ -188,6 +198,18 @@ SEEP_HD bool frame_of(const struct seep_splat_camera &camera, const float *mean,
     f->c = n2 + SEEP_SPLAT_LOW_PASS;
     f->det = dot(normal, normal) + SEEP_SPLAT_LOW_PASS * (n1 + n2) +
              SEEP_SPLAT_LOW_PASS * SEEP_SPLAT_LOW_PASS;
+}
+
+/* False: culled, by the near plane or for what is not finite in the parameters. */
+SEEP_HD bool frame_of(const struct seep_splat_camera &camera, const float *mean, const float *scale,
+                      const float *rotation, struct splat_frame *f)
+{
+    float3 s = load3(scale);
+
+    place_of(camera, mean, f);
+    if (!(f->p.z > SEEP_SPLAT_NEAR) || !is_finite(f->p) || !is_finite(s) || !is_rotation(rotation))
+        return false;
+    shape_of(camera, s, rotation, f);
     return true;
 }
 
@@ -234,99 +256,6 @@ SEEP_HD bool print_of(const struct seep_splat_camera &camera, const struct splat
                         &out->tiles[0], &out->tiles[2]) &&
            tiles_within(out->mean.y, fminf(radius, sqrtf(reach * f.c)), camera.height,
                         &out->tiles[1], &out->tiles[3]);
-}
-
-/* Sums over a Gaussian's pixels, with w = dL/dalpha · alpha and (dx, dy) = pixel − mean. One after
- * the other in memory: a record of SPLAT_SUMS floats. */
-enum {
-    SUM_W,     /* w */
-    SUM_WU,    /* w u */
-    SUM_WY,    /* w dy */
-    SUM_WUX,   /* w u dx */
-    SUM_WUY,   /* w u dy */
-    SUM_WYY,   /* w dy² */
-    SUM_COLOR, /* dL/dcolor, 3 */
-    SPLAT_SUMS = 9
-};
-
-/* The chain rule from the roots down to the parameters. */
-struct splat_chain {
-    float3 mean, scale;
-    float rotation[4];
-    float2 mean2d;
-    float opacity;
-};
-
-/* m1' and m2' from a', b', c'. det is differentiated in its form without cancellation. */
-SEEP_HD void rows_backward(const struct splat_frame &f, float3 roots, float3 roots_grad,
-                           float3 *m1_grad, float3 *m2_grad)
-{
-    float a_grad = roots_grad.x - roots_grad.y * f.b / f.c;
-    float b_grad = -roots_grad.y * roots.x / f.c;
-    float det_grad = -0.5f * a_grad * roots.x / f.det;
-    float c_grad =
-        (0.5f * a_grad * roots.x - roots_grad.y * roots.y - 0.5f * roots_grad.z * roots.z) / f.c;
-    float3 normal = cross(f.m1, f.m2);
-
-    *m1_grad = b_grad * f.m2 + 2 * det_grad * (cross(f.m2, normal) + SEEP_SPLAT_LOW_PASS * f.m1);
-    *m2_grad = b_grad * f.m1 + 2 * c_grad * f.m2 +
-               2 * det_grad * (cross(normal, f.m1) + SEEP_SPLAT_LOW_PASS * f.m2);
-}
-
-/* q' of the quaternion as given, from the gradient of its rotation. */
-SEEP_HD void rotation_backward(const struct splat_frame &f, const struct splat_rows &g,
-                               float out[4])
-{
-    float w = f.unit[0], x = f.unit[1], y = f.unit[2], z = f.unit[3];
-    float xy = g.row[0].y + g.row[1].x, xz = g.row[0].z + g.row[2].x, yz = g.row[1].z + g.row[2].y;
-    float around_x = g.row[2].y - g.row[1].z, around_y = g.row[0].z - g.row[2].x,
-          around_z = g.row[1].x - g.row[0].y;
-    float d[4] = {
-        2 * (x * around_x + y * around_y + z * around_z),
-        2 * (y * xy + z * xz + w * around_x) - 4 * x * (g.row[1].y + g.row[2].z),
-        2 * (x * xy + z * yz + w * around_y) - 4 * y * (g.row[0].x + g.row[2].z),
-        2 * (x * xz + y * yz + w * around_z) - 4 * z * (g.row[0].x + g.row[1].y),
-    };
-    float along = d[0] * w + d[1] * x + d[2] * y + d[3] * z;
-
-    for (int k = 0; k < 4; k++)
-        out[k] = (d[k] - along * f.unit[k]) / f.length;
-}
-
-/* All but the colour's part of the mean's gradient. */
-SEEP_HD void chain_of(const struct seep_splat_camera &camera, const struct splat_frame &f,
-                      const float *scale, float opacity, float3 roots, const float *sums,
-                      struct splat_chain *out)
-{
-    const float two_ln2 = (float)(2 * SEEP_LN2);
-    float3 s = load3(scale), m1_grad, m2_grad;
-    float3 roots_grad =
-        -two_ln2 * make_float3(sums[SUM_WUX], sums[SUM_WUY], roots.z * sums[SUM_WYY]);
-
-    out->opacity = sums[SUM_W] / opacity;
-    out->mean2d.x = two_ln2 * roots.x * sums[SUM_WU];
-    out->mean2d.y = two_ln2 * (roots.y * sums[SUM_WU] + roots.z * roots.z * sums[SUM_WY]);
-    rows_backward(f, roots, roots_grad, &m1_grad, &m2_grad);
-
-    out->scale = m1_grad * f.y1 + m2_grad * f.y2;
-    float3 y1_grad = s * m1_grad, y2_grad = s * m2_grad;
-    struct splat_rows turn_grad = {{f.j1.x * y1_grad + f.j2.x * y2_grad,
-                                    f.j1.y * y1_grad + f.j2.y * y2_grad,
-                                    f.j1.z * y1_grad + f.j2.z * y2_grad}};
-    rotation_backward(f, turn_grad, out->rotation);
-
-    /* j1 = fx/z (W0 − slope W2): by z in front, by the slope inside. */
-    float3 j1_grad = times(f.turn, y1_grad), j2_grad = times(f.turn, y2_grad);
-    float3 axis_z = load3(camera.rotation[2]);
-    float x_scale = camera.fx / f.p.z, y_scale = camera.fy / f.p.z;
-    float z_grad = -(dot(j1_grad, f.j1) + dot(j2_grad, f.j2)) / f.p.z;
-    /* By x/z and y/z: the mean in the picture takes them as they are, J clamped. */
-    float x_grad = camera.fx * out->mean2d.x - (f.free_x ? x_scale * dot(j1_grad, axis_z) : 0);
-    float y_grad = camera.fy * out->mean2d.y - (f.free_y ? y_scale * dot(j2_grad, axis_z) : 0);
-    z_grad -= (x_grad * f.p.x + y_grad * f.p.y) / (f.p.z * f.p.z);
-    float3 p_grad = make_float3(x_grad / f.p.z, y_grad / f.p.z, z_grad);
-    out->mean = p_grad.x * load3(camera.rotation[0]) + p_grad.y * load3(camera.rotation[1]) +
-                p_grad.z * axis_z;
 }
 
 /* Where a Gaussian's alpha reaches 1/255: u² + v² <= most. */

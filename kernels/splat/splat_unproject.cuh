@@ -5,6 +5,19 @@
 #include "kernels/splat/splat_cuda.cuh"
 #include "kernels/splat/splat_gaussian.cuh"
 
+/* Sums over a Gaussian's pixels, with w = dL/dalpha · alpha and (dx, dy) = pixel − mean. One after
+ * the other in memory: a record of SPLAT_SUMS floats. */
+enum {
+    SUM_W,     /* w */
+    SUM_WU,    /* w u */
+    SUM_WY,    /* w dy */
+    SUM_WUX,   /* w u dx */
+    SUM_WUY,   /* w u dy */
+    SUM_WYY,   /* w dy² */
+    SUM_COLOR, /* dL/dcolor, 3 */
+    SPLAT_SUMS = 9
+};
+
 /* The SPLAT_SUMS sums of Gaussian i are at [i * stride]; undefined where it is culled. */
 struct splat_records {
     float *sums;

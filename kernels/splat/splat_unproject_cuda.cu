@@ -1,8 +1,7 @@
 /* From the sums over pixels to the gradients of the parameters: a thread a Gaussian. A record of SH
  * gradients is a product of what its thread worked out, and as large as all else; warps write
  * theirs together, in the order of memory. */
-#include "kernels/splat/splat_unproject.cuh"
-
+#include "kernels/splat/splat_chain.cuh"
 #include "kernels/splat/splat_sh.cuh"
 
 /* What a record of SH gradients is made of: Y(direction) and the colour's gradient. An odd number
@@ -11,18 +10,39 @@ template <int DEGREE> struct harmonics_room {
     float Y[((DEGREE + 1) * (DEGREE + 1) + 1) / 2 * 2], color_grad[3];
 };
 
-__device__ static void store_chain(const struct seep_splat_gradients &out, size_t i,
-                                   const struct splat_chain &chain)
+template <int DEGREE>
+__device__ __forceinline__ void clear_all(const struct splat_chain &out,
+                                          struct harmonics_room<DEGREE> *room)
 {
-    store3(out.means[i], chain.mean);
-    store3(out.scales[i], chain.scale);
-    splat_store4(out.rotations[i], make_float4(chain.rotation[0], chain.rotation[1],
-                                               chain.rotation[2], chain.rotation[3]));
-    out.opacities[i] = chain.opacity;
-    if (out.means2d) {
-        out.means2d[i][0] = chain.mean2d.x;
-        out.means2d[i][1] = chain.mean2d.y;
-    }
+    memset(room, 0, sizeof *room);
+    for (int k = 0; k < 3; k++)
+        out.mean[k] = out.scale[k] = out.rotation[k] = 0;
+    out.rotation[3] = *out.opacity = 0;
+    if (out.mean2d)
+        out.mean2d[0] = out.mean2d[1] = 0;
+}
+
+/* What a Gaussian's colour says: the factors of the SH gradients, and the mean's part, which is
+ * returned. */
+template <int DEGREE>
+__device__ __forceinline__ float3 color_one(const struct splat_view &view,
+                                            const struct splat_unprojected &arrays, size_t i,
+                                            struct harmonics_room<DEGREE> *room)
+{
+    const struct seep_splat_model &model = arrays.model;
+    const float *sums = arrays.records.sums + i * arrays.records.stride + SUM_COLOR;
+    const float *color = arrays.projected.colors[i];
+    float length;
+    float3 direction = direction_of(view.centre, model.means[i], &length);
+    float3 grad = make_float3(color[0] > 0 ? sums[0] : 0, color[1] > 0 ? sums[1] : 0,
+                              color[2] > 0 ? sums[2] : 0);
+
+    harmonics<DEGREE>(direction, room->Y);
+    store3(room->color_grad, grad);
+    if (DEGREE == 0 || !(length > 0))
+        return make_float3(0, 0, 0);
+    return splat_color_backward<DEGREE>(direction, length, grad,
+                                        model.sh + i * (size_t)model.sh_stride * 3, arrays.wide);
 }
 
 /* All gradients of Gaussian i but those of SH, of which it leaves the factors. */
@@ -32,34 +52,24 @@ __device__ static void chain_one(const struct splat_view &view,
                                  struct harmonics_room<DEGREE> *room)
 {
     const struct seep_splat_model &model = arrays.model;
+    const struct splat_chain out = {
+        arrays.out.means[i], arrays.out.scales[i], arrays.out.rotations[i],
+        arrays.out.means2d ? arrays.out.means2d[i] : nullptr, arrays.out.opacities + i};
     const uint32_t *offsets = arrays.projected.offsets + i;
-    struct splat_chain chain = {};
     struct splat_frame frame;
-    float4 q = splat_load4(model.rotations[i]);
-    float rotation[4] = {q.x, q.y, q.z, q.w}, sums[SPLAT_SUMS], length;
 
-    room->color_grad[0] = room->color_grad[1] = room->color_grad[2] = 0;
-    for (int k = 0; k < (DEGREE + 1) * (DEGREE + 1); k++)
-        room->Y[k] = 0;
-    if (offsets[0] != offsets[1] &&
-        frame_of(view.camera, model.means[i], model.scales[i], rotation, &frame)) {
-        for (int k = 0; k < SPLAT_SUMS; k++)
-            sums[k] = arrays.records.sums[i * arrays.records.stride + (size_t)k];
-        const float *color = arrays.projected.colors[i];
-        float3 color_grad =
-            make_float3(color[0] > 0 ? sums[SUM_COLOR] : 0, color[1] > 0 ? sums[SUM_COLOR + 1] : 0,
-                        color[2] > 0 ? sums[SUM_COLOR + 2] : 0);
-        float3 direction = direction_of(view.centre, model.means[i], &length);
-        chain_of(view.camera, frame, model.scales[i], model.opacities[i],
-                 load3(arrays.projected.roots[i]), sums, &chain);
-        if (DEGREE > 0 && length > 0)
-            chain.mean = chain.mean + splat_color_backward<DEGREE>(
-                                          direction, length, color_grad,
-                                          model.sh + i * (size_t)model.sh_stride * 3, arrays.wide);
-        harmonics<DEGREE>(direction, room->Y);
-        store3(room->color_grad, color_grad);
+    if (offsets[0] == offsets[1]) { /* culled, for whatever reason */
+        clear_all(out, room);
+        return;
     }
-    store_chain(arrays.out, i, chain);
+    float3 mean_of_color = color_one<DEGREE>(view, arrays, i, room);
+    float4 q = splat_load4(model.rotations[i]);
+    float rotation[4] = {q.x, q.y, q.z, q.w};
+    place_of(view.camera, model.means[i], &frame);
+    shape_of(view.camera, load3(model.scales[i]), rotation, &frame);
+    chain_of(view.camera, frame, model.scales[i], model.opacities[i],
+             load3(arrays.projected.roots[i]), arrays.records.sums + i * arrays.records.stride,
+             mean_of_color, out);
 }
 
 /* The SH gradients of up to 32 Gaussians from `first` on, by their warp together: they are next to
@@ -85,7 +95,7 @@ __device__ static void store_harmonics(const struct harmonics_room<DEGREE> *room
 }
 
 template <int DEGREE>
-__global__ static void __launch_bounds__(SEEP_BLOCK)
+__global__ static void __launch_bounds__(SEEP_BLOCK, 4)
     chain_to_parameters(const struct splat_view view, const struct splat_unprojected arrays)
 {
     __shared__ struct harmonics_room<DEGREE> rooms[SEEP_BLOCK];

@@ -34,6 +34,21 @@ class Nvcc(unittest.TestCase):
                 status, said = compiled(source, "--ptx", "-arch=compute_" + OLDEST, "-Xcicc", "-O0")
                 self.assertEqual(status, 0, said)
 
+    def test_four_blocks_of_the_chain_rule_fit_a_multiprocessor(self):
+        """65,536 registers by 4 blocks of 256 threads are 64 a thread: half of all threads of sm_80 and sm_90, not a
+        quarter as with 88. What does not fit is spilt, and shows as such."""
+        for arch in {"sm_80", "sm_90"} & set(KNOWN):
+            status, said = compiled("kernels/splat/splat_unproject_cuda.cu", "-O3", "-cubin", "-arch=" + arch, "-Xptxas",
+                                    "-v")
+            self.assertEqual(status, 0, said)
+            kernels = re.findall(r"chain_to_parametersILi(\d)E.*?(\d+) bytes spill stores.*?Used (\d+) registers", said,
+                                 re.S)
+            self.assertEqual({degree for degree, _, _ in kernels}, set("0123"), said)
+            for degree, spilt, registers in kernels:
+                with self.subTest(arch=arch, degree=degree):
+                    self.assertLessEqual(int(registers), 64)
+                    self.assertLessEqual(int(spilt), 16)
+
     def test_make_builds_for_the_generations_that_nvcc_knows(self):
         env = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
         with tempfile.TemporaryDirectory() as build:
