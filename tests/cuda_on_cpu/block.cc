@@ -15,12 +15,23 @@
  * a stack, and the order of turns for a race. */
 #define UNSEEN __attribute__((noinline, no_sanitize("address", "thread")))
 
+#define INLINE static inline __attribute__((always_inline, no_sanitize("address", "thread")))
+
 uint3 threadIdx, blockIdx, blockDim, gridDim;
 
 namespace
 {
 
-enum { MOST_THREADS = 1024, LANES = 32, STACK_BYTES = 256 * 1024, GUARD_BYTES = 4096 };
+/* Stacks begin at different places in their pages: otherwise all would use the same few lines of
+ * the caches, which then hold eight threads. An odd number of lines apart, they use all of them. */
+enum {
+    MOST_THREADS = 1024,
+    LANES = 32,
+    STACK_BYTES = 320 * 1024,
+    STAGGERED = 64,
+    STAGGER_BYTES = 17 * 64,
+    GUARD_BYTES = 4096
+};
 
 /* Where warps and blocks meet. Two rooms by turns: who leaves a meeting late still finds its own,
  * for nobody can be two meetings ahead of him. */
@@ -28,6 +39,7 @@ struct meeting {
     unsigned turn, arrived;
     meeting_kind kind;
     uint64_t given[2][LANES];
+    unsigned votes[2]; /* a bit for each lane that gave more than 0 */
     unsigned count[2];
 };
 
@@ -53,7 +65,7 @@ bool keeps_step;
 uint64_t chance;
 
 /* Not chance.h, whose accesses the sanitizers would see. */
-UNSEEN uint64_t next_chance()
+INLINE uint64_t next_chance()
 {
     chance = chance * 6364136223846793005u + 1442695040888963407u;
     return chance >> 33;
@@ -65,12 +77,12 @@ UNSEEN uint64_t next_chance()
     abort();
 }
 
-UNSEEN void wake(unsigned thread)
+INLINE void wake(unsigned thread)
 {
     ready[(ready_first + n_ready++) % MOST_THREADS] = thread;
 }
 
-UNSEEN unsigned next_ready()
+INLINE unsigned next_ready()
 {
     unsigned at = keeps_step ? ready_first : (ready_first + n_ready - 1) % MOST_THREADS;
 
@@ -80,15 +92,18 @@ UNSEEN unsigned next_ready()
 }
 
 /* Threads first … first + n − 1, forwards or backwards from any of them on. */
-UNSEEN void wake_all(unsigned first, unsigned n)
+INLINE void wake_all(unsigned first, unsigned n)
 {
     unsigned from = (unsigned)(next_chance() % n);
     bool backwards = next_chance() & 1;
 
-    for (unsigned k = 0; k < n; k++) {
-        unsigned thread = first + (backwards ? from + n - k : from + k) % n;
-        if (!fibres[thread].done)
-            wake(thread);
+    for (unsigned k = 0, thread = from; k < n; k++) {
+        if (!fibres[first + thread].done)
+            wake(first + thread);
+        if (backwards)
+            thread = thread == 0 ? n - 1 : thread - 1;
+        else
+            thread = thread == n - 1 ? 0 : thread + 1;
     }
 }
 
@@ -126,16 +141,43 @@ void tsan_take(void *)
     __builtin_longjmp(place, 1);
 }
 
-UNSEEN void to_host(fibre *from)
+[[noreturn]] void start(fibre *f);
+
+/* Goes on where `f` left off. */
+[[noreturn]] UNSEEN void enter(fibre *f)
 {
+#ifdef __SANITIZE_THREAD__
+    if (!f->tsan)
+        f->tsan = __tsan_create_fiber(0);
+    tsan_switch(f->tsan);
+#endif
+    if (f->started)
+        jump(f->place);
+    start(f);
+}
+
+/* The next fibre's turn; the host's when none can go on. */
+[[noreturn]] UNSEEN void go_on()
+{
+    if (n_ready > 0) {
+        threadIdx.x = next_ready();
+        enter(&fibres[threadIdx.x]);
+    }
 #ifdef __SANITIZE_THREAD__
     tsan_switch(host_tsan);
 #endif
-    if (__builtin_setjmp(from->place) == 0)
-        jump(host_place);
+    jump(host_place);
 }
 
-UNSEEN void open_meeting(meeting *m, unsigned first, unsigned n)
+/* A fibre waits here for its next turn: a macro, for functions that call __builtin_setjmp() are not
+ * inlined. */
+#define GIVE_WAY(from)                                                                             \
+    do {                                                                                           \
+        if (__builtin_setjmp((from)->place) == 0)                                                  \
+            go_on();                                                                               \
+    } while (0)
+
+INLINE void open_meeting(meeting *m, unsigned first, unsigned n)
 {
     m->arrived = 0;
     m->turn++;
@@ -156,7 +198,7 @@ UNSEEN void live()
         /* A block does not wait for threads that have ended. */
         if (block_meeting.arrived && block_meeting.arrived == n_alive)
             open_meeting(&block_meeting, 0, n_threads);
-        to_host(self);
+        GIVE_WAY(self);
     }
 }
 
@@ -170,7 +212,7 @@ UNSEEN void live()
         give_up("no memory for a stack");
     getcontext(&context);
     context.uc_stack.ss_sp = stack;
-    context.uc_stack.ss_size = STACK_BYTES;
+    context.uc_stack.ss_size = STACK_BYTES - (size_t)(f - fibres) % STAGGERED * STAGGER_BYTES;
     context.uc_link = nullptr;
     makecontext(&context, live, 0);
     f->started = true;
@@ -178,22 +220,15 @@ UNSEEN void live()
     give_up("setcontext came back");
 }
 
-UNSEEN void resume(fibre *f)
+/* Until no fibre can go on. */
+UNSEEN void run_fibres()
 {
-#ifdef __SANITIZE_THREAD__
-    if (!f->tsan)
-        f->tsan = __tsan_create_fiber(0);
-    tsan_switch(f->tsan);
-#endif
-    if (__builtin_setjmp(host_place) != 0)
-        return;
-    if (f->started)
-        jump(f->place);
-    start(f);
+    if (__builtin_setjmp(host_place) == 0)
+        go_on();
 }
 
 /* The room of this meeting. */
-UNSEEN unsigned arrive(meeting *m, meeting_kind kind)
+INLINE unsigned arrive(meeting *m, meeting_kind kind)
 {
     if (m->arrived > 0 && m->kind != kind)
         give_up("waits in another call than the threads that it should meet");
@@ -204,7 +239,7 @@ UNSEEN unsigned arrive(meeting *m, meeting_kind kind)
 
 } // namespace
 
-UNSEEN const uint64_t *meet_warp(meeting_kind kind, unsigned mask, uint64_t mine)
+UNSEEN const uint64_t *meet_warp(meeting_kind kind, unsigned mask, uint64_t mine, unsigned *votes)
 {
     unsigned thread = threadIdx.x, first = thread / LANES * LANES;
     meeting *m = &warp_meetings[thread / LANES];
@@ -213,14 +248,17 @@ UNSEEN const uint64_t *meet_warp(meeting_kind kind, unsigned mask, uint64_t mine
     if (mask != ~0u)
         give_up("parts of warps cannot meet here");
     m->given[room][thread % LANES] = mine;
+    m->votes[room] = (m->arrived == 1 ? 0 : m->votes[room]) | (mine ? 1u << thread % LANES : 0);
     /* Votes and shuffles hand over their values and order no other memory. */
     if (kind == MEET_SYNCWARP)
         tsan_give(&m->given[room]);
     if (m->arrived == LANES)
         open_meeting(m, first, LANES);
-    to_host(&fibres[thread]);
+    GIVE_WAY(&fibres[thread]);
     if (kind == MEET_SYNCWARP)
         tsan_take(&m->given[room]);
+    if (votes)
+        *votes = m->votes[room];
     return m->given[room];
 }
 
@@ -234,7 +272,7 @@ UNSEEN int meet_block(meeting_kind kind, bool mine)
     tsan_give(&m->count[room]);
     if (m->arrived == n_alive)
         open_meeting(m, 0, n_threads);
-    to_host(&fibres[thread]);
+    GIVE_WAY(&fibres[thread]);
     tsan_take(&m->count[room]);
     return (int)m->count[room];
 }
@@ -244,7 +282,7 @@ UNSEEN void run_block(unsigned threads, uint64_t seed, const std::function<void(
     if (threads == 0 || threads % LANES != 0 || threads > MOST_THREADS)
         give_up("a block must be of whole warps, and of 1024 threads at most");
     chance = seed;
-    keeps_step = next_chance() & 1;
+    keeps_step = next_chance() % 8 == 0;
     body = &thread;
     n_threads = n_alive = threads;
     block_meeting.arrived = 0;
@@ -257,10 +295,7 @@ UNSEEN void run_block(unsigned threads, uint64_t seed, const std::function<void(
 #endif
     tsan_give(&begins);
     wake_all(0, threads);
-    while (n_ready > 0) {
-        threadIdx.x = next_ready();
-        resume(&fibres[threadIdx.x]);
-    }
+    run_fibres();
     tsan_take(&ends);
     if (n_alive > 0)
         give_up("threads wait for others of their warp or block that never come");

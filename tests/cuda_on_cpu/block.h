@@ -29,8 +29,10 @@ enum meeting_kind {
     MEET_MAX
 };
 
-/* All lanes of the warp give 8 bytes and see what the others gave: [32], until the next meeting. */
-const uint64_t *meet_warp(meeting_kind kind, unsigned mask, uint64_t mine);
+/* All lanes of the warp give 8 bytes and see what the others gave: [32], until the next meeting.
+ *   votes  out, may be NULL: a bit for each lane that gave more than 0 */
+const uint64_t *meet_warp(meeting_kind kind, unsigned mask, uint64_t mine,
+                          unsigned *votes = nullptr);
 
 /* How many threads of the block gave true. */
 int meet_block(meeting_kind kind, bool mine);
@@ -52,11 +54,9 @@ static inline void __syncwarp(unsigned mask = ~0u)
 
 static inline unsigned __ballot_sync(unsigned mask, int predicate)
 {
-    const uint64_t *given = meet_warp(MEET_BALLOT, mask, predicate != 0);
-    unsigned ballot = 0;
+    unsigned ballot;
 
-    for (unsigned lane = 0; lane < 32; lane++)
-        ballot |= (unsigned)given[lane] << lane;
+    meet_warp(MEET_BALLOT, mask, predicate != 0, &ballot);
     return ballot;
 }
 
