@@ -4,40 +4,12 @@
 #ifndef SEEP_KERNELS_CUDA_LAUNCH_CUH
 #define SEEP_KERNELS_CUDA_LAUNCH_CUH
 
+#include "kernels/compute/cuda_device.cuh"
 #include "kernels/compute/stream.h"
 
 #include <cuda_runtime.h>
 
 constexpr unsigned SEEP_BLOCK = 256; /* threads in every block */
-
-/* A device is the calling thread's current one for as long as this lives; then it is again the one
- * that the caller has chosen. */
-class seep_on_device
-{
-  public:
-    explicit seep_on_device(int device)
-    {
-        int now = device;
-
-        status = cudaGetDevice(&now);
-        if (status == cudaSuccess && now != device)
-            status = cudaSetDevice(device);
-        before = status == cudaSuccess ? now : device;
-        chosen = device;
-    }
-    ~seep_on_device()
-    {
-        if (before != chosen)
-            (void)cudaSetDevice(before);
-    }
-    seep_on_device(const seep_on_device &) = delete;
-    seep_on_device &operator=(const seep_on_device &) = delete;
-
-    cudaError_t status;
-
-  private:
-    int before, chosen;
-};
 
 /* What each twin begins with: the CUDA stream, whose device is current meanwhile. */
 class seep_cuda_turn

@@ -1,6 +1,6 @@
 #include "kernels/compute/stream_cuda.h"
 
-#include "kernels/compute/cuda_launch.cuh"
+#include "kernels/compute/cuda_device.cuh"
 
 extern "C" {
 #include "libprof/base/error.h"

@@ -61,21 +61,26 @@ struct seep_splat_model {
     const float *sh; /* [n][sh_stride][3]; colour = max(0, 0.5 + sum sh · Y(direction)) */
 };
 
-/* The output of seep_splat_project() for the other calls: [n] each, undefined if culled.
- *   means2d  pixels
- *   roots    a, b, c of alpha = opacity · 2^−(u² + v²), u = a dx + b dy, v = c dy with (dx, dy) =
- *            pixel − mean2d: a triangular root of the inverse covariance. Squared in the picture,
- *            it keeps a needle's exponent exact, whereas the inverse itself, in float, would cancel
- *   depths   z before the camera, computed in double and rounded: so ties break alike everywhere
- *   tiles    first x, first y, end x, end y; all 0 if culled
+/* What a Gaussian is in the picture: 48 bytes, two sectors of a GPU's memory. Of a culled one only
+ * `tiles` is defined. */
+struct seep_splat_print {
+    float mean[2]; /* pixels */
+    /* a, b, c of alpha = opacity · 2^−(u² + v²), u = a dx + b dy, v = c dy with (dx, dy) = pixel −
+     * mean: a triangular root of the inverse covariance. Squared in the picture, it keeps a
+     * needle's exponent exact, whereas the inverse itself, in float, would cancel. */
+    float roots[3];
+    float opacity;
+    float color[3];
+    float depth;       /* z before the camera, in double and rounded: ties break alike everywhere */
+    uint16_t tiles[4]; /* first x, first y, end x, end y; all 0 if culled */
+};
+
+/* The output of seep_splat_project() for the other calls.
+ *   prints   [n], at a multiple of 16 bytes
  *   offsets  [n + 1] running sum of tiles touched, offsets[0] = 0
  * -SEEP_EINVAL also if there are 2^32 pairs or more. */
 struct seep_splat_projected {
-    float (*means2d)[2];
-    float (*roots)[3];
-    float (*colors)[3];
-    float *depths;
-    uint16_t (*tiles)[4];
+    struct seep_splat_print *prints;
     uint32_t *offsets;
     size_t n_pairs; /* out, on the host: offsets[n] */
 };

@@ -9,7 +9,6 @@
 
 struct backward {
     const struct seep_splat_camera *camera;
-    const struct seep_splat_model *model;
     const struct seep_splat_projected *projected;
     const struct seep_splat_bins *bins;
     const struct seep_splat_picture *picture;
@@ -92,7 +91,7 @@ SEEP_INLINE void unblend(struct block *t, int block, const struct batch *b, int 
 /* Where the sums of the tile's pair with this Gaussian lie. */
 SEEP_INLINE float *pair_of(const struct backward *b, size_t tile, uint32_t gaussian)
 {
-    const uint16_t *t = b->projected->tiles[gaussian];
+    const uint16_t *t = b->projected->prints[gaussian].tiles;
     size_t x = tile % b->tiles_x - t[0], y = tile / b->tiles_x - t[1];
 
     return b->sums[b->projected->offsets[gaussian] + y * (size_t)(t[2] - t[0]) + x];
@@ -131,8 +130,7 @@ SEEP_INLINE void unblend_tile(const struct backward *b, size_t tile)
         memset(pair_of(b, tile, list[k]), 0, sizeof b->sums[0]);
     for (int32_t end = longest; end > 0;) {
         int32_t first = end > BATCH ? end - BATCH : 0;
-        batch_load(&batch, b->model, b->projected, list + first, end - first, (float)left,
-                   (float)top);
+        batch_load(&batch, b->projected, list + first, end - first, (float)left, (float)top);
         unblend_batch(blocks, &batch, first, sums);
         for (int i = 0; i < batch.n; i++) {
             float *pair = pair_of(b, tile, batch.gaussians[i]);
@@ -166,7 +164,6 @@ int seep_splat_backward_cpu(const struct seep_splat_camera *camera,
                             struct seep_stream *stream)
 {
     struct backward b = {.camera = camera,
-                         .model = model,
                          .projected = projected,
                          .bins = bins,
                          .picture = picture,

@@ -226,7 +226,7 @@ int seep_splat_backward_cuda(const struct seep_splat_camera *camera,
                                     static_cast<const uint32_t *>(projected->offsets), model->n);
     if (error == cudaSuccess && projected->n_pairs > 0)
         error = seep_launch(sum_over_pixels, blocks * SEEP_BLOCK, s, view,
-                            tile_arrays_of(model, projected, bins), *picture, image_grad, records);
+                            tile_arrays_of(projected, bins), *picture, image_grad, records);
     if (error == cudaSuccess)
         error = seep_splat_unproject_cuda(view, chain, s);
     return seep_cuda_status(error);

@@ -39,11 +39,7 @@ int seep_splat_room_init(struct seep_splat_room *r, struct seep_stream *stream,
     r->model.rotations = copy(r, model->rotations, n, sizeof *model->rotations, &status);
     r->model.opacities = copy(r, model->opacities, n, sizeof *model->opacities, &status);
     r->model.sh = copy(r, model->sh, sh, sizeof *model->sh, &status);
-    r->projected.means2d = take(r, n, sizeof *r->projected.means2d, &status);
-    r->projected.roots = take(r, n, sizeof *r->projected.roots, &status);
-    r->projected.colors = take(r, n, sizeof *r->projected.colors, &status);
-    r->projected.depths = take(r, n, sizeof *r->projected.depths, &status);
-    r->projected.tiles = take(r, n, sizeof *r->projected.tiles, &status);
+    r->projected.prints = take(r, n, sizeof *r->projected.prints, &status);
     r->projected.offsets = take(r, n + 1, sizeof *r->projected.offsets, &status);
     r->bins.tile_start = take(r, tiles + 1, sizeof *r->bins.tile_start, &status);
     r->picture.image = take(r, pixels, 3 * sizeof(float), &status);
@@ -67,11 +63,7 @@ void seep_splat_room_fini(struct seep_splat_room *r)
         r->model.rotations,
         r->model.opacities,
         r->model.sh,
-        r->projected.means2d,
-        r->projected.roots,
-        r->projected.colors,
-        r->projected.depths,
-        r->projected.tiles,
+        r->projected.prints,
         r->projected.offsets,
         r->bins.gaussians,
         r->bins.tile_start,

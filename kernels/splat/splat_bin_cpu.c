@@ -31,7 +31,7 @@ static void count_seen(void *arg, unsigned thread, unsigned n_threads)
     size_t end = b->n * (thread + 1) / n_threads, seen = 0;
 
     for (size_t i = b->n * thread / n_threads; i < end; i++)
-        seen += b->projected->tiles[i][2] != 0;
+        seen += b->projected->prints[i].tiles[2] != 0;
     b->seen[thread] = seen;
 }
 
@@ -43,11 +43,11 @@ static void gather_seen(void *arg, unsigned thread, unsigned n_threads)
     for (unsigned t = 0; t < thread; t++)
         at += b->seen[t];
     for (size_t i = b->n * thread / n_threads; i < end; i++) {
-        if (!b->projected->tiles[i][2])
+        if (!b->projected->prints[i].tiles[2])
             continue;
         b->from[at].gaussian = (uint32_t)i;
         /* Depths are positive: their bits are in their order. */
-        memcpy(&b->from[at++].key, &b->projected->depths[i], sizeof(float));
+        memcpy(&b->from[at++].key, &b->projected->prints[i].depth, sizeof(float));
     }
 }
 
@@ -95,8 +95,8 @@ static inline const uint16_t *tiles_of(const struct bin *b, size_t i)
     enum { AHEAD = 16 };
 
     if (i + AHEAD < b->n_seen)
-        __builtin_prefetch(b->projected->tiles[b->from[i + AHEAD].gaussian]);
-    return b->projected->tiles[b->from[i].gaussian];
+        __builtin_prefetch(b->projected->prints[b->from[i + AHEAD].gaussian].tiles);
+    return b->projected->prints[b->from[i].gaussian].tiles;
 }
 
 static void count_tiles(void *arg, unsigned thread, unsigned n_threads)

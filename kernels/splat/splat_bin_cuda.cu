@@ -55,7 +55,7 @@ __global__ static void __launch_bounds__(SEEP_BLOCK)
     size_t i = (size_t)blockIdx.x * SEEP_BLOCK + threadIdx.x;
 
     if (i < n) {
-        keys[i] = in.offsets[i + 1] == in.offsets[i] ? ~0u : __float_as_uint(in.depths[i]);
+        keys[i] = in.offsets[i + 1] == in.offsets[i] ? ~0u : __float_as_uint(in.prints[i].depth);
         order[i] = (uint32_t)i;
     }
 }
@@ -96,8 +96,8 @@ struct larger_index {
  * tells every pair whose it is. */
 template <class Key>
 __global__ static void __launch_bounds__(SEEP_BLOCK)
-    make_pairs(const uint16_t (*tiles)[4], const struct by_depth depth, size_t n, size_t n_pairs,
-               unsigned tiles_x, Key *keys, uint32_t *values)
+    make_pairs(const struct seep_splat_print *prints, const struct by_depth depth, size_t n,
+               size_t n_pairs, unsigned tiles_x, Key *keys, uint32_t *values)
 {
     typedef cub::BlockScan<unsigned, SEEP_BLOCK> scan;
     __shared__ typename scan::TempStorage scan_room;
@@ -127,7 +127,7 @@ __global__ static void __launch_bounds__(SEEP_BLOCK)
     for (size_t at = begin + threadIdx.x; at < end; at += SEEP_BLOCK) {
         size_t i = first + owner[at - begin];
         uint32_t gaussian = depth.order[0][i], nth = (uint32_t)at - depth.starts[i];
-        ushort4 box = splat_load_tiles(tiles[gaussian]);
+        ushort4 box = splat_load_tiles(prints[gaussian].tiles);
         unsigned width = (unsigned)(box.z - box.x), row = nth / width;
         keys[at] = (Key)((box.y + row) * tiles_x + box.x + (nth - row * width));
         values[at] = gaussian;
@@ -247,7 +247,7 @@ static cudaError_t sort_pairs(const struct seep_splat_projected *projected, size
                                        in_result ? room->values : bins->gaussians);
     cudaError_t error =
         seep_launch(make_pairs<Key>, blocks * SEEP_BLOCK, s,
-                    reinterpret_cast<const uint16_t(*)[4]>(projected->tiles), room->depth, n,
+                    static_cast<const struct seep_splat_print *>(projected->prints), room->depth, n,
                     n_pairs, tiles_x, keys.Current(), values.Current());
 
     if (error == cudaSuccess)

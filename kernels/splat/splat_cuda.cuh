@@ -47,23 +47,15 @@ __device__ __forceinline__ void splat_store4(float *p, float4 v)
     }
 }
 
+/* Prints lie at multiples of 16 bytes, so their tiles at multiples of 8. */
 __device__ __forceinline__ ushort4 splat_load_tiles(const uint16_t *p)
 {
-    if (splat_aligned(p, 8))
-        return *reinterpret_cast<const ushort4 *>(p);
-    return make_ushort4(p[0], p[1], p[2], p[3]);
+    return *reinterpret_cast<const ushort4 *>(p);
 }
 
 __device__ __forceinline__ void splat_store_tiles(uint16_t *p, ushort4 v)
 {
-    if (splat_aligned(p, 8)) {
-        *reinterpret_cast<ushort4 *>(p) = v;
-    } else {
-        p[0] = v.x;
-        p[1] = v.y;
-        p[2] = v.z;
-        p[3] = v.w;
-    }
+    *reinterpret_cast<ushort4 *>(p) = v;
 }
 
 /* SH coefficients of a record of `stride` × 3 floats can be read in fours. */

@@ -43,8 +43,7 @@ static bool model_good(const struct seep_splat_model *m)
 
 static bool projected_good(const struct seep_splat_projected *p, size_t n)
 {
-    return p && p->offsets &&
-           (n == 0 || (p->means2d && p->roots && p->colors && p->depths && p->tiles));
+    return p && p->offsets && (n == 0 || (p->prints && (uintptr_t)p->prints % 16 == 0));
 }
 
 static bool bins_good(const struct seep_splat_bins *b, size_t n_pairs)

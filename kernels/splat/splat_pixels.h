@@ -76,36 +76,33 @@ SEEP_INLINE void batch_reach(struct batch *b)
 }
 
 /* Gaussians list[0 … n), n <= BATCH, of the tile whose first pixel is (left, top). */
-SEEP_INLINE void batch_load(struct batch *b, const struct seep_splat_model *m,
-                            const struct seep_splat_projected *p, const uint32_t *list, int n,
-                            float left, float top)
+SEEP_INLINE void batch_load(struct batch *b, const struct seep_splat_projected *p,
+                            const uint32_t *list, int n, float left, float top)
 {
     b->n = n;
     for (int i = 0; i < n; i++) {
         uint32_t g = list[i];
         b->gaussians[i] = g;
-        b->x[i] = p->means2d[g][0] - left - 0.5f;
-        b->y[i] = p->means2d[g][1] - top - 0.5f;
-        b->a[i] = p->roots[g][0];
-        b->b[i] = p->roots[g][1];
-        b->c[i] = p->roots[g][2];
-        b->opacity[i] = m->opacities[g];
+        const struct seep_splat_print *print = &p->prints[g];
+        b->x[i] = print->mean[0] - left - 0.5f;
+        b->y[i] = print->mean[1] - top - 0.5f;
+        b->a[i] = print->roots[0];
+        b->b[i] = print->roots[1];
+        b->c[i] = print->roots[2];
+        b->opacity[i] = print->opacity;
         for (int e = 0; e < 3; e++)
-            b->color[e][i] = p->colors[g][e];
+            b->color[e][i] = print->color[e];
     }
     batch_faint(b);
     batch_reach(b);
 }
 
 /* Prefetches what batch_load() will read. */
-SEEP_INLINE void batch_fetch(const struct seep_splat_model *m, const struct seep_splat_projected *p,
-                             const uint32_t *list, int n)
+SEEP_INLINE void batch_fetch(const struct seep_splat_projected *p, const uint32_t *list, int n)
 {
-    for (int i = 0; i < n; i++) {
-        __builtin_prefetch(p->means2d[list[i]]);
-        __builtin_prefetch(p->roots[list[i]]);
-        __builtin_prefetch(p->colors[list[i]]);
-        __builtin_prefetch(&m->opacities[list[i]]);
+    for (int i = 0; i < n; i++) { /* of one cache line or of two */
+        __builtin_prefetch(&p->prints[list[i]].mean);
+        __builtin_prefetch(&p->prints[list[i]].color[2]);
     }
 }
 

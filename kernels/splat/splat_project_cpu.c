@@ -74,19 +74,22 @@ static inline bool tiles_of(const struct seep_splat_camera *c, const struct lane
 
 static inline void cull(const struct seep_splat_projected *out, size_t i)
 {
-    memset(out->tiles[i], 0, sizeof out->tiles[i]);
+    memset(out->prints[i].tiles, 0, sizeof out->prints[i].tiles);
     out->offsets[i + 1] = 0;
 }
 
 static inline void store(const struct seep_splat_projected *out, size_t i, int l,
-                         const struct lanes *b, const uint16_t tiles[4])
+                         const struct lanes *b, float opacity, const uint16_t tiles[4])
 {
-    out->depths[i] = b->depth[l];
+    struct seep_splat_print *print = &out->prints[i];
+
+    print->depth = b->depth[l];
+    print->opacity = opacity;
     for (int k = 0; k < 2; k++)
-        out->means2d[i][k] = b->mean2d[k][l];
+        print->mean[k] = b->mean2d[k][l];
     for (int k = 0; k < 3; k++)
-        out->roots[i][k] = b->root[k][l];
-    memcpy(out->tiles[i], tiles, sizeof out->tiles[i]);
+        print->roots[k] = b->root[k][l];
+    memcpy(print->tiles, tiles, sizeof print->tiles);
     out->offsets[i + 1] = (uint32_t)(tiles[2] - tiles[0]) * (uint32_t)(tiles[3] - tiles[1]);
 }
 
@@ -117,7 +120,7 @@ SEEP_INLINE void project_lanes(const struct project *p, size_t first, size_t n, 
         size_t i = first + (size_t)l;
         uint16_t tiles[4];
         if (inside[l] && tiles_of(p->camera, &b, l, p->model->opacities[i], extent[l], tiles)) {
-            store(p->out, i, l, &b, tiles);
+            store(p->out, i, l, &b, p->model->opacities[i], tiles);
             see(p->model, i, &b, l, s);
         } else {
             cull(p->out, i);
@@ -152,7 +155,7 @@ SEEP_INLINE void color_lanes(const struct project *p, const struct seen *s, int 
         if (!isfinite(color[0][l] + color[1][l] + color[2][l]))
             cull(p->out, gaussians[l]);
         for (int e = 0; e < 3; e++)
-            p->out->colors[gaussians[l]][e] = color[e][l] > 0 ? color[e][l] : 0;
+            p->out->prints[gaussians[l]].color[e] = color[e][l] > 0 ? color[e][l] : 0;
     }
 }
 

@@ -13,6 +13,21 @@ struct project_arrays {
     bool wide;
 };
 
+/* The first 40 bytes as two and a half vectors of four. */
+__device__ __forceinline__ void splat_store_print(struct seep_splat_print *to,
+                                                  const struct splat_print &print, float opacity,
+                                                  float3 color)
+{
+    float4 *quarters = reinterpret_cast<float4 *>(to);
+
+    quarters[0] = make_float4(print.mean.x, print.mean.y, print.roots.x, print.roots.y);
+    quarters[1] = make_float4(print.roots.z, opacity, color.x, color.y);
+    to->color[2] = color.z;
+    to->depth = print.depth;
+    splat_store_tiles(to->tiles,
+                      make_ushort4(print.tiles[0], print.tiles[1], print.tiles[2], print.tiles[3]));
+}
+
 /* Tiles touched; 0: culled, and but for `tiles` nothing is written. */
 template <int DEGREE>
 __device__ static unsigned project_one(const struct splat_view &view,
@@ -34,13 +49,8 @@ __device__ static unsigned project_one(const struct splat_view &view,
     float3 color = splat_color<DEGREE>(direction, sh, arrays.wide);
     if (!is_finite(color))
         return 0;
-    out.means2d[i][0] = print.mean.x;
-    out.means2d[i][1] = print.mean.y;
-    store3(out.roots[i], print.roots);
-    store3(out.colors[i], make_float3(fmaxf(color.x, 0), fmaxf(color.y, 0), fmaxf(color.z, 0)));
-    out.depths[i] = print.depth;
-    splat_store_tiles(out.tiles[i],
-                      make_ushort4(print.tiles[0], print.tiles[1], print.tiles[2], print.tiles[3]));
+    splat_store_print(&out.prints[i], print, model.opacities[i],
+                      make_float3(fmaxf(color.x, 0), fmaxf(color.y, 0), fmaxf(color.z, 0)));
     return (unsigned)(print.tiles[2] - print.tiles[0]) *
            (unsigned)(print.tiles[3] - print.tiles[1]);
 }
@@ -57,7 +67,7 @@ __global__ static void __launch_bounds__(SEEP_BLOCK)
     if (i < arrays.model.n) {
         n_tiles = project_one<DEGREE>(view, arrays, i);
         if (n_tiles == 0)
-            splat_store_tiles(arrays.out.tiles[i], make_ushort4(0, 0, 0, 0));
+            splat_store_tiles(arrays.out.prints[i].tiles, make_ushort4(0, 0, 0, 0));
         arrays.out.offsets[i] = n_tiles;
     }
     /* 256 Gaussians of at most 2^20 tiles. */

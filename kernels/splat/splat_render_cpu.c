@@ -8,7 +8,6 @@
 
 struct render {
     const struct seep_splat_camera *camera;
-    const struct seep_splat_model *model;
     const struct seep_splat_projected *projected;
     const struct seep_splat_bins *bins;
     struct seep_splat_picture *out;
@@ -67,8 +66,8 @@ SEEP_INLINE void render_tile(const struct render *r, size_t tile)
                     r->camera->height - top - block_top(k));
     for (int32_t k = 0; k < n; k += BATCH) {
         int now = n - k < BATCH ? n - k : BATCH, next = n - k - now < BATCH ? n - k - now : BATCH;
-        batch_load(&batch, r->model, r->projected, list + k, now, (float)left, (float)top);
-        batch_fetch(r->model, r->projected, list + k + now, next);
+        batch_load(&batch, r->projected, list + k, now, (float)left, (float)top);
+        batch_fetch(r->projected, list + k + now, next);
 #if defined(__x86_64__)
         bool open = r->level == SEEP_CPU_AVX512 ? blend_batch_avx512(blocks, &batch, k)
                                                 : blend_batch(blocks, &batch, k);
@@ -101,7 +100,6 @@ int seep_splat_render_cpu(const struct seep_splat_camera *camera,
                           struct seep_stream *stream)
 {
     struct render r = {.camera = camera,
-                       .model = model,
                        .projected = projected,
                        .bins = bins,
                        .out = out,
@@ -109,6 +107,7 @@ int seep_splat_render_cpu(const struct seep_splat_camera *camera,
 
     r.tiles_x = ((size_t)camera->width + TILE - 1) / TILE;
     r.n_tiles = r.tiles_x * (((size_t)camera->height + TILE - 1) / TILE);
+    (void)model;
     seep_stream_run(stream, render_work, &r);
     return 0;
 }

@@ -81,6 +81,7 @@ int seep_splat_render_cuda(const struct seep_splat_camera *camera,
     const seep_cuda_turn s(stream);
     size_t blocks = (size_t)view.tiles_x * (size_t)view.tiles_y;
 
-    return seep_cuda_status(seep_launch(render, blocks * SEEP_BLOCK, s, view,
-                                        tile_arrays_of(model, projected, bins), *out));
+    (void)model;
+    return seep_cuda_status(
+        seep_launch(render, blocks * SEEP_BLOCK, s, view, tile_arrays_of(projected, bins), *out));
 }

@@ -12,21 +12,14 @@ enum { TILE_WARPS = SEEP_BLOCK / 32, PART_WIDTH = 8, PART_HEIGHT = 4, ALL_LANES 
 
 /* What all Gaussians of the list are read from. */
 struct tile_arrays {
-    const float (*means2d)[2];
-    const float (*roots)[3];
-    const float (*colors)[3];
-    const float *opacities;
+    const struct seep_splat_print *prints;
     const uint32_t *gaussians, *tile_start;
 };
 
-static inline struct tile_arrays tile_arrays_of(const struct seep_splat_model *model,
-                                                const struct seep_splat_projected *projected,
+static inline struct tile_arrays tile_arrays_of(const struct seep_splat_projected *projected,
                                                 const struct seep_splat_bins *bins)
 {
-    struct tile_arrays arrays = {projected->means2d, projected->roots, projected->colors,
-                                 model->opacities,   bins->gaussians,  bins->tile_start};
-
-    return arrays;
+    return {projected->prints, bins->gaussians, bins->tile_start};
 }
 
 struct tile_batch {
@@ -70,13 +63,15 @@ __device__ __forceinline__ void tile_fill(struct tile_batch *batch,
     struct splat_reach reach = {};
 
     if (there) {
-        const float *roots = arrays.roots[gaussian], *color = arrays.colors[gaussian];
-        float exponent = log2f(arrays.opacities[gaussian]);
-        mean = make_float2(arrays.means2d[gaussian][0], arrays.means2d[gaussian][1]);
-        reach = reach_of(roots, exponent);
-        batch->shape[slot] = make_float4(mean.x, mean.y, reach.a, reach.b);
-        batch->look[slot] = make_float4(reach.c, exponent, color[0], color[1]);
-        batch->blue[slot] = color[2];
+        const float4 *print = reinterpret_cast<const float4 *>(arrays.prints + gaussian);
+        float4 shape = __ldg(print), look = __ldg(print + 1);
+        const float roots[3] = {shape.z, shape.w, look.x};
+        look.y = log2f(look.y);
+        mean = make_float2(shape.x, shape.y);
+        reach = reach_of(roots, look.y);
+        batch->shape[slot] = shape;
+        batch->look[slot] = look;
+        batch->blue[slot] = __ldg(&arrays.prints[gaussian].color[2]);
     }
     for (int part = 0; part < TILE_WARPS; part++) {
         float left = (float)(place.tile_x + part % 2 * PART_WIDTH) + 0.5f - mean.x;

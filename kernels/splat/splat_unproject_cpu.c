@@ -41,7 +41,7 @@ SEEP_INLINE void add_pairs(const struct unproject *p, size_t first, size_t n, st
         for (int e = 0; e < PAIR_SUMS; e++)
             s->sums[e][l] = sum[e];
         for (int e = 0; e < 3; e++)
-            if (!(p->projected->colors[first + l][e] > 0))
+            if (!(p->projected->prints[first + l].color[e] > 0))
                 s->sums[SUM_COLOR + e][l] = 0;
     }
 }
@@ -257,7 +257,7 @@ SEEP_INLINE void unproject_lanes(const struct unproject *p, size_t first, size_t
     bool any = false;
 
     for (size_t l = 0; l < n; l++)
-        any |= p->projected->tiles[first + l][2] != 0;
+        any |= p->projected->prints[first + l].tiles[2] != 0;
     if (any) {
         lanes_load(p->model, first, &b);
         lanes_geometry(p->camera, &b);
@@ -269,7 +269,7 @@ SEEP_INLINE void unproject_lanes(const struct unproject *p, size_t first, size_t
         mean_backward(p->camera, &b, &s);
     }
     for (size_t l = 0; l < n; l++) {
-        if (p->projected->tiles[first + l][2])
+        if (p->projected->prints[first + l].tiles[2])
             store(p, first + l, (int)l, &s);
         else
             store_zeros(p, first + l);

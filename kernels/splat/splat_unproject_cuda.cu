@@ -31,7 +31,7 @@ __device__ __forceinline__ float3 color_one(const struct splat_view &view,
 {
     const struct seep_splat_model &model = arrays.model;
     const float *sums = arrays.records.sums + i * arrays.records.stride + SUM_COLOR;
-    const float *color = arrays.projected.colors[i];
+    const float *color = arrays.projected.prints[i].color;
     float length;
     float3 direction = direction_of(view.centre, model.means[i], &length);
     float3 grad = make_float3(color[0] > 0 ? sums[0] : 0, color[1] > 0 ? sums[1] : 0,
@@ -68,8 +68,8 @@ __device__ static void chain_one(const struct splat_view &view,
     place_of(view.camera, model.means[i], &frame);
     shape_of(view.camera, load3(model.scales[i]), rotation, &frame);
     chain_of(view.camera, frame, model.scales[i], model.opacities[i],
-             load3(arrays.projected.roots[i]), arrays.records.sums + i * arrays.records.stride,
-             mean_of_color, out);
+             load3(arrays.projected.prints[i].roots),
+             arrays.records.sums + i * arrays.records.stride, mean_of_color, out);
 }
 
 /* The SH gradients of up to 32 Gaussians from `first` on, by their warp together: they are next to

@@ -147,8 +147,6 @@ void tsan_take(void *)
 [[noreturn]] UNSEEN void enter(fibre *f)
 {
 #ifdef __SANITIZE_THREAD__
-    if (!f->tsan)
-        f->tsan = __tsan_create_fiber(0);
     tsan_switch(f->tsan);
 #endif
     if (f->started)
@@ -292,6 +290,9 @@ UNSEEN void run_block(unsigned threads, uint64_t seed, const std::function<void(
         fibres[k].done = false;
 #ifdef __SANITIZE_THREAD__
     host_tsan = __tsan_get_current_fiber();
+    for (unsigned k = 0; k < threads; k++) /* here: a fibre that made another would come before it */
+        if (!fibres[k].tsan)
+            fibres[k].tsan = __tsan_create_fiber(0);
 #endif
     tsan_give(&begins);
     wake_all(0, threads);

@@ -14,6 +14,7 @@ struct cuda_on_cpu_counts {
     uint64_t launches, blocks;
     uint64_t atomics; /* on global memory, one for each thread that asks */
     uint64_t bytes;   /* read and written by __ldg(), __ldcs(), __stcs(), by each thread */
+    uint64_t sectors; /* of 32 bytes, that a thread went to so, and not just before */
 };
 
 struct cuda_on_cpu_counts cuda_on_cpu_counts(void);

@@ -29,6 +29,7 @@ namespace
 {
 
 enum { NEVER_WRITTEN = 0xff, DEVICES = 2 }; /* as floats: NaN; as indices: too large */
+enum { SECTOR_BYTES = 32, MOST_THREADS = 1024 };
 
 thread_local int current_device;
 cudaStream_t last_stream;
@@ -37,6 +38,7 @@ uint64_t n_launches;
 
 /* Fibres are threads to the thread sanitizer: all changes are atomic. */
 struct cuda_on_cpu_counts counts;
+uintptr_t last_sectors[MOST_THREADS]; /* of each thread */
 
 /* All memory of the device. The host must not touch it: between calls it is poisoned, which the
  * address sanitizer reports as a GPU's machine would. */
@@ -109,9 +111,16 @@ void cuda_on_cpu_count_atomic()
     __atomic_fetch_add(&counts.atomics, 1, __ATOMIC_RELAXED);
 }
 
-void cuda_on_cpu_count_bytes(const void *, size_t bytes)
+/* Of no more than a sector, at a multiple of their size. */
+void cuda_on_cpu_count_bytes(const void *p, size_t bytes)
 {
+    uintptr_t sector = (uintptr_t)p / SECTOR_BYTES;
+    uintptr_t before =
+        __atomic_exchange_n(&last_sectors[threadIdx.x % MOST_THREADS], sector, __ATOMIC_RELAXED);
+
     __atomic_fetch_add(&counts.bytes, bytes, __ATOMIC_RELAXED);
+    if (sector != before)
+        __atomic_fetch_add(&counts.sectors, 1, __ATOMIC_RELAXED);
 }
 
 struct cuda_on_cpu_counts cuda_on_cpu_counts()

@@ -25,28 +25,18 @@ static int take_scratch(struct seep_splat_pass *pass, size_t bytes, void **scrat
 static int make_projected(struct seep_splat_pass *pass, size_t n)
 {
     struct seep_splat_projected *p = &pass->projected;
-    void *means2d = NULL, *roots = NULL, *colors = NULL, *depths = NULL, *tiles = NULL,
-         *offsets = NULL;
+    void *prints = NULL, *offsets = NULL;
     struct {
         void **values;
         size_t bytes;
-    } arrays[] = {
-        {&means2d, n * sizeof *p->means2d}, {&roots, n * sizeof *p->roots},
-        {&colors, n * sizeof *p->colors},   {&depths, n * sizeof *p->depths},
-        {&tiles, n * sizeof *p->tiles},     {&offsets, (n + 1) * sizeof *p->offsets},
-    };
+    } arrays[] = {{&prints, n * sizeof *p->prints}, {&offsets, (n + 1) * sizeof *p->offsets}};
     int rc = 0;
 
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && !rc; i++) {
         rc = seep_stream_alloc(pass->stream, arrays[i].bytes, arrays[i].values);
         pass->gaussian_bytes += arrays[i].bytes;
     }
-    *p = (struct seep_splat_projected){.means2d = means2d,
-                                       .roots = roots,
-                                       .colors = colors,
-                                       .depths = depths,
-                                       .tiles = tiles,
-                                       .offsets = offsets};
+    *p = (struct seep_splat_projected){.prints = prints, .offsets = offsets};
     return rc;
 }
 
@@ -167,10 +157,9 @@ int seep_splat_pass_backward(struct seep_splat_pass *pass, const struct seep_spl
 void seep_splat_pass_fini(struct seep_splat_pass *pass)
 {
     void *const blocks[] = {
-        pass->projected.means2d,     pass->projected.roots, pass->projected.colors,
-        pass->projected.depths,      pass->projected.tiles, pass->projected.offsets,
-        pass->bins.gaussians,        pass->bins.tile_start, pass->picture.image,
-        pass->picture.transmittance, pass->picture.last,    pass->image_grad,
+        pass->projected.prints, pass->projected.offsets, pass->bins.gaussians,
+        pass->bins.tile_start,  pass->picture.image,     pass->picture.transmittance,
+        pass->picture.last,     pass->image_grad,
     };
 
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks && pass->stream; i++)

@@ -283,13 +283,13 @@ TEST(a_tile_lists_its_gaussians_by_depth_then_index)
     for (size_t tile = 0; tile < n_tiles; tile++)
         for (size_t k = room.bins.tile_start[tile]; k < room.bins.tile_start[tile + 1]; k++) {
             uint32_t i = room.bins.gaussians[k];
-            const uint16_t *t = room.projected.tiles[i];
+            const uint16_t *t = room.projected.prints[i].tiles;
             ck_assert(t[0] <= tile % 5 && tile % 5 < t[2] && t[1] <= tile / 5 && tile / 5 < t[3]);
             n_found++;
             if (k == room.bins.tile_start[tile])
                 continue;
             uint32_t before = room.bins.gaussians[k - 1];
-            float d = room.projected.depths[before], e = room.projected.depths[i];
+            float d = room.projected.prints[before].depth, e = room.projected.prints[i].depth;
             ck_assert_msg(d < e || (d == e && before < i), "%u (%g) before %u (%g)", before,
                           (double)d, i, (double)e);
         }

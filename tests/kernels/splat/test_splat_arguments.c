@@ -40,8 +40,11 @@ static void spoil_arguments(int how, struct seep_splat_camera *c, struct seep_sp
     case 10:
         p->offsets = NULL;
         break;
+    case 11:
+        p->prints = (struct seep_splat_print *)((char *)p->prints + 8);
+        break;
     default:
-        p->roots = NULL;
+        p->prints = NULL;
     }
 }
 
@@ -77,17 +80,13 @@ static void assert_filled(struct seep_stream *stream, const struct kept *kept, s
 }
 
 /* What each stage writes, of N Gaussians with 4 coefficients stored. */
-enum { PROJECTED = 6, BINS = 2, PICTURE = 3, GRADIENTS = 6, ALL = 17 };
+enum { PROJECTED = 2, BINS = 2, PICTURE = 3, GRADIENTS = 6, ALL = 13 };
 enum { PIXELS = 41 * 35, TILES = 3 * 3 };
 
 static void list_outputs(const struct seep_splat_room *r, struct kept kept[ALL])
 {
     const struct kept all[ALL] = {
-        {r->projected.means2d, N * 8},
-        {r->projected.roots, N * 12},
-        {r->projected.colors, N * 12},
-        {r->projected.depths, N * 4},
-        {r->projected.tiles, N * 8},
+        {r->projected.prints, N * 48},
         {r->projected.offsets, (N + 1) * 4},
         {r->bins.gaussians, r->projected.n_pairs * 4},
         {r->bins.tile_start, (TILES + 1) * 4},
@@ -125,7 +124,7 @@ TEST(wrong_arguments_are_refused_and_nothing_is_written, .to = n_streams())
     size_t bytes = r.scratch_bytes, n_pairs = r.projected.n_pairs;
     list_outputs(&r, kept);
     fill(s, kept, ALL);
-    for (int how = 0; how < 12; how++) {
+    for (int how = 0; how < 13; how++) {
         struct seep_splat_camera c = straight;
         struct seep_splat_model m = r.model;
         struct seep_splat_projected p = r.projected;
@@ -223,11 +222,10 @@ TEST(more_pairs_than_can_be_counted_are_refused)
                                   .cx = 8192,
                                   .cy = 8192,
                                   .rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    static float means2d[MANY][2], roots[MANY][3], colors[MANY][3], depths[MANY];
-    static uint16_t tiles[MANY][4];
+    static _Alignas(16) struct seep_splat_print prints[MANY];
     static uint32_t offsets[MANY + 1];
     static _Alignas(64) uint64_t scratch[64];
-    struct seep_splat_projected p = {means2d, roots, colors, depths, tiles, offsets, 0};
+    struct seep_splat_projected p = {prints, offsets, 0};
     struct seep_splat_host h;
     size_t bytes = sizeof scratch;
 

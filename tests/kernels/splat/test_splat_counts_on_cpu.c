@@ -68,6 +68,31 @@ TEST(backward_adds_to_a_gaussian_once_a_tile_and_not_once_a_warp)
     seep_stream_destroy(stream);
 }
 
+/* All pairs are loaded once by one thread each: faint Gaussians end no pixel. */
+TEST(a_pairs_gaussian_lies_in_two_sectors)
+{
+    struct seep_stream *stream = make_stream(CUDA_0);
+    struct seep_splat_camera c = make_camera(100, 70);
+    struct seep_splat_host h;
+    struct seep_splat_room room;
+
+    make_scene(&h, 1000, 1, 1, 5);
+    for (size_t i = 0; i < h.model.n; i++)
+        h.opacities[i] = 0.005f;
+    ck_assert_int_eq(seep_splat_room_init(&room, stream, &c, &h.model), 0);
+    ck_assert_int_eq(seep_splat_room_project(&room), 0);
+    ck_assert_int_eq(seep_splat_room_bin(&room), 0);
+    uint64_t before = cuda_on_cpu_counts().sectors;
+    ck_assert_int_eq(seep_splat_room_render(&room), 0);
+    uint64_t sectors = cuda_on_cpu_counts().sectors - before;
+    ck_assert_uint_gt(room.projected.n_pairs, 1000);
+    ck_assert_uint_le(sectors, 2 * room.projected.n_pairs);
+    ck_assert_uint_gt(sectors, room.projected.n_pairs);
+    seep_splat_room_fini(&room);
+    seep_splat_host_fini(&h);
+    seep_stream_destroy(stream);
+}
+
 TEST(the_gardens_backward_takes_two_million_atomics, .left_out = !garden_path())
 {
     struct seep_stream *stream = make_stream(CUDA_0);

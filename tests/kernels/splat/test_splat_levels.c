@@ -20,9 +20,9 @@ static void make_doubtful(struct seep_splat_host *h, struct seep_stream *stream,
     ck_assert_int_eq(seep_splat_room_init(&room, stream, c, &h->model), 0);
     ck_assert_int_eq(seep_splat_room_project(&room), 0);
     for (size_t i = 0; i < GAUSSIANS; i++) {
-        const float *mean = room.projected.means2d[i], *root = room.projected.roots[i];
+        const float *mean = room.projected.prints[i].mean, *root = room.projected.prints[i].roots;
         h->opacities[i] = 0.01f;
-        if (!room.projected.tiles[i][2])
+        if (!room.projected.prints[i].tiles[2])
             continue;
         double dx = floor((double)mean[0]) + (double)(i % 3) - 0.5 - (double)mean[0];
         double dy = floor((double)mean[1]) + (double)(i % 5) - 1.5 - (double)mean[1];
@@ -104,7 +104,7 @@ TEST(backward_takes_the_pairs_that_forward_blended, .to = SEEP_CPU_LEVELS)
             double by_color = (double)room.gradients.sh[3 * i] / SEEP_SH_0;
             n_blended += by_color > 0;
             if (by_color > 0)
-                sum += by_color * (double)room.projected.colors[i][0];
+                sum += by_color * (double)room.projected.prints[i].color[0];
         }
         ck_assert_double_eq_tol(sum, (double)room.picture.image[3 * pixel], 1e-5);
     }

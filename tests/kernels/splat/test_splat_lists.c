@@ -117,11 +117,7 @@ static void lists_project(struct lists *l, const struct seep_splat_camera *camer
 {
     size_t n = model->n, bytes = 0;
 
-    p->means2d = lists_take(l, NULL, n * sizeof *p->means2d, odd);
-    p->roots = lists_take(l, NULL, n * sizeof *p->roots, odd);
-    p->colors = lists_take(l, NULL, n * sizeof *p->colors, odd);
-    p->depths = lists_take(l, NULL, n * sizeof *p->depths, odd);
-    p->tiles = lists_take(l, NULL, n * sizeof *p->tiles, odd / 2);
+    p->prints = lists_take(l, NULL, n * sizeof *p->prints, odd * 4); /* of 16 bytes */
     p->offsets = lists_take(l, NULL, (n + 1) * sizeof *p->offsets, odd);
     ck_assert_int_eq(seep_splat_project(camera, model, p, NULL, &bytes, l->stream), 0);
     void *scratch = lists_take(l, NULL, bytes, 0);
@@ -137,8 +133,7 @@ static void lists_free(struct lists *l)
 /* What of the lists a host looks at. */
 struct seen_lists {
     uint32_t *gaussians, *tile_start;
-    uint16_t (*tiles)[4];
-    float *depths;
+    struct seep_splat_print *prints;
     size_t n_tiles, n_pairs;
 };
 
@@ -158,8 +153,8 @@ static void assert_sorted(const struct seen_lists *s, size_t n, unsigned tiles_x
     size_t expected = 0;
 
     for (size_t i = 0; i < n; i++)
-        expected +=
-            (size_t)(s->tiles[i][2] - s->tiles[i][0]) * (size_t)(s->tiles[i][3] - s->tiles[i][1]);
+        expected += (size_t)(s->prints[i].tiles[2] - s->prints[i].tiles[0]) *
+                    (size_t)(s->prints[i].tiles[3] - s->prints[i].tiles[1]);
     ck_assert_uint_eq(s->n_pairs, expected);
     ck_assert_uint_eq(s->tile_start[0], 0);
     ck_assert_uint_eq(s->tile_start[s->n_tiles], s->n_pairs);
@@ -167,13 +162,13 @@ static void assert_sorted(const struct seen_lists *s, size_t n, unsigned tiles_x
         unsigned x = (unsigned)(tile % tiles_x), y = (unsigned)(tile / tiles_x);
         for (size_t at = s->tile_start[tile]; at < s->tile_start[tile + 1]; at++) {
             uint32_t i = s->gaussians[at];
-            ck_assert(i < n && x >= s->tiles[i][0] && x < s->tiles[i][2] && y >= s->tiles[i][1] &&
-                      y < s->tiles[i][3]);
+            ck_assert(i < n && x >= s->prints[i].tiles[0] && x < s->prints[i].tiles[2] &&
+                      y >= s->prints[i].tiles[1] && y < s->prints[i].tiles[3]);
             if (at == s->tile_start[tile])
                 continue;
             uint32_t before = s->gaussians[at - 1];
-            ck_assert(s->depths[before] < s->depths[i] ||
-                      (!(s->depths[before] > s->depths[i]) && before < i));
+            ck_assert(s->prints[before].depth < s->prints[i].depth ||
+                      (!(s->prints[before].depth > s->prints[i].depth) && before < i));
         }
     }
 }
@@ -206,13 +201,11 @@ static void check_lists(const struct scene *s, size_t odd, struct seep_stream *s
     seen.n_pairs = p.n_pairs;
     seen.gaussians = download(&l, bins.gaussians, p.n_pairs * sizeof(uint32_t));
     seen.tile_start = download(&l, bins.tile_start, (seen.n_tiles + 1) * sizeof(uint32_t));
-    seen.tiles = download(&l, p.tiles, s->n * sizeof *p.tiles);
-    seen.depths = download(&l, p.depths, s->n * sizeof *p.depths);
+    seen.prints = download(&l, p.prints, s->n * sizeof *p.prints);
     assert_sorted(&seen, s->n, tiles_x);
     free(seen.gaussians);
     free(seen.tile_start);
-    free(seen.tiles);
-    free(seen.depths);
+    free(seen.prints);
     seep_splat_host_fini(&host);
     lists_free(&l);
 }

@@ -1,9 +1,9 @@
-/* Arrays that lie at a multiple of four bytes and no more: a caller may carve them out of one
- * block. The same numbers must come out as from aligned ones. */
+/* Arrays that lie at a multiple of four bytes and no more (prints: of 16): a caller may carve them
+ * out of one block. The same numbers must come out as from aligned ones. */
 #include "tests/kernels/splat/raster_fixture.h"
 #include "tests/suite.h"
 
-enum { GAUSSIANS = 300, ODD = 4, ARRAYS = 23 };
+enum { GAUSSIANS = 300, ODD = 4, PRINT_ODD = 16, ARRAYS = 19, PRINTS = 5 };
 
 struct array {
     void **at;
@@ -25,11 +25,7 @@ static void list_arrays(struct seep_splat_room *r, struct array out[ARRAYS])
         {(void **)&m->rotations, n * sizeof *m->rotations},
         {(void **)&m->opacities, n * sizeof *m->opacities},
         {(void **)&m->sh, sh},
-        {(void **)&p->means2d, n * sizeof *p->means2d},
-        {(void **)&p->roots, n * sizeof *p->roots},
-        {(void **)&p->colors, n * sizeof *p->colors},
-        {(void **)&p->depths, n * sizeof *p->depths},
-        {(void **)&p->tiles, n * sizeof *p->tiles},
+        {(void **)&p->prints, n * sizeof *p->prints},
         {(void **)&p->offsets, (n + 1) * sizeof *p->offsets},
         {(void **)&r->bins.gaussians, r->pairs_room * sizeof *r->bins.gaussians},
         {(void **)&r->bins.tile_start, (tiles + 1) * sizeof *r->bins.tile_start},
@@ -48,21 +44,26 @@ static void list_arrays(struct seep_splat_room *r, struct array out[ARRAYS])
     memcpy(out, all, sizeof all);
 }
 
-/* Each array becomes a copy that lies ODD bytes into a block; `aligned` keeps the old ones. */
+static size_t odd_of(int array)
+{
+    return array == PRINTS ? PRINT_ODD : ODD;
+}
+
+/* Each array becomes a copy that lies some bytes into a block; `aligned` keeps the old ones. */
 static void make_odd(struct seep_splat_room *r, void *aligned[ARRAYS])
 {
     struct array arrays[ARRAYS];
 
     list_arrays(r, arrays);
     for (int k = 0; k < ARRAYS; k++) {
-        size_t bytes = arrays[k].bytes;
+        size_t bytes = arrays[k].bytes, odd = odd_of(k);
         void *block, *copy = malloc(bytes);
-        ck_assert_int_eq(seep_stream_alloc(r->stream, bytes + ODD, &block), 0);
+        ck_assert_int_eq(seep_stream_alloc(r->stream, bytes + odd, &block), 0);
         ck_assert_int_eq(seep_stream_download(r->stream, copy, *arrays[k].at, bytes), 0);
-        ck_assert_int_eq(seep_stream_upload(r->stream, (char *)block + ODD, copy, bytes), 0);
+        ck_assert_int_eq(seep_stream_upload(r->stream, (char *)block + odd, copy, bytes), 0);
         free(copy);
         aligned[k] = *arrays[k].at;
-        *arrays[k].at = (char *)block + ODD;
+        *arrays[k].at = (char *)block + odd;
     }
 }
 
@@ -72,7 +73,7 @@ static void make_aligned(struct seep_splat_room *r, void *aligned[ARRAYS])
 
     list_arrays(r, arrays);
     for (int k = 0; k < ARRAYS; k++) {
-        seep_stream_free(r->stream, (char *)*arrays[k].at - ODD);
+        seep_stream_free(r->stream, (char *)*arrays[k].at - odd_of(k));
         *arrays[k].at = aligned[k];
     }
 }
