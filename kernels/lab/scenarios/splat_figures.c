@@ -315,6 +315,46 @@ static void judge_training(struct figures *f)
                 cuda ? "0.5 dB" : "0 dB: only their memory differs", "dB");
 }
 
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+/* The finding of that pattern whose line is in the function. */
+static const json_t *find_in(const json_t *report, const char *pattern, const char *function)
+{
+    const json_t *finding;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "findings"), i, finding) {
+        const char *its = seep_rows_text(finding, "pattern");
+        const char *where = seep_rows_text(finding, "frame.function");
+        if (its && where && strcmp(its, pattern) == 0 && strcmp(where, function) == 0)
+            return finding;
+    }
+    return NULL;
+}
+
+/* Two lines have the spike: the list of pairs, and the room that the way back needs for their
+ * gradients, which is the larger one. */
+static void judge_pairs(struct figures *f)
+{
+    enum seep_splat_variant spike = SEEP_SPLAT_PAIR_SPIKE, clamped = SEEP_SPLAT_CLAMPED;
+    double most = measured(f, spike, "pairs_largest"), tiles = measured(f, spike, "tiles");
+    const json_t *found = find_in(f->outcomes[spike].report, "size-spike", "bin");
+
+    add_between(f, "pair-spike: most pairs of a step over all there can be",
+                most / (tiles * measured(f, spike, "gaussians_last")), 0.9, 1, "0.9 to 1",
+                "of all");
+    add_between(f, "pair-spike: most pairs of a step over those before",
+                most / measured(f, spike, "pairs_usual"), 16, INFINITY, "at least 16 times",
+                "times");
+    /* It says by how much the list is longer than usual, and a usual one is shorter by far. */
+    add_between(f, "pair-spike: size-spike in bin over the largest list of pairs",
+                seep_rows_number(found, "saving_bytes") / (sizeof(uint32_t) * most), 0.85, 1,
+                "0.85 to 1", "of its bytes");
+    add_between(f, "clamped: most pairs of a step over those before",
+                measured(f, clamped, "pairs_largest") / measured(f, clamped, "pairs_usual"), 1, 8,
+                "1 to 8 times: no spike", "times");
+}
+
 void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
 {
     const json_t *eager = outcomes[SEEP_SPLAT_EAGER].measured;
@@ -336,4 +376,5 @@ void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct 
     judge_carry_over(&f);
     judge_gaussians(&f);
     judge_training(&f);
+    judge_pairs(&f);
 }

@@ -39,6 +39,16 @@ SEEP_MUST_CHECK int seep_gaussians_watch(struct seep_gaussians *g);
 SEEP_MUST_CHECK int seep_gaussians_densify(struct seep_gaussians *g, size_t n_new, float extent,
                                            uint64_t seed);
 
+/* The largest scale; INFINITY and NaN do not count. */
+SEEP_MUST_CHECK int seep_gaussians_largest_scale(const struct seep_gaussians *g, float *largest);
+
+/* Takes scales for their logarithms, as who loads a file with the ones into a model that wants the
+ * others: lengths of a hundredth become lengths of about 1. */
+SEEP_MUST_CHECK int seep_gaussians_mistake_scales(struct seep_gaussians *g);
+
+/* Scales above `most` become it: torch.clamp(max=most). Costs a way to the host and back. */
+SEEP_MUST_CHECK int seep_gaussians_clamp_scales(struct seep_gaussians *g, float most);
+
 /* ---- for splat_densify.c --------------------------------------------------------------------- */
 
 enum seep_gaussian_kind {

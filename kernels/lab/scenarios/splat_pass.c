@@ -5,7 +5,7 @@ static size_t n_pixels(const struct seep_splat_pass *pass)
     return (size_t)pass->camera.width * (size_t)pass->camera.height;
 }
 
-static size_t n_tiles(const struct seep_splat_camera *camera)
+size_t seep_splat_tiles(const struct seep_splat_camera *camera)
 {
     size_t across = ((size_t)camera->width + SEEP_SPLAT_TILE - 1) / SEEP_SPLAT_TILE;
     size_t down = ((size_t)camera->height + SEEP_SPLAT_TILE - 1) / SEEP_SPLAT_TILE;
@@ -76,8 +76,8 @@ static int bin(struct seep_splat_pass *pass, size_t n)
     pass->bins.gaussians = gaussians;
     pass->gaussian_bytes += pairs * sizeof(uint32_t);
     if (!rc)
-        rc = seep_stream_alloc(pass->stream, (n_tiles(&pass->camera) + 1) * sizeof(uint32_t),
-                               &starts);
+        rc = seep_stream_alloc(pass->stream,
+                               (seep_splat_tiles(&pass->camera) + 1) * sizeof(uint32_t), &starts);
     pass->bins.tile_start = starts;
     if (!rc)
         rc = seep_splat_bin(&pass->camera, n, &pass->projected, &pass->bins, NULL, &bytes,

@@ -17,6 +17,9 @@ struct seep_splat_pass {
     size_t scratch_bytes;  /* most that a call needed for its own time */
 };
 
+/* Tiles of its picture. */
+size_t seep_splat_tiles(const struct seep_splat_camera *camera);
+
 /* Renders. Allocates, on the stream's device: what *pass holds; free with _fini(), after failures
  * too. 0, -SEEP_EINVAL, -SEEP_ENOMEM, -SEEP_EDEVICE. */
 SEEP_MUST_CHECK int seep_splat_pass_forward(const struct seep_splat_camera *camera,

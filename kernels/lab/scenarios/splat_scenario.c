@@ -4,6 +4,7 @@
 #include "kernels/lab/scenario.h"
 #include "kernels/lab/scenarios/splat_figures.h"
 #include "kernels/lab/scenarios/splat_made_up.h"
+#include "kernels/lab/scenarios/splat_pass.h"
 #include "kernels/lab/scenarios/splat_training.h"
 
 #include <math.h>
@@ -32,6 +33,14 @@ static const struct seep_variant variants[] = {
      .pattern = "eager-retention",
      .severity = "retention",
      .function = "seep_photo_read"},
+    {.name = "pair-spike",
+     .summary = "scales are taken for their logarithms: each Gaussian covers all tiles, and there "
+                "are 40 times as many pairs",
+     .pattern = "size-spike",
+     .severity = "pressure"},
+    {.name = "clamped",
+     .summary = "the same mistake, but no scale may exceed the largest of the first ones",
+     .cured = "size-spike"},
     {0},
 };
 
@@ -50,12 +59,39 @@ static const struct seep_fix fixes[] = {
      .vanishes = "carry-over",
      .least_scale = 0.01,
      .on_host = true},
+    {.before = "pair-spike", .after = "clamped", .vanishes = "size-spike"},
     {0},
 };
 
-static const enum seep_camera_policy policies[] = {
-    SEEP_CAMERAS_EAGER,    SEEP_CAMERAS_CACHED,  SEEP_CAMERAS_EVICTING,
-    SEEP_CAMERAS_EVICTING, SEEP_CAMERAS_ON_HOST,
+/* How a variant trains. */
+struct plan {
+    enum seep_camera_policy policy;
+    bool carries, blows_up, clamps;
+    bool at_spikes_size; /* see below */
+    unsigned epochs;     /* 0: as many as pictures need */
+};
+
+/* Pairs go with Gaussians times tiles, and at 1:500 a Gaussian of usual size covers a good part of
+ * the picture. So pair-spike and its fix have pictures of this width (176 tiles) and begin with so
+ * many Gaussians, or more, at any scale; their number stays. */
+static const double spike_width = 256;
+static const size_t spike_gaussians = 5000;
+
+static const struct plan plans[] = {
+    [SEEP_SPLAT_EAGER] = {.policy = SEEP_CAMERAS_EAGER},
+    [SEEP_SPLAT_LAZY_CACHED] = {.policy = SEEP_CAMERAS_CACHED},
+    [SEEP_SPLAT_LAZY_EVICTING] = {.policy = SEEP_CAMERAS_EVICTING},
+    [SEEP_SPLAT_LAZY_CARRYING] = {.policy = SEEP_CAMERAS_EVICTING, .carries = true},
+    [SEEP_SPLAT_HOST_RESIDENT] = {.policy = SEEP_CAMERAS_ON_HOST},
+    [SEEP_SPLAT_PAIR_SPIKE] = {.policy = SEEP_CAMERAS_EVICTING,
+                               .blows_up = true,
+                               .at_spikes_size = true,
+                               .epochs = 1},
+    [SEEP_SPLAT_CLAMPED] = {.policy = SEEP_CAMERAS_EVICTING,
+                            .blows_up = true,
+                            .clamps = true,
+                            .at_spikes_size = true,
+                            .epochs = 1},
 };
 
 /* Two epochs show what the second adds; with few photos each is seen more often, so that pictures
@@ -112,6 +148,9 @@ static int write_measured(const struct seep_splat_job *job, const struct seep_sp
         {"gaussian_pass_bytes", (double)r->pass_bytes / (double)r->n_last},
         {"gaussian_scratch_bytes", (double)r->scratch_bytes / (double)r->n_last},
         {"pass_bytes", (double)r->pass_bytes},
+        {"tiles", (double)seep_splat_tiles(&job->views->list[0].camera)},
+        {"pairs_usual", (double)r->pairs_usual},
+        {"pairs_largest", (double)r->pairs_largest},
         {"scratch_bytes", (double)r->scratch_bytes},
         {"loss_first", r->first.l1},
         {"loss_last", r->last.l1},
@@ -150,6 +189,16 @@ static int which_variant(const char *name)
     return -1;
 }
 
+static int set_spikes_size(struct seep_splat_job *job, struct seep_views *views)
+{
+    int rc = seep_views_thicken(views, spike_gaussians, job->seed);
+
+    if (views->list[0].camera.width < spike_width)
+        seep_views_resize(views, views->list[0].camera.width / spike_width);
+    job->n_last = views->n_points;
+    return rc;
+}
+
 static int run(const struct seep_scenario_options *options, json_t *measured,
                struct seep_error *err)
 {
@@ -166,10 +215,13 @@ static int run(const struct seep_scenario_options *options, json_t *measured,
     if (!rc)
         rc = seep_views_read(options->data, (double)size.width * size.height, size.n_points,
                              options->seed, &views, err);
+    const struct plan *plan = &plans[variant];
     struct seep_splat_job job = {.views = &views,
-                                 .policy = policies[variant],
-                                 .carries = variant == SEEP_SPLAT_LAZY_CARRYING,
-                                 .epochs = options->epochs,
+                                 .policy = plan->policy,
+                                 .carries = plan->carries,
+                                 .blows_up = plan->blows_up,
+                                 .clamps = plan->clamps,
+                                 .epochs = options->epochs ? options->epochs : plan->epochs,
                                  .n_last = SEEP_SPLAT_GROWTH * views.n_points,
                                  .seed = options->seed,
                                  .pictures = options->out,
@@ -177,6 +229,8 @@ static int run(const struct seep_scenario_options *options, json_t *measured,
                                  .stream = stream};
     if (!rc && !job.epochs)
         job.epochs = epochs_for(views.n);
+    if (!rc && plan->at_spikes_size)
+        rc = set_spikes_size(&job, &views);
     if (!rc)
         rc = seep_splat_train(&job, &result, err);
     if (!rc)

@@ -11,6 +11,7 @@
 enum {
     WATCHED_STEPS = 10,       /* before a densification: whose gradients choose what is divided */
     STEPS_A_SH_DEGREE = 1000, /* Kerbl et al., section 7.1 */
+    STEPS_BLOWN_UP = 2,       /* what is left of the job then: a rare event in its life */
     PICTURES = 4,
     MOST_STEPS = 1 << 30,
 };
@@ -20,6 +21,7 @@ struct training {
     struct seep_splat_result *result;
     struct seep_gaussians gaussians;
     struct seep_splat_rates rates;
+    float largest_scale; /* of the points' Gaussians */
     struct seep_cameras *cameras;
     unsigned step;               /* 1 … result->steps */
     struct seep_splat_loss loss; /* of the last step */
@@ -67,6 +69,23 @@ static void free_carried(struct training *t)
     t->carried_camera = NULL;
 }
 
+static unsigned blow_up_step(const struct training *t)
+{
+    return t->result->steps > STEPS_BLOWN_UP ? t->result->steps - STEPS_BLOWN_UP : 1;
+}
+
+static int step_parameters(struct training *t)
+{
+    int rc = seep_splat_adam(t->gaussians.n, SEEP_GAUSSIAN_SH_STRIDE, &t->gaussians.gradients,
+                             &t->rates, t->step, &t->gaussians.trained, t->job->stream);
+
+    if (!rc && t->job->blows_up && t->step == blow_up_step(t))
+        rc = seep_gaussians_mistake_scales(&t->gaussians);
+    if (!rc && t->job->clamps)
+        rc = seep_gaussians_clamp_scales(&t->gaussians, t->largest_scale);
+    return rc;
+}
+
 static int improve(struct training *t, struct seep_splat_pass *pass, const float *target)
 {
     struct seep_splat_model model = seep_gaussians_model(&t->gaussians, sh_degree_at(t->step));
@@ -74,10 +93,7 @@ static int improve(struct training *t, struct seep_splat_pass *pass, const float
 
     if (!rc)
         rc = seep_splat_pass_backward(pass, &model, &t->gaussians.gradients);
-    if (!rc)
-        rc = seep_splat_adam(t->gaussians.n, SEEP_GAUSSIAN_SH_STRIDE, &t->gaussians.gradients,
-                             &t->rates, t->step, &t->gaussians.trained, t->job->stream);
-    return rc;
+    return rc ? rc : step_parameters(t);
 }
 
 /* Watches the steps before a densification, once each, and makes more Gaussians in those that are
@@ -104,6 +120,23 @@ static int densify(struct training *t)
     return rc;
 }
 
+static void raise_to(size_t *most, size_t value)
+{
+    if (value > *most)
+        *most = value;
+}
+
+static void note_sizes(struct training *t, const struct seep_splat_pass *pass)
+{
+    struct seep_splat_result *r = t->result;
+
+    raise_to(&r->pass_bytes, pass->gaussian_bytes);
+    raise_to(&r->scratch_bytes, pass->scratch_bytes);
+    raise_to(&r->pairs_largest, pass->projected.n_pairs);
+    if (t->step <= blow_up_step(t))
+        raise_to(&r->pairs_usual, pass->projected.n_pairs);
+}
+
 static int take_step(struct training *t, struct seep_error *err)
 {
     struct seep_splat_model model = seep_gaussians_model(&t->gaussians, sh_degree_at(t->step));
@@ -117,10 +150,7 @@ static int take_step(struct training *t, struct seep_error *err)
     free_carried(t);
     if (!rc)
         rc = improve(t, &pass, camera->original);
-    if (pass.gaussian_bytes > t->result->pass_bytes)
-        t->result->pass_bytes = pass.gaussian_bytes;
-    if (pass.scratch_bytes > t->result->scratch_bytes)
-        t->result->scratch_bytes = pass.scratch_bytes;
+    note_sizes(t, &pass);
     if (t->job->carries) {
         t->carried_camera = camera;
         t->carried_pass = pass;
@@ -178,8 +208,10 @@ static int make(struct training *t, struct seep_error *err)
     if (rc)
         return seep_error_set(err, -rc, "", 0, "%zu Gaussians: %s", job->views->n_points,
                               seep_error_name(rc));
-    rc =
-        seep_splat_evaluate(job->views, &t->gaussians, 0, job->pictures, 0, &t->result->first, err);
+    rc = seep_gaussians_largest_scale(&t->gaussians, &t->largest_scale);
+    if (!rc)
+        rc = seep_splat_evaluate(job->views, &t->gaussians, 0, job->pictures, 0, &t->result->first,
+                                 err);
     if (rc)
         return rc;
     double start = seep_clock_s(CLOCK_MONOTONIC);

@@ -19,6 +19,8 @@ struct seep_splat_job {
     const struct seep_views *views;
     enum seep_camera_policy policy;
     bool carries;    /* a step's picture and passes are freed after the next one's are made */
+    bool blows_up;   /* near the end scales are taken for their logarithms, once */
+    bool clamps;     /* no scale may be larger than the largest of the points' Gaussians */
     unsigned epochs; /* >= 1 */
     size_t n_last;   /* Gaussians after densification: n_points … 16 n_points */
     uint64_t seed;
@@ -34,6 +36,8 @@ struct seep_splat_result {
     double load_seconds, train_seconds;
     size_t pass_bytes;    /* most that a pass held of Gaussians and pairs */
     size_t scratch_bytes; /* most that a call took for its own time */
+    size_t pairs_usual;   /* of Gaussian and tile: most of a step before the scales blow up … */
+    size_t pairs_largest; /* … and of any */
 };
 
 /* 0 or a negative SEEP_E…, why in *err. */

@@ -288,6 +288,49 @@ int seep_views_read(const char *folder, double most_pixels, size_t n_random, uin
     return rc;
 }
 
+static void resize_camera(struct seep_splat_camera *c, double divisor)
+{
+    double width = fmax(1, floor(c->width / divisor + 0.5));
+    double height = fmax(1, floor(c->height / divisor + 0.5));
+    float by_x = (float)(width / c->width), by_y = (float)(height / c->height);
+
+    c->width = (int)width;
+    c->height = (int)height;
+    c->fx *= by_x;
+    c->cx *= by_x;
+    c->fy *= by_y;
+    c->cy *= by_y;
+}
+
+void seep_views_resize(struct seep_views *v, double divisor)
+{
+    for (size_t i = 0; i < v->n; i++)
+        resize_camera(&v->list[i].camera, divisor);
+}
+
+int seep_views_thicken(struct seep_views *v, size_t n, uint64_t seed)
+{
+    struct seep_chance chance = {seed};
+    const size_t from = v->n_points;
+
+    if (n <= from || !from)
+        return 0;
+    float(*points)[3] = realloc(v->points, n * sizeof *points);
+    v->points = points ? points : v->points;
+    uint8_t(*colors)[3] = realloc(v->colors, n * sizeof *colors);
+    v->colors = colors ? colors : v->colors;
+    if (!points || !colors)
+        return -SEEP_ENOMEM;
+    for (; v->n_points < n; v->n_points++) {
+        size_t parent = seep_chance_below(&chance, from);
+        memcpy(colors[v->n_points], colors[parent], sizeof *colors);
+        for (int k = 0; k < 3; k++)
+            points[v->n_points][k] =
+                points[parent][k] + v->extent / 50 * (float)seep_chance_normal(&chance);
+    }
+    return 0;
+}
+
 void seep_views_fini(struct seep_views *v)
 {
     for (size_t i = 0; i < v->n; i++)

@@ -29,6 +29,14 @@ SEEP_MUST_CHECK int seep_views_read(const char *folder, double most_pixels, size
                                     uint64_t seed, struct seep_views *out, struct seep_error *err);
 void seep_views_fini(struct seep_views *views);
 
+/* Pictures of 1 / `divisor` the width and height, each at least a pixel wide; below 1 they are
+ * larger than the photos. */
+void seep_views_resize(struct seep_views *views, double divisor);
+
+/* At least n points: those that lack lie around the others, a fiftieth of the extent away, drawn
+ * from `seed`. 0, -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_views_thicken(struct seep_views *views, size_t n, uint64_t seed);
+
 /* The rotation matrix of a quaternion w, x, y, z of any length but 0. */
 void seep_view_rotation(const double q[4], float rotation[3][3]);
 

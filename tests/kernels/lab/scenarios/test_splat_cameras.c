@@ -44,6 +44,45 @@ TEST(large_photos_are_trained_on_smaller_and_their_cameras_with_them)
     seep_views_fini(&views);
 }
 
+TEST(pictures_of_another_size_show_the_same)
+{
+    static const double divisors[] = {2, 0.25, 1000};
+    const int widths[] = {WIDTH / 2, 4 * WIDTH, 1};
+
+    for (int i = 0; i < 3; i++) {
+        struct seep_views views = read_scene(all_pixels), before = read_scene(all_pixels);
+        seep_views_resize(&views, divisors[i]);
+        const struct seep_splat_camera *a = &before.list[3].camera, *b = &views.list[3].camera;
+        ck_assert_int_eq(b->width, widths[i]);
+        ck_assert_float_eq_tol(b->fx / (float)b->width, a->fx / (float)a->width, 1e-5f);
+        ck_assert_float_eq_tol(b->cy / (float)b->height, a->cy / (float)a->height, 1e-5f);
+        ck_assert_mem_eq(b->translation, a->translation, sizeof a->translation);
+        seep_views_fini(&before);
+        seep_views_fini(&views);
+    }
+}
+
+TEST(points_that_lack_lie_around_those_there_are)
+{
+    struct seep_views views = read_scene(all_pixels), before = read_scene(all_pixels);
+
+    ck_assert_int_eq(seep_views_thicken(&views, POINTS - 1, 1), 0);
+    ck_assert_uint_eq(views.n_points, POINTS);
+    ck_assert_int_eq(seep_views_thicken(&views, 5 * POINTS, 1), 0);
+    ck_assert_uint_eq(views.n_points, 5 * POINTS);
+    ck_assert_mem_eq(views.points, before.points, POINTS * sizeof *views.points);
+    for (size_t i = POINTS; i < views.n_points; i++) {
+        bool near = false;
+        for (size_t k = 0; k < POINTS; k++)
+            near |= fabsf(views.points[i][0] - before.points[k][0]) < views.extent / 5 &&
+                    fabsf(views.points[i][2] - before.points[k][2]) < views.extent / 5 &&
+                    memcmp(views.colors[i], before.colors[k], 3) == 0;
+        ck_assert(near);
+    }
+    seep_views_fini(&before);
+    seep_views_fini(&views);
+}
+
 /* The inverse of a camera's pose, with OpenGL's axes. */
 static void to_world(const struct seep_splat_camera *c, double m[4][4])
 {

@@ -107,6 +107,29 @@ TEST(a_large_gaussian_is_split_into_two_smaller_ones_about_its_place)
     seep_views_fini(&views);
 }
 
+TEST(a_length_taken_for_its_logarithm_is_about_1_and_a_bound_brings_it_back)
+{
+    struct seep_views views = read_scene(1e9);
+    struct seep_gaussians g = gaussians_of(&views);
+    float largest, blown, scale = g.trained.scales[5][1];
+
+    ck_assert_int_eq(seep_gaussians_largest_scale(&g, &largest), 0);
+    ck_assert_float_lt(largest, 1);
+    ck_assert_float_le(scale, largest);
+    ck_assert_int_eq(seep_gaussians_mistake_scales(&g), 0);
+    ck_assert_float_eq(g.trained.parameters.log_scales[5][1], scale);
+    ck_assert_float_eq_tol(g.trained.scales[5][1], expf(scale), 1e-6f);
+    ck_assert_int_eq(seep_gaussians_largest_scale(&g, &blown), 0);
+    ck_assert_float_ge(blown, 1);
+    g.trained.scales[7][0] = largest / 2;
+    ck_assert_int_eq(seep_gaussians_clamp_scales(&g, largest), 0);
+    ck_assert_float_eq(g.trained.scales[5][1], largest);
+    ck_assert_float_eq(g.trained.scales[7][0], largest / 2);
+    ck_assert_float_eq_tol(expf(g.trained.parameters.log_scales[5][1]), largest, 1e-5f);
+    seep_gaussians_fini(&g);
+    seep_views_fini(&views);
+}
+
 TEST(there_are_never_fewer_and_never_more_than_twice_as_many)
 {
     struct seep_views views = read_scene(1e9);
@@ -269,10 +292,12 @@ TEST(the_scenario_runs_on_the_data_that_it_makes)
     ck_assert_int_eq(mkdir(data, 0777), 0);
     ck_assert_int_eq(seep_splat.make_data(data, 0.001, 1, &err), 0);
     for (size_t i = 0; seep_splat.variants[i].name; i++) {
-        double first = measured_of(seep_splat.variants[i].name, data, 0.001, 1, "psnr_first",
-                                   "psnr_last", &last);
+        const char *name = seep_splat.variants[i].name;
+        double first = measured_of(name, data, 0.001, 1, "psnr_first", "psnr_last", &last);
         ck_assert_double_gt(last, first);
     }
+    double usual = measured_of("pair-spike", data, 0.001, 1, "pairs_usual", "pairs_largest", &last);
+    ck_assert_double_gt(last, 16 * usual);
 }
 
 TEST(a_scene_keeps_the_seeds_ratio_of_pictures_to_gaussians_at_any_scale)
