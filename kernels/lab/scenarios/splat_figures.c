@@ -315,6 +315,39 @@ static void judge_training(struct figures *f)
                 cuda ? "0.5 dB" : "0 dB: only their memory differs", "dB");
 }
 
+/* ---- further variants ------------------------------------------------------------------------ */
+
+static void judge_further(struct figures *f)
+{
+    const json_t *floats = find(f, SEEP_SPLAT_HOST_FLOATS, "eager-retention");
+    const json_t *bytes = find(f, SEEP_SPLAT_HOST_RESIDENT, "eager-retention");
+    const json_t *decoded = find(f, SEEP_SPLAT_LAZY_DECODED, "first-touch-cache");
+    const json_t *all = find(f, SEEP_SPLAT_EAGER_EVAL, "eager-retention");
+    double cameras = measured(f, SEEP_SPLAT_EAGER_EVAL, "cameras");
+
+    add_between(f, "host-floats : host-resident, bytes kept",
+                seep_rows_number(floats, "live_bytes") / seep_rows_number(bytes, "live_bytes"), 3.9,
+                4.1, "4 ± 0.1", "times");
+    add_between(f, "host-floats : host-resident, whole peak (OpenSplat: 7.85 : 2.67 GiB)",
+                of_space(f, SEEP_SPLAT_HOST_FLOATS, "peak_bytes") /
+                    of_space(f, SEEP_SPLAT_HOST_RESIDENT, "peak_bytes"),
+                1.2, 4, "1.2 to 4", "times");
+    seep_rows_add_near(f->rows, "lazy-decoded: photos kept at the end",
+                       seep_rows_number(decoded, "count"), f->photos, 0.01, "photos");
+    seep_rows_add_near(f->rows, "lazy-decoded: step in which seep sees it full",
+                       seep_rows_number(decoded, "plateau_step"), f->photos, 0.05, "");
+    seep_rows_add_near(f->rows, "eager-eval: pictures kept, with tests' and smaller ones",
+                       seep_rows_number(all, "count"), cameras, 0, "pictures");
+    add_between(f, "eager-eval : eager, bytes of pictures",
+                seep_rows_number(all, "live_bytes") /
+                    seep_rows_number(find(f, SEEP_SPLAT_EAGER, "eager-retention"), "live_bytes"),
+                1.23, 1.27, "1.25 ± 0.02", "times");
+    add_between(f, "eager-eval: PSNR of test cameras over that before training",
+                measured(f, SEEP_SPLAT_EAGER_EVAL, "psnr_tested") -
+                    measured(f, SEEP_SPLAT_EAGER_EVAL, "psnr_first"),
+                3, INFINITY, "at least 3 dB", "dB");
+}
+
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
 /* The finding of that pattern whose line is in the function. */
@@ -376,5 +409,6 @@ void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct 
     judge_carry_over(&f);
     judge_gaussians(&f);
     judge_training(&f);
+    judge_further(&f);
     judge_pairs(&f);
 }

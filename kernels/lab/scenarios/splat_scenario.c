@@ -33,6 +33,21 @@ static const struct seep_variant variants[] = {
      .pattern = "eager-retention",
      .severity = "retention",
      .function = "seep_photo_read"},
+    {.name = "host-floats",
+     .summary = "as host-resident, but as floats: four times the bytes",
+     .pattern = "eager-retention",
+     .severity = "retention",
+     .function = "keep_as_floats"},
+    {.name = "lazy-decoded",
+     .summary = "second patch as it was: the scene's description keeps each photo that was decoded",
+     .pattern = "first-touch-cache",
+     .severity = "retention",
+     .function = "seep_photo_read"},
+    {.name = "eager-eval",
+     .summary = "as eager, with test cameras and a second, smaller resolution: all on the device",
+     .pattern = "eager-retention",
+     .severity = "retention",
+     .function = "load_camera"},
     {.name = "pair-spike",
      .summary = "scales are taken for their logarithms: each Gaussian covers all tiles, and there "
                 "are 40 times as many pairs",
@@ -54,6 +69,14 @@ static const struct seep_fix fixes[] = {
      .after = "host-resident",
      .vanishes = "eager-retention",
      .leaves = "eager-retention"},
+    {.before = "host-floats",
+     .after = "host-resident",
+     .vanishes = "eager-retention",
+     .leaves = "eager-retention"},
+    {.before = "lazy-decoded",
+     .after = "lazy-evicting",
+     .vanishes = "first-touch-cache",
+     .as_predicted = true},
     {.before = "lazy-carrying",
      .after = "lazy-evicting",
      .vanishes = "carry-over",
@@ -67,6 +90,7 @@ static const struct seep_fix fixes[] = {
 struct plan {
     enum seep_camera_policy policy;
     bool carries, blows_up, clamps;
+    bool evaluates;      /* test cameras and a second resolution */
     bool at_spikes_size; /* see below */
     unsigned epochs;     /* 0: as many as pictures need */
 };
@@ -83,6 +107,9 @@ static const struct plan plans[] = {
     [SEEP_SPLAT_LAZY_EVICTING] = {.policy = SEEP_CAMERAS_EVICTING},
     [SEEP_SPLAT_LAZY_CARRYING] = {.policy = SEEP_CAMERAS_EVICTING, .carries = true},
     [SEEP_SPLAT_HOST_RESIDENT] = {.policy = SEEP_CAMERAS_ON_HOST},
+    [SEEP_SPLAT_HOST_FLOATS] = {.policy = SEEP_CAMERAS_FLOATS_ON_HOST},
+    [SEEP_SPLAT_LAZY_DECODED] = {.policy = SEEP_CAMERAS_DECODED},
+    [SEEP_SPLAT_EAGER_EVAL] = {.policy = SEEP_CAMERAS_EAGER, .evaluates = true, .epochs = 1},
     [SEEP_SPLAT_PAIR_SPIKE] = {.policy = SEEP_CAMERAS_EVICTING,
                                .blows_up = true,
                                .at_spikes_size = true,
@@ -130,12 +157,19 @@ static double picture_bytes(const struct seep_views *views, double *largest)
 static int write_measured(const struct seep_splat_job *job, const struct seep_splat_result *r,
                           json_t *measured)
 {
-    double largest, sum = picture_bytes(job->views, &largest);
+    double largest, smaller, sum = picture_bytes(job->views, &largest),
+                             cameras = (double)job->views->n;
+
+    for (size_t i = 0; i < job->n_further; i++) {
+        sum += picture_bytes(&job->further[i], &smaller);
+        cameras += (double)job->further[i].n;
+    }
     const struct {
         const char *name;
         double value;
     } figures[] = {
         {"photos", (double)job->views->n},
+        {"cameras", cameras},
         {"photo_bytes", largest},
         {"photos_bytes", sum},
         {"epochs", job->epochs},
@@ -156,6 +190,7 @@ static int write_measured(const struct seep_splat_job *job, const struct seep_sp
         {"loss_last", r->last.l1},
         {"psnr_first", r->first.psnr_db},
         {"psnr_last", r->last.psnr_db},
+        {"psnr_tested", r->tested.psnr_db},
         {"load_seconds", r->load_seconds},
         {"step_seconds", r->train_seconds / r->steps},
     };
@@ -199,43 +234,90 @@ static int set_spikes_size(struct seep_splat_job *job, struct seep_views *views)
     return rc;
 }
 
-static int run(const struct seep_scenario_options *options, json_t *measured,
-               struct seep_error *err)
-{
-    const struct seep_made_up size = seep_made_up_size(options->scale);
-    const int variant = which_variant(options->variant);
-    struct seep_splat_result result;
-    struct seep_stream *stream = NULL;
-    struct seep_views views = {0};
+/* The views of a job: those trained on, and those that only have pictures. */
+struct scene {
+    struct seep_views views, further[SEEP_SPLAT_FURTHER];
+    size_t n_further;
+};
 
-    if (variant < 0)
-        return seep_error_set(err, SEEP_EINVAL, "", 0, "%s: no such variant", options->variant);
-    int rc = options->device == SEEP_DEVICE_CUDA ? seep_stream_create_cuda(0, &stream, err)
-                                                 : seep_stream_create_cpu(0, &stream);
+/* What `train.py --eval` with resolution_scales [1, 2] loads: each eighth photo is for test
+ * cameras, and each camera is there a second time at half the width. */
+static int take_all_cameras(struct scene *s)
+{
+    enum { HELD_OUT = 8 };
+    int rc = seep_views_hold_out(&s->views, HELD_OUT, &s->further[0]);
+
     if (!rc)
-        rc = seep_views_read(options->data, (double)size.width * size.height, size.n_points,
-                             options->seed, &views, err);
-    const struct plan *plan = &plans[variant];
-    struct seep_splat_job job = {.views = &views,
+        rc = seep_views_copy(&s->further[0], &s->further[1]);
+    if (!rc)
+        rc = seep_views_copy(&s->views, &s->further[2]);
+    seep_views_resize(&s->further[1], 2);
+    seep_views_resize(&s->further[2], 2);
+    s->n_further = SEEP_SPLAT_FURTHER;
+    return rc;
+}
+
+static int read_scene(const struct seep_scenario_options *o, const struct plan *plan,
+                      struct scene *s, struct seep_error *err)
+{
+    const struct seep_made_up size = seep_made_up_size(o->scale);
+    int rc = seep_views_read(o->data, (double)size.width * size.height, size.n_points, o->seed,
+                             &s->views, err);
+
+    return rc || !plan->evaluates ? rc : take_all_cameras(s);
+}
+
+static void free_scene(struct scene *s)
+{
+    seep_views_fini(&s->views);
+    for (size_t i = 0; i < SEEP_SPLAT_FURTHER; i++)
+        seep_views_fini(&s->further[i]);
+}
+
+static int train(const struct seep_scenario_options *options, const struct plan *plan,
+                 struct scene *scene, struct seep_stream *stream, json_t *measured,
+                 struct seep_error *err)
+{
+    struct seep_splat_result result;
+    struct seep_splat_job job = {.views = &scene->views,
                                  .policy = plan->policy,
                                  .carries = plan->carries,
                                  .blows_up = plan->blows_up,
                                  .clamps = plan->clamps,
+                                 .further = scene->further,
+                                 .n_further = scene->n_further,
                                  .epochs = options->epochs ? options->epochs : plan->epochs,
-                                 .n_last = SEEP_SPLAT_GROWTH * views.n_points,
+                                 .n_last = SEEP_SPLAT_GROWTH * scene->views.n_points,
                                  .seed = options->seed,
                                  .pictures = options->out,
                                  .progress = options->progress,
                                  .stream = stream};
-    if (!rc && !job.epochs)
-        job.epochs = epochs_for(views.n);
-    if (!rc && plan->at_spikes_size)
-        rc = set_spikes_size(&job, &views);
+    int rc = plan->at_spikes_size ? set_spikes_size(&job, &scene->views) : 0;
+
+    if (!job.epochs)
+        job.epochs = epochs_for(scene->views.n);
     if (!rc)
         rc = seep_splat_train(&job, &result, err);
+    return rc ? rc : write_measured(&job, &result, measured);
+}
+
+static int run(const struct seep_scenario_options *options, json_t *measured,
+               struct seep_error *err)
+{
+    const int variant = which_variant(options->variant);
+    struct seep_stream *stream = NULL;
+    struct scene scene = {.n_further = 0};
+
+    if (variant < 0)
+        return seep_error_set(err, SEEP_EINVAL, "", 0, "%s: no such variant", options->variant);
+    const struct plan *plan = &plans[variant];
+    int rc = options->device == SEEP_DEVICE_CUDA ? seep_stream_create_cuda(0, &stream, err)
+                                                 : seep_stream_create_cpu(0, &stream);
     if (!rc)
-        rc = write_measured(&job, &result, measured);
-    seep_views_fini(&views);
+        rc = read_scene(options, plan, &scene, err);
+    if (!rc)
+        rc = train(options, plan, &scene, stream, measured, err);
+    free_scene(&scene);
     seep_stream_destroy(stream);
     return rc ? seep_error_set(err, -rc, "", 0, "%s", seep_error_name(rc)) : 0;
 }

@@ -22,7 +22,7 @@ struct training {
     struct seep_gaussians gaussians;
     struct seep_splat_rates rates;
     float largest_scale; /* of the points' Gaussians */
-    struct seep_cameras *cameras;
+    struct seep_cameras *cameras, *further[SEEP_SPLAT_FURTHER];
     unsigned step;               /* 1 … result->steps */
     struct seep_splat_loss loss; /* of the last step */
     /* Of the step before, where the job lets it live on. */
@@ -216,7 +216,23 @@ static int make(struct training *t, struct seep_error *err)
         return rc;
     double start = seep_clock_s(CLOCK_MONOTONIC);
     rc = seep_cameras_create(job->policy, job->views, job->seed, job->stream, &t->cameras, err);
+    for (size_t i = 0; i < job->n_further && !rc; i++)
+        rc = seep_cameras_create(job->policy, &job->further[i], job->seed, job->stream,
+                                 &t->further[i], err);
     t->result->load_seconds = seep_clock_s(CLOCK_MONOTONIC) - start;
+    return rc;
+}
+
+static int evaluate(const struct training *t, struct seep_error *err)
+{
+    const struct seep_splat_job *job = t->job;
+    struct seep_splat_result *r = t->result;
+    int rc = seep_splat_evaluate(job->views, &t->gaussians, sh_degree_at(r->steps), job->pictures,
+                                 r->steps, &r->last, err);
+
+    if (!rc && job->n_further)
+        rc = seep_splat_evaluate(&job->further[0], &t->gaussians, sh_degree_at(r->steps), NULL,
+                                 r->steps, &r->tested, err);
     return rc;
 }
 
@@ -241,9 +257,10 @@ int seep_splat_train(const struct seep_splat_job *job, struct seep_splat_result 
         rc = train(&t, err);
     result->train_seconds = seep_clock_s(CLOCK_MONOTONIC) - start;
     seep_cameras_destroy(t.cameras);
+    for (size_t i = 0; i < job->n_further; i++)
+        seep_cameras_destroy(t.further[i]);
     if (!rc)
-        rc = seep_splat_evaluate(job->views, &t.gaussians, sh_degree_at(result->steps),
-                                 job->pictures, result->steps, &result->last, err);
+        rc = evaluate(&t, err);
     result->n_last = t.gaussians.n;
     seep_gaussians_fini(&t.gaussians);
     return rc;

@@ -15,6 +15,9 @@ enum { SEEP_SPLAT_DENSIFICATIONS = 5 };
 unsigned seep_splat_densification_step(unsigned which, unsigned n_steps);
 size_t seep_splat_densified(unsigned which, size_t n_first, size_t n_last);
 
+/* Lists of cameras beside those trained on. */
+enum { SEEP_SPLAT_FURTHER = 3 };
+
 struct seep_splat_job {
     const struct seep_views *views;
     enum seep_camera_policy policy;
@@ -22,7 +25,11 @@ struct seep_splat_job {
     bool blows_up;   /* near the end scales are taken for their logarithms, once */
     bool clamps;     /* no scale may be larger than the largest of the points' Gaussians */
     unsigned epochs; /* >= 1 */
-    size_t n_last;   /* Gaussians after densification: n_points … 16 n_points */
+    /* Further lists of cameras, whose pictures are on the device before the first step and never
+     * trained on; the first are test cameras. */
+    const struct seep_views *further;
+    size_t n_further; /* at most SEEP_SPLAT_FURTHER */
+    size_t n_last;    /* Gaussians after densification: n_points … 16 n_points */
     uint64_t seed;
     const char *pictures; /* folder for PNGs of what was rendered beside the truth; NULL: none */
     bool progress;        /* a line on stderr */
@@ -33,6 +40,7 @@ struct seep_splat_result {
     unsigned steps;
     size_t n_first, n_last;             /* Gaussians */
     struct seep_splat_loss first, last; /* mean over some views, before and after training */
+    struct seep_splat_loss tested;      /* as `last`, of the test cameras */
     double load_seconds, train_seconds;
     size_t pass_bytes;    /* most that a pass held of Gaussians and pairs */
     size_t scratch_bytes; /* most that a call took for its own time */

@@ -308,6 +308,37 @@ void seep_views_resize(struct seep_views *v, double divisor)
         resize_camera(&v->list[i].camera, divisor);
 }
 
+int seep_views_hold_out(struct seep_views *v, size_t every, struct seep_views *test)
+{
+    size_t left = 0;
+
+    *test = (struct seep_views){.extent = v->extent};
+    test->list = calloc(v->n / every + 2, sizeof *test->list);
+    if (!test->list)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < v->n; i++) {
+        struct seep_view *to = i % every ? &v->list[left++] : &test->list[test->n++];
+        *to = v->list[i];
+    }
+    v->n = left;
+    return 0;
+}
+
+int seep_views_copy(const struct seep_views *v, struct seep_views *out)
+{
+    *out = (struct seep_views){.extent = v->extent};
+    out->list = calloc(v->n + 1, sizeof *out->list);
+    if (!out->list)
+        return -SEEP_ENOMEM;
+    for (; out->n < v->n; out->n++) {
+        struct seep_view *view = &out->list[out->n];
+        *view = (struct seep_view){v->list[out->n].camera, strdup(v->list[out->n].photo)};
+        if (!view->photo)
+            return -SEEP_ENOMEM;
+    }
+    return 0;
+}
+
 int seep_views_thicken(struct seep_views *v, size_t n, uint64_t seed)
 {
     struct seep_chance chance = {seed};

@@ -33,6 +33,14 @@ void seep_views_fini(struct seep_views *views);
  * larger than the photos. */
 void seep_views_resize(struct seep_views *views, double divisor);
 
+/* Takes each `every`-th view out of `views` (the first one, too) and into *test, which has no
+ * points: the cameras that a model is tested on. 0, -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_views_hold_out(struct seep_views *views, size_t every,
+                                        struct seep_views *test);
+
+/* A copy without points. 0, -SEEP_ENOMEM. Free with _fini(), after a failure too. */
+SEEP_MUST_CHECK int seep_views_copy(const struct seep_views *views, struct seep_views *out);
+
 /* At least n points: those that lack lie around the others, a fiftieth of the extent away, drawn
  * from `seed`. 0, -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_views_thicken(struct seep_views *views, size_t n, uint64_t seed);

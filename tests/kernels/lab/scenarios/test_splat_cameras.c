@@ -203,8 +203,9 @@ static size_t index_of(const struct seep_views *views, const struct seep_camera 
     return (size_t)(camera->view - views->list);
 }
 
-static const enum seep_camera_policy policies[] = {SEEP_CAMERAS_EAGER, SEEP_CAMERAS_CACHED,
-                                                   SEEP_CAMERAS_EVICTING, SEEP_CAMERAS_ON_HOST};
+static const enum seep_camera_policy policies[] = {
+    SEEP_CAMERAS_EAGER,   SEEP_CAMERAS_CACHED,  SEEP_CAMERAS_EVICTING,
+    SEEP_CAMERAS_ON_HOST, SEEP_CAMERAS_DECODED, SEEP_CAMERAS_FLOATS_ON_HOST};
 
 TEST(an_epoch_shows_each_photo_once_and_its_own_picture, .to = N(policies))
 {
@@ -297,6 +298,45 @@ TEST(pictures_on_the_host_leave_none_on_the_device)
     seep_views_fini(&views);
 }
 
+/* It is gone from the disk, and its camera from the list. */
+TEST(a_photo_that_was_decoded_once_is_read_no_more)
+{
+    struct seep_views views = read_scene(all_pixels);
+    struct seep_cameras *cameras;
+    struct seep_camera *camera;
+    struct seep_error err = {0};
+
+    ck_assert_int_eq(seep_cameras_create(SEEP_CAMERAS_DECODED, &views, 3, stream, &cameras, &err),
+                     0);
+    for (size_t i = 0; i < 2 * PHOTOS; i++) {
+        ck_assert_int_eq(seep_cameras_pop(cameras, &camera, &err), 0);
+        if (i < PHOTOS)
+            ck_assert_int_eq(unlink(camera->view->photo), 0);
+        seep_cameras_give_back(cameras, camera);
+    }
+    seep_cameras_destroy(cameras);
+    seep_views_fini(&views);
+}
+
+TEST(each_fourth_view_is_held_out_and_a_copy_is_of_its_own)
+{
+    struct seep_views views = read_scene(all_pixels), before = read_scene(all_pixels), test, copy;
+
+    ck_assert_int_eq(seep_views_hold_out(&views, 4, &test), 0);
+    ck_assert_uint_eq(test.n, PHOTOS / 4);
+    ck_assert_uint_eq(views.n, PHOTOS - PHOTOS / 4);
+    for (size_t i = 0; i < test.n; i++)
+        ck_assert_str_eq(test.list[i].photo, before.list[4 * i].photo);
+    ck_assert_str_eq(views.list[0].photo, before.list[1].photo);
+    ck_assert_str_eq(views.list[3].photo, before.list[5].photo);
+    ck_assert_int_eq(seep_views_copy(&views, &copy), 0);
+    seep_views_fini(&views);
+    ck_assert_str_eq(copy.list[3].photo, before.list[5].photo);
+    seep_views_fini(&copy);
+    seep_views_fini(&test);
+    seep_views_fini(&before);
+}
+
 /* Loaded up front the job does not start, loaded when used it ends there; both say which photo. */
 TEST(a_photo_that_is_gone_is_an_error_that_names_it, .to = N(policies))
 {
@@ -307,7 +347,8 @@ TEST(a_photo_that_is_gone_is_an_error_that_names_it, .to = N(policies))
 
     ck_assert_int_eq(unlink(views.list[4].photo), 0);
     int rc = seep_cameras_create(policies[_i], &views, 3, stream, &cameras, &err);
-    bool up_front = policies[_i] == SEEP_CAMERAS_EAGER || policies[_i] == SEEP_CAMERAS_ON_HOST;
+    bool up_front = policies[_i] == SEEP_CAMERAS_EAGER || policies[_i] == SEEP_CAMERAS_ON_HOST ||
+                    policies[_i] == SEEP_CAMERAS_FLOATS_ON_HOST;
     ck_assert_int_eq(rc, up_front ? -SEEP_EIO : 0);
     for (size_t i = 0; i < PHOTOS && !rc; i++) {
         rc = seep_cameras_pop(cameras, &camera, &err);

@@ -207,10 +207,9 @@ TEST(how_pictures_are_kept_changes_nothing_that_is_learnt)
     static const struct {
         enum seep_camera_policy policy;
         bool carries;
-    } ways[] = {{SEEP_CAMERAS_CACHED, false},
-                {SEEP_CAMERAS_EVICTING, false},
-                {SEEP_CAMERAS_EVICTING, true},
-                {SEEP_CAMERAS_ON_HOST, false}};
+    } ways[] = {{SEEP_CAMERAS_CACHED, false},  {SEEP_CAMERAS_EVICTING, false},
+                {SEEP_CAMERAS_EVICTING, true}, {SEEP_CAMERAS_ON_HOST, false},
+                {SEEP_CAMERAS_DECODED, false}, {SEEP_CAMERAS_FLOATS_ON_HOST, false}};
     struct seep_views views = read_scene(1e9);
     struct seep_splat_result eager = train(&views, SEEP_CAMERAS_EAGER, false, 3, NULL);
 
