@@ -98,10 +98,10 @@ static struct level first_row(const struct figures *f, enum seep_splat_variant v
  * it. */
 static double pictures_of_a_step(const struct figures *f)
 {
-    return (measured(f, SEEP_SPLAT_LAZY_CACHED, "pass_bytes") +
-            measured(f, SEEP_SPLAT_LAZY_CACHED, "scratch_bytes")) /
-               f->photo_bytes +
-           4;
+    double scratch = fmax(measured(f, SEEP_SPLAT_LAZY_CACHED, "scratch_bytes"),
+                          measured(f, SEEP_SPLAT_LAZY_CACHED, "ssim_bytes"));
+
+    return (measured(f, SEEP_SPLAT_LAZY_CACHED, "pass_bytes") + scratch) / f->photo_bytes + 4;
 }
 
 /* seep's own count, to the step: that of its peak is the first with all of them. */
@@ -305,6 +305,10 @@ static void judge_training(struct figures *f)
     add_between(f, "training raises PSNR by", gain, 3, INFINITY, "at least 3 dB", "dB");
     add_between(f, "training lowers the loss to", loss, 0, 0.7, "at most 0.7 of the first",
                 "of the first");
+    if (!cuda)
+        add_between(f, "training raises SSIM by",
+                    measured(f, v, "ssim_last") - measured(f, v, "ssim_first"), 0.05, 1,
+                    "at least 0.05", "");
     for (int i = 0; i <= SEEP_SPLAT_HOST_RESIDENT; i++) {
         double psnr = measured(f, (enum seep_splat_variant)i, "psnr_last");
         double off = fabs(psnr - measured(f, v, "psnr_last"));

@@ -186,10 +186,13 @@ static int write_measured(const struct seep_splat_job *job, const struct seep_sp
         {"pairs_usual", (double)r->pairs_usual},
         {"pairs_largest", (double)r->pairs_largest},
         {"scratch_bytes", (double)r->scratch_bytes},
+        {"ssim_bytes", (double)r->ssim_bytes},
         {"loss_first", r->first.l1},
         {"loss_last", r->last.l1},
         {"psnr_first", r->first.psnr_db},
         {"psnr_last", r->last.psnr_db},
+        {"ssim_first", r->ssim_first},
+        {"ssim_last", r->ssim_last},
         {"psnr_tested", r->tested.psnr_db},
         {"load_seconds", r->load_seconds},
         {"step_seconds", r->train_seconds / r->steps},
@@ -199,6 +202,8 @@ static int write_measured(const struct seep_splat_job *job, const struct seep_sp
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         /* JSON has no infinity, the value for a picture without any error. */
         double value = isfinite(figures[i].value) ? figures[i].value : 999;
+        if (isnan(figures[i].value)) /* was not computed */
+            continue;
         if (json_object_set_new(measured, figures[i].name, json_real(value)))
             return -SEEP_ENOMEM;
     }

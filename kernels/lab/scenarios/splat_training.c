@@ -132,6 +132,7 @@ static void note_sizes(struct training *t, const struct seep_splat_pass *pass)
 
     raise_to(&r->pass_bytes, pass->gaussian_bytes);
     raise_to(&r->scratch_bytes, pass->scratch_bytes);
+    raise_to(&r->ssim_bytes, pass->ssim_bytes);
     raise_to(&r->pairs_largest, pass->projected.n_pairs);
     if (t->step <= blow_up_step(t))
         raise_to(&r->pairs_usual, pass->projected.n_pairs);
@@ -191,8 +192,9 @@ static int train(struct training *t, struct seep_error *err)
         show_progress(t, &shown);
         if (t->job->pictures && t->step < n && t->step % ((n + PICTURES - 1) / PICTURES) == 0) {
             struct seep_splat_loss mean;
+            double ssim;
             rc = seep_splat_evaluate(t->job->views, &t->gaussians, sh_degree_at(t->step),
-                                     t->job->pictures, t->step, &mean, err);
+                                     t->job->pictures, t->step, &mean, &ssim, err);
         }
         seep_step();
     }
@@ -211,7 +213,7 @@ static int make(struct training *t, struct seep_error *err)
     rc = seep_gaussians_largest_scale(&t->gaussians, &t->largest_scale);
     if (!rc)
         rc = seep_splat_evaluate(job->views, &t->gaussians, 0, job->pictures, 0, &t->result->first,
-                                 err);
+                                 &t->result->ssim_first, err);
     if (rc)
         return rc;
     double start = seep_clock_s(CLOCK_MONOTONIC);
@@ -227,12 +229,13 @@ static int evaluate(const struct training *t, struct seep_error *err)
 {
     const struct seep_splat_job *job = t->job;
     struct seep_splat_result *r = t->result;
+    double ssim;
     int rc = seep_splat_evaluate(job->views, &t->gaussians, sh_degree_at(r->steps), job->pictures,
-                                 r->steps, &r->last, err);
+                                 r->steps, &r->last, &r->ssim_last, err);
 
     if (!rc && job->n_further)
         rc = seep_splat_evaluate(&job->further[0], &t->gaussians, sh_degree_at(r->steps), NULL,
-                                 r->steps, &r->tested, err);
+                                 r->steps, &r->tested, &ssim, err);
     return rc;
 }
 

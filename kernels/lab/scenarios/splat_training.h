@@ -40,10 +40,12 @@ struct seep_splat_result {
     unsigned steps;
     size_t n_first, n_last;             /* Gaussians */
     struct seep_splat_loss first, last; /* mean over some views, before and after training */
+    double ssim_first, ssim_last;       /* as these; NAN on a GPU */
     struct seep_splat_loss tested;      /* as `last`, of the test cameras */
     double load_seconds, train_seconds;
     size_t pass_bytes;    /* most that a pass held of Gaussians and pairs */
     size_t scratch_bytes; /* most that a call took for its own time */
+    size_t ssim_bytes;    /* as seep_splat_pass has it */
     size_t pairs_usual;   /* of Gaussian and tile: most of a step before the scales blow up … */
     size_t pairs_largest; /* … and of any */
 };
@@ -52,11 +54,13 @@ struct seep_splat_result {
 SEEP_MUST_CHECK int seep_splat_train(const struct seep_splat_job *job,
                                      struct seep_splat_result *result, struct seep_error *err);
 
-/* Renders up to 8 of the views, evenly chosen; *mean is over them (psnr_db, the mean of theirs).
+/* Renders up to 8 of the views, evenly chosen; *mean and *ssim are over them (psnr_db, the mean of
+ * theirs).
  * With `pictures`, writes the first two as view-N-step-STEP.png: rendered left, true right. */
 SEEP_MUST_CHECK int seep_splat_evaluate(const struct seep_views *views,
                                         const struct seep_gaussians *g, int sh_degree,
                                         const char *pictures, unsigned step,
-                                        struct seep_splat_loss *mean, struct seep_error *err);
+                                        struct seep_splat_loss *mean, double *ssim,
+                                        struct seep_error *err);
 
 #endif
