@@ -179,13 +179,13 @@ static bool is_there(const char *folder, const char *name, const char *suffix)
     return !path_of(path, folder, name, suffix, NULL) && !access(path, F_OK);
 }
 
-int seep_scannet_read(const char *folder, const char *name, struct seep_scannet_scene **out,
-                      struct seep_error *err)
+/* The first n_files of them. */
+static int read_files(const char *folder, const char *name, int n_files,
+                      struct seep_scannet_scene **out, struct seep_error *err)
 {
     struct seep_scannet_bytes files[SEEP_SCANNET_FILES] = {{NULL, 0}};
     const char *suffixes[SEEP_SCANNET_FILES + 1] = {
         SEEP_SCANNET_MESH, SEEP_SCANNET_LABELS, SEEP_SCANNET_SEGMENTS, SEEP_SCANNET_OBJECTS, ""};
-    int n_files = is_there(folder, name, SEEP_SCANNET_LABELS) ? SEEP_SCANNET_FILES : 1;
     struct seep_error first = {.text = ""};
     int rc = 0, which;
 
@@ -210,6 +210,20 @@ fail:
     for (int i = 0; i < n_files; i++)
         free((void *)files[i].bytes);
     return rc;
+}
+
+int seep_scannet_read(const char *folder, const char *name, struct seep_scannet_scene **out,
+                      struct seep_error *err)
+{
+    int n_files = is_there(folder, name, SEEP_SCANNET_LABELS) ? SEEP_SCANNET_FILES : 1;
+
+    return read_files(folder, name, n_files, out, err);
+}
+
+int seep_scannet_read_mesh(const char *folder, const char *name, struct seep_scannet_scene **out,
+                           struct seep_error *err)
+{
+    return read_files(folder, name, 1, out, err);
 }
 
 void seep_scannet_free(struct seep_scannet_scene *scene)

@@ -16,6 +16,9 @@
  * path too long), -SEEP_ENOMEM. Threads: safe on distinct outputs. */
 SEEP_MUST_CHECK int seep_scannet_read(const char *folder, const char *name,
                                       struct seep_scannet_scene **out, struct seep_error *err);
+/* Its mesh alone, whether the other files are there or not: points as of a test scan. */
+SEEP_MUST_CHECK int seep_scannet_read_mesh(const char *folder, const char *name,
+                                           struct seep_scannet_scene **out, struct seep_error *err);
 /* The same of bytes; labels whose bytes are NULL are not there. */
 SEEP_MUST_CHECK int
 seep_scannet_from_bytes(const struct seep_scannet_bytes files[SEEP_SCANNET_FILES],
@@ -27,6 +30,10 @@ seep_scannet_from_bytes(const struct seep_scannet_bytes files[SEEP_SCANNET_FILES
  * -SEEP_EINVAL, -SEEP_EIO, -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_scannet_write_room(const char *folder, const char *name, size_t n_points,
                                             uint64_t seed, struct seep_error *err);
+/* The same with all lengths `sides` times those of a usual room. */
+SEEP_MUST_CHECK int seep_scannet_write_room_of(const char *folder, const char *name,
+                                               size_t n_points, double sides, uint64_t seed,
+                                               struct seep_error *err);
 void seep_scannet_free(struct seep_scannet_scene *scene);
 
 /* Names of the scenes in a folder (what stands before _vh_clean_2.ply), sorted; free() each and the

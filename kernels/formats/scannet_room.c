@@ -101,6 +101,18 @@ static void furnish(struct seep_room *room)
     add_box(room, size, none, -1);
 }
 
+static void stretch(struct seep_room *room, double sides)
+{
+    for (int i = 0; i < room->n_surfaces; i++) {
+        struct seep_room_surface *s = &room->surfaces[i];
+        for (int k = 0; k < 3; k++) {
+            s->origin[k] *= sides;
+            s->u[k] *= sides;
+            s->v[k] *= sides;
+        }
+    }
+}
+
 /* Every surface gets vertices by its area; rounding the running sum gives n in all. */
 static void share_out(struct seep_room *room)
 {
@@ -172,7 +184,7 @@ static void put_triangles(struct seep_room *room, const struct seep_room_surface
     }
 }
 
-int seep_room_init(struct seep_room *room, size_t n, uint64_t seed)
+int seep_room_init(struct seep_room *room, size_t n, double sides, uint64_t seed)
 {
     bool enough = true;
 
@@ -189,6 +201,7 @@ int seep_room_init(struct seep_room *room, size_t n, uint64_t seed)
     if (!enough || !room->labels || !room->segments || !room->triangles || !room->starts)
         return -SEEP_ENOMEM;
     furnish(room);
+    stretch(room, sides);
     share_out(room);
     for (int i = 0; i < room->n_surfaces; i++) {
         put_vertices(room, &room->surfaces[i]);

@@ -34,8 +34,9 @@ struct seep_room {
     size_t n_triangles;
 };
 
-/* A room of n vertices (1 or more, 3 n below 2^31). -SEEP_ENOMEM; _fini also then. */
-SEEP_MUST_CHECK int seep_room_init(struct seep_room *room, size_t n, uint64_t seed);
+/* A room of n vertices (1 or more, 3 n below 2^31), `sides` times as long, wide and high as a usual
+ * one of some metres. -SEEP_ENOMEM; _fini also then. */
+SEEP_MUST_CHECK int seep_room_init(struct seep_room *room, size_t n, double sides, uint64_t seed);
 void seep_room_fini(struct seep_room *room);
 
 #endif

@@ -132,8 +132,8 @@ static int write_files(const struct seep_room *room, const char *folder, const c
     return rc;
 }
 
-int seep_scannet_write_room(const char *folder, const char *name, size_t n_points, uint64_t seed,
-                            struct seep_error *err)
+int seep_scannet_write_room_of(const char *folder, const char *name, size_t n_points, double sides,
+                               uint64_t seed, struct seep_error *err)
 {
     struct seep_room room;
 
@@ -142,9 +142,15 @@ int seep_scannet_write_room(const char *folder, const char *name, size_t n_point
     if (!n_points || n_points > SEEP_SCANNET_MAX_POINTS)
         return seep_error_set(err, SEEP_EINVAL, folder, 0, "a room of 1 to %d points",
                               SEEP_SCANNET_MAX_POINTS);
-    int rc = seep_room_init(&room, n_points, seed);
+    int rc = seep_room_init(&room, n_points, sides, seed);
     rc = rc ? seep_error_set(err, -rc, folder, 0, "no memory for a room of %zu points", n_points)
             : write_files(&room, folder, name, err);
     seep_room_fini(&room);
     return rc;
+}
+
+int seep_scannet_write_room(const char *folder, const char *name, size_t n_points, uint64_t seed,
+                            struct seep_error *err)
+{
+    return seep_scannet_write_room_of(folder, name, n_points, 1, seed, err);
 }

@@ -1,5 +1,7 @@
 #include "kernels/lab/lab.h"
 
+#include "libprof/base/size_parse.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -8,13 +10,21 @@
 #include <string.h>
 
 static const struct option long_options[] = {
-    {"variant", required_argument, NULL, 'v'}, {"device", required_argument, NULL, 'd'},
-    {"scale", required_argument, NULL, 's'},   {"data", required_argument, NULL, 'D'},
-    {"seed", required_argument, NULL, 'S'},    {"epochs", required_argument, NULL, 'e'},
-    {"output", required_argument, NULL, 'o'},  {"pictures", required_argument, NULL, 'p'},
-    {"format", required_argument, NULL, 'f'},  {"json", no_argument, NULL, 'j'},
-    {"keep", required_argument, NULL, 'k'},    {"measured", required_argument, NULL, 'm'},
-    {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+    {"variant", required_argument, NULL, 'v'},
+    {"device", required_argument, NULL, 'd'},
+    {"scale", required_argument, NULL, 's'},
+    {"data", required_argument, NULL, 'D'},
+    {"seed", required_argument, NULL, 'S'},
+    {"epochs", required_argument, NULL, 'e'},
+    {"output", required_argument, NULL, 'o'},
+    {"pictures", required_argument, NULL, 'p'},
+    {"format", required_argument, NULL, 'f'},
+    {"json", no_argument, NULL, 'j'},
+    {"capacity", required_argument, NULL, 'c'},
+    {"keep", required_argument, NULL, 'k'},
+    {"measured", required_argument, NULL, 'm'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 static bool take_number(const char *text, double *value)
@@ -70,6 +80,18 @@ static bool take_integer(const char *what, const char *text, uint64_t most, uint
     return false;
 }
 
+/* A GPU of less has no room for a segment; one of more has no addresses. */
+static const uint64_t least_capacity = (uint64_t)2 << 20, most_capacity = (uint64_t)1 << 40;
+
+static bool take_capacity(const char *text, struct seep_lab_arguments *a)
+{
+    if (seep_size_parse(text, &a->capacity) == 0 && a->capacity >= least_capacity &&
+        a->capacity <= most_capacity)
+        return true;
+    seep_lab_complain("--capacity cannot be %s: give a size such as 1.05GB, from 2M to 1T", text);
+    return false;
+}
+
 static bool take(int c, const char *text, struct seep_lab_arguments *a)
 {
     uint64_t epochs = 0;
@@ -96,6 +118,8 @@ static bool take(int c, const char *text, struct seep_lab_arguments *a)
         return take_device(text, a);
     case 'f':
         return take_format(text, a);
+    case 'c':
+        return take_capacity(text, a);
     case 'S':
         return take_integer("seed", text, UINT64_MAX, &a->seed);
     case 'e':
@@ -159,6 +183,15 @@ static void list_variants(const struct seep_scenario *scenario, char *text, size
     }
 }
 
+bool seep_lab_takes_capacity(const struct seep_lab_arguments *a,
+                             const struct seep_scenario *scenario)
+{
+    if (!a->capacity || scenario->has_capacity)
+        return true;
+    seep_lab_complain("%s has no GPU that can be full: omit --capacity", scenario->name);
+    return false;
+}
+
 bool seep_lab_take_variant(const char *command, const struct seep_lab_arguments *a,
                            const struct seep_scenario **scenario,
                            const struct seep_variant **variant)
@@ -182,6 +215,8 @@ bool seep_lab_take_variant(const char *command, const struct seep_lab_arguments 
         seep_lab_complain("%s renders no pictures: omit --pictures", (*scenario)->name);
         return false;
     }
+    if (!seep_lab_takes_capacity(a, *scenario))
+        return false;
     *variant = a->variant ? seep_lab_find_variant(*scenario, a->variant) : NULL;
     if (*variant)
         return true;

@@ -1,6 +1,7 @@
 /* `seep-lab bench`: the kernels, and a copy in memory for comparison. */
 #include "kernels/lab/copy_bench.h"
 #include "kernels/lab/lab.h"
+#include "kernels/lab/scenarios/sparse_survey.h"
 #include "kernels/lab/table.h"
 #include "kernels/splat/splat_bench.h"
 #include "kernels/voxels/voxel_bench.h"
@@ -11,16 +12,32 @@
 
 typedef int bench_fn(json_t *results, const char *data, struct seep_stream *stream,
                      struct seep_error *err);
+typedef int survey_fn(json_t *results, uint64_t capacity_bytes, struct seep_error *err);
 
 static const struct bench {
     const char *name;
-    bench_fn *run;
-    const char *file; /* that it looks for in the data folder, or NULL */
+    bench_fn *run;     /* what is timed … */
+    survey_fn *survey; /* … or counted, on a GPU of that size */
+    const char *file;  /* that it looks for in the data folder, or NULL */
 } benches[] = {
-    {"copy", seep_copy_bench, NULL},
-    {"voxels", seep_voxel_bench, SEEP_VOXEL_BENCH_FILE},
-    {"splat", seep_splat_bench, SEEP_SPLAT_BENCH_FILE},
+    {"copy", seep_copy_bench, NULL, NULL},
+    {"voxels", seep_voxel_bench, NULL, SEEP_VOXEL_BENCH_FILE},
+    {"splat", seep_splat_bench, NULL, SEEP_SPLAT_BENCH_FILE},
+    {"minkowski", NULL, seep_sparse_survey_bench, NULL},
 };
+
+/* --capacity is for what is counted: it must be all that is named. */
+static bool takes_capacity(const struct seep_lab_arguments *a)
+{
+    for (size_t i = 0; a->capacity && i < sizeof benches / sizeof *benches; i++) {
+        if (seep_lab_is_chosen(a, benches[i].name) && !benches[i].survey) {
+            seep_lab_complain("bench %s has no GPU that can be full: omit --capacity",
+                              benches[i].name);
+            return false;
+        }
+    }
+    return true;
+}
 
 static bool are_benches(const struct seep_lab_arguments *a)
 {
@@ -60,7 +77,8 @@ static int run_benches(const struct seep_lab_arguments *a, struct seep_stream *s
         const char *data = data_for(b, a->data);
         json_t *results = json_array();
         seep_lab_progress("%s …", b->name);
-        int rc = b->run(results, data, stream, &err);
+        int rc =
+            b->survey ? b->survey(results, a->capacity, &err) : b->run(results, data, stream, &err);
         seep_lab_progress(NULL);
         json_object_set_new(all, b->name, results);
         if (rc) {
@@ -93,11 +111,11 @@ int seep_lab_bench_main(int argc, char **argv)
     struct seep_lab_arguments a;
     struct seep_error err = {0};
     struct seep_stream *stream = NULL;
-    int status = seep_lab_read_arguments(argc, argv, "dDfj", &a);
+    int status = seep_lab_read_arguments(argc, argv, "dDcfj", &a);
 
     if (status >= 0)
         return status;
-    if (!are_benches(&a))
+    if (!are_benches(&a) || !takes_capacity(&a))
         return SEEP_LAB_UNUSABLE;
     if (a.data && access(a.data, R_OK | X_OK)) {
         seep_lab_complain("%s is not a readable folder: check --data", a.data);

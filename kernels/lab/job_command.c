@@ -17,7 +17,7 @@ int seep_lab_job_main(int argc, char **argv)
     struct seep_error err = {0};
     const struct seep_scenario *scenario;
     const struct seep_variant *variant;
-    int status = seep_lab_read_arguments(argc, argv, "vdsDSepm", &a);
+    int status = seep_lab_read_arguments(argc, argv, "vdsDSecpm", &a);
 
     if (status >= 0)
         return status;
@@ -36,6 +36,7 @@ int seep_lab_job_main(int argc, char **argv)
                                             .out = a.pictures,
                                             .seed = a.seed,
                                             .epochs = a.epochs,
+                                            .capacity_bytes = a.capacity,
                                             .progress = isatty(STDERR_FILENO)};
     json_t *measured = json_object();
     int rc = measured ? scenario->run(&options, measured, &err) : -SEEP_ENOMEM;
@@ -48,8 +49,10 @@ int seep_lab_job_main(int argc, char **argv)
          * variant. */
         status = rc == -SEEP_EVARIANT ? SEEP_LAB_UNEXPECTED : SEEP_LAB_UNUSABLE;
     } else {
-        status = write_measured(measured, a.measured);
+        status = 0;
     }
+    if (status != SEEP_LAB_UNUSABLE && write_measured(measured, a.measured))
+        status = SEEP_LAB_UNUSABLE;
     json_decref(measured);
     return status;
 }

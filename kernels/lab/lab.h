@@ -30,6 +30,7 @@ struct seep_lab_arguments {
     double scale;
     uint64_t seed;
     unsigned epochs;
+    uint64_t capacity; /* 0: not given */
     enum seep_device device;
     const char *variant, *data, *out, *pictures, *measured, *keep;
     bool json;
@@ -48,6 +49,10 @@ int seep_lab_read_arguments(int argc, char **argv, const char *allowed,
 bool seep_lab_take_variant(const char *command, const struct seep_lab_arguments *a,
                            const struct seep_scenario **scenario,
                            const struct seep_variant **variant);
+
+/* Whether the scenario can be given what --capacity says, if anything. False after a complaint. */
+bool seep_lab_takes_capacity(const struct seep_lab_arguments *a,
+                             const struct seep_scenario *scenario);
 
 /* Whether the command line names it, or nothing at all. */
 bool seep_lab_is_chosen(const struct seep_lab_arguments *a, const char *name);

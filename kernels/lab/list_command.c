@@ -9,9 +9,9 @@ static json_t *describe(const struct seep_scenario *s)
     json_t *variants = json_array();
 
     for (const struct seep_variant *v = s->variants; v->name; v++)
-        json_array_append_new(variants,
-                              json_pack("{s:s, s:s, s:s?, s:b}", "name", v->name, "summary",
-                                        v->summary, "pattern", v->pattern, "fails", v->fails));
+        json_array_append_new(variants, json_pack("{s:s, s:s, s:s?, s:b, s:b}", "name", v->name,
+                                                  "summary", v->summary, "pattern", v->pattern,
+                                                  "fails", v->fails, "may_fail", v->may_fail));
     return json_pack("{s:s, s:s, s:o}", "name", s->name, "summary", s->summary, "variants",
                      variants);
 }

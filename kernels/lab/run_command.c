@@ -108,7 +108,7 @@ int seep_lab_run_main(int argc, char **argv)
     struct seep_trial t = {0};
     struct seep_outcome outcome = {0};
     char profile[PATH_MAX];
-    int status = seep_lab_read_arguments(argc, argv, "vdsDSeopfj", &a);
+    int status = seep_lab_read_arguments(argc, argv, "vdsDSecopfj", &a);
 
     if (status >= 0)
         return status;
@@ -125,6 +125,7 @@ int seep_lab_run_main(int argc, char **argv)
     t.scale = a.scale;
     t.seed = a.seed;
     t.epochs = a.epochs;
+    t.capacity = a.capacity;
     int rc = run_trial(&t, &a, &outcome, &err);
     if (!rc && !seep_lab_interrupted())
         status = judge_and_print(&t, &outcome, a.json);

@@ -18,8 +18,9 @@ struct seep_scenario_options {
     const char *data; /* folder with the scenario's input; never NULL: made where not given */
     const char *out;  /* folder for pictures, or NULL: none are written */
     uint64_t seed;
-    unsigned epochs; /* 0: the scenario's own number */
-    bool progress;   /* a progress line on stderr (a terminal) */
+    unsigned epochs;         /* 0: the scenario's own number */
+    uint64_t capacity_bytes; /* of the GPU that it models; 0: the scenario's own */
+    bool progress;           /* a progress line on stderr (a terminal) */
 };
 
 struct seep_variant {
@@ -33,6 +34,7 @@ struct seep_variant {
                              own, too. NULL: there are none */
     const char *cured;    /* pattern that it must be without, however mild; NULL: not held */
     bool fails;           /* the job itself must fail (alias-del) */
+    bool may_fail;        /* it may: that depends on the seed */
 };
 
 /* What run() returns, negated and with a text, where the training failed of the very mistake that
@@ -55,7 +57,7 @@ struct seep_outcome {
     const struct seep_variant *variant;
     int status;       /* wait status of the job */
     json_t *report;   /* report.json of seep, or NULL where it left none */
-    json_t *measured; /* what the scenario itself measured (object), or NULL where it failed */
+    json_t *measured; /* what the scenario itself measured (object), NULL where it left nothing */
 };
 
 struct seep_rows; /* see rows.h */
@@ -67,6 +69,7 @@ struct seep_scenario {
     const struct seep_fix *fixes;        /* ends with before == NULL */
     bool uses_device;                    /* SEEP_DEVICE_CUDA makes a difference to it */
     bool draws_pictures;                 /* into options.out */
+    bool has_capacity;                   /* its GPU can be full: options.capacity_bytes */
 
     /* Writes the input of a run into an empty folder. NULL: the scenario needs none. */
     int (*make_data)(const char *folder, double scale, uint64_t seed, struct seep_error *err);
@@ -79,6 +82,9 @@ struct seep_scenario {
     /* Holds all variants' outcomes, in the order of `variants`, against the seed's figures. Any of
      * them may lack its report or its measured figures. */
     void (*judge)(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows);
+
+    /* Further rows, for which nothing has to be run: its model over many seeds. NULL: none. */
+    void (*survey)(struct seep_rows *rows);
 };
 
 /* All of them; ends with NULL. */

@@ -21,6 +21,7 @@ struct command {
     size_t n;
     char seep[PATH_MAX], self[PATH_MAX], measured[PATH_MAX];
     char scale[NUMBER_BYTES], seed[NUMBER_BYTES], epochs[NUMBER_BYTES], memory[NUMBER_BYTES];
+    char capacity[NUMBER_BYTES];
 };
 
 static void add(struct command *c, const char *word)
@@ -58,6 +59,7 @@ static int compose(const struct seep_trial *t, struct command *c, struct seep_er
     snprintf(c->scale, NUMBER_BYTES, "%.17g", t->scale);
     snprintf(c->seed, NUMBER_BYTES, "%" PRIu64, t->seed);
     snprintf(c->epochs, NUMBER_BYTES, "%u", t->epochs);
+    snprintf(c->capacity, NUMBER_BYTES, "%" PRIu64, t->capacity);
     snprintf(c->memory, NUMBER_BYTES, "%" PRIu64, machine_of(t->scale));
     add(c, c->seep);
     add(c, "run");
@@ -73,6 +75,7 @@ static int compose(const struct seep_trial *t, struct command *c, struct seep_er
     add_option(c, "--scale", c->scale);
     add_option(c, "--seed", c->seed);
     add_option(c, "--epochs", t->epochs ? c->epochs : NULL);
+    add_option(c, "--capacity", t->capacity ? c->capacity : NULL);
     add_option(c, "--data", t->data);
     add_option(c, "--pictures", t->pictures);
     add_option(c, "--measured", c->measured);

@@ -15,6 +15,7 @@ struct seep_trial {
     double scale;
     uint64_t seed;
     unsigned epochs;
+    uint64_t capacity; /* 0: the scenario's own */
 };
 
 /* Fills *outcome, also where the job itself failed (its wait status is there) or seep left no

@@ -12,24 +12,12 @@ import time
 import unittest
 import zlib
 
-from tests.e2e.support import ROOT, SEEP, SeepCase, job_env, kill_session, needs, session_members
+from tests.cli.lab_case import LAB, LabCase
+from tests.e2e.support import ROOT, job_env, kill_session, needs, session_members
 
-LAB = os.path.join(os.path.dirname(SEEP), "seep-lab")
 SCENARIOS = ("pointgroup", "minkowski", "maskrcnn", "splat", "featdepth")
+MINKOWSKI = ("none", "empty-every-10", "empty-every-step", "expandable", "padded", "ddp", "roomy", "roomy-expandable")
 KINDS = ("colmap", "colmap-text", "nerf", "ply", "scannet", "coco")
-
-
-class LabCase(SeepCase):
-    def lab(self, *args, **kwargs):
-        kwargs.setdefault("timeout", 120)
-        kwargs.setdefault("cwd", self.dir)
-        return self.command([LAB, *args], **kwargs)
-
-    def cannot(self, *args, **kwargs):
-        done = self.lab(*args, **kwargs)
-        self.assertEqual((done.status, done.stdout), (2, b""), repr(done))
-        self.assertRegex(done.err, r"\Aseep-lab: [^\n]+: [^\n]+\n\Z", repr(done))
-        return done.err
 
 
 class Words(LabCase):
@@ -53,7 +41,7 @@ class Words(LabCase):
         script = ('source "$0"; COMP_WORDS=("$1" run minkowski --variant ""); COMP_CWORD=4; _seep_lab; '
                   'echo "${COMPREPLY[@]}"; COMP_WORDS=("$1" verify ma); COMP_CWORD=2; _seep_lab; echo "${COMPREPLY[@]}"')
         done = self.command(["bash", "-c", script, os.path.join(os.path.dirname(LAB), "completion.bash"), LAB])
-        self.assertEqual(done.stdout.decode(), "none empty-every-10 bucketed expandable\nmaskrcnn\n", repr(done))
+        self.assertEqual(done.stdout.decode(), " ".join(MINKOWSKI) + "\nmaskrcnn\n", repr(done))
 
     def test_version(self):
         self.assertRegex(self.lab("--version").stdout.decode(), r"\Aseep-lab \d+\.\d+\.\d+\n\Z")
@@ -66,9 +54,13 @@ class Words(LabCase):
                      run + ("--device", "tpu"), run + ("--seed", "-1"), run + ("--seed", "x"), run + ("--epochs", "1e9"),
                      run + ("--keep", "x"), run + ("--data", "/nonexistent/folder"), run + ("-o", ""),
                      ("list", "x"), ("list", "--format", "yaml"), ("verify", "walk"), ("verify", "--variant", "none"),
-                     ("verify", "--data", "."), ("make-data",), ("make-data", "walk", "x"), ("make-data", "minkowski", "x"),
+                     ("verify", "--data", "."), ("make-data",), ("make-data", "walk", "x"), ("make-data", "featdepth", "x"),
                      ("make-data", "ply", "/proc/x"), ("make-data", "colmap", ""), ("bench", "walk"), ("bench", "--data", "x"),
                      ("run", "pointgroup", "--variant", "in-thread", "--device", "cuda"),
+                     run + ("--capacity", "x"), run + ("--capacity", "1M"), run + ("--capacity", "2T"),
+                     ("run", "maskrcnn", "--variant", "deep", "--capacity", "1G"), ("verify", "--capacity", "1G"),
+                     ("job", "splat", "--variant", "eager", "--capacity", "1G", "--data", "."),
+                     ("bench", "copy", "--capacity", "1G"), ("bench", "--capacity", "1G"),
                      ("run", "pointgroup", "--variant", "eager", "--pictures", "pictures"),
                      ("job", "featdepth", "--variant", "right", "--device", "cuda"), ("job", "splat", "--variant", "eager")):
             with self.subTest(args=args):
@@ -80,8 +72,10 @@ class Words(LabCase):
         self.assertEqual((done.status, done.err), (0, ""))
         listed = {s["name"]: {v["name"]: v for v in s["variants"]} for s in done.json()}
         self.assertEqual(sorted(listed), sorted(SCENARIOS))
-        self.assertEqual(listed["minkowski"]["none"]["pattern"], "allocator-cache")
-        self.assertIsNone(listed["minkowski"]["bucketed"]["pattern"])
+        self.assertEqual(listed["minkowski"]["none"]["pattern"], "out-of-memory")
+        self.assertEqual(listed["minkowski"]["roomy"]["pattern"], "allocator-cache")
+        self.assertIsNone(listed["minkowski"]["expandable"]["pattern"])
+        self.assertTrue(listed["minkowski"]["expandable"]["may_fail"])
         self.assertTrue(listed["maskrcnn"]["alias-del"]["fails"])
         text = self.lab("list").stdout.decode()
         for name, variants in listed.items():
@@ -196,16 +190,18 @@ class Run(LabCase):
         shutil.copy(LAB, self.path("seep-lab"))
         pathlib.Path(self.path("seep")).write_text("#!/bin/sh\nexit 0\n")
         os.chmod(self.path("seep"), 0o755)
-        run = self.command([self.path("seep-lab"), "run", "minkowski", "--variant", "bucketed"], cwd=self.dir)
+        run = self.command([self.path("seep-lab"), "run", "minkowski", "--variant", "expandable", "--scale", "0.002"],
+                           cwd=self.dir)
         self.assertEqual((run.status, run.err), (1, ""), repr(run))
-        self.assertRegex(run.stdout.decode(), r"(?m)^FAIL +bucketed: seep's report: none")
-        verify = self.command([self.path("seep-lab"), "verify", "minkowski", "--json"], cwd=self.dir)
+        self.assertRegex(run.stdout.decode(), r"(?m)^FAIL +expandable: seep's report: none")
+        verify = self.command([self.path("seep-lab"), "verify", "minkowski", "--scale", "0.002", "--json"],
+                              cwd=self.dir)
         self.assertEqual((verify.status, verify.err), (1, ""), repr(verify))
         verdict = verify.json()
         self.assertTrue(verdict["complete"])
         self.assertEqual(sum(not r["pass"] for r in verdict["rows"]), verdict["rows_failed"])
         self.assertEqual([r["name"] for r in verdict["rows"] if r["name"].endswith("report") and not r["pass"]],
-                         [v + ": seep's report" for v in ("none", "empty-every-10", "bucketed", "expandable")])
+                         [v + ": seep's report" for v in MINKOWSKI])
 
     def test_pictures_are_pictures(self):
         folder = self.path("pictures")
@@ -232,17 +228,20 @@ class Run(LabCase):
     def test_a_seed_gives_the_same_figures(self):
         figures = []
         for seed in ("5", "5", "6"):
-            done = self.lab("run", "minkowski", "--variant", "none", "--scale", "0.002", "--seed", seed, "--json",
-                            "-o", self.fresh())
+            done = self.lab("run", "minkowski", "--variant", "roomy-expandable", "--scale", "0.002", "--epochs", "2",
+                            "--seed", seed, "--json", "-o", self.fresh())
             self.assertEqual(done.status, 0, repr(done))
             figures.append(done.json()["measured"])
         self.assertEqual(figures[0], figures[1])
         self.assertNotEqual(figures[0], figures[2])
 
     def test_epochs_are_passes_over_the_list(self):
-        done = self.lab("run", "minkowski", "--variant", "expandable", "--epochs", "2", "--json", "-o", self.fresh())
+        """At this scale there are 241 scenes for training and 62 for validation."""
+        done = self.lab("run", "minkowski", "--variant", "roomy-expandable", "--scale", "0.002", "--epochs", "2",
+                        "--json", "-o", self.fresh())
         self.assertEqual(done.status, 0, repr(done))
-        self.assertEqual(done.json()["measured"]["steps"], 400)
+        measured = done.json()["measured"]
+        self.assertEqual([measured[key] for key in ("steps", "validation_steps", "scenes")], [2 * 21, 2 * 11, 2 * 241])
 
     def test_the_users_own_settings_for_seep_do_not_change_the_verdict(self):
         env = job_env(SEEP_NO_REPORT="1", SEEP_SAMPLE="1GiB", SEEP_QUIET="1", SEEP_OUT=self.path("elsewhere"), RANK="7")
@@ -253,13 +252,14 @@ class Run(LabCase):
     def test_without_seep_it_says_so(self):
         alone = self.path("seep-lab")
         shutil.copy(LAB, alone)
-        done = self.command([alone, "run", "minkowski", "--variant", "none"], cwd=self.dir, env=job_env(PATH="/nonexistent"))
+        done = self.command([alone, "run", "minkowski", "--variant", "none", "--scale", "0.002"], cwd=self.dir,
+                            env=job_env(PATH="/nonexistent"))
         self.assertEqual((done.status, done.stdout), (2, b""), repr(done))
         self.assertRegex(done.err, r"\Aseep-lab: seep: neither beside seep-lab nor in PATH: [^\n]+\n\Z")
 
     def test_a_folder_that_holds_a_profile_is_not_written_into(self):
         folder = self.fresh()
-        args = ("run", "minkowski", "--variant", "bucketed", "--scale", "0.002", "-o", folder)
+        args = ("run", "minkowski", "--variant", "expandable", "--scale", "0.002", "--epochs", "1", "-o", folder)
         self.assertEqual(self.lab(*args).status, 0)
         self.assertEqual(self.lab(*args).status, 2)
 
@@ -310,8 +310,8 @@ class Verify(LabCase):
     def test_a_failure_leaves_the_rows_there_are(self):
         os.mkdir(self.path("kept"))
         os.symlink("/nonexistent/seep", self.path("kept/maskrcnn"))
-        done = self.lab("verify", "minkowski", "maskrcnn", "--scale", "0.002", "--keep", self.path("kept"), "--json",
-                        "-o", self.path("table"))
+        args = ("verify", "minkowski", "maskrcnn", "--scale", "0.002", "--epochs", "2", "--keep", self.path("kept"))
+        done = self.lab(*args, "--json", "-o", self.path("table"))
         self.assertEqual((done.status, done.stdout), (2, b""), repr(done))
         self.assertRegex(done.err, r"\Aseep-lab: [^\n]+kept/maskrcnn[^\n]*: [^\n]+\n\Z")
         with open(self.path("table")) as f:
@@ -320,7 +320,7 @@ class Verify(LabCase):
         self.assertEqual({r["scenario"] for r in verdict["rows"]}, {"minkowski"})
         self.assertGreater(verdict["rows_total"], 10)
         shutil.rmtree(self.path("kept/minkowski"))
-        done = self.lab("verify", "minkowski", "maskrcnn", "--scale", "0.002", "--keep", self.path("kept"))
+        done = self.lab(*args)
         self.assertEqual(done.status, 2, repr(done))
         self.assertRegex(done.stdout.decode(), r"pass\nthe run ended early: [^\n]+\n\Z")
 
@@ -375,7 +375,8 @@ class Signals(LabCase):
         self.assertEqual(glob.glob(self.path("kept/featdepth/log-scalar*")), [])
 
     def test_one_that_is_ignored_stays_so(self):
-        done = self.lab("run", "minkowski", "--variant", "bucketed", "--scale", "0.002", "-o", self.fresh(),
+        done = self.lab("run", "minkowski", "--variant", "expandable", "--scale", "0.002", "--epochs", "1", "-o",
+                        self.fresh(),
                         preexec_fn=lambda: (signal.signal(signal.SIGINT, signal.SIG_IGN),
                                             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]),
                                             os.kill(os.getpid(), signal.SIGINT)))

@@ -109,27 +109,27 @@ _seep_lab() {
     --data | --pictures | --keep) _seep_folders "$word" && return ;;
     -o | --output | --measured) _seep_files "$word" && return ;;
     --scale) _seep_words "0.002 0.01 0.1 1" "$word" && return ;;
-    --seed | --epochs) return ;;
+    --seed | --epochs | --capacity) return ;;
     esac
     case ${COMP_WORDS[1]} in
     list) own="--format --json" ;;
-    run) own="--variant --device --scale --data --seed --epochs --pictures -o --output --format --json" ;;
-    verify) own="--device --scale --data --seed --epochs -o --output --keep --format --json" ;;
+    run) own="--variant --device --scale --data --seed --epochs --capacity --pictures -o --output --format --json" ;;
+    verify) own="--device --scale --data --seed --epochs --capacity -o --output --keep --format --json" ;;
     make-data) own="--scale --seed" ;;
-    bench) own="--device --data --format --json" ;;
-    job) own="--variant --device --scale --data --seed --epochs --pictures --measured" ;;
+    bench) own="--device --data --capacity --format --json" ;;
+    job) own="--variant --device --scale --data --seed --epochs --capacity --pictures --measured" ;;
     esac
     case $word,${COMP_WORDS[1]} in
     -*) _seep_words "$own -h --help" "$word" ;;
     *,run | *,verify | *,job) _seep_words "$(awk -F: '/^[^ ]/ { print $1 }' <<<"$listed")" "$word" ;;
     *,make-data)
         if ((COMP_CWORD == 2)); then
-            _seep_words "pointgroup maskrcnn splat colmap colmap-text nerf ply scannet coco" "$word"
+            _seep_words "pointgroup minkowski maskrcnn splat colmap colmap-text nerf ply scannet coco" "$word"
         else
             _seep_folders "$word"
         fi
         ;;
-    *,bench) _seep_words "copy voxels splat" "$word" ;;
+    *,bench) _seep_words "copy voxels splat minkowski" "$word" ;;
     esac
 }
 

@@ -36,7 +36,8 @@ static SEEN int take_segment(struct seep_caching_allocator *a, size_t bytes,
     if (rc)
         return rc;
     segment->bytes = segment->mapped = bytes;
-    seep_block_made(a->device_space, (void *)segment->address, bytes);
+    if (a->device_space)
+        seep_block_made(a->device_space, (void *)segment->address, bytes);
     a->counts.reserved_bytes += bytes;
     a->counts.n_segments++;
     return 0;
@@ -51,7 +52,8 @@ static void give_segment(struct seep_caching_allocator *a, struct seep_segment *
     if (*link)
         *link = segment->next;
     if (segment->mapped) {
-        seep_block_gone(a->device_space, (void *)segment->address);
+        if (a->device_space)
+            seep_block_gone(a->device_space, (void *)segment->address);
         a->driver.give(a->driver.context, segment->address, segment->mapped);
         a->counts.driver_calls++;
     }
@@ -122,6 +124,17 @@ static int obtain(struct seep_caching_allocator *a, size_t bytes, unsigned which
     return rc;
 }
 
+/* Neither the pool nor the driver has room for it: torch.OutOfMemoryError, which names the segment
+ * that would have been needed. */
+static SEEN void out_of_memory(struct seep_caching_allocator *a, size_t bytes)
+{
+    a->counts.refused.bytes = bytes;
+    a->counts.refused.live_bytes = a->counts.live_bytes;
+    a->counts.refused.reserved_bytes = a->counts.reserved_bytes;
+    if (a->tensor_space)
+        seep_block_refused(a->tensor_space, bytes);
+}
+
 SEEN int seep_caching_alloc(struct seep_caching_allocator *a, size_t bytes,
                             struct seep_caching_block **out)
 {
@@ -134,6 +147,8 @@ SEEN int seep_caching_alloc(struct seep_caching_allocator *a, size_t bytes,
         return -SEEP_ENOMEM;
     struct seep_caching_block *block;
     int rc = obtain(a, bytes, which, &block);
+    if (rc == -SEEP_ENOMEM)
+        out_of_memory(a, segment_bytes(bytes));
     if (rc)
         return rc;
     if (!split(a, block, bytes)) {
@@ -143,7 +158,8 @@ SEEN int seep_caching_alloc(struct seep_caching_allocator *a, size_t bytes,
     a->counts.live_bytes += block->bytes;
     if (a->counts.live_bytes > a->counts.peak_bytes)
         a->counts.peak_bytes = a->counts.live_bytes;
-    seep_block_made(a->tensor_space, (void *)block->address, block->bytes);
+    if (a->tensor_space)
+        seep_block_made(a->tensor_space, (void *)block->address, block->bytes);
     *out = block;
     return 0;
 }
@@ -152,7 +168,8 @@ void seep_caching_free(struct seep_caching_allocator *a, struct seep_caching_blo
 {
     struct seep_pool *pool = &a->pools[block->pool];
 
-    seep_block_gone(a->tensor_space, (void *)block->address);
+    if (a->tensor_space)
+        seep_block_gone(a->tensor_space, (void *)block->address);
     a->counts.live_bytes -= block->bytes;
     seep_pool_put(pool, seep_block_join_free(a, block));
 }
@@ -217,7 +234,7 @@ void seep_caching_destroy(struct seep_caching_allocator *a)
         struct seep_caching_block *block = a->segments->first, *after;
         for (; block; block = after) {
             after = block->after;
-            if (block->state == SEEP_BLOCK_OUT)
+            if (block->state == SEEP_BLOCK_OUT && a->tensor_space)
                 seep_block_gone(a->tensor_space, (void *)block->address);
             free(block);
         }

@@ -6,11 +6,12 @@
  * MiB. The smallest free block of its pool that is large enough serves; it is split where the rest
  * is 512 B (small pool) or more than 1 MiB (large pool). Free neighbours become one block again.
  * Where nothing fits, the driver is asked; where that refuses, the cache is emptied and it is asked
- * again. With expandable segments each pool is one segment, which has memory by pages of 2 MiB
- * (small) or 20 MiB (large); both pools split from a rest of 512 B on. One stream only: nothing
- * waits for an event.
+ * again. A second refusal is final: PyTorch raises OutOfMemoryError then. With expandable segments
+ * each pool is one segment, which has memory by pages of 2 MiB (small) or 20 MiB (large); both
+ * pools split from a rest of 512 B on. One stream only: nothing waits for an event.
  *
- * Segments are announced to seep as blocks of `device_space`, tensors as blocks of `tensor_space`.
+ * Segments are announced to seep as blocks of `device_space`, tensors as blocks of `tensor_space`,
+ * and there requests that are refused.
  *
  * All functions: not thread-safe. Memory of its own comes from malloc: two records a block. */
 #ifndef SEEP_KERNELS_CACHING_ALLOCATOR_H
@@ -21,8 +22,8 @@
 
 #include <stdbool.h>
 
-/* The names of spaces are kept by reference. 0, -SEEP_EINVAL (expandable, and the driver cannot),
- * -SEEP_ENOMEM. */
+/* The names of spaces are kept by reference; NULL: nothing is announced. 0, -SEEP_EINVAL
+ * (expandable, and the driver cannot), -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_caching_create(const struct seep_caching_driver *driver, bool expandable,
                                         const char *device_space, const char *tensor_space,
                                         struct seep_caching_allocator **out);

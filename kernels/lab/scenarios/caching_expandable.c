@@ -14,6 +14,8 @@ static size_t page_bytes(unsigned which)
 /* Reports one block that has grown or shrunk. */
 static void announce(const struct seep_caching_allocator *a, const struct seep_segment *s)
 {
+    if (!a->device_space)
+        return;
     if (s->mapped)
         seep_block_made(a->device_space, (void *)s->address, s->mapped);
     else

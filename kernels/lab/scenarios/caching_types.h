@@ -23,6 +23,10 @@ struct seep_caching_counts {
     size_t reserved_bytes; /* of segments */
     size_t n_segments;
     uint64_t driver_calls; /* takes, growths and gives */
+    struct {
+        size_t bytes, live_bytes, reserved_bytes;
+    } refused; /* the segment that was last asked for in vain, and what there was then; 0: none was
+                */
 };
 
 struct seep_caching_allocator;

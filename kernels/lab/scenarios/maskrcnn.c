@@ -196,7 +196,9 @@ static int prepare(struct job *job, const struct seep_scenario_options *options,
     job->order = malloc(n * sizeof *job->order);
     if (!job->order)
         return -SEEP_ENOMEM;
-    return job->way->moves ? seep_cached_gpu_init(&job->gpu, options->device, false, err) : 0;
+    const struct seep_cached_gpu_kind kind = {.device = options->device};
+
+    return job->way->moves ? seep_cached_gpu_init(&job->gpu, &kind, err) : 0;
 }
 
 static int run(const struct seep_scenario_options *options, json_t *measured,

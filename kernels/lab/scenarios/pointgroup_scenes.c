@@ -73,14 +73,15 @@ static int crowd_vertices(const char *path, struct seep_error *err)
     return rc;
 }
 
-static int make_scene(const char *folder, size_t i, size_t n_points, uint64_t seed,
+static int make_scene(const char *folder, size_t i, size_t n_points, double sides, uint64_t seed,
                       struct seep_error *err)
 {
     static const char *const files[] = {"_vh_clean_2.ply", "_vh_clean_2.labels.ply"};
     char name[32], path[PATH_MAX];
 
     snprintf(name, sizeof name, "scene%04zu_00", i);
-    int rc = seep_scannet_write_room(folder, name, n_points, seep_chance_of(seed, i).state, err);
+    int rc = seep_scannet_write_room_of(folder, name, n_points, sides,
+                                        seep_chance_of(seed, i).state, err);
     for (size_t k = 0; k < 2 && !rc && i % DENSE_EVERY == DENSE_EVERY / 2; k++) {
         if ((size_t)snprintf(path, sizeof path, "%s/%s%s", folder, name, files[k]) >= sizeof path)
             return seep_error_set(err, SEEP_EIO, folder, 0, "the path is too long");
@@ -89,18 +90,34 @@ static int make_scene(const char *folder, size_t i, size_t n_points, uint64_t se
     return rc;
 }
 
+/* `alike`: as many points a square metre in all scenes, whatever the scale. */
+static int make_scenes(const char *folder, double scale, uint64_t seed, bool alike,
+                       struct seep_error *err)
+{
+    struct seep_pointgroup_size size = seep_pointgroup_size(scale);
+    double mean = SEEP_POINTGROUP_MEAN_POINTS * size.points;
+    size_t n = (size_t)lround(SEEP_POINTGROUP_SCENES * size.scenes);
+    size_t *sizes = draw_sizes(n, mean, seed);
+    int rc = sizes ? 0 : -SEEP_ENOMEM;
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        double sides = alike ? sqrt((double)sizes[i] / SEEP_POINTGROUP_MEAN_POINTS) : 1;
+        rc = make_scene(folder, i, sizes[i], sides, seed, err);
+    }
+    free(sizes);
+    return rc;
+}
+
 int seep_pointgroup_make_data(const char *folder, double scale, uint64_t seed,
                               struct seep_error *err)
 {
-    struct seep_pointgroup_size size = seep_pointgroup_size(scale);
-    size_t n = (size_t)lround(SEEP_POINTGROUP_SCENES * size.scenes);
-    size_t *sizes = draw_sizes(n, SEEP_POINTGROUP_MEAN_POINTS * size.points, seed);
-    int rc = sizes ? 0 : -SEEP_ENOMEM;
+    return make_scenes(folder, scale, seed, false, err);
+}
 
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = make_scene(folder, i, sizes[i], seed, err);
-    free(sizes);
-    return rc;
+int seep_pointgroup_make_rooms(const char *folder, double scale, uint64_t seed,
+                               struct seep_error *err)
+{
+    return make_scenes(folder, scale, seed, true, err);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

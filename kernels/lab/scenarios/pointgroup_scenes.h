@@ -25,6 +25,11 @@ struct seep_pointgroup_size seep_pointgroup_size(double scale);
 SEEP_MUST_CHECK int seep_pointgroup_make_data(const char *folder, double scale, uint64_t seed,
                                               struct seep_error *err);
 
+/* The same, but all scanned alike: a scene's surface is as large as its points say, at any scale. A
+ * voxel has as many points as in a real scene then, and a scene as many voxels as its points. */
+SEEP_MUST_CHECK int seep_pointgroup_make_rooms(const char *folder, double scale, uint64_t seed,
+                                               struct seep_error *err);
+
 struct seep_pointgroup_scene {
     struct seep_scannet_point *points; /* [n] */
     size_t n;

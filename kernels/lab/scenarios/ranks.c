@@ -127,8 +127,7 @@ int seep_ranks_run(unsigned n, seep_rank_work *work, void *arg, void *results, s
     int ended = wait_for_all(ranks, pids, started, err);
     if (!rc)
         rc = ended;
-    if (!rc)
-        memcpy(results, ranks->results, n * result_bytes);
+    memcpy(results, ranks->results, n * result_bytes);
     munmap(ranks, ranks->bytes);
     return rc;
 }

@@ -16,8 +16,8 @@ typedef int seep_rank_work(struct seep_ranks *ranks, unsigned rank, void *arg, v
                            struct seep_error *err);
 
 /* Forks n ranks, RANK and WORLD_SIZE set in each one's environment before it begins, and waits for
- * all. When one fails the others are ended. results [n][result_bytes] out. 0; -SEEP_EINVAL (n);
- * -SEEP_EIO, -SEEP_ENOMEM; what the failed rank returned, with its *err. */
+ * all. When one fails the others are ended. results [n][result_bytes] out, also where one failed.
+ * 0; -SEEP_EINVAL (n); -SEEP_EIO, -SEEP_ENOMEM; what the failed rank returned, with its *err. */
 SEEP_MUST_CHECK int seep_ranks_run(unsigned n, seep_rank_work *work, void *arg, void *results,
                                    size_t result_bytes, struct seep_error *err);
 

@@ -85,14 +85,15 @@ static int take(void *context, size_t bytes, uintptr_t *address)
     struct seep_segment_driver *d = context;
     void *block = NULL;
 
+    if (bytes > d->capacity - d->taken)
+        return -SEEP_ENOMEM;
     if (d->stream) {
         (void)seep_stream_cuda(d->stream); /* its device is this thread's now */
         int rc = seep_cuda_alloc(bytes, &block);
         *address = rc ? 0 : (uintptr_t)block;
+        d->taken += rc ? 0 : bytes;
         return rc;
     }
-    if (bytes > d->capacity - d->taken)
-        return -SEEP_ENOMEM;
     return take_part(d, bytes, address);
 }
 
@@ -103,6 +104,7 @@ static void give(void *context, uintptr_t address, size_t bytes)
     if (d->stream) {
         (void)seep_stream_cuda(d->stream);
         seep_cuda_free((void *)address);
+        d->taken -= bytes;
     } else if (address >= (uintptr_t)d->range + d->range_bytes - d->growing * d->growing_bytes) {
         d->taken -= bytes; /* a growing segment; its range is not used again */
     } else {

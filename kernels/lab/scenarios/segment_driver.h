@@ -8,9 +8,10 @@
 
 struct seep_segment_driver;
 
-/* `capacity_bytes`: what the device has; the stand-in refuses beyond. With a CUDA stream segments
- * come from cudaMalloc, and cannot grow. 0, -SEEP_ENOMEM. Threads: one at a time.
- * The range is 64 times the capacity, so that addresses are not short: PROT_NONE, never touched. */
+/* `capacity_bytes`: what may be taken of the device; beyond it requests are refused. With a CUDA
+ * stream segments come from cudaMalloc, which may refuse earlier, and cannot grow. 0, -SEEP_ENOMEM.
+ * Threads: one at a time. The range is 64 times the capacity, so that addresses are not short:
+ * PROT_NONE, never touched. */
 SEEP_MUST_CHECK int seep_segment_driver_create(struct seep_stream *stream, size_t capacity_bytes,
                                                struct seep_segment_driver **out);
 void seep_segment_driver_destroy(struct seep_segment_driver *d); /* NULL: nothing */

@@ -1,56 +1,68 @@
 #include "kernels/lab/scenarios/sparse_network.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
-/* Levels and channels as MinkUNet has them; four feature tensors a level and side stay for backward
- * (two convolutions, each with what its normalisation and activation make). */
-enum { LEVELS = 5, KEPT_A_LEVEL = 4, CLASSES = 20, KERNEL = 27, FLOAT = 4 };
-static const int channels[LEVELS] = {32, 64, 128, 256, 256};
+enum { FLOAT = 4, INDEX = 4, LABEL = 8, CLASSES = 20, COLORS = 3, KERNEL = 27 };
 
-/* The seed's figure for a coordinate map: bytes a point. */
+/* A coordinate map, as MinkowskiEngine has one for each stride: about 56 bytes a voxel. */
 enum { COORDINATE_MAP = 56 };
 
-/* A batch on the device: batch index and x, y, z as int32, and three colours. */
-enum { BATCH_COORDINATES = 16, BATCH_COLORS = 12 };
+/* A batch as the document collates it, all float32: batch index and x, y, z; colours; a label. */
+enum { BATCH_VOXEL = (4 + COLORS + 1) * FLOAT };
 
-/* Voxels of a level for each of the level below (surfaces quarter; clutter fills space), at the
- * begin and at the end of the list of scenes; and how much of that is a scene's own. */
-static const double cluttered = 0.45, open = 0.25, scatter = 0.05;
+/* Pairs of a kernel map for each voxel of the finer level, where these lie on a flat surface: of a
+ * kernel of 3 × 3 × 3 its 9 in the plane; of one of stride 2, in each of the plane's directions
+ * every second voxel is in reach of one output and the others of two. A pair is two indices. */
+static const double pairs_same = 9, pairs_stride = 1.5 * 1.5, pair_bytes = 2 * INDEX;
 
-enum {
-    WEIGHT_SETS = 3, /* weights, gradients, momentum */
-    N_WEIGHTS = LEVELS * KEPT_A_LEVEL * WEIGHT_SETS,
-    N_STAGES = 2 * LEVELS, /* encoder levels downwards, decoder levels upwards, the head */
-    HEAD = N_STAGES - 1,
+/* A convolution with what follows it. The transposed one uses DOWN's kernel map, reversed; that of
+ * kernel size 1 has none, and nothing follows. */
+enum { STEM, DOWN, UP, HEAD, N_STAGES };
+static const struct layer {
+    double in, out; /* channels */
+    size_t kernel;
+    double pairs; /* a fine voxel, of the kernel map that it makes */
+    bool from_coarse, to_coarse;
+    bool is_last;
+} layers[N_STAGES] = {
+    [STEM] = {COLORS, 32, KERNEL, pairs_same, false, false, false},
+    [DOWN] = {32, 64, KERNEL, pairs_stride, false, true, false},
+    [UP] = {64, 32, KERNEL, 0, true, false, false},
+    [HEAD] = {32, CLASSES, 1, 0, false, false, true},
 };
 
-/* What a stage keeps for backward. */
+enum { WEIGHT_SETS = 2 /* weights, gradients: SGD without momentum */ };
+
+static const size_t least_padded = (size_t)1 << 20;
+
+/* What a stage holds until backward has passed it. */
 struct stage {
-    struct seep_caching_block *map; /* of coordinates; of the encoder's stages */
-    struct seep_caching_block *kept[KEPT_A_LEVEL];
+    struct seep_caching_block *coordinates, *kernel_map; /* where it made them */
+    struct seep_caching_block *conv; /* the convolution's output, which the norm saves */
+    struct seep_caching_block *out;  /* after norm and ReLU, which ReLU and the next one save */
 };
 
 struct seep_sparse_network {
     struct seep_caching_allocator *allocator;
-    bool bucketed;
-    struct seep_caching_block *weights[N_WEIGHTS], *batch[2];
+    bool padded;
+    struct seep_caching_block *weights[N_STAGES * WEIGHT_SETS];
+    struct seep_caching_block *batch;
+    struct seep_caching_block *coordinates; /* of the batch's sparse tensor */
+    struct seep_caching_block *labels, *log_softmax;
     struct seep_caching_block *gradient; /* on its way back */
     struct stage stages[N_STAGES];
-    double points[LEVELS];
+    struct seep_sparse_size size;
 };
 
-static int tensor_alloc(struct seep_sparse_network *net, double bytes,
-                        struct seep_caching_block **out)
+static int take(struct seep_sparse_network *net, double bytes, struct seep_caching_block **out)
 {
-    size_t size = (size_t)bytes;
+    size_t size = (size_t)bytes, bucket = least_padded;
 
-    for (size_t bucket = (size_t)1 << 20; net->bucketed && size > (size_t)1 << 20; bucket *= 2) {
-        if (bucket >= size) {
-            size = bucket;
-            break;
-        }
-    }
-    return seep_caching_alloc(net->allocator, size, out);
+    while (bucket < size)
+        bucket *= 2;
+    return seep_caching_alloc(net->allocator, net->padded && size > least_padded ? bucket : size,
+                              out);
 }
 
 static void give(struct seep_sparse_network *net, struct seep_caching_block **block)
@@ -60,7 +72,20 @@ static void give(struct seep_sparse_network *net, struct seep_caching_block **bl
     *block = NULL;
 }
 
-int seep_sparse_network_create(struct seep_caching_allocator *allocator, bool bucketed,
+/* A new tensor takes the place of one that was needed until it was made. */
+static int replace(struct seep_sparse_network *net, double bytes, struct seep_caching_block **block)
+{
+    struct seep_caching_block *other;
+    int rc = take(net, bytes, &other);
+
+    if (!rc) {
+        give(net, block);
+        *block = other;
+    }
+    return rc;
+}
+
+int seep_sparse_network_create(struct seep_caching_allocator *allocator, bool padded,
                                struct seep_sparse_network **out)
 {
     struct seep_sparse_network *net = calloc(1, sizeof *net);
@@ -69,10 +94,10 @@ int seep_sparse_network_create(struct seep_caching_allocator *allocator, bool bu
     if (rc)
         return rc;
     net->allocator = allocator;
-    net->bucketed = bucketed;
-    for (size_t i = 0; i < N_WEIGHTS && !rc; i++) {
-        double width = channels[i / (KEPT_A_LEVEL * WEIGHT_SETS)];
-        rc = tensor_alloc(net, width * width * KERNEL * FLOAT, &net->weights[i]);
+    net->padded = padded;
+    for (size_t i = 0; i < N_STAGES * WEIGHT_SETS && !rc; i++) {
+        const struct layer *l = &layers[i / WEIGHT_SETS];
+        rc = take(net, l->in * l->out * (double)l->kernel * FLOAT, &net->weights[i]);
     }
     if (rc)
         seep_sparse_network_destroy(net);
@@ -81,13 +106,19 @@ int seep_sparse_network_create(struct seep_caching_allocator *allocator, bool bu
     return rc;
 }
 
+/* All that a step made, but not the batch. */
 static void give_step(struct seep_sparse_network *net)
 {
-    for (int stage = 0; stage < N_STAGES; stage++) {
-        give(net, &net->stages[stage].map);
-        for (int i = 0; i < KEPT_A_LEVEL; i++)
-            give(net, &net->stages[stage].kept[i]);
+    for (int k = 0; k < N_STAGES; k++) {
+        struct stage *s = &net->stages[k];
+        give(net, &s->coordinates);
+        give(net, &s->kernel_map);
+        give(net, &s->conv);
+        give(net, &s->out);
     }
+    give(net, &net->coordinates);
+    give(net, &net->labels);
+    give(net, &net->log_softmax);
     give(net, &net->gradient);
 }
 
@@ -96,158 +127,139 @@ void seep_sparse_network_destroy(struct seep_sparse_network *net)
     if (!net)
         return;
     give_step(net);
-    for (size_t i = 0; i < N_WEIGHTS; i++)
+    give(net, &net->batch);
+    for (size_t i = 0; i < N_STAGES * WEIGHT_SETS; i++)
         give(net, &net->weights[i]);
-    give(net, &net->batch[0]);
-    give(net, &net->batch[1]);
     free(net);
 }
 
-/* ---- stages ------------------------------------------------------------------------------------
+int seep_sparse_network_load(struct seep_sparse_network *net, struct seep_sparse_size size)
+{
+    net->size = size;
+    give_step(net);
+    give(net, &net->batch);
+    int rc = take(net, size.voxels * BATCH_VOXEL, &net->batch);
+    return rc ? rc : take(net, size.voxels * COORDINATE_MAP, &net->coordinates);
+}
+
+/* ---- a stage ----------------------------------------------------------------------------------
  */
 
-static int level_of(int stage)
+static double bytes_of(const struct seep_sparse_network *net, bool is_coarse, double channels)
 {
-    return stage < LEVELS ? stage : stage == HEAD ? 0 : HEAD - 1 - stage;
+    return (is_coarse ? net->size.coarse : net->size.voxels) * channels * FLOAT;
 }
 
-/* Channels of tensor i of a stage. The first one of the decoder's joins what came up with what the
- * encoder left; the head has one, the logits. */
-static int width_of(int stage, int i)
+/* `keeps`: backward will come. Otherwise a tensor goes as soon as the next one is made of it. */
+static int forward_stage(struct seep_sparse_network *net, int k, bool keeps)
 {
-    int level = level_of(stage);
+    const struct layer *l = &layers[k];
+    struct stage *s = &net->stages[k];
+    struct seep_caching_block *norm = NULL;
+    double bytes = bytes_of(net, l->to_coarse, l->out);
+    int rc = 0;
 
-    if (stage == HEAD)
-        return i == 0 ? CLASSES : 0;
-    return channels[level] + (stage >= LEVELS && i == 0 ? channels[level + 1] : 0);
+    if (l->to_coarse)
+        rc = take(net, net->size.coarse * COORDINATE_MAP, &s->coordinates);
+    if (!rc && l->pairs > 0)
+        rc = take(net, net->size.voxels * l->pairs * pair_bytes, &s->kernel_map);
+    if (!rc)
+        rc = take(net, bytes, &s->conv);
+    if (!rc && k > 0 && !keeps)
+        give(net, &net->stages[k - 1].out);
+    if (rc || l->is_last)
+        return rc;
+    rc = take(net, bytes, &norm);
+    if (!rc && !keeps)
+        give(net, &s->conv);
+    if (!rc)
+        rc = take(net, bytes, &s->out);
+    give(net, &norm); /* neither the norm nor ReLU saves it */
+    return rc;
 }
 
-/* Bytes that a step has at its highest for each voxel of the level: what is kept; of the finest
- * level the logits have gone by then, their gradient and the one that is made of it are there. */
-static double weight_of(int level)
+/* The gradient passes ReLU, norm and convolution; what each of them saved goes. */
+static int backward_stage(struct seep_sparse_network *net, int k)
 {
-    double weight = level == 0 ? (CLASSES + channels[0]) * FLOAT : 0;
+    const struct layer *l = &layers[k];
+    struct stage *s = &net->stages[k];
+    double bytes = bytes_of(net, l->to_coarse, l->out);
+    int rc = 0;
 
-    for (int stage = 0; stage < N_STAGES; stage++) {
-        if (level_of(stage) != level || stage == HEAD)
-            continue;
-        weight += stage < LEVELS ? COORDINATE_MAP : 0;
-        for (int i = 0; i < KEPT_A_LEVEL; i++)
-            weight += width_of(stage, i) * FLOAT;
+    if (!l->is_last) {
+        rc = replace(net, bytes, &net->gradient);
+        if (!rc)
+            give(net, &s->out);
+        if (!rc)
+            rc = replace(net, bytes, &net->gradient);
+        if (!rc)
+            give(net, &s->conv);
     }
-    return weight;
+    return rc ? rc : replace(net, bytes_of(net, l->from_coarse, l->in), &net->gradient);
 }
 
-int seep_sparse_network_load(struct seep_sparse_network *net, double points, double progress,
-                             struct seep_chance *chance)
+/* The loss saves the logarithms and the labels; the logits go. */
+static int loss_forward(struct seep_sparse_network *net)
 {
-    double share = cluttered + (open - cluttered) * progress, plain = 0, drawn = 0;
+    int rc = take(net, net->size.voxels * LABEL, &net->labels);
 
-    for (int level = 0; level < LEVELS; level++) {
-        double part = pow(share, level) * exp(scatter * seep_chance_normal(chance));
-        net->points[level] = part;
-        drawn += part * weight_of(level);
-        plain += pow(open, level) * weight_of(level);
-    }
-    for (int level = 0; level < LEVELS; level++)
-        net->points[level] *= points * plain / drawn;
-    give(net, &net->batch[0]);
-    give(net, &net->batch[1]);
-    int rc = tensor_alloc(net, points * BATCH_COORDINATES, &net->batch[0]);
-    return rc ? rc : tensor_alloc(net, points * BATCH_COLORS, &net->batch[1]);
+    if (!rc)
+        rc = take(net, bytes_of(net, false, CLASSES), &net->log_softmax);
+    if (!rc)
+        give(net, &net->stages[HEAD].conv);
+    return rc;
+}
+
+static int loss_backward(struct seep_sparse_network *net)
+{
+    int rc = take(net, bytes_of(net, false, CLASSES), &net->gradient);
+
+    if (rc)
+        return rc;
+    give(net, &net->labels);
+    rc = replace(net, bytes_of(net, false, CLASSES), &net->gradient);
+    if (!rc)
+        give(net, &net->log_softmax);
+    return rc;
 }
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-static int forward_stage(struct seep_sparse_network *net, int stage)
-{
-    struct stage *s = &net->stages[stage];
-    double points = net->points[level_of(stage)];
-    int rc = stage < LEVELS ? tensor_alloc(net, points * COORDINATE_MAP, &s->map) : 0;
-
-    for (int i = 0; i < KEPT_A_LEVEL && width_of(stage, i) && !rc; i++)
-        rc = tensor_alloc(net, points * width_of(stage, i) * FLOAT, &s->kept[i]);
-    return rc;
-}
-
-/* From the stage's last tensor to its first: a gradient is made of the one behind it, which then
- * goes, as does what was kept. */
-static int backward_stage(struct seep_sparse_network *net, int stage)
-{
-    struct stage *s = &net->stages[stage];
-    double points = net->points[level_of(stage)];
-
-    for (int i = KEPT_A_LEVEL - 1; i >= 0; i--) {
-        struct seep_caching_block *gradient;
-        if (!s->kept[i])
-            continue;
-        int rc = tensor_alloc(net, points * width_of(stage, i) * FLOAT, &gradient);
-        if (rc)
-            return rc;
-        give(net, &net->gradient);
-        net->gradient = gradient;
-        give(net, &s->kept[i]);
-    }
-    give(net, &s->map);
-    return 0;
-}
-
 /* A stage has a line of its own, as in a network's forward(): its sizes are one site's. */
-static int forward(struct seep_sparse_network *net)
+static int forward(struct seep_sparse_network *net, bool keeps)
 {
-    int rc = forward_stage(net, 0);
+    int rc = forward_stage(net, STEM, keeps);
 
-    rc = rc ? rc : forward_stage(net, 1);
-    rc = rc ? rc : forward_stage(net, 2);
-    rc = rc ? rc : forward_stage(net, 3);
-    rc = rc ? rc : forward_stage(net, 4);
-    rc = rc ? rc : forward_stage(net, 5);
-    rc = rc ? rc : forward_stage(net, 6);
-    rc = rc ? rc : forward_stage(net, 7);
-    rc = rc ? rc : forward_stage(net, 8);
-    return rc ? rc : forward_stage(net, HEAD);
+    rc = rc ? rc : forward_stage(net, DOWN, keeps);
+    rc = rc ? rc : forward_stage(net, UP, keeps);
+    rc = rc ? rc : forward_stage(net, HEAD, keeps);
+    return rc ? rc : loss_forward(net);
 }
 
 static int backward(struct seep_sparse_network *net)
 {
-    int rc = backward_stage(net, HEAD);
+    int rc = loss_backward(net);
 
-    rc = rc ? rc : backward_stage(net, 8);
-    rc = rc ? rc : backward_stage(net, 7);
-    rc = rc ? rc : backward_stage(net, 6);
-    rc = rc ? rc : backward_stage(net, 5);
-    rc = rc ? rc : backward_stage(net, 4);
-    rc = rc ? rc : backward_stage(net, 3);
-    rc = rc ? rc : backward_stage(net, 2);
-    rc = rc ? rc : backward_stage(net, 1);
-    rc = rc ? rc : backward_stage(net, 0);
-    give(net, &net->gradient);
-    return rc;
+    rc = rc ? rc : backward_stage(net, HEAD);
+    rc = rc ? rc : backward_stage(net, UP);
+    rc = rc ? rc : backward_stage(net, DOWN);
+    return rc ? rc : backward_stage(net, STEM);
 }
 
-/* SGD with momentum needs a temporary for one weight at a time. */
-static int update(struct seep_sparse_network *net)
+int seep_sparse_network_train(struct seep_sparse_network *net)
 {
-    struct seep_caching_block *temporary;
-    int rc = 0;
-
-    for (size_t i = 0; i < N_WEIGHTS && !rc; i += WEIGHT_SETS) {
-        rc = seep_caching_alloc(net->allocator, seep_caching_bytes(net->weights[i]), &temporary);
-        if (!rc)
-            give(net, &temporary);
-    }
-    return rc;
-}
-
-int seep_sparse_network_step(struct seep_sparse_network *net)
-{
-    int rc = forward(net);
+    int rc = forward(net, true);
 
     if (!rc)
         rc = backward(net);
-    if (!rc)
-        rc = update(net);
-    if (rc)
-        give_step(net);
+    give_step(net);
+    return rc;
+}
+
+int seep_sparse_network_validate(struct seep_sparse_network *net)
+{
+    int rc = forward(net, false);
+
+    give_step(net);
     return rc;
 }

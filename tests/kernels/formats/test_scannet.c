@@ -226,6 +226,26 @@ TEST(a_room_has_as_many_points_as_asked_for, .to = N(sizes))
     seep_scannet_free(scene);
 }
 
+/* What minkowski's network sees of a room is its surface. */
+TEST(a_room_of_twice_the_sides_has_four_times_the_surface)
+{
+    struct seep_scannet_scene *scenes[2];
+
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(seep_scannet_write_room_of(folder, "a", 500, 1 + i, 3, NULL), 0);
+        ck_assert_int_eq(seep_scannet_read_mesh(folder, "a", &scenes[i], NULL), 0);
+        ck_assert_uint_eq(scenes[i]->n_points, 500);
+        ck_assert_double_eq(scenes[i]->points[0].label, -100);
+    }
+    for (size_t at = 0; at < 500; at++) { /* 5 mm is the scanner's noise, in either room */
+        for (int k = 0; k < 3; k++)
+            ck_assert_double_eq_tol((double)scenes[1]->points[at].xyz[k],
+                                    2 * (double)scenes[0]->points[at].xyz[k], 0.02);
+    }
+    seep_scannet_free(scenes[0]);
+    seep_scannet_free(scenes[1]);
+}
+
 TEST(a_room_has_walls_a_floor_objects_and_some_of_no_class)
 {
     enum { N = 5000 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_VARIANTS = 6, TEXT_BYTES = 2048 };
+enum { MOST_VARIANTS = 8, TEXT_BYTES = 2048 };
 
 /* Reports and measured figures, [variant]; with ' for ". */
 struct texts {
@@ -18,18 +18,23 @@ struct texts {
     const char *reports[MOST_VARIANTS], *measured[MOST_VARIANTS];
 };
 
+#define SHORT                                                                                      \
+    "{'findings': [{'pattern': 'out-of-memory', 'shortage': {'cause': 'fragmented', "              \
+    "'asked_bytes': 50, 'allocated_bytes': 600, 'unallocated_bytes': 200}}], "                     \
+    "'spaces': {'device:0': {'capacity_bytes': 900}}}"
 static const struct texts minkowski = {
     &seep_minkowski,
     0.01,
-    {"{'spaces': {'device:0': {'peak_bytes': 2000, 'growth_bytes_per_step': {'low': 100}},"
-     " 'tensor:0': {'growth_bytes_per_step': {'value': 1}}}}",
-     "{'spaces': {'device:0': {'peak_bytes': 1000}}}",
-     "{'spaces': {'device:0': {'peak_bytes': 1500}}}",
-     "{'spaces': {'device:0': {'peak_bytes': 800}}}"},
-    {"{'reserved_over_live': 3, 'driver_calls_per_step': 0.3, 'live_bytes_per_step': {'value': 1},"
-     " 'reserved_bytes_per_step': {'value': 100, 'low': 90}}",
-     "{'reserved_over_live_highest': 2, 'driver_calls_per_step': 6}",
-     "{'reserved_over_live_highest': 2}", "{'reserved_over_live_highest': 1.4}"},
+    {[0] = SHORT,
+     [5] = "{'processes': [{'rank': 0, 'spaces': {'device:0': {'peak_bytes': 800},"
+           " 'device:1': {'peak_bytes': 0}}},"
+           " {'rank': 1, 'spaces': {'device:1': {'peak_bytes': 800}}}]}"},
+    {"{'steps': 20, 'fits_alone': 1, 'need_bytes': 700, 'capacity_bytes': 900,"
+     " 'refused_bytes': 50, 'refused_live_bytes': 600, 'refused_reserved_bytes': 800}",
+     "{'steps': 100, 'driver_calls_per_step': 6}", "{'steps': 150, 'driver_calls_per_step': 24}",
+     "{'steps': 2000, 'driver_calls_per_step': 0.1, 'steps_per_epoch': 101}",
+     "{'steps': 2, 'fits_alone': 0, 'need_bytes': 901, 'capacity_bytes': 900}",
+     "{'steps': 1000, 'steps_per_epoch': 51}", "null", "null"},
 };
 
 #define TRAINED "'gradient_bytes': 1000000, 'loss_last': 0.2, 'loss_first': 0.3"
@@ -123,17 +128,22 @@ static const struct {
     double value;
     const char *row;
 } spoilt[] = {
-    {&minkowski, 0, false, "reserved_bytes_per_step.low", -1, "reserved memory climbs"},
-    {&minkowski, 0, false, "live_bytes_per_step.value", -6, "slope of live memory"},
-    {&minkowski, 0, true, "spaces.tensor:0.growth_bytes_per_step.value", 6,
-     "growth of tensors on GPU 0"},
-    {&minkowski, 0, true, "spaces.device:0.growth_bytes_per_step.low", 0,
-     "growth of tensors on GPU 0"},
-    {&minkowski, 0, false, "reserved_over_live", 1.9, "reserved / live"},
-    {&minkowski, 1, true, "spaces.device:0.peak_bytes", 1700, "empty-every-10: peak"},
-    {&minkowski, 2, true, "spaces.device:0.peak_bytes", 1900, "bucketed: peak"},
-    {&minkowski, 3, true, "spaces.device:0.peak_bytes", 1100, "expandable: peak"},
-    {&minkowski, 1, false, "driver_calls_per_step", 1, "driver calls"},
+    {&minkowski, 0, false, "fits_alone", 0, "none: the step that failed"},
+    {&minkowski, 4, false, "fits_alone", 1, "padded: the step that failed"},
+    {&minkowski, 0, false, "refused_reserved_bytes", 640, "unallocated when it failed"},
+    {&minkowski, 0, true, "findings.0.shortage.cause", 0, "none: why"},
+    {&minkowski, 0, true, "findings.0.shortage.asked_bytes", 49, "none: requested"},
+    {&minkowski, 0, true, "findings.0.shortage.allocated_bytes", 601, "none: live"},
+    {&minkowski, 0, true, "findings.0.shortage.unallocated_bytes", 201, "but unallocated, as seep"},
+    {&minkowski, 0, true, "spaces.device:0.capacity_bytes", 901, "none: capacity"},
+    {&minkowski, 1, false, "steps", 19, "empty-every-10: steps survived"},
+    {&minkowski, 2, false, "steps", 19, "empty-every-step: steps survived"},
+    {&minkowski, 3, false, "steps", 19, "expandable: steps survived"},
+    {&minkowski, 2, false, "driver_calls_per_step", 6, "empty-every-step: driver calls"},
+    {&minkowski, 3, false, "driver_calls_per_step", 6, "expandable: driver calls"},
+    {&minkowski, 5, false, "steps_per_epoch", 101, "ddp: steps of a rank"},
+    {&minkowski, 5, true, "processes.0.spaces.device:1.peak_bytes", 1, "ddp: the ranks' memory"},
+    {&minkowski, 5, true, "processes.1.rank", 0, "ddp: the ranks' memory"},
     {&featdepth, 0, false, "nodes_kept_per_step", 6, "log-node: graph nodes"},
     {&featdepth, 1, false, "nodes_kept_per_step", 1, "log-scalar: graph nodes"},
     {&featdepth, 2, false, "transient_over_gradients", 0.9, "bucket-all: transient"},

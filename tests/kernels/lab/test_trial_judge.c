@@ -26,6 +26,7 @@ static const struct seep_variant peaky = {
 static const struct seep_variant fixed = {.name = "fixed"};
 static const struct seep_variant smooth = {.name = "smooth", .cured = "size-spike"};
 static const struct seep_variant failing = {.name = "failing", .fails = true};
+static const struct seep_variant unsure = {.name = "unsure", .may_fail = true};
 
 #define EXITED(status) ((status) << 8) /* as wait() has it */
 
@@ -55,6 +56,10 @@ static const struct {
      KEPT ", " FOUND("retention", "aliased-cache", "main"),
      {"leaky: seep finds as well"}},
     {&leaky, 0, NULL, {"leaky: seep's report"}},
+    {&unsure, 0, "", {NULL}},
+    {&unsure, EXITED(1), "", {NULL}},
+    {&unsure, EXITED(2), "", {"unsure: the job"}},
+    {&unsure, SIGKILL, "", {"unsure: the job"}},
     {&leaky, EXITED(1), KEPT, {"leaky: the job"}},
     {&leaky, SIGKILL, KEPT, {"leaky: the job"}},
     {&leaky, EXITED(128 + SIGSEGV), KEPT, {"leaky: the job"}},

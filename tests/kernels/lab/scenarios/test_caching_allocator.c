@@ -210,6 +210,26 @@ TEST(a_full_device_has_room_for_an_expandable_segment_once_it_is_emptied)
     ck_assert_uint_le(seep_caching_counts(a).reserved_bytes, 100 * MIB);
 }
 
+TEST(what_a_refused_request_found_is_noted)
+{
+    struct seep_caching_block *block, *free_one;
+
+    tear_down();
+    start(false, 100 * MIB);
+    get(60 * MIB);
+    free_one = get(15 * MIB); /* and 1 MiB that is not worth a block */
+    get(2 * MIB);             /* a segment of 20 MiB, of which 18 stay free */
+    ck_assert_uint_eq(seep_caching_counts(a).refused.bytes, 0);
+    ck_assert_int_eq(seep_caching_alloc(a, 31 * MIB, &block), -SEEP_ENOMEM);
+    struct seep_caching_counts counts = seep_caching_counts(a);
+    ck_assert_uint_eq(counts.refused.bytes, 32 * MIB); /* what the driver was asked for */
+    ck_assert_uint_eq(counts.refused.live_bytes, 78 * MIB);
+    ck_assert_uint_eq(counts.refused.reserved_bytes, 96 * MIB);
+    seep_caching_free(a, free_one);
+    get(19 * MIB); /* the cache is emptied for it */
+    ck_assert_uint_eq(seep_caching_counts(a).refused.live_bytes, 78 * MIB);
+}
+
 static int fail_to_take(void *context, size_t bytes, uintptr_t *address)
 {
     (void)bytes, (void)address;

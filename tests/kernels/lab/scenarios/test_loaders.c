@@ -349,9 +349,10 @@ TEST(deleting_the_masks_of_the_cached_annotation_breaks_the_second_epoch, .setup
 TEST(masks_moved_to_a_gpu_are_the_cached_annotations_unless_it_was_copied, .to = 2,
      .setup = make_annotations, .teardown = drop_annotations)
 {
+    const struct seep_cached_gpu_kind kind = {.device = SEEP_DEVICE_CPU};
     struct seep_cached_gpu gpu;
 
-    ck_assert_int_eq(seep_cached_gpu_init(&gpu, SEEP_DEVICE_CPU, false, NULL), 0);
+    ck_assert_int_eq(seep_cached_gpu_init(&gpu, &kind, NULL), 0);
     loader.copies = _i ? seep_target_deepcopy : NULL;
     for (int epoch = 0; epoch < 3; epoch++) {
         struct seep_maskrcnn_sample sample = use(0);
