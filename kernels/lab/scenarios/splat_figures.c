@@ -415,4 +415,5 @@ void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct 
     judge_training(&f);
     judge_further(&f);
     judge_pairs(&f);
+    seep_splat_judge_card(outcomes, rows);
 }

@@ -2,6 +2,7 @@
  * first and second patch, with what a step leaves to the next, and with the pictures on the host.
  */
 #include "kernels/lab/scenario.h"
+#include "kernels/lab/scenarios/splat_card.h"
 #include "kernels/lab/scenarios/splat_figures.h"
 #include "kernels/lab/scenarios/splat_made_up.h"
 #include "kernels/lab/scenarios/splat_pass.h"
@@ -56,9 +57,31 @@ static const struct seep_variant variants[] = {
     {.name = "clamped",
      .summary = "the same mistake, but no scale may exceed the largest of the first ones",
      .cured = "size-spike"},
+    {.name = "cat",
+     .summary = "4.4 million Gaussians on a card of 8 GB: densification joins and indexes tensors, "
+                "and what they leave behind fits no more",
+     .pattern = "out-of-memory",
+     .severity = "pressure",
+     .function = "out_of_memory",
+     .fails = true},
+    {.name = "cat-emptied",
+     .summary =
+         "the cache is emptied after each densification: other programs gain, this one fails",
+     .pattern = "out-of-memory",
+     .severity = "pressure",
+     .function = "out_of_memory",
+     .others = "unbounded-growth", /* it fails before growth ends */
+     .fails = true},
+    {.name = "cat-expandable",
+     .summary = "each pool is one segment that grows (expandable_segments)",
+     .cured = "out-of-memory"},
+    {.name = "preallocated",
+     .summary = "tensors have rows for all Gaussians from the first step on",
+     .cured = "out-of-memory"},
     {0},
 };
 
+/* `seep verify` compares runs of about as many steps: cat, which dies, has no line here. */
 static const struct seep_fix fixes[] = {
     {.before = "eager", .after = "lazy-evicting", .as_predicted = true},
     {.before = "lazy-cached", .after = "lazy-evicting", .as_predicted = true},
@@ -92,7 +115,9 @@ struct plan {
     bool carries, blows_up, clamps;
     bool evaluates;      /* test cameras and a second resolution */
     bool at_spikes_size; /* see below */
-    unsigned epochs;     /* 0: as many as pictures need */
+    bool on_card;        /* nothing is trained: see splat_card.h */
+    bool empties, expandable, preallocated;
+    unsigned epochs; /* 0: as many as pictures need */
 };
 
 /* Pairs go with Gaussians times tiles, and at 1:500 a Gaussian of usual size covers a good part of
@@ -119,6 +144,10 @@ static const struct plan plans[] = {
                             .clamps = true,
                             .at_spikes_size = true,
                             .epochs = 1},
+    [SEEP_SPLAT_CAT] = {.on_card = true},
+    [SEEP_SPLAT_CAT_EMPTIED] = {.on_card = true, .empties = true},
+    [SEEP_SPLAT_CAT_EXPANDABLE] = {.on_card = true, .expandable = true},
+    [SEEP_SPLAT_PREALLOCATED] = {.on_card = true, .preallocated = true},
 };
 
 /* Two epochs show what the second adds; with few photos each is seen more often, so that pictures
@@ -306,6 +335,19 @@ static int train(const struct seep_scenario_options *options, const struct plan 
     return rc ? rc : write_measured(&job, &result, measured);
 }
 
+static int run_on_card(const struct seep_scenario_options *o, const struct plan *plan,
+                       json_t *measured, struct seep_error *err)
+{
+    const struct seep_splat_card card = {.device = o->device,
+                                         .empties = plan->empties,
+                                         .expandable = plan->expandable,
+                                         .preallocated = plan->preallocated,
+                                         .seed = o->seed,
+                                         .capacity_bytes = o->capacity_bytes};
+
+    return seep_splat_card_run(&card, measured, err);
+}
+
 static int run(const struct seep_scenario_options *options, json_t *measured,
                struct seep_error *err)
 {
@@ -316,6 +358,8 @@ static int run(const struct seep_scenario_options *options, json_t *measured,
     if (variant < 0)
         return seep_error_set(err, SEEP_EINVAL, "", 0, "%s: no such variant", options->variant);
     const struct plan *plan = &plans[variant];
+    if (plan->on_card)
+        return run_on_card(options, plan, measured, err);
     int rc = options->device == SEEP_DEVICE_CUDA ? seep_stream_create_cuda(0, &stream, err)
                                                  : seep_stream_create_cpu(0, &stream);
     if (!rc)
@@ -334,6 +378,7 @@ const struct seep_scenario seep_splat = {
     .fixes = fixes,
     .uses_device = true,
     .draws_pictures = true,
+    .has_capacity = true,
     .make_data = make_data,
     .run = run,
     .judge = seep_splat_judge,

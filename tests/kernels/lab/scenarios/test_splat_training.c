@@ -292,6 +292,8 @@ TEST(the_scenario_runs_on_the_data_that_it_makes)
     ck_assert_int_eq(seep_splat.make_data(data, 0.001, 1, &err), 0);
     for (size_t i = 0; seep_splat.variants[i].name; i++) {
         const char *name = seep_splat.variants[i].name;
+        if (strncmp(name, "cat", 3) == 0 || strcmp(name, "preallocated") == 0)
+            continue; /* they have a suite of their own: nothing is trained */
         double first = measured_of(name, data, 0.001, 1, "psnr_first", "psnr_last", &last);
         ck_assert_double_gt(last, first);
     }
