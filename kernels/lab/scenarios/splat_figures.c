@@ -346,6 +346,11 @@ static void judge_further(struct figures *f)
                 seep_rows_number(all, "live_bytes") /
                     seep_rows_number(find(f, SEEP_SPLAT_EAGER, "eager-retention"), "live_bytes"),
                 1.23, 1.27, "1.25 ± 0.02", "times");
+    /* Parameters, two moments, scales and opacities: 181 floats. */
+    add_between(f, "eager-eval: checkpoint, bytes a Gaussian",
+                measured(f, SEEP_SPLAT_EAGER_EVAL, "checkpoint_bytes") /
+                    measured(f, SEEP_SPLAT_EAGER_EVAL, "gaussians_last"),
+                724, 725, "724", "B");
     add_between(f, "eager-eval: PSNR of test cameras over that before training",
                 measured(f, SEEP_SPLAT_EAGER_EVAL, "psnr_tested") -
                     measured(f, SEEP_SPLAT_EAGER_EVAL, "psnr_first"),

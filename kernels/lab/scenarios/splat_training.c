@@ -11,10 +11,14 @@
 enum {
     WATCHED_STEPS = 10,       /* before a densification: whose gradients choose what is divided */
     STEPS_A_SH_DEGREE = 1000, /* Kerbl et al., section 7.1 */
-    STEPS_BLOWN_UP = 2,       /* what is left of the job then: a rare event in its life */
+    RESET_PERCENT = 24,       /* of all steps: between two densifications */
+    CHECKPOINT_PERCENT = 75,
+    STEPS_BLOWN_UP = 2, /* what is left of the job then: a rare event in its life */
     PICTURES = 4,
     MOST_STEPS = 1 << 30,
 };
+
+static const float least_opacity = 0.005f; /* of those that stay */
 
 struct training {
     const struct seep_splat_job *job;
@@ -138,6 +142,41 @@ static void note_sizes(struct training *t, const struct seep_splat_pass *pass)
         raise_to(&r->pairs_usual, pass->projected.n_pairs);
 }
 
+static int save_and_load(struct training *t)
+{
+    struct seep_gaussians loaded;
+    FILE *file = tmpfile();
+    int rc = file ? seep_gaussians_save(&t->gaussians, file) : -SEEP_EIO;
+
+    if (!rc) {
+        t->result->checkpoint_bytes = (size_t)ftell(file);
+        rewind(file);
+        rc = seep_gaussians_load(file, t->job->stream, &loaded);
+    }
+    if (!rc) {
+        seep_gaussians_fini(&t->gaussians);
+        t->gaussians = loaded;
+    }
+    if (file)
+        (void)fclose(file);
+    return rc;
+}
+
+/* What else the original does between steps. */
+static int tidy_up(struct training *t, bool has_densified)
+{
+    unsigned n = t->result->steps, reset = n * RESET_PERCENT / 100;
+    size_t pruned = 0;
+    int rc = has_densified ? seep_gaussians_prune(&t->gaussians, least_opacity, &pruned) : 0;
+
+    t->result->n_pruned += pruned;
+    if (!rc && t->step == reset)
+        rc = seep_gaussians_reset_opacities(&t->gaussians);
+    if (!rc && t->step == n * CHECKPOINT_PERCENT / 100)
+        rc = save_and_load(t);
+    return rc;
+}
+
 static int take_step(struct training *t, struct seep_error *err)
 {
     struct seep_splat_model model = seep_gaussians_model(&t->gaussians, sh_degree_at(t->step));
@@ -158,8 +197,11 @@ static int take_step(struct training *t, struct seep_error *err)
     } else {
         free_step(t, camera, &pass);
     }
+    size_t before = t->gaussians.n;
     if (!rc)
         rc = densify(t);
+    if (!rc && t->job->is_whole)
+        rc = tidy_up(t, t->gaussians.n > before);
     return rc ? seep_error_set(err, -rc, "", 0, "step %u: %s", t->step, seep_error_name(rc)) : 0;
 }
 

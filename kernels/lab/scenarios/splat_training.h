@@ -21,9 +21,11 @@ enum { SEEP_SPLAT_FURTHER = 3 };
 struct seep_splat_job {
     const struct seep_views *views;
     enum seep_camera_policy policy;
-    bool carries;    /* a step's picture and passes are freed after the next one's are made */
-    bool blows_up;   /* near the end scales are taken for their logarithms, once */
-    bool clamps;     /* no scale may be larger than the largest of the points' Gaussians */
+    bool carries;  /* a step's picture and passes are freed after the next one's are made */
+    bool blows_up; /* near the end scales are taken for their logarithms, once */
+    bool clamps;   /* no scale may be larger than the largest of the points' Gaussians */
+    bool is_whole; /* opacities are reset, transparent Gaussians go, and from three quarters of the
+                      steps on it is a model from a checkpoint that trains */
     unsigned epochs; /* >= 1 */
     /* Further lists of cameras, whose pictures are on the device before the first step and never
      * trained on; the first are test cameras. */
@@ -39,6 +41,8 @@ struct seep_splat_job {
 struct seep_splat_result {
     unsigned steps;
     size_t n_first, n_last;             /* Gaussians */
+    size_t n_pruned;                    /* in all */
+    size_t checkpoint_bytes;            /* 0: there was none */
     struct seep_splat_loss first, last; /* mean over some views, before and after training */
     double ssim_first, ssim_last;       /* as these; NAN on a GPU */
     struct seep_splat_loss tested;      /* as `last`, of the test cameras */
