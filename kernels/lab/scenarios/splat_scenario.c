@@ -183,6 +183,20 @@ static double picture_bytes(const struct seep_views *views, double *largest)
     return sum;
 }
 
+static int write_densifications(const struct seep_splat_job *job, const struct seep_splat_result *r,
+                                json_t *measured)
+{
+    json_t *counts = json_array();
+
+    for (unsigned i = 0; i < SEEP_SPLAT_DENSIFICATIONS; i++) {
+        json_int_t step = seep_splat_densification_step(i, r->steps);
+        json_int_t n = (json_int_t)seep_splat_densified(i, r->n_first, job->n_last);
+        if (json_array_append_new(counts, json_pack("[I, I]", step, n)))
+            return -SEEP_ENOMEM;
+    }
+    return json_object_set_new(measured, "densifications", counts) ? -SEEP_ENOMEM : 0;
+}
+
 static int write_measured(const struct seep_splat_job *job, const struct seep_splat_result *r,
                           json_t *measured)
 {
@@ -238,17 +252,9 @@ static int write_measured(const struct seep_splat_job *job, const struct seep_sp
         if (json_object_set_new(measured, figures[i].name, json_real(value)))
             return -SEEP_ENOMEM;
     }
-    json_t *counts = json_array();
-    for (unsigned i = 0; i < SEEP_SPLAT_DENSIFICATIONS; i++) {
-        json_int_t step = seep_splat_densification_step(i, r->steps);
-        json_int_t n = (json_int_t)seep_splat_densified(i, r->n_first, job->n_last);
-        if (json_array_append_new(counts, json_pack("[I, I]", step, n)))
-            return -SEEP_ENOMEM;
-    }
-    return json_object_set_new(measured, "densifications", counts) ||
-                   json_object_set_new(measured, "space", json_string(cuda ? "device:0" : "host"))
+    return json_object_set_new(measured, "space", json_string(cuda ? "device:0" : "host"))
                ? -SEEP_ENOMEM
-               : 0;
+               : write_densifications(job, r, measured);
 }
 
 static int which_variant(const char *name)
