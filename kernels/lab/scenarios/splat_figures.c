@@ -340,7 +340,7 @@ static void judge_further(struct figures *f)
     seep_rows_add_near(f->rows, "lazy-decoded: photos kept at the end",
                        seep_rows_number(decoded, "count"), f->photos, 0.01, "photos");
     seep_rows_add_near(f->rows, "lazy-decoded: step in which seep sees it full",
-                       seep_rows_number(decoded, "plateau_step"), f->photos, 0.05, "");
+                       seep_rows_number(decoded, "plateau_step"), f->photos, 0.1, "");
     seep_rows_add_near(f->rows, "eager-eval: pictures kept, with tests' and smaller ones",
                        seep_rows_number(all, "count"), cameras, 0, "pictures");
     add_between(f, "eager-eval : eager, bytes of pictures",
