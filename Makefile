@@ -100,7 +100,7 @@ TEST_HELPERS := $(wildcard tests/*.c)
 SUBJECTS := $(wildcard tests/subjects/*.c)
 BENCHES := $(wildcard tests/bench/*.c)
 BENCH_SCRIPTS := tests/bench/foreign tests/bench/holders tests/bench/device
-SCRIPT_TESTS := $(filter-out $(if $(WITH_LAB),,%/test_lab.py %/test_lab_full_gpu.py),$(sort $(wildcard tests/*/test_*.py tests/*/run.sh)))
+SCRIPT_TESTS := $(filter-out $(if $(WITH_LAB),,%/test_lab.py %/test_lab_full_gpu.py tests/kernels/%),$(sort $(wildcard tests/*/test_*.py tests/*/run.sh)))
 ALL_FUZZERS := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(if $(WITH_LAB),$(ALL_FUZZERS),$(shell grep -L '"kernels/' $(ALL_FUZZERS)))
 PAGES := $(filter-out $(if $(WITH_LAB),,docs/man/seep-lab.txt),$(wildcard docs/man/*.txt))
@@ -148,12 +148,12 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo look-often look-strangers pictures peers zoo zoo-looks zoo-reports zoo-gpu mutate bench fuzz fuzz-keep pages texts install clean help format FORCE
+.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo look-often look-strangers pictures peers zoo zoo-looks zoo-reports zoo-gpu mutate mutants bench fuzz fuzz-keep pages texts install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
 # Suites and packages that need rules of their own keep them in their folder.
--include $(wildcard tests/*/rules.mk viewer/mpi/rules.mk preload/deb/rules.mk preload/python/wheel/rules.mk)
+-include $(wildcard tests/*/rules.mk kernels/rules.mk viewer/mpi/rules.mk preload/deb/rules.mk preload/python/wheel/rules.mk)
 
 # ---- compiling ------------------------------------------------------------------------------
 
@@ -402,6 +402,10 @@ MOVED_TESTS := $(patsubst tests/%.c,build/moved/tests/%,$(filter $(foreach room,
 mutate: ## move each threshold by half, both ways, and print who notices (two minutes, once it is built)
 	+$(Q)$(MAKE) --no-print-directory MOVED=1 $(MOVED_TESTS)
 	$(Q)$(PYTHON) tests/mutate/mutate.py $(if $(ROWS),--others $(ROWS))
+
+# ROWS="NAME…": scenarios or constants.
+mutants: all ## move each constant of the lab's scenarios, both ways, and print which rows notice (an hour)
+	$(Q)$(PYTHON) tests/mutants/mutants.py $(ROWS)
 
 zoo-reports: all ## run jobs written after public reports, and score what seep says of them (ten minutes)
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/reports/score.py

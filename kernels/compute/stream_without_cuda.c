@@ -8,7 +8,7 @@ const char *seep_cuda_stream_create(int device, void **stream)
 {
     (void)device;
     *stream = NULL;
-    return "this seep-lab was built without CUDA";
+    return "this build of seep has no CUDA";
 }
 
 void seep_cuda_stream_destroy(void *stream)

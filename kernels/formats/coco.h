@@ -6,6 +6,10 @@
 #include "kernels/formats/coco_types.h"
 #include "libprof/base/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Reads a file of at most 512 MiB; meanwhile its JSON values take about ten times the file's size,
  * and 6 GiB at most. Run lengths are checked against the size that the file gives with them, and
  * that size against the image's. An image_id may belong to no image of the file (a subset). 0,
@@ -30,4 +34,7 @@ void seep_coco_free(struct seep_coco *coco);
 SEEP_MUST_CHECK int seep_coco_mask(const struct seep_coco_annotation *annotation, uint32_t width,
                                    uint32_t height, uint8_t *mask);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -8,6 +8,10 @@
 
 #include <stdbool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Reads the model in `folder` (cameras, images, points3D; all three .bin where there is a
  * cameras.bin, else .txt), each file of at most 4 GiB. Counts in headers are held against the
  * file's size before memory is taken.
@@ -39,4 +43,7 @@ void seep_colmap_free(struct seep_colmap *model);
  * OPENCV and FULL_OPENCV the part without distortion; false for FOV and the fisheye models. */
 bool seep_colmap_pinhole(const struct seep_colmap_camera *camera, double k[4]);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

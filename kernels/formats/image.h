@@ -5,6 +5,10 @@
 #include "kernels/formats/image_types.h"
 #include "libprof/base/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A JPEG or a PNG, by the first bytes of the file. Grey stays grey; palettes, 16 bits and fewer
  * than 8 become 8-bit RGB or grey, with transparency RGBA; CMYK and arithmetic-coded JPEGs are
  * refused. What ends early is an error, what libjpeg or libpng warn of is not. Before memory is
@@ -25,4 +29,7 @@ SEEP_MUST_CHECK int seep_image_write_jpeg(const char *path, const struct seep_im
                                           int quality, struct seep_error *err);
 void seep_image_free(struct seep_image *image);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -6,6 +6,10 @@
 #include "kernels/formats/nerf_types.h"
 #include "libprof/base/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Reads a file of at most 64 MiB, whose JSON values take at most 512 MiB. fl_x, fl_y, cx, cy, w and
  * h hold for all frames, but for those that have their own; without fl_y it is fl_x, without cx or
  * cy the middle of a picture whose size is given. A matrix may lack its last row, 0 0 0 1. Keys
@@ -25,4 +29,7 @@ SEEP_MUST_CHECK int seep_nerf_write(const char *path, const struct seep_nerf *sc
                                     struct seep_error *err);
 void seep_nerf_free(struct seep_nerf *scene);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

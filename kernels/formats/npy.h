@@ -6,6 +6,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct seep_npy {
     char kind; /* 'f' (of 2, 4 or 8 bytes), 'i', 'u' (1 to 8) or 'b' (1) */
     unsigned item_bytes;
@@ -24,4 +28,7 @@ SEEP_MUST_CHECK int seep_npy_from_bytes(const void *bytes, size_t n, struct seep
 SEEP_MUST_CHECK int seep_npy_header(const void *bytes, size_t n, struct seep_npy *out,
                                     size_t *begin, struct seep_error *err);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -6,6 +6,10 @@
 #include "kernels/formats/ply_types.h"
 #include "libprof/base/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Reads a file of at most 4 GiB. What a header claims is held against the bytes that are left
  * before memory is taken: a file of n bytes takes at most about 16 n. Fields of ascii bodies are
  * split by any white space; comments and obj_info are not kept; the first of two properties of one
@@ -33,4 +37,7 @@ const void *seep_ply_scalars(const struct seep_ply_element *element, const char 
                              enum seep_ply_type type);
 size_t seep_ply_type_bytes(enum seep_ply_type type);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

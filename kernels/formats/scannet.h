@@ -10,6 +10,10 @@
 #include "kernels/formats/scannet_types.h"
 #include "libprof/base/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Reads scene `name` of `folder`: meshes of at most 256 MiB, JSON files of at most 64 MiB, whose
  * values take at most 512 MiB. Without its labels.ply (a test scan) all labels and instances are
  * −100; with it the other two files must be there too. 0, -SEEP_EIO, -SEEP_EFORMAT, -SEEP_EINVAL (a
@@ -41,4 +45,7 @@ void seep_scannet_free(struct seep_scannet_scene *scene);
 SEEP_MUST_CHECK int seep_scannet_list(const char *folder, char ***names, size_t *n,
                                       struct seep_error *err);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

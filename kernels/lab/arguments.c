@@ -10,21 +10,15 @@
 #include <string.h>
 
 static const struct option long_options[] = {
-    {"variant", required_argument, NULL, 'v'},
-    {"device", required_argument, NULL, 'd'},
-    {"scale", required_argument, NULL, 's'},
-    {"data", required_argument, NULL, 'D'},
-    {"seed", required_argument, NULL, 'S'},
-    {"epochs", required_argument, NULL, 'e'},
-    {"output", required_argument, NULL, 'o'},
-    {"pictures", required_argument, NULL, 'p'},
-    {"format", required_argument, NULL, 'f'},
-    {"json", no_argument, NULL, 'j'},
-    {"capacity", required_argument, NULL, 'c'},
-    {"keep", required_argument, NULL, 'k'},
-    {"measured", required_argument, NULL, 'm'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {"variant", required_argument, NULL, 'v'},  {"device", required_argument, NULL, 'd'},
+    {"scale", required_argument, NULL, 's'},    {"data", required_argument, NULL, 'D'},
+    {"seed", required_argument, NULL, 'S'},     {"epochs", required_argument, NULL, 'e'},
+    {"output", required_argument, NULL, 'o'},   {"pictures", required_argument, NULL, 'p'},
+    {"format", required_argument, NULL, 'f'},   {"json", no_argument, NULL, 'j'},
+    {"capacity", required_argument, NULL, 'c'}, {"keep", required_argument, NULL, 'k'},
+    {"measured", required_argument, NULL, 'm'}, {"images", required_argument, NULL, 'i'},
+    {"save", required_argument, NULL, 'a'},     {"jobs", required_argument, NULL, 'J'},
+    {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
 };
 
 static bool take_number(const char *text, double *value)
@@ -94,12 +88,14 @@ static bool take_capacity(const char *text, struct seep_lab_arguments *a)
 
 static bool take(int c, const char *text, struct seep_lab_arguments *a)
 {
-    uint64_t epochs = 0;
+    uint64_t number = 0;
     bool good = true;
     const char **word = c == 'v'   ? &a->variant
                         : c == 'D' ? &a->data
                         : c == 'o' ? &a->out
                         : c == 'p' ? &a->pictures
+                        : c == 'i' ? &a->images
+                        : c == 'a' ? &a->save
                         : c == 'k' ? &a->keep
                         : c == 'm' ? &a->measured
                                    : NULL;
@@ -122,9 +118,13 @@ static bool take(int c, const char *text, struct seep_lab_arguments *a)
         return take_capacity(text, a);
     case 'S':
         return take_integer("seed", text, UINT64_MAX, &a->seed);
+    case 'J':
+        good = take_integer("jobs", text, 64, &number);
+        a->jobs = (unsigned)number;
+        return good;
     case 'e':
-        good = take_integer("epochs", text, 1000, &epochs);
-        a->epochs = (unsigned)epochs;
+        good = take_integer("epochs", text, 1000, &number);
+        a->epochs = (unsigned)number;
         return good;
     default:
         a->json = true;
@@ -183,12 +183,28 @@ static void list_variants(const struct seep_scenario *scenario, char *text, size
     }
 }
 
-bool seep_lab_takes_capacity(const struct seep_lab_arguments *a,
-                             const struct seep_scenario *scenario)
+bool seep_lab_takes_capacity(const struct seep_scenario *scenario,
+                             const struct seep_lab_arguments *a)
 {
     if (!a->capacity || scenario->has_capacity)
         return true;
     seep_lab_complain("%s has no GPU that can be full: omit --capacity", scenario->name);
+    return false;
+}
+
+bool seep_lab_takes_device(const struct seep_scenario *scenario, const struct seep_lab_arguments *a)
+{
+    if (a->device == SEEP_DEVICE_CPU || scenario->uses_device)
+        return true;
+    seep_lab_complain("%s does not use a GPU: omit --device", scenario->name);
+    return false;
+}
+
+bool seep_lab_takes_data(const struct seep_scenario *scenario, const struct seep_lab_arguments *a)
+{
+    if (!a->data || scenario->make_data)
+        return true;
+    seep_lab_complain("%s reads no input: omit --data", scenario->name);
     return false;
 }
 
@@ -207,16 +223,20 @@ bool seep_lab_take_variant(const char *command, const struct seep_lab_arguments 
         seep_lab_complain("unknown scenario %s: `seep-lab list` shows them all", a->words[0]);
         return false;
     }
-    if (a->device == SEEP_DEVICE_CUDA && !(*scenario)->uses_device) {
-        seep_lab_complain("%s does not use a GPU: omit --device", (*scenario)->name);
+    if (!seep_lab_takes_device(*scenario, a) || !seep_lab_takes_data(*scenario, a) ||
+        !seep_lab_takes_capacity(*scenario, a))
+        return false;
+    if ((a->pictures || a->images || a->save) && !(*scenario)->trains_gaussians) {
+        seep_lab_complain("%s trains no Gaussians: omit %s", (*scenario)->name,
+                          a->pictures ? "--pictures"
+                          : a->save   ? "--save"
+                                      : "--images");
         return false;
     }
-    if (a->pictures && !(*scenario)->draws_pictures) {
-        seep_lab_complain("%s renders no pictures: omit --pictures", (*scenario)->name);
+    if (a->images && !a->data) {
+        seep_lab_complain("--images is a folder of the input: add --data DIR");
         return false;
     }
-    if (!seep_lab_takes_capacity(a, *scenario))
-        return false;
     *variant = a->variant ? seep_lab_find_variant(*scenario, a->variant) : NULL;
     if (*variant)
         return true;

@@ -121,30 +121,97 @@ struct answer {
     struct seep_error err;
 };
 
-int seep_lab_in_child(seep_lab_work *work, void *arg, struct seep_error *err)
+struct seep_lab_child {
+    pid_t pid;
+    struct answer *answer; /* shared with it */
+};
+
+struct seep_lab_child *seep_lab_child_begin(seep_lab_work *work, void *arg, bool spawns,
+                                            struct seep_error *err)
 {
+    struct seep_lab_child *child = calloc(1, sizeof *child);
     struct answer *a =
         mmap(NULL, sizeof *a, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int status = 0;
 
-    if (a == MAP_FAILED)
-        return -SEEP_ENOMEM;
+    if (!child || a == MAP_FAILED) {
+        if (a != MAP_FAILED)
+            munmap(a, sizeof *a);
+        free(child);
+        seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory for a process");
+        return NULL;
+    }
     a->rc = -SEEP_EIO; /* until the work reports its result */
+    *child = (struct seep_lab_child){.answer = a};
     fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        sigprocmask(SIG_SETMASK, &before, NULL);
+    child->pid = fork();
+    if (child->pid == 0) {
+        if (!spawns)
+            sigprocmask(SIG_SETMASK, &before, NULL);
+        seep_lab_progress_off();
         a->rc = work(arg, &a->err);
         _exit(0);
     }
-    int rc = await(pid, &status, err);
-    if (!rc && WIFSIGNALED(status))
-        rc = seep_error_set(err, SEEP_EIO, "", 0, "signal %d ended a process", WTERMSIG(status));
-    if (!rc && a->rc) {
-        rc = a->rc;
-        if (err)
-            *err = a->err;
-    }
+    if (child->pid > 0)
+        return child;
+    seep_error_set(err, SEEP_EIO, "", 0, "cannot start a process: %s", strerror(errno));
     munmap(a, sizeof *a);
+    free(child);
+    return NULL;
+}
+
+/* Takes what it answered, and frees it. */
+static int answer_of(struct seep_lab_child *child, int status, struct seep_error *err)
+{
+    int rc = child->answer->rc;
+
+    if (WIFSIGNALED(status))
+        rc = seep_error_set(err, SEEP_EIO, "", 0, "signal %d ended a process", WTERMSIG(status));
+    else if (rc < 0 && err)
+        *err = child->answer->err;
+    munmap(child->answer, sizeof *child->answer);
+    free(child);
+    return rc;
+}
+
+bool seep_lab_child_ended(struct seep_lab_child *child, int *rc, struct seep_error *err)
+{
+    int status = 0;
+    const pid_t ended = waitpid(child->pid, &status, WNOHANG);
+
+    if (ended == 0 || (ended < 0 && errno == EINTR))
+        return false;
+    *rc = answer_of(child, status, err);
+    return true;
+}
+
+void seep_lab_child_signal(const struct seep_lab_child *child, int number)
+{
+    kill(child->pid, number);
+}
+
+int seep_lab_wait_signal(double seconds)
+{
+    const struct timespec most = {.tv_sec = (time_t)seconds,
+                                  .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    const int number = sigtimedwait(&held, NULL, &most);
+
+    note(number);
+    return number > 0 && number != SIGCHLD ? number : 0;
+}
+
+int seep_lab_in_child(seep_lab_work *work, void *arg, struct seep_error *err)
+{
+    struct seep_lab_child *child = seep_lab_child_begin(work, arg, false, err);
+    int status = 0;
+
+    if (!child)
+        return -SEEP_EIO;
+    const int waited = await(child->pid, &status, err);
+    struct seep_error its = {0};
+    const int rc = answer_of(child, status, &its);
+    if (waited)
+        return waited;
+    if (rc < 0 && err)
+        *err = its;
     return rc;
 }

@@ -17,7 +17,7 @@ int seep_lab_job_main(int argc, char **argv)
     struct seep_error err = {0};
     const struct seep_scenario *scenario;
     const struct seep_variant *variant;
-    int status = seep_lab_read_arguments(argc, argv, "vdsDSecpm", &a);
+    int status = seep_lab_read_arguments(argc, argv, "vdsDSecpiam", &a);
 
     if (status >= 0)
         return status;
@@ -33,7 +33,9 @@ int seep_lab_job_main(int argc, char **argv)
                                             .device = a.device,
                                             .scale = a.scale,
                                             .data = a.data ? a.data : ".",
+                                            .images = a.images,
                                             .out = a.pictures,
+                                            .save = a.save,
                                             .seed = a.seed,
                                             .epochs = a.epochs,
                                             .capacity_bytes = a.capacity,
@@ -41,10 +43,7 @@ int seep_lab_job_main(int argc, char **argv)
     json_t *measured = json_object();
     int rc = measured ? scenario->run(&options, measured, &err) : -SEEP_ENOMEM;
     if (rc) {
-        seep_lab_complain_error(rc, &err,
-                                rc == -SEEP_EVARIANT
-                                    ? "see `seep-lab list` for what this variant does"
-                                    : "check the input, free disk space and free memory");
+        seep_lab_complain_error(rc, &err, seep_lab_advice(rc));
         /* Any other failure (damaged input, no memory, no device) says nothing about the
          * variant. */
         status = rc == -SEEP_EVARIANT ? SEEP_LAB_UNEXPECTED : SEEP_LAB_UNUSABLE;

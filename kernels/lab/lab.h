@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 enum {
     SEEP_LAB_EXPECTED = 0,   /* the expected was shown */
@@ -31,8 +32,9 @@ struct seep_lab_arguments {
     uint64_t seed;
     unsigned epochs;
     uint64_t capacity; /* 0: not given */
+    unsigned jobs;     /* that run at once; 0: as many as there are CPUs, where that is safe */
     enum seep_device device;
-    const char *variant, *data, *out, *pictures, *measured, *keep;
+    const char *variant, *data, *images, *out, *pictures, *save, *measured, *keep;
     bool json;
     char **words; /* what is no option */
     int n_words;
@@ -50,9 +52,12 @@ bool seep_lab_take_variant(const char *command, const struct seep_lab_arguments 
                            const struct seep_scenario **scenario,
                            const struct seep_variant **variant);
 
-/* Whether the scenario can be given what --capacity says, if anything. False after a complaint. */
-bool seep_lab_takes_capacity(const struct seep_lab_arguments *a,
-                             const struct seep_scenario *scenario);
+/* Whether --device, --data and --capacity have a meaning for it; false after a complaint. */
+bool seep_lab_takes_device(const struct seep_scenario *scenario,
+                           const struct seep_lab_arguments *a);
+bool seep_lab_takes_data(const struct seep_scenario *scenario, const struct seep_lab_arguments *a);
+bool seep_lab_takes_capacity(const struct seep_scenario *scenario,
+                             const struct seep_lab_arguments *a);
 
 /* Whether the command line names it, or nothing at all. */
 bool seep_lab_is_chosen(const struct seep_lab_arguments *a, const char *name);
@@ -93,6 +98,20 @@ SEEP_MUST_CHECK int seep_lab_spawn(char *const *argv, const char *log, int *stat
 typedef int seep_lab_work(void *arg, struct seep_error *err);
 SEEP_MUST_CHECK int seep_lab_in_child(seep_lab_work *work, void *arg, struct seep_error *err);
 
+/* The same without waiting. `spawns`: the work calls seep_lab_spawn(), so that signals are its to
+ * pass on. NULL without memory or process, with *err. */
+struct seep_lab_child;
+struct seep_lab_child *seep_lab_child_begin(seep_lab_work *work, void *arg, bool spawns,
+                                            struct seep_error *err);
+
+/* Whether it has ended; then *rc and *err are as above, and it is gone. */
+bool seep_lab_child_ended(struct seep_lab_child *child, int *rc, struct seep_error *err);
+void seep_lab_child_signal(const struct seep_lab_child *child, int number);
+
+/* Waits for a child to end or for a signal, at most so long. Returns the signal to pass on, or 0.
+ */
+int seep_lab_wait_signal(double seconds);
+
 /* ---- folders and programs ------------------------------------------------------------------ */
 
 /* Makes a temporary folder below TMPDIR; removes one with its contents (a missing one is no error).
@@ -110,7 +129,15 @@ bool seep_lab_is_empty(const char *folder);
 SEEP_MUST_CHECK int seep_lab_find_self(char path[PATH_MAX], struct seep_error *err);
 SEEP_MUST_CHECK int seep_lab_find_seep(char path[PATH_MAX], struct seep_error *err);
 
-/* Writes a line on stderr where that is a terminal, over the one before; NULL clears it. */
+/* Writes a line on stderr where that is a terminal, cut to its width, over the one before; NULL
+ * clears it. Children write none. */
 void seep_lab_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void seep_lab_progress_off(void);
+
+/* Columns of the terminal behind a stream; 0: it is none. */
+int seep_lab_columns(FILE *stream);
+
+/* What to do about an error of a job or its input, by its code. */
+const char *seep_lab_advice(int rc);
 
 #endif

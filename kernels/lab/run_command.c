@@ -94,8 +94,11 @@ static int run_trial(struct seep_trial *t, const struct seep_lab_arguments *a,
     rc = seep_trial_data(t->scenario, a->data, data, a->scale, a->seed, &t->data, err);
     if (!rc && !seep_lab_interrupted()) {
         seep_lab_progress("%s %s …", t->scenario->name, t->variant->name);
-        rc = seep_trial_run(t, outcome, err);
+        int job_status = 0;
+        rc = seep_trial_spawn(t, &job_status, err);
         seep_lab_progress(NULL);
+        if (!rc)
+            rc = seep_trial_read(t, job_status, outcome, err);
     }
     seep_lab_remove(room);
     return rc;
@@ -108,7 +111,7 @@ int seep_lab_run_main(int argc, char **argv)
     struct seep_trial t = {0};
     struct seep_outcome outcome = {0};
     char profile[PATH_MAX];
-    int status = seep_lab_read_arguments(argc, argv, "vdsDSecopfj", &a);
+    int status = seep_lab_read_arguments(argc, argv, "vdsDSecopiafj", &a);
 
     if (status >= 0)
         return status;
@@ -121,6 +124,8 @@ int seep_lab_run_main(int argc, char **argv)
              (int)getpid());
     t.profile = a.out ? a.out : profile;
     t.pictures = a.pictures;
+    t.images = a.images;
+    t.save = a.save;
     t.device = a.device;
     t.scale = a.scale;
     t.seed = a.seed;

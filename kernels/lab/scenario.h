@@ -14,9 +14,11 @@
 struct seep_scenario_options {
     const char *variant;
     enum seep_device device;
-    double scale;     /* 1: the seed's own size; default 0.01 */
-    const char *data; /* folder with the scenario's input; never NULL: made where not given */
-    const char *out;  /* folder for pictures, or NULL: none are written */
+    double scale;       /* 1: the seed's own size; default 0.01 */
+    const char *data;   /* folder with the scenario's input; never NULL: made where not given */
+    const char *images; /* the folder of the photos in `data`, or NULL: the format's own */
+    const char *out;    /* folder for pictures, or NULL: none are written */
+    const char *save;   /* file for what was trained, or NULL: it is lost */
     uint64_t seed;
     unsigned epochs;         /* 0: the scenario's own number */
     uint64_t capacity_bytes; /* of the GPU that it models; 0: the scenario's own */
@@ -68,7 +70,7 @@ struct seep_scenario {
     const struct seep_variant *variants; /* ends with name == NULL */
     const struct seep_fix *fixes;        /* ends with before == NULL */
     bool uses_device;                    /* SEEP_DEVICE_CUDA makes a difference to it */
-    bool draws_pictures;                 /* into options.out */
+    bool trains_gaussians;               /* takes options.images, .out and .save */
     bool has_capacity;                   /* its GPU can be full: options.capacity_bytes */
 
     /* Writes the input of a run into an empty folder. NULL: the scenario needs none. */

@@ -1,5 +1,7 @@
 #include "kernels/lab/table.h"
 
+#include "kernels/lab/lab.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -28,12 +30,66 @@ static const char *text_of(const json_t *row, const char *key)
     return text ? text : "";
 }
 
-void seep_table_print_verdicts(const json_t *rows, FILE *out)
+/* Prints words, each on the line if it fits. `at`: the column that the line has reached. */
+static void print_wrapped(const char *text, int at, int indent, int columns, FILE *out)
+{
+    while (*text) {
+        const size_t n = strcspn(text, " ");
+        char word[CELL_BYTES * 4];
+        snprintf(word, sizeof word, "%.*s", (int)n, text);
+        const int width = width_of(word);
+        if (at + 1 + width > columns && at > indent) {
+            fprintf(out, "\n%*s", indent, "");
+            at = indent;
+        }
+        fprintf(out, "%s%.*s", at > indent ? " " : "", (int)n, text);
+        at += width + (at > indent);
+        text += n;
+        text += strspn(text, " ");
+    }
+    putc('\n', out);
+}
+
+enum { INDENT = 6, LABEL = 10 };
+
+/* For one that is wider than the terminal. */
+static void print_in_lines(const json_t *row, int columns, FILE *out)
+{
+    static const char *const keys[] = {"expected", "measured"};
+
+    fprintf(out, "%s  ", text_of(row, "scenario"));
+    print_wrapped(text_of(row, "name"), INDENT + width_of(text_of(row, "scenario")) + 2, INDENT,
+                  columns, out);
+    for (int k = 0; k < 2; k++) {
+        fprintf(out, "%*s%-*s", INDENT, "", LABEL, keys[k]);
+        print_wrapped(text_of(row, keys[k]), INDENT + LABEL, INDENT + LABEL, columns, out);
+    }
+}
+
+static void print_verdict(const json_t *row, const int widths[3], int columns, FILE *out)
 {
     static const char *const keys[] = {"scenario", "name", "expected"};
-    int widths[3] = {0};
+    int width = INDENT + width_of(text_of(row, "measured"));
+
+    for (int k = 0; k < 3; k++)
+        width += widths[k] + 2;
+    fputs(json_is_true(json_object_get(row, "pass")) ? "PASS  " : "FAIL  ", out);
+    if (columns && width > columns) {
+        print_in_lines(row, columns, out);
+        return;
+    }
+    for (int k = 0; k < 3; k++) {
+        fputs(text_of(row, keys[k]), out);
+        pad(out, widths[k] - width_of(text_of(row, keys[k])) + 2);
+    }
+    fprintf(out, "%s\n", text_of(row, "measured"));
+}
+
+static void find_widths(const json_t *rows, int widths[3])
+{
+    static const char *const keys[] = {"scenario", "name", "expected"};
     const json_t *row;
-    size_t i, n_passed = 0;
+    size_t i;
 
     json_array_foreach (rows, i, row) {
         for (int k = 0; k < 3; k++) {
@@ -41,17 +97,32 @@ void seep_table_print_verdicts(const json_t *rows, FILE *out)
             widths[k] = width > widths[k] ? width : widths[k];
         }
     }
+}
+
+void seep_table_print_verdicts(const json_t *rows, double seconds, FILE *out)
+{
+    const int columns = seep_lab_columns(out);
+    const size_t n = json_array_size(rows);
+    const unsigned s = (unsigned)seconds;
+    int widths[3] = {0};
+    const json_t *row;
+    size_t i, n_passed = 0;
+
+    find_widths(rows, widths);
     json_array_foreach (rows, i, row) {
-        bool pass = json_is_true(json_object_get(row, "pass"));
-        n_passed += pass ? 1 : 0;
-        fputs(pass ? "PASS  " : "FAIL  ", out);
-        for (int k = 0; k < 3; k++) {
-            fputs(text_of(row, keys[k]), out);
-            pad(out, widths[k] - width_of(text_of(row, keys[k])) + 2);
-        }
-        fprintf(out, "%s\n", text_of(row, "measured"));
+        n_passed += json_is_true(json_object_get(row, "pass")) ? 1 : 0;
+        print_verdict(row, widths, columns, out);
     }
-    fprintf(out, "%zu of %zu rows pass\n", n_passed, json_array_size(rows));
+    if (n_passed < n)
+        fputs("\nrows that fail:\n", out);
+    json_array_foreach (rows, i, row) {
+        if (!json_is_true(json_object_get(row, "pass")))
+            print_verdict(row, widths, columns, out);
+    }
+    fprintf(out, "%zu of %zu rows pass, in ", n_passed, n);
+    if (s >= 120)
+        fprintf(out, "%u min ", s / 60);
+    fprintf(out, "%u s\n", s >= 120 ? s % 60 : s);
 }
 
 /* The text of a cell; true where it is a number's. */

@@ -5,9 +5,10 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* The rows of rows.h, a scenario after the other, and a last line that counts them: those of a run
- * that was not ended are fewer than there would be, and are said to be. */
-void seep_table_print_verdicts(const json_t *rows, FILE *out);
+/* The rows of rows.h, a scenario after the other; at the end those that fail once more, and a line
+ * that counts all and says how long they took. On a terminal a row that is wider goes on in lines
+ * of its own. */
+void seep_table_print_verdicts(const json_t *rows, double seconds, FILE *out);
 
 /* An array of objects; their keys are the columns, as they come up. Numbers stand right, with four
  * digits; texts left. */

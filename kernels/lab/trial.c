@@ -14,7 +14,7 @@
 #define MACHINE_BYTES       (UINT64_C(64) << 30)
 #define LEAST_MACHINE_BYTES (UINT64_C(64) << 20)
 
-enum { MAX_ARGUMENTS = 32, NUMBER_BYTES = 32, SEEP_FAILED = 125 };
+enum { MAX_ARGUMENTS = 40, NUMBER_BYTES = 32, SEEP_FAILED = 125 };
 
 struct command {
     char *argv[MAX_ARGUMENTS];
@@ -76,8 +76,10 @@ static int compose(const struct seep_trial *t, struct command *c, struct seep_er
     add_option(c, "--seed", c->seed);
     add_option(c, "--epochs", t->epochs ? c->epochs : NULL);
     add_option(c, "--capacity", t->capacity ? c->capacity : NULL);
-    add_option(c, "--data", t->data);
+    add_option(c, "--data", t->scenario->make_data ? t->data : NULL);
+    add_option(c, "--images", t->images);
     add_option(c, "--pictures", t->pictures);
+    add_option(c, "--save", t->save);
     add_option(c, "--measured", c->measured);
     return 0;
 }
@@ -102,25 +104,29 @@ static int refuse_taken(const char *folder, struct seep_error *err)
     return 0;
 }
 
-int seep_trial_run(const struct seep_trial *t, struct seep_outcome *outcome, struct seep_error *err)
+int seep_trial_spawn(const struct seep_trial *t, int *status, struct seep_error *err)
 {
     struct command *c = calloc(1, sizeof *c);
 
-    *outcome = (struct seep_outcome){.variant = t->variant};
     if (!c)
         return -SEEP_ENOMEM;
     int rc = refuse_taken(t->profile, err);
     if (!rc)
         rc = compose(t, c, err);
     if (!rc)
-        rc = seep_lab_spawn(c->argv, t->log, &outcome->status, err);
-    if (!rc && WIFEXITED(outcome->status) && WEXITSTATUS(outcome->status) >= SEEP_FAILED &&
-        WEXITSTATUS(outcome->status) < 128)
+        rc = seep_lab_spawn(c->argv, t->log, status, err);
+    if (!rc && WIFEXITED(*status) && WEXITSTATUS(*status) >= SEEP_FAILED &&
+        WEXITSTATUS(*status) < 128)
         rc = seep_error_set(err, SEEP_EIO, c->seep, 0, "could not run the job");
     free(c);
-    if (rc)
-        return rc;
-    if (WIFEXITED(outcome->status) && WEXITSTATUS(outcome->status) == SEEP_LAB_UNUSABLE)
+    return rc;
+}
+
+int seep_trial_read(const struct seep_trial *t, int status, struct seep_outcome *outcome,
+                    struct seep_error *err)
+{
+    *outcome = (struct seep_outcome){.variant = t->variant, .status = status};
+    if (WIFEXITED(status) && WEXITSTATUS(status) == SEEP_LAB_UNUSABLE)
         return seep_error_set(err, SEEP_EIO, t->data, 0, "cannot run %s %s here", t->scenario->name,
                               t->variant->name);
     outcome->report = read_json(t->profile, "report.json");

@@ -7,10 +7,10 @@
 struct seep_trial {
     const struct seep_scenario *scenario;
     const struct seep_variant *variant;
-    const char *profile;  /* folder for the profile; there is none yet */
-    const char *data;     /* folder with the input */
-    const char *pictures; /* or NULL */
-    const char *log;      /* file for the job's stderr, NULL: this process's own */
+    const char *profile;                  /* folder for the profile; there is none yet */
+    const char *data;                     /* folder with the input */
+    const char *images, *pictures, *save; /* as scenario_options has them, or NULL */
+    const char *log;                      /* file for the job's stderr, NULL: this process's own */
     enum seep_device device;
     double scale;
     uint64_t seed;
@@ -18,13 +18,16 @@ struct seep_trial {
     uint64_t capacity; /* 0: the scenario's own */
 };
 
-/* Fills *outcome, also where the job itself failed (its wait status is there) or seep left no
- * report (that is NULL then). 0; -SEEP_ENODATA without seep; -SEEP_EIO where seep could not run the
- * job, or the job could not be run with its input: it has said why on its stderr. Signals must be
- * held (lab.h).
- * Allocates: outcome->report and outcome->measured; seep_trial_fini(). */
-SEEP_MUST_CHECK int seep_trial_run(const struct seep_trial *trial, struct seep_outcome *outcome,
-                                   struct seep_error *err);
+/* Runs it; *status: how the job ended. 0; -SEEP_ENODATA without seep; -SEEP_EIO where seep could
+ * not run it. Signals must be held (lab.h). */
+SEEP_MUST_CHECK int seep_trial_spawn(const struct seep_trial *trial, int *status,
+                                     struct seep_error *err);
+
+/* Fills *outcome with what it left, also where the job itself failed, or seep left no report (that
+ * is NULL then). 0; -SEEP_EIO where the job could not be run with its input: it has said why on its
+ * stderr. Allocates: outcome->report and outcome->measured; seep_trial_fini(), in either case. */
+SEEP_MUST_CHECK int seep_trial_read(const struct seep_trial *trial, int status,
+                                    struct seep_outcome *outcome, struct seep_error *err);
 void seep_trial_fini(struct seep_outcome *outcome);
 
 /* The folder with the scenario's input: `given`, else one made at `room` (below which nothing is

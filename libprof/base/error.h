@@ -4,6 +4,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define SEEP_MUST_CHECK __attribute__((warn_unused_result))
 
 enum {
@@ -34,4 +38,7 @@ int seep_error_set(struct seep_error *err, int code, const char *file, uint64_t 
 /* "no memory" and so on, for a code with or without its sign. Never NULL. */
 const char *seep_error_name(int code);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,13 +1,17 @@
 """`seep-lab`: its page, wrong usage, what it lists and makes, every exit status."""
+import fcntl
 import glob
 import json
+import math
 import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
 import struct
 import subprocess
+import termios
 import time
 import unittest
 import zlib
@@ -54,7 +58,9 @@ class Words(LabCase):
                      run + ("--device", "tpu"), run + ("--seed", "-1"), run + ("--seed", "x"), run + ("--epochs", "1e9"),
                      run + ("--keep", "x"), run + ("--data", "/nonexistent/folder"), run + ("-o", ""),
                      ("list", "x"), ("list", "--format", "yaml"), ("verify", "walk"), ("verify", "--variant", "none"),
-                     ("verify", "--data", "."), ("make-data",), ("make-data", "walk", "x"), ("make-data", "featdepth", "x"),
+                     ("verify", "--data", "."), ("verify", "featdepth", "--data", "."), ("verify", "featdepth", "--device", "cuda"),
+                     ("run", "featdepth", "--variant", "right", "--data", "."), ("verify", "--jobs", "65"), ("make-data",), ("make-data", "walk", "x"),
+                     ("make-data", "featdepth", "x"),
                      ("make-data", "ply", "/proc/x"), ("make-data", "colmap", ""), ("bench", "walk"), ("bench", "--data", "x"),
                      ("run", "pointgroup", "--variant", "in-thread", "--device", "cuda"),
                      run + ("--capacity", "x"), run + ("--capacity", "1M"), run + ("--capacity", "2T"),
@@ -62,6 +68,9 @@ class Words(LabCase):
                      ("job", "splat", "--variant", "eager", "--capacity", "1G", "--data", "."),
                      ("bench", "copy", "--capacity", "1G"), ("bench", "--capacity", "1G"),
                      ("run", "pointgroup", "--variant", "eager", "--pictures", "pictures"),
+                     ("run", "pointgroup", "--variant", "eager", "--save", "x.ply"),
+                     ("run", "maskrcnn", "--variant", "alias", "--images", "images_2", "--data", "."),
+                     ("run", "splat", "--variant", "eager", "--images", "images_2"),
                      ("job", "featdepth", "--variant", "right", "--device", "cuda"), ("job", "splat", "--variant", "eager")):
             with self.subTest(args=args):
                 self.cannot(*args)
@@ -225,6 +234,29 @@ class Run(LabCase):
             self.assertEqual(len(pixels), height * (1 + 3 * width))
             self.assertGreater(len(set(pixels)), 10, "one colour is no picture")
 
+    def test_what_splat_trained_is_a_point_cloud(self):
+        data, cloud = self.path("scene"), self.path("point_cloud.ply")
+        self.assertEqual(self.lab("make-data", "splat", data, "--scale", "0.0005").status, 0)
+        os.rename(os.path.join(data, "images"), os.path.join(data, "images_2"))
+        run = ("run", "splat", "--variant", "lazy-evicting", "--scale", "0.0005", "--data", data, "--epochs", "1", "--json")
+        done = self.lab(*run, "--images", "images_2", "--save", cloud, "-o", self.fresh())
+        self.assertEqual(done.status, 0, repr(done))
+        n = int(done.json()["measured"]["gaussians_last"])
+        names = ["x", "y", "z", "nx", "ny", "nz", *("f_dc_%d" % i for i in range(3)), *("f_rest_%d" % i for i in range(45)),
+                 "opacity", *("scale_%d" % i for i in range(3)), *("rot_%d" % i for i in range(4))]
+        head, _, body = pathlib.Path(cloud).read_bytes().partition(b"end_header\n")
+        self.assertEqual(head.decode().splitlines(), ["ply", "format binary_little_endian 1.0", "element vertex %d" % n]
+                         + ["property float " + name for name in names])
+        self.assertEqual(len(body), 4 * len(names) * n)
+        values = struct.unpack("<%df" % len(names), body[:4 * len(names)])
+        self.assertTrue(all(map(math.isfinite, values)) and any(values[-4:]), values)
+
+    def test_what_cannot_be_saved_is_not_trained_first(self):
+        done = self.lab("run", "splat", "--variant", "lazy-evicting", "--scale", "0.0005", "--save", "/proc/x.ply",
+                        "-o", self.fresh())
+        self.assertEqual((done.status, done.stdout), (2, b""), repr(done))
+        self.assertIn("/proc/x.ply", done.err)
+
     def test_a_seed_gives_the_same_figures(self):
         figures = []
         for seed in ("5", "5", "6"):
@@ -302,6 +334,42 @@ class Verify(LabCase):
             self.assertEqual(f.read(), "the last one\n")
         self.assertEqual(sorted(os.listdir(os.path.join(kept, "maskrcnn"))), before)
 
+    def on_terminal(self, columns, *args):
+        """What it writes on a terminal of so many columns."""
+        own, theirs = pty.openpty()
+        self.addCleanup(os.close, own)
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        job = subprocess.Popen([LAB, *args], stdin=theirs, stdout=theirs, stderr=theirs, env=job_env(), cwd=self.dir)
+        os.close(theirs)
+        written = b""
+        while True:
+            try:
+                more = os.read(own, 65536)
+            except OSError:  # the last one has closed it
+                break
+            written += more
+            if not more:
+                break
+        return job.wait(), written.decode()
+
+    def test_on_a_terminal_rows_fit_and_progress_is_shown(self):
+        status, written = self.on_terminal(60, "verify", "featdepth", "--scale", "0.002")
+        lines = re.sub(r"[^\r]*\r\033\[K", "", written.replace("\r\n", "\n")).splitlines()
+        self.assertEqual(status, 0, written)
+        self.assertEqual([line for line in lines if len(line) > 60], [])
+        self.assertRegex(lines[-1], r"\A(\d+) of \1 rows pass, in (\d+ min )?\d+ s\Z")
+        shown = re.findall(r"\033\[K(\d+) of \d+ variants, \d:\d\d: ([^\r]*)", written)
+        self.assertTrue(shown and all("featdepth " in names for _, names in shown), written[:2000])
+        self.assertGreaterEqual(max(int(n) for n, _ in shown), 3)
+
+    def test_it_may_run_one_at_a_time(self):
+        tables = []
+        for jobs in ("1", "3"):
+            done = self.lab("verify", "featdepth", "--scale", "0.002", "--jobs", jobs, "--json")
+            self.assertEqual(done.status, 0, repr(done))
+            tables.append([(row["name"], row["expected"]) for row in done.json()["rows"]])
+        self.assertEqual(tables[0], tables[1])
+
     def test_a_file_that_cannot_be_written_is_known_before_anything_runs(self):
         err = self.cannot("verify", "minkowski", "-o", self.path("none/table"), "--keep", self.path("kept"))
         self.assertIn("none/table", err)
@@ -322,7 +390,7 @@ class Verify(LabCase):
         shutil.rmtree(self.path("kept/minkowski"))
         done = self.lab(*args)
         self.assertEqual(done.status, 2, repr(done))
-        self.assertRegex(done.stdout.decode(), r"pass\nthe run ended early: [^\n]+\n\Z")
+        self.assertRegex(done.stdout.decode(), r"pass, in \d+ s\nthe run ended early: [^\n]+\n\Z")
 
 
 class Signals(LabCase):
@@ -369,8 +437,12 @@ class Signals(LabCase):
                 self.end(number, ("run", "featdepth", "--variant", "right", "--epochs", "1000", "-o", "p%d.d" % n),
                          self.below("p%d.d/*" % n), group)
 
+    def test_verify_ends_all_that_run_at_once(self):
+        self.end(signal.SIGTERM, ("verify", "featdepth", "--epochs", "1000", "--keep", "kept", "--jobs", "3"),
+                 self.below("kept/featdepth/log-node.d/*", "kept/featdepth/bucket-all.d/*"))
+
     def test_verify_does_not_go_on_with_the_next_variant(self):
-        self.end(signal.SIGQUIT, ("verify", "featdepth", "--epochs", "1000", "--keep", "kept", "-o", "table", "--json"),
+        self.end(signal.SIGQUIT, ("verify", "featdepth", "--epochs", "1000", "--keep", "kept", "-o", "table", "--json", "--jobs", "1"),
                  self.below("kept/featdepth/log-node.d/*"), group=True)
         self.assertEqual(glob.glob(self.path("kept/featdepth/log-scalar*")), [])
 

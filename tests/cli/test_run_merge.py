@@ -181,7 +181,7 @@ class WithoutMpi(SeepCase):
     def test_what_is_no_number_of_seconds_is_an_error(self):
         done = self.seep("run", "--merge-within", "0", "--", "true")
         self.assertEqual(done.status, 125)
-        self.assertIn("seep: --merge-within 0 is not a number of seconds from 1 to 604800", done.err)
+        self.assertIn("seep: --merge-within 0 is not a number of seconds: choose one from 1 to 604800", done.err)
 
 
 if __name__ == "__main__":

@@ -107,17 +107,17 @@ _seep_lab() {
     --device) _seep_words "cpu cuda" "$word" && return ;;
     --format) _seep_words "text json" "$word" && return ;;
     --data | --pictures | --keep) _seep_folders "$word" && return ;;
-    -o | --output | --measured) _seep_files "$word" && return ;;
+    -o | --output | --measured | --save) _seep_files "$word" && return ;;
     --scale) _seep_words "0.002 0.01 0.1 1" "$word" && return ;;
-    --seed | --epochs | --capacity) return ;;
+    --seed | --epochs | --images | --capacity) return ;;
     esac
     case ${COMP_WORDS[1]} in
     list) own="--format --json" ;;
-    run) own="--variant --device --scale --data --seed --epochs --capacity --pictures -o --output --format --json" ;;
-    verify) own="--device --scale --data --seed --epochs --capacity -o --output --keep --format --json" ;;
+    run) own="--variant --device --scale --data --images --seed --epochs --capacity --pictures --save -o --output --format --json" ;;
+    verify) own="--device --scale --data --seed --epochs --capacity --jobs -o --output --keep --format --json" ;;
     make-data) own="--scale --seed" ;;
     bench) own="--device --data --capacity --format --json" ;;
-    job) own="--variant --device --scale --data --seed --epochs --capacity --pictures --measured" ;;
+    job) own="--variant --device --scale --data --images --seed --epochs --capacity --pictures --save --measured" ;;
     esac
     case $word,${COMP_WORDS[1]} in
     -*) _seep_words "$own -h --help" "$word" ;;

@@ -50,7 +50,13 @@ static __attribute__((noinline)) int autograd_node_make(enum operation operation
 
 int seep_graph_input(const float *values, size_t rows, size_t columns, struct seep_graph_node **out)
 {
-    int rc = autograd_node_make(INPUT, NULL, rows, columns, out);
+    return seep_graph_derived(NULL, values, rows, columns, out);
+}
+
+int seep_graph_derived(struct seep_graph_node *x, const float *values, size_t rows, size_t columns,
+                       struct seep_graph_node **out)
+{
+    int rc = autograd_node_make(INPUT, x, rows, columns, out);
 
     if (!rc)
         memcpy((*out)->value, values, rows * columns * sizeof *values);
@@ -157,7 +163,7 @@ int seep_graph_backward(const struct seep_graph_node *loss)
 {
     float *dy = NULL;
 
-    for (const struct seep_graph_node *node = loss; node->from; node = node->from) {
+    for (const struct seep_graph_node *node = loss; node->operation != INPUT; node = node->from) {
         float *dx = tensor_alloc(node->from->rows, node->from->columns);
         if (!dx) {
             free(dy);

@@ -21,6 +21,10 @@ struct seep_graph_node;
 /*   values  [rows][columns], copied */
 SEEP_MUST_CHECK int seep_graph_input(const float *values, size_t rows, size_t columns,
                                      struct seep_graph_node **out);
+/* The same, of values that were computed from x's, which has no gradient: x stays alive for it, as
+ * a first layer's input does. */
+SEEP_MUST_CHECK int seep_graph_derived(struct seep_graph_node *x, const float *values, size_t rows,
+                                       size_t columns, struct seep_graph_node **out);
 SEEP_MUST_CHECK int seep_graph_linear(struct seep_graph_node *x, struct seep_graph_parameter *p,
                                       struct seep_graph_node **out);
 SEEP_MUST_CHECK int seep_graph_relu(struct seep_graph_node *x, struct seep_graph_node **out);

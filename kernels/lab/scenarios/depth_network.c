@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Four frames, each in colour and augmented, three channels of 320 × 1024. */
-enum { PICTURES = 8, CHANNELS = 3, FULL_HEIGHT = 320, FULL_WIDTH = 1024, DEPTH_SHARE = 8 };
+/* A frame in colour and augmented. FeatDepth's configuration: 320 × 1024. */
+enum { PICTURES_A_FRAME = 2, CHANNELS = 3, HEIGHT = 320, WIDTH = 1024, DEPTH_SHARE = 8 };
 
 static const float momentum = 0.9f;
 
@@ -58,20 +58,31 @@ static void draw_picture(float *picture, size_t n, const float *levels, size_t n
     }
 }
 
-int seep_depth_sample(const struct seep_depth_network *net, size_t bytes,
-                      struct seep_chance *chance, float *features, float *depths)
+static size_t picture_values(double side)
+{
+    return CHANNELS * (size_t)(HEIGHT * side) * (size_t)(WIDTH * side);
+}
+
+size_t seep_depth_picture_bytes(unsigned frames, double side)
+{
+    return PICTURES_A_FRAME * frames * picture_values(side) * sizeof(float);
+}
+
+int seep_depth_sample(const struct seep_depth_network *net, unsigned frames, double side,
+                      struct seep_chance *chance, float *pictures, float *features, float *depths)
 {
     size_t n_in = net->layers[0].n_in, n_out = net->layers[SEEP_DEPTH_LAYERS - 1].n_out;
-    double side =
-        sqrt((double)bytes / ((double)PICTURES * CHANNELS * FULL_HEIGHT * FULL_WIDTH * 4));
-    size_t n = CHANNELS * (size_t)(FULL_HEIGHT * side) * (size_t)(FULL_WIDTH * side);
+    const size_t n = picture_values(side), n_pictures = (size_t)PICTURES_A_FRAME * frames;
     float *levels = calloc(n_in, sizeof *levels);
-    float *pictures = calloc(PICTURES * n + 1, sizeof *pictures);
-    int rc = levels && pictures ? 0 : -SEEP_ENOMEM;
+    float *scratch =
+        pictures ? NULL : calloc(1, seep_depth_picture_bytes(frames, side) + sizeof *scratch);
+    int rc = levels && (pictures || scratch) ? 0 : -SEEP_ENOMEM;
+
+    pictures = pictures ? pictures : scratch;
 
     for (size_t i = 0; i < n_in && !rc; i++)
         levels[i] = (float)seep_chance_uniform(chance);
-    for (size_t p = 0; p < PICTURES && !rc; p++)
+    for (size_t p = 0; p < n_pictures && !rc; p++)
         draw_picture(pictures + p * n, n, levels, n_in, chance);
     for (size_t i = 0; i < n_in && !rc; i++) {
         size_t from = i * n / n_in, to = (i + 1) * n / n_in;
@@ -83,15 +94,15 @@ int seep_depth_sample(const struct seep_depth_network *net, size_t bytes,
     for (size_t i = 0; i < n_out && !rc; i++)
         depths[i] = levels[i * n_in / n_out] - levels[(i * n_in / n_out + 1) % n_in];
     free(levels);
-    free(pictures);
+    free(scratch);
     return rc;
 }
 
-int seep_depth_forward(struct seep_depth_network *net, const float *features, const float *depths,
-                       size_t rows, struct seep_graph_node **loss)
+int seep_depth_predict(struct seep_depth_network *net, struct seep_graph_node *pictures,
+                       const float *features, size_t rows, struct seep_graph_node **depths)
 {
     struct seep_graph_node *x = NULL, *y = NULL;
-    int rc = seep_graph_input(features, rows, net->layers[0].n_in, &x);
+    int rc = seep_graph_derived(pictures, features, rows, net->layers[0].n_in, &x);
 
     for (int i = 0; i < SEEP_DEPTH_LAYERS && !rc; i++) {
         rc = seep_graph_linear(x, &net->layers[i], &y);
@@ -103,9 +114,19 @@ int seep_depth_forward(struct seep_depth_network *net, const float *features, co
         seep_graph_drop(x);
         x = rc ? NULL : y;
     }
+    *depths = x;
+    return rc;
+}
+
+int seep_depth_forward(struct seep_depth_network *net, const float *features, const float *depths,
+                       size_t rows, struct seep_graph_node **loss)
+{
+    struct seep_graph_node *predicted = NULL;
+    int rc = seep_depth_predict(net, NULL, features, rows, &predicted);
+
     if (!rc)
-        rc = seep_graph_loss(x, depths, loss);
-    seep_graph_drop(x);
+        rc = seep_graph_loss(predicted, depths, loss);
+    seep_graph_drop(predicted);
     return rc;
 }
 

@@ -18,12 +18,22 @@ struct seep_depth_network {
 SEEP_MUST_CHECK int seep_depth_init(struct seep_depth_network *net, size_t n_values, uint64_t seed);
 void seep_depth_fini(struct seep_depth_network *net);
 
-/* A sample: four frames, each in colour and augmented, 3 × height × width floats, with the
- * proportions of 320 × 1024 and about `bytes` in all. Its features [n_in] and depths [n_out] for
- * the network are means over patches. The pictures are freed on return, as in a loader's worker;
- * features and depths are the caller's. */
-SEEP_MUST_CHECK int seep_depth_sample(const struct seep_depth_network *net, size_t bytes,
-                                      struct seep_chance *chance, float *features, float *depths);
+/* The floats of a sample's pictures: `frames`, each in colour and augmented, three channels of
+ * 320 × 1024, in each direction `side` times as large. */
+size_t seep_depth_picture_bytes(unsigned frames, double side);
+
+/* Draws a sample; its features [n_in] and depths [n_out] for the network are means over patches of
+ * the first picture, so they are the same for any number of frames. pictures: where these are left;
+ * NULL: they are freed on return. */
+SEEP_MUST_CHECK int seep_depth_sample(const struct seep_depth_network *net, unsigned frames,
+                                      double side, struct seep_chance *chance, float *pictures,
+                                      float *features, float *depths);
+
+/* The depths that the network predicts for a batch; root of a new graph. pictures: the node of
+ * those that the features were taken from, which the graph then keeps; or NULL. */
+SEEP_MUST_CHECK int seep_depth_predict(struct seep_depth_network *net,
+                                       struct seep_graph_node *pictures, const float *features,
+                                       size_t rows, struct seep_graph_node **depths);
 
 /* The loss of a batch, root of a new graph. */
 SEEP_MUST_CHECK int seep_depth_forward(struct seep_depth_network *net, const float *features,

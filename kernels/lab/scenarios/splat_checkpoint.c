@@ -23,7 +23,7 @@ static int pass_array(const struct seep_gaussians *g, const struct seep_gaussian
     return rc;
 }
 
-int seep_gaussians_save(const struct seep_gaussians *g, FILE *file)
+int seep_gaussians_checkpoint(const struct seep_gaussians *g, FILE *file)
 {
     struct seep_gaussians all = *g;
     struct seep_gaussian_array arrays[SEEP_GAUSSIAN_ARRAYS];
@@ -38,7 +38,7 @@ int seep_gaussians_save(const struct seep_gaussians *g, FILE *file)
     return !rc && fflush(file) ? -SEEP_EIO : rc;
 }
 
-int seep_gaussians_load(FILE *file, struct seep_stream *stream, struct seep_gaussians *g)
+int seep_gaussians_restore(FILE *file, struct seep_stream *stream, struct seep_gaussians *g)
 {
     struct seep_gaussian_array arrays[SEEP_GAUSSIAN_ARRAYS];
     uint64_t n = 0;

@@ -50,9 +50,9 @@ SEEP_MUST_CHECK int seep_gaussians_prune(struct seep_gaussians *g, float least, 
 
 /* Writes all that is trained, with its moments, to `file`; reads it from there into *out, a model
  * of its own. 0, -SEEP_EIO (no room; not such a file), -SEEP_ENOMEM, -SEEP_EDEVICE. */
-SEEP_MUST_CHECK int seep_gaussians_save(const struct seep_gaussians *g, FILE *file);
-SEEP_MUST_CHECK int seep_gaussians_load(FILE *file, struct seep_stream *stream,
-                                        struct seep_gaussians *out);
+SEEP_MUST_CHECK int seep_gaussians_checkpoint(const struct seep_gaussians *g, FILE *file);
+SEEP_MUST_CHECK int seep_gaussians_restore(FILE *file, struct seep_stream *stream,
+                                           struct seep_gaussians *out);
 
 /* The largest scale; INFINITY and NaN do not count. */
 SEEP_MUST_CHECK int seep_gaussians_largest_scale(const struct seep_gaussians *g, float *largest);

@@ -6,6 +6,7 @@
 #include "kernels/lab/scenarios/splat_figures.h"
 #include "kernels/lab/scenarios/splat_made_up.h"
 #include "kernels/lab/scenarios/splat_pass.h"
+#include "kernels/lab/scenarios/splat_save.h"
 #include "kernels/lab/scenarios/splat_training.h"
 
 #include <math.h>
@@ -303,9 +304,11 @@ static int read_scene(const struct seep_scenario_options *o, const struct plan *
                       struct scene *s, struct seep_error *err)
 {
     const struct seep_made_up size = seep_made_up_size(o->scale);
-    int rc = seep_views_read(o->data, (double)size.width * size.height, size.n_points, o->seed,
-                             &s->views, err);
+    int rc = seep_views_read(o->data, o->images, (double)size.width * size.height, size.n_points,
+                             o->seed, &s->views, err);
 
+    if (!rc && o->save)
+        rc = seep_gaussians_can_save(o->save, err);
     return rc || !plan->evaluates ? rc : take_all_cameras(s);
 }
 
@@ -333,6 +336,7 @@ static int train(const struct seep_scenario_options *options, const struct plan 
                                  .n_last = SEEP_SPLAT_GROWTH * scene->views.n_points,
                                  .seed = options->seed,
                                  .pictures = options->out,
+                                 .save = options->save,
                                  .progress = options->progress,
                                  .stream = stream};
     int rc = plan->at_spikes_size ? set_spikes_size(&job, &scene->views) : 0;
@@ -386,7 +390,7 @@ const struct seep_scenario seep_splat = {
     .variants = variants,
     .fixes = fixes,
     .uses_device = true,
-    .draws_pictures = true,
+    .trains_gaussians = true,
     .has_capacity = true,
     .make_data = make_data,
     .run = run,

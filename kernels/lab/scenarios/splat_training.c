@@ -3,6 +3,7 @@
 #include "kernels/compute/chance.h"
 #include "kernels/compute/stopwatch.h"
 #include "kernels/lab/scenarios/splat_pass.h"
+#include "kernels/lab/scenarios/splat_save.h"
 #include "preload/seep.h"
 
 #include <math.h>
@@ -146,12 +147,12 @@ static int save_and_load(struct training *t)
 {
     struct seep_gaussians loaded;
     FILE *file = tmpfile();
-    int rc = file ? seep_gaussians_save(&t->gaussians, file) : -SEEP_EIO;
+    int rc = file ? seep_gaussians_checkpoint(&t->gaussians, file) : -SEEP_EIO;
 
     if (!rc) {
         t->result->checkpoint_bytes = (size_t)ftell(file);
         rewind(file);
-        rc = seep_gaussians_load(file, t->job->stream, &loaded);
+        rc = seep_gaussians_restore(file, t->job->stream, &loaded);
     }
     if (!rc) {
         seep_gaussians_fini(&t->gaussians);
@@ -306,6 +307,8 @@ int seep_splat_train(const struct seep_splat_job *job, struct seep_splat_result 
         seep_cameras_destroy(t.further[i]);
     if (!rc)
         rc = evaluate(&t, err);
+    if (!rc && job->save)
+        rc = seep_gaussians_save(&t.gaussians, job->save, err);
     result->n_last = t.gaussians.n;
     seep_gaussians_fini(&t.gaussians);
     return rc;

@@ -34,6 +34,7 @@ struct seep_splat_job {
     size_t n_last;    /* Gaussians after densification: n_points … 16 n_points */
     uint64_t seed;
     const char *pictures; /* folder for PNGs of what was rendered beside the truth; NULL: none */
+    const char *save;     /* point_cloud.ply of what was trained, written at the end; NULL: none */
     bool progress;        /* a line on stderr */
     struct seep_stream *stream;
 };

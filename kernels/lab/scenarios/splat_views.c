@@ -1,6 +1,7 @@
 #include "kernels/lab/scenarios/splat_views.h"
 
 #include "kernels/compute/chance.h"
+#include "kernels/formats/byte_file.h"
 #include "kernels/formats/colmap.h"
 #include "kernels/formats/image.h"
 #include "kernels/formats/nerf.h"
@@ -12,6 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* What the user names. */
+struct source {
+    const char *folder, *images;
+    double most_pixels;
+};
 
 void seep_view_rotation(const double q[4], float r[3][3])
 {
@@ -66,29 +73,31 @@ static const struct seep_colmap_camera *camera_of(const struct seep_colmap *mode
     return NULL;
 }
 
-static int take_colmap_image(const char *folder, const struct seep_colmap *model,
-                             const struct seep_colmap_image *image, double most_pixels,
-                             struct seep_view *view, struct seep_error *err)
+static int take_colmap_image(const struct source *source, const struct seep_colmap *model,
+                             const struct seep_colmap_image *image, struct seep_view *view,
+                             struct seep_error *err)
 {
     const struct seep_colmap_camera *camera = camera_of(model, image->camera_id);
     double k[4];
 
     if (!camera)
-        return seep_error_set(err, SEEP_EFORMAT, folder, 0,
+        return seep_error_set(err, SEEP_EFORMAT, source->folder, 0,
                               "image %u names camera %u, which does not exist", image->id,
                               image->camera_id);
     if (!seep_colmap_pinhole(camera, k))
-        return seep_error_set(err, SEEP_EFORMAT, folder, 0,
+        return seep_error_set(err, SEEP_EFORMAT, source->folder, 0,
                               "camera %u is not a pinhole camera: undistort the images first",
                               camera->id);
-    if (asprintf(&view->photo, "%s/images/%s", folder, image->name) < 0) {
+    if (asprintf(&view->photo, "%s/%s/%s", source->folder,
+                 source->images ? source->images : "images", image->name) < 0) {
         view->photo = NULL;
         return -SEEP_ENOMEM;
     }
     seep_view_rotation(image->rotation, view->camera.rotation);
     for (int i = 0; i < 3; i++)
         view->camera.translation[i] = (float)image->translation[i];
-    return set_size(view, k, (double)camera->width, (double)camera->height, most_pixels, err);
+    return set_size(view, k, (double)camera->width, (double)camera->height, source->most_pixels,
+                    err);
 }
 
 static int take_points(struct seep_views *v, size_t n)
@@ -99,7 +108,7 @@ static int take_points(struct seep_views *v, size_t n)
     return v->points && v->colors ? 0 : -SEEP_ENOMEM;
 }
 
-static int read_colmap_cameras(const char *folder, const char *sparse, double most_pixels,
+static int read_colmap_cameras(const struct source *source, const char *sparse,
                                struct seep_views *v, struct seep_error *err)
 {
     struct seep_colmap *model = NULL;
@@ -111,7 +120,7 @@ static int read_colmap_cameras(const char *folder, const char *sparse, double mo
     rc = v->list ? take_points(v, model->n_points) : -SEEP_ENOMEM;
     for (size_t i = 0; i < model->n_images && !rc; i++) {
         v->n = i + 1;
-        rc = take_colmap_image(folder, model, &model->images[i], most_pixels, &v->list[i], err);
+        rc = take_colmap_image(source, model, &model->images[i], &v->list[i], err);
     }
     v->n_points = 0;
     for (size_t i = 0; i < model->n_points && !rc; i++) {
@@ -160,14 +169,14 @@ static void set_pose(const double to_world[4][4], struct seep_splat_camera *came
     }
 }
 
-static int take_nerf_frame(const char *folder, const struct seep_nerf *scene,
-                           const struct seep_nerf_frame *frame, double most_pixels,
-                           struct seep_view *view, struct seep_error *err)
+static int take_nerf_frame(const struct source *source, const struct seep_nerf *scene,
+                           const struct seep_nerf_frame *frame, struct seep_view *view,
+                           struct seep_error *err)
 {
     double k[4] = {frame->fx, frame->fy, frame->cx, frame->cy};
     double width = frame->width, height = frame->height;
     uint32_t w, h;
-    int rc = find_photo(folder, frame->file, &view->photo, err);
+    int rc = find_photo(source->folder, frame->file, &view->photo, err);
 
     if (!rc)
         rc = seep_image_size(view->photo, &w, &h, err);
@@ -186,7 +195,7 @@ static int take_nerf_frame(const char *folder, const struct seep_nerf *scene,
     if (k[3] <= 0)
         k[3] = 0.5 * height;
     set_pose(frame->to_world, &view->camera);
-    return set_size(view, k, width, height, most_pixels, err);
+    return set_size(view, k, width, height, source->most_pixels, err);
 }
 
 static void draw_points(struct seep_views *v, uint64_t seed)
@@ -201,19 +210,21 @@ static void draw_points(struct seep_views *v, uint64_t seed)
     }
 }
 
-static int read_nerf_cameras(const char *folder, const char *json, double most_pixels,
-                             struct seep_views *v, struct seep_error *err)
+static int read_nerf_cameras(const struct source *source, const char *json, struct seep_views *v,
+                             struct seep_error *err)
 {
     struct seep_nerf *scene = NULL;
-    int rc = seep_nerf_read(json, &scene, err);
 
+    if (source->images)
+        return seep_error_set(err, SEEP_EINVAL, json, 0, "it names the photos' folder itself");
+    int rc = seep_nerf_read(json, &scene, err);
     if (rc)
         return rc;
     v->list = calloc(scene->n_frames + 1, sizeof *v->list);
     rc = v->list ? 0 : -SEEP_ENOMEM;
     for (size_t i = 0; i < scene->n_frames && !rc; i++) {
         v->n = i + 1;
-        rc = take_nerf_frame(folder, scene, &scene->frames[i], most_pixels, &v->list[i], err);
+        rc = take_nerf_frame(source, scene, &scene->frames[i], &v->list[i], err);
     }
     seep_nerf_free(scene);
     return rc;
@@ -247,22 +258,25 @@ static void measure_extent(struct seep_views *v)
     v->extent = most > 0 ? (float)(1.1 * most) : 1;
 }
 
-int seep_views_read(const char *folder, double most_pixels, size_t n_random, uint64_t seed,
-                    struct seep_views *out, struct seep_error *err)
+int seep_views_read(const char *folder, const char *images, double most_pixels, size_t n_random,
+                    uint64_t seed, struct seep_views *out, struct seep_error *err)
 {
+    const struct source source = {folder, images, most_pixels};
     static const char *const sparse[] = {"sparse/0", "sparse"};
     static const char *const first[] = {"cameras.bin", "cameras.txt"};
     char path[PATH_MAX], file[PATH_MAX];
     int rc = 1;
 
     *out = (struct seep_views){0};
+    if (images && !seep_name_is_safe(images))
+        return seep_error_set(err, SEEP_EINVAL, folder, 0, "%s is no folder in it", images);
     for (int i = 0; i < 4 && rc > 0; i++) {
         if (snprintf(path, sizeof path, "%s/%s", folder, sparse[i / 2]) >= (int)sizeof path ||
             snprintf(file, sizeof file, "%.*s/%s", PATH_MAX - 32, path, first[i % 2]) >=
                 (int)sizeof file)
             return seep_error_set(err, SEEP_EINVAL, "", 0, "the folder's name is too long");
         if (access(file, F_OK) == 0)
-            rc = read_colmap_cameras(folder, path, most_pixels, out, err);
+            rc = read_colmap_cameras(&source, path, out, err);
     }
     if (rc > 0) {
         (void)snprintf(file, sizeof file, "%.*s/transforms_train.json", PATH_MAX - 32, folder);
@@ -270,7 +284,7 @@ int seep_views_read(const char *folder, double most_pixels, size_t n_random, uin
                  ? seep_error_set(
                        err, SEEP_EIO, folder, 0,
                        "it contains neither sparse/0/cameras.bin nor transforms_train.json")
-                 : read_nerf_cameras(folder, file, most_pixels, out, err);
+                 : read_nerf_cameras(&source, file, out, err);
         if (!rc)
             rc = take_points(out, n_random);
         if (!rc)

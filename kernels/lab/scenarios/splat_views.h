@@ -19,14 +19,19 @@ struct seep_views {
     float extent; /* 1.1 × the largest distance of a camera from their mean: the scene's size */
 };
 
-/* Reads a folder with sparse/0/ or sparse/ (COLMAP) and images/, else with transforms_train.json
+/* Reads a folder with sparse/0/ or sparse/ (COLMAP) and photos, else with transforms_train.json
  * (NeRF), whose scenes have no points: then `n_random` are drawn from `seed`, in the cube of ±1.3
- * that the synthetic scenes fill. Photos of more than `most_pixels` are trained on at a size with
- * the same ratio of sides and about that many. 0, -SEEP_EIO, -SEEP_EFORMAT (no pinhole camera, an
- * image without a camera, not one photo), -SEEP_ENOMEM. Threads: safe on distinct outputs.
- * Allocates: *out; free with _fini(). */
-SEEP_MUST_CHECK int seep_views_read(const char *folder, double most_pixels, size_t n_random,
-                                    uint64_t seed, struct seep_views *out, struct seep_error *err);
+ * that the synthetic scenes fill.
+ *   images       the folder of the COLMAP scene's photos within `folder`, such as images_4; NULL:
+ *                images. Photos of another size than their camera's scale its intrinsics
+ *   most_pixels  larger photos are trained on at a size with the same ratio of sides and about that
+ *                many pixels
+ * 0, -SEEP_EIO, -SEEP_EFORMAT (no pinhole camera, an image without a camera, not one photo),
+ * -SEEP_EINVAL (`images` is outside, or given for a scene that names its photos itself),
+ * -SEEP_ENOMEM. Threads: safe on distinct outputs. Allocates: *out; free with _fini(). */
+SEEP_MUST_CHECK int seep_views_read(const char *folder, const char *images, double most_pixels,
+                                    size_t n_random, uint64_t seed, struct seep_views *out,
+                                    struct seep_error *err);
 void seep_views_fini(struct seep_views *views);
 
 /* Pictures of 1 / `divisor` the width and height, each at least a pixel wide; below 1 they are

@@ -2,82 +2,22 @@
  * fails in turn, once alone and once with all that follow. */
 #include "kernels/formats/coco.h"
 #include "kernels/formats/colmap.h"
+#include "kernels/formats/gaussian_ply.h"
 #include "kernels/formats/image.h"
 #include "kernels/formats/nerf.h"
 #include "kernels/formats/npz.h"
 #include "kernels/formats/ply.h"
 #include "kernels/formats/scannet.h"
+#include "tests/kernels/formats/failing_malloc.h"
 #include "tests/suite.h"
 
 #include <check.h>
 #include <dirent.h>
-#include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zip.h>
-
-/* ---- malloc() that fails ---- */
-
-#ifdef __SANITIZE_ADDRESS__
-#define REAL(name) __interceptor_##name
-#else
-#define REAL(name) __libc_##name
-#endif
-#define PUBLIC __attribute__((visibility("default")))
-
-extern void *REAL(malloc)(size_t n);
-extern void *REAL(calloc)(size_t n, size_t size);
-extern void *REAL(realloc)(void *p, size_t n);
-
-static struct {
-    bool on, sticky;
-    long until; /* so many succeed first */
-    long n_failed;
-} fault;
-
-static bool fails(void)
-{
-    if (!fault.on || fault.until-- > 0)
-        return false;
-    if (!fault.sticky && fault.n_failed)
-        return false;
-    fault.n_failed++;
-    errno = ENOMEM;
-    return true;
-}
-
-PUBLIC void *malloc(size_t n)
-{
-    return fails() ? NULL : REAL(malloc)(n);
-}
-
-PUBLIC void *calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : REAL(calloc)(n, size);
-}
-
-PUBLIC void *realloc(void *p, size_t n)
-{
-    return fails() ? NULL : REAL(realloc)(p, n);
-}
-
-#ifdef __SANITIZE_ADDRESS__
-/* libzip 1.7 forgets a source's context where it cannot make the source. */
-PUBLIC const char *__lsan_default_suppressions(void);
-PUBLIC const char *__lsan_default_suppressions(void)
-{
-    return "leak:libzip.so";
-}
-
-PUBLIC const char *__lsan_default_options(void);
-PUBLIC const char *__lsan_default_options(void)
-{
-    return "print_suppressions=0";
-}
-#endif
 
 /* ---- a scene of every format ---- */
 
@@ -300,6 +240,29 @@ static int write_ply_file(struct seep_error *err)
     return write_ply("file", SEEP_PLY_LITTLE, err);
 }
 
+static int write_gaussians(struct seep_error *err)
+{
+    static float values[2 * 16 * 3];
+    const struct seep_splat_parameters p = {(float(*)[3])values, (float(*)[3])values,
+                                            (float(*)[4])values, values, values};
+
+    return seep_gaussian_ply_write(in_folder("file"), 2, 3, 16, &p, err);
+}
+
+static void make_gaussians(void)
+{
+    ck_assert_int_eq(write_gaussians(NULL), 0);
+}
+
+static int read_gaussians(struct seep_error *err)
+{
+    struct seep_gaussian_ply *gaussians = NULL;
+    int rc = seep_gaussian_ply_read(in_folder("file"), &gaussians, err);
+
+    seep_gaussian_ply_free(gaussians);
+    return rc;
+}
+
 static void make_room(void)
 {
     ck_assert_int_eq(seep_scannet_write_room(folder, "room", 200, 1, NULL), 0);
@@ -398,6 +361,8 @@ static const struct {
     {"read PLY's ascii", make_ply_ascii, read_ply},
     {"read PLY's binary", make_ply_binary, read_ply},
     {"write PLY", NULL, write_ply_file},
+    {"read Gaussians", make_gaussians, read_gaussians},
+    {"write Gaussians", NULL, write_gaussians},
     {"read ScanNet", make_room, read_room},
     {"write ScanNet", make_room, write_room},
     {"list ScanNet", make_room, list_rooms},

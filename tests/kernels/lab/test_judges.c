@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_VARIANTS = 8, TEXT_BYTES = 2048 };
+enum { MOST_VARIANTS = 12, TEXT_BYTES = 2048 };
 
 /* Reports and measured figures, [variant]; with ' for ". */
 struct texts {
@@ -32,24 +32,32 @@ static const struct texts minkowski = {
     {"{'steps': 20, 'fits_alone': 1, 'need_bytes': 700, 'capacity_bytes': 900,"
      " 'refused_bytes': 50, 'refused_live_bytes': 600, 'refused_reserved_bytes': 800}",
      "{'steps': 100, 'driver_calls_per_step': 6}", "{'steps': 150, 'driver_calls_per_step': 24}",
-     "{'steps': 2000, 'driver_calls_per_step': 0.1, 'steps_per_epoch': 101}",
+     "{'steps': 2000, 'driver_calls_per_step': 0.1, 'steps_per_epoch': 101,"
+     " 'voxels_per_scene': 41000, 'coarse_share': 0.244, 'batch_spread': 0.17}",
      "{'steps': 2, 'fits_alone': 0, 'need_bytes': 901, 'capacity_bytes': 900}",
      "{'steps': 1000, 'steps_per_epoch': 51}", "null", "null"},
 };
 
-#define TRAINED "'gradient_bytes': 1000000, 'loss_last': 0.2, 'loss_first': 0.3"
+#define TRAINED "'gradient_bytes': 1400000, 'loss_last': 0.2"
 static const struct texts featdepth = {
     &seep_featdepth,
     0.01,
-    {"{}", "{}", "{'findings': [{'pattern': 'collective-buffer', 'saving_bytes': 1000000}]}", "{}",
+    {"{}", "{}", "{'findings': [{'pattern': 'collective-buffer', 'saving_bytes': 1400000}]}", "{}",
      "{'processes': [{'rank': 0, 'spaces': {'device:0': {'peak_bytes': 460000000}}},"
-     " {'rank': 1, 'spaces': {'device:0': {'peak_bytes': 451000000}}}]}",
+     " {'rank': 1, 'spaces': {'device:0': {'peak_bytes': 451258291}}}]}",
+     "{}", "{'spaces': {'shm': {'peak_bytes': 30.2e6}}}",
      "{'processes': [{'rank': 0, 'spaces': {'device:0': {'peak_bytes': 460000000}}}]}"},
     {"{" TRAINED ", 'nodes_kept_per_step': 7}", "{" TRAINED ", 'nodes_kept_per_step': 0}",
-     "{" TRAINED ", 'transient_over_gradients': 1, 'transient_bytes': 1000000}",
-     "{" TRAINED ", 'transient_over_gradients': 0.25}",
-     "{" TRAINED ", 'rank_1_bytes_on_device_0': 451000000}",
-     "{" TRAINED ", 'rank_1_bytes_on_device_0': 0}"},
+     "{" TRAINED ", 'transient_over_gradients': 1, 'transient_bytes': 1400000}",
+     "{" TRAINED ", 'transient_over_gradients': 0.1786}", "{" TRAINED "}",
+     "{" TRAINED ", 'nodes_kept_per_validation_step': 7}", "{" TRAINED "}",
+     "{" TRAINED ", 'loss_first': 0.3, 'validation_loss': 0.25, 'context_bytes': 450e6,"
+     " 'batch_bytes': 1258291, 'steps_an_epoch': 50, 'validation_steps_an_epoch': 6,"
+     " 'validation_sample_over_one_frame': 4, 'epochs_in_the_same_order': 0,"
+     " 'epochs_in_the_same_order_without_set_epoch': 5, 'samples_of_both_ranks': 0, "
+     "'rank_1_bytes_on_device_0': 0,"
+     " 'own_loss_between_ranks': 0.01, 'logged_loss_between_ranks': 0, 'mean_of_own_losses': 0.2,"
+     " 'own_statistics_between_ranks': 0.5, 'synchronised_statistics_between_ranks': 0}"},
 };
 
 #define OWNED(steps, host, gpu)                                                                    \
@@ -141,6 +149,9 @@ static const struct {
     {&minkowski, 3, false, "steps", 19, "expandable: steps survived"},
     {&minkowski, 2, false, "driver_calls_per_step", 6, "empty-every-step: driver calls"},
     {&minkowski, 3, false, "driver_calls_per_step", 6, "expandable: driver calls"},
+    {&minkowski, 3, false, "voxels_per_scene", 45000, "voxels of a made-up scene"},
+    {&minkowski, 3, false, "coarse_share", 0.27, "voxels of twice the edge"},
+    {&minkowski, 3, false, "batch_spread", 0.1, "spread of the batches"},
     {&minkowski, 5, false, "steps_per_epoch", 101, "ddp: steps of a rank"},
     {&minkowski, 5, true, "processes.0.spaces.device:1.peak_bytes", 1, "ddp: the ranks' memory"},
     {&minkowski, 5, true, "processes.1.rank", 0, "ddp: the ranks' memory"},
@@ -148,12 +159,26 @@ static const struct {
     {&featdepth, 1, false, "nodes_kept_per_step", 1, "log-scalar: graph nodes"},
     {&featdepth, 2, false, "transient_over_gradients", 0.9, "bucket-all: transient"},
     {&featdepth, 2, true, "findings.0.saving_bytes", 9e5, "buffer that seep finds"},
+    {&featdepth, 2, false, "gradient_bytes", 2e6, "gradients of 35 million weights"},
     {&featdepth, 3, false, "transient_over_gradients", 1, "bucket-25: transient"},
     {&featdepth, 4, true, "processes.1.spaces.device:0.peak_bytes", 1,
      "wrong-device: memory of rank 1"},
-    {&featdepth, 5, true, "processes.0.rank", 1, "right: memory of rank 1"},
+    {&featdepth, 5, false, "nodes_kept_per_validation_step", 0, "val-graphs: graph nodes"},
+    {&featdepth, 6, true, "spaces.shm.peak_bytes", 20e6, "loaders: shared memory"},
+    {&featdepth, 7, true, "processes.0.rank", 1, "right: memory of rank 1"},
+    {&featdepth, 7, false, "context_bytes", 5e6, "context of a GPU"},
+    {&featdepth, 7, false, "batch_bytes", 3e5, "a batch of four samples"},
+    {&featdepth, 7, false, "steps_an_epoch", 20, "steps an epoch"},
+    {&featdepth, 7, false, "validation_steps_an_epoch", 12, "validation steps"},
+    {&featdepth, 7, false, "validation_sample_over_one_frame", 1, "validation with all frames"},
+    {&featdepth, 7, false, "epochs_in_the_same_order", 5, "set_epoch(): epochs"},
+    {&featdepth, 7, false, "samples_of_both_ranks", 3, "set_epoch(): epochs"},
+    {&featdepth, 7, false, "logged_loss_between_ranks", 0.01, "the logged loss is the mean"},
+    {&featdepth, 7, false, "mean_of_own_losses", 0.3, "the logged loss is the mean"},
+    {&featdepth, 7, false, "synchronised_statistics_between_ranks", 0.5, "SyncBN"},
     {&featdepth, 3, false, "loss_last", 0.21, "all variants train alike"},
-    {&featdepth, 5, false, "loss_first", 0.1, "the loss falls"},
+    {&featdepth, 7, false, "loss_first", 0.1, "the loss falls"},
+    {&featdepth, 7, false, "validation_loss", 0.4, "the loss falls"},
     {&maskrcnn, 0, false, "mask_bytes", 120e6, "masks of an image"},
     {&maskrcnn, 0, true, "findings.0.live_bytes", 170e6, "alias: masks that the dataset owns at"},
     {&maskrcnn, 0, true, "findings.0.plateau_step", 80, "alias: seep sees it level"},

@@ -47,8 +47,8 @@ static inline struct seep_views read_scene(double most_pixels)
     struct seep_error err = {0};
     struct seep_views views;
 
-    ck_assert_msg(seep_views_read(scene, most_pixels, 50, 1, &views, &err) == 0, "%s %s", err.file,
-                  err.text);
+    ck_assert_msg(seep_views_read(scene, NULL, most_pixels, 50, 1, &views, &err) == 0, "%s %s",
+                  err.file, err.text);
     return views;
 }
 

@@ -1,6 +1,7 @@
 /* The small distributed training: its graph, its gradients, and ranks that meet or fail. */
 #include "kernels/lab/scenarios/autograd_graph.h"
 #include "kernels/lab/scenarios/depth_network.h"
+#include "kernels/lab/scenarios/depth_sampler.h"
 #include "kernels/lab/scenarios/ranks.h"
 #include "tests/suite.h"
 
@@ -27,8 +28,9 @@ static void set_up(void)
     features = calloc(ROWS * n_in, sizeof *features);
     depths = calloc(ROWS * n_out, sizeof *depths);
     for (size_t i = 0; i < ROWS; i++)
-        ck_assert_int_eq(
-            seep_depth_sample(&net, 100000, &chance, features + i * n_in, depths + i * n_out), 0);
+        ck_assert_int_eq(seep_depth_sample(&net, 4, 0.05, &chance, NULL, features + i * n_in,
+                                           depths + i * n_out),
+                         0);
 }
 
 static void tear_down(void)
@@ -206,6 +208,66 @@ TEST(no_ranks_or_too_many_are_refused)
     ck_assert_int_eq(seep_ranks_run(0, average, &n, &told, sizeof told, NULL), -SEEP_EINVAL);
     ck_assert_int_eq(seep_ranks_run(SEEP_MAX_RANKS + 1, average, &n, &told, sizeof told, NULL),
                      -SEEP_EINVAL);
+}
+
+/* Every sample is taken once an epoch, in an order of its own if the epoch is told. */
+TEST(ranks_share_the_samples_of_an_epoch, .to = 2)
+{
+    enum { SAMPLES = 60, SOME_RANKS = 3 };
+    struct seep_depth_sampler s;
+    uint32_t first[SAMPLES];
+
+    ck_assert_int_eq(seep_depth_sampler_init(&s, SAMPLES, SOME_RANKS, 7, _i), 0);
+    memcpy(first, s.order, sizeof first);
+    for (unsigned epoch = 0; epoch < 4; epoch++) {
+        bool taken[SAMPLES] = {false};
+        seep_depth_sampler_begin(&s, epoch);
+        for (unsigned rank = 0; rank < SOME_RANKS; rank++) {
+            for (size_t k = 0; k < SAMPLES / SOME_RANKS; k++) {
+                const uint32_t sample = seep_depth_sampler_take(&s, rank, k);
+                ck_assert_uint_lt(sample, SAMPLES);
+                ck_assert(!taken[sample]);
+                taken[sample] = true;
+            }
+        }
+        ck_assert_int_eq(memcmp(first, s.order, sizeof first) == 0, epoch == 0 || !_i);
+    }
+    seep_depth_sampler_fini(&s);
+}
+
+/* A graph of derived values keeps what they were derived from, and passes no gradient to it. */
+TEST(derived_values_keep_their_source)
+{
+    struct seep_graph_node *pictures = NULL, *predicted = NULL, *loss = NULL;
+    const float some[ROWS * 2] = {0};
+    const size_t live = seep_graph_live();
+
+    ck_assert_int_eq(seep_graph_input(some, ROWS, 2, &pictures), 0);
+    ck_assert_int_eq(seep_depth_predict(&net, pictures, features, ROWS, &predicted), 0);
+    seep_graph_drop(pictures);
+    ck_assert_int_eq(seep_graph_loss(predicted, depths, &loss), 0);
+    seep_graph_drop(predicted);
+    ck_assert_uint_eq(seep_graph_live() - live, 8);
+    ck_assert_int_eq(seep_graph_backward(loss), 0);
+    seep_graph_drop(loss);
+    ck_assert_uint_eq(seep_graph_live(), live);
+}
+
+/* Its features do not hang on how many frames are read. */
+TEST(a_sample_is_the_same_with_any_number_of_frames)
+{
+    struct seep_chance chance = {9};
+    const size_t n_in = net.layers[0].n_in, n_out = net.layers[SEEP_DEPTH_LAYERS - 1].n_out;
+    float *others = calloc(n_in + n_out, sizeof *others);
+    float *more = calloc(n_in + n_out, sizeof *more);
+
+    ck_assert_int_eq(seep_depth_sample(&net, 1, 0.05, &chance, NULL, others, others + n_in), 0);
+    chance.state = 9;
+    ck_assert_int_eq(seep_depth_sample(&net, 4, 0.05, &chance, NULL, more, more + n_in), 0);
+    ck_assert_mem_eq(others, more, (n_in + n_out) * sizeof *more);
+    ck_assert_uint_eq(seep_depth_picture_bytes(4, 1), 31457280);
+    free(others);
+    free(more);
 }
 
 SUITE("ranks", .setup = set_up, .teardown = tear_down)

@@ -83,6 +83,91 @@ TEST(points_that_lack_lie_around_those_there_are)
     seep_views_fini(&views);
 }
 
+/* ---- images_2, images_4, images_8 -------------------------------------------------------------
+ */
+
+/* Copies of the photos, of width/N × height/N as trainers' scripts make them (ImageMagick rounds),
+ * in a folder of their own. */
+static void make_smaller(const struct seep_views *views, const char *folder, uint32_t width,
+                         uint32_t height)
+{
+    struct seep_error err = {0};
+    char path[192];
+
+    snprintf(path, sizeof path, "%s/%s", scene, folder);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    for (size_t i = 0; i < views->n; i++) {
+        struct seep_image small = {width, height, 3, calloc(3, (size_t)width * height)};
+        const char *name = strrchr(views->list[i].photo, '/');
+        memset(small.pixels, 7, 3 * (size_t)width * height);
+        snprintf(path, sizeof path, "%s/%s%s", scene, folder, name);
+        ck_assert_int_eq(seep_image_write_png(path, &small, &err), 0);
+        free(small.pixels);
+    }
+}
+
+static const struct {
+    const char *folder;
+    int width, height; /* 36 / 8 is no whole number */
+} smaller[] = {{"images_2", 24, 18}, {"images_4", 12, 9}, {"images_8", 6, 5}};
+
+TEST(cameras_are_scaled_to_the_photos_of_another_folder, .to = N(smaller))
+{
+    struct seep_views views = read_scene(all_pixels), other;
+    struct seep_error err = {0};
+    const int w = smaller[_i].width, h = smaller[_i].height;
+
+    make_smaller(&views, smaller[_i].folder, (uint32_t)w, (uint32_t)h);
+    ck_assert_msg(seep_views_read(scene, smaller[_i].folder, all_pixels, 50, 1, &other, &err) == 0,
+                  "%s %s", err.file, err.text);
+    ck_assert_uint_eq(other.n, views.n);
+    ck_assert_float_eq(other.extent, views.extent);
+    for (size_t i = 0; i < views.n; i++) {
+        const struct seep_splat_camera *a = &views.list[i].camera, *b = &other.list[i].camera;
+        const double by_x = (double)w / WIDTH, by_y = (double)h / HEIGHT;
+        uint8_t *bytes;
+        ck_assert_int_eq(b->width, w);
+        ck_assert_int_eq(b->height, h);
+        ck_assert_double_eq_tol((double)b->fx, (double)a->fx * by_x, 1e-4);
+        ck_assert_double_eq_tol((double)b->fy, (double)a->fy * by_y, 1e-4);
+        ck_assert_double_eq_tol((double)b->cx, (double)a->cx * by_x, 1e-4);
+        ck_assert_double_eq_tol((double)b->cy, (double)a->cy * by_y, 1e-4);
+        ck_assert_mem_eq(b->rotation, a->rotation, sizeof a->rotation);
+        ck_assert_mem_eq(b->translation, a->translation, sizeof a->translation);
+        ck_assert_int_eq(seep_photo_read(&other.list[i], &bytes, &err), 0);
+        ck_assert_uint_eq(bytes[0], 7); /* the smaller folder's picture */
+        free(bytes);
+    }
+    seep_views_fini(&other);
+    seep_views_fini(&views);
+}
+
+TEST(photos_are_sought_in_the_scene_only)
+{
+    static const struct {
+        const char *folder;
+        int rc;
+        const char *says;
+    } wrong[] = {{"images_3", -SEEP_EIO, NULL},
+                 {"../images", -SEEP_EINVAL, "../images is no folder in it"},
+                 {"/tmp", -SEEP_EINVAL, "/tmp is no folder in it"}};
+
+    for (size_t i = 0; i < N(wrong); i++) {
+        struct seep_error err = {0};
+        struct seep_views views;
+        ck_assert_int_eq(seep_views_read(scene, wrong[i].folder, all_pixels, 50, 1, &views, &err),
+                         wrong[i].rc);
+        if (wrong[i].says)
+            ck_assert_str_eq(err.text, wrong[i].says);
+        else
+            ck_assert_ptr_nonnull(strstr(err.file, "/images_3/"));
+        ck_assert_uint_eq(views.n, 0);
+    }
+}
+
+/* ---- other scenes -----------------------------------------------------------------------------
+ */
+
 /* The inverse of a camera's pose, with OpenGL's axes. */
 static void to_world(const struct seep_splat_camera *c, double m[4][4])
 {
@@ -130,6 +215,9 @@ TEST(a_nerf_scene_looks_where_its_colmap_twin_looks)
             ck_assert_float_eq_tol(a->translation[k], b->translation[k], 1e-5f);
     }
     seep_views_fini(&other);
+    ck_assert_int_eq(seep_views_read(scene, "images", all_pixels, 50, 1, &other, &err),
+                     -SEEP_EINVAL);
+    ck_assert_str_eq(err.text, "it names the photos' folder itself");
     seep_views_fini(&views);
 }
 
@@ -146,7 +234,7 @@ TEST(a_fisheye_scene_is_refused_in_words)
     model->cameras[0].n_params = 8;
     ck_assert_int_eq(seep_colmap_write(sparse, false, model, &err), 0);
     seep_colmap_free(model);
-    ck_assert_int_eq(seep_views_read(scene, all_pixels, 50, 1, &views, &err), -SEEP_EFORMAT);
+    ck_assert_int_eq(seep_views_read(scene, NULL, all_pixels, 50, 1, &views, &err), -SEEP_EFORMAT);
     ck_assert_ptr_nonnull(strstr(err.text, "pinhole"));
     ck_assert_uint_eq(views.n, 0);
 }
@@ -156,7 +244,7 @@ TEST(a_folder_without_a_scene_says_what_was_looked_for)
     struct seep_error err = {0};
     struct seep_views views;
 
-    ck_assert_int_eq(seep_views_read("/nowhere", all_pixels, 50, 1, &views, &err), -SEEP_EIO);
+    ck_assert_int_eq(seep_views_read("/nowhere", NULL, all_pixels, 50, 1, &views, &err), -SEEP_EIO);
     ck_assert_ptr_nonnull(strstr(err.text, "transforms_train.json"));
 }
 

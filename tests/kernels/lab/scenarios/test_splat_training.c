@@ -187,10 +187,10 @@ TEST(a_model_comes_back_from_its_checkpoint_and_a_cut_one_is_refused)
     ck_assert_ptr_nonnull(file);
     for (size_t i = 0; i < g.n; i++)
         g.trained.second.rotations[i][2] = mark(i, 2);
-    ck_assert_int_eq(seep_gaussians_save(&g, file), 0);
+    ck_assert_int_eq(seep_gaussians_checkpoint(&g, file), 0);
     long bytes = ftell(file);
     rewind(file);
-    ck_assert_int_eq(seep_gaussians_load(file, stream, &back), 0);
+    ck_assert_int_eq(seep_gaussians_restore(file, stream, &back), 0);
     ck_assert_uint_eq(back.n, g.n);
     ck_assert_mem_eq(back.trained.parameters.sh, g.trained.parameters.sh,
                      g.n * SH_FLOATS * sizeof(float));
@@ -200,7 +200,7 @@ TEST(a_model_comes_back_from_its_checkpoint_and_a_cut_one_is_refused)
     seep_gaussians_fini(&back);
     ck_assert_int_eq(ftruncate(fileno(file), bytes - 1), 0);
     rewind(file);
-    ck_assert_int_eq(seep_gaussians_load(file, stream, &back), -SEEP_EIO);
+    ck_assert_int_eq(seep_gaussians_restore(file, stream, &back), -SEEP_EIO);
     fclose(file);
     seep_gaussians_fini(&g);
     seep_views_fini(&views);
