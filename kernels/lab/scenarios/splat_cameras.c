@@ -13,6 +13,7 @@ struct seep_cameras {
     struct seep_chance chance;
     struct seep_camera **owned; /* by the scene: [views->n], NULL where it keeps no list */
     struct seep_camera **stack; /* [views->n]: what steps pop from */
+    uint8_t **decoded;          /* [views->n] on the host; NULL: photos are read at each use */
     size_t n_stack;
 };
 
@@ -98,28 +99,66 @@ int seep_photo_upload(struct seep_stream *stream, const uint8_t *bytes, size_t n
 
 /* ---- cameras --------------------------------------------------------------------------------- */
 
+/* Bytes of the camera's photo. *read: to be free()d by the caller, or NULL where they are kept. */
+static int find_bytes(const struct seep_cameras *c, const struct seep_camera *camera,
+                      const uint8_t **bytes, uint8_t **read, struct seep_error *err)
+{
+    uint8_t **kept = c->decoded ? &c->decoded[camera->view - c->views->list] : NULL;
+    int rc = 0;
+
+    *read = NULL;
+    *bytes = camera->bytes;
+    if (!*bytes && kept && *kept)
+        *bytes = *kept;
+    if (*bytes)
+        return 0;
+    rc = seep_photo_read(camera->view, kept ? kept : read, err);
+    *bytes = kept ? *kept : *read;
+    return rc;
+}
+
 /* The subject of the scenario: this line allocates the pictures. */
 static __attribute__((noinline)) int load_camera(const struct seep_cameras *c,
                                                  struct seep_camera *camera, struct seep_error *err)
 {
     size_t n = n_values(camera->view);
-    uint8_t *bytes = camera->bytes;
+    const uint8_t *bytes = NULL;
+    uint8_t *read = NULL;
     void *device = NULL;
 
     if (camera->original)
         return 0;
-    int rc = bytes ? 0 : seep_photo_read(camera->view, &bytes, err);
+    int rc = camera->floats ? 0 : find_bytes(c, camera, &bytes, &read, err);
     if (!rc)
         rc = seep_stream_alloc(c->stream, n * sizeof(float), &device);
     if (!rc)
-        rc = seep_photo_upload(c->stream, bytes, n, device);
+        rc = camera->floats
+                 ? seep_stream_upload(c->stream, device, camera->floats, n * sizeof(float))
+                 : seep_photo_upload(c->stream, bytes, n, device);
     if (rc)
         seep_stream_free(c->stream, device);
     else
         camera->original = device;
-    if (bytes != camera->bytes)
-        free(bytes);
+    free(read);
     return rc ? seep_error_set(err, -rc, camera->view->photo, 0, "%s", seep_error_name(rc)) : 0;
+}
+
+/* Has a frame of its own, as seep_photo_read(). */
+static __attribute__((noinline)) int keep_as_floats(struct seep_camera *camera,
+                                                    struct seep_error *err)
+{
+    size_t n = n_values(camera->view);
+    uint8_t *bytes;
+    int rc = seep_photo_read(camera->view, &bytes, err);
+
+    if (rc)
+        return rc;
+    camera->floats = malloc(n * sizeof *camera->floats);
+    if (camera->floats)
+        to_floats(bytes, n, camera->floats);
+    free(bytes);
+    return camera->floats ? 0
+                          : seep_error_set(err, SEEP_ENOMEM, camera->view->photo, 0, "no memory");
 }
 
 static void unload_camera(const struct seep_cameras *c, struct seep_camera *camera)
@@ -134,6 +173,7 @@ static void destroy_camera(const struct seep_cameras *c, struct seep_camera *cam
         return;
     unload_camera(c, camera);
     free(camera->bytes);
+    free(camera->floats);
     free(camera);
 }
 
@@ -153,6 +193,8 @@ static int make_list(const struct seep_cameras *c, struct seep_camera **list,
             rc = load_camera(c, list[i], err);
         else if (c->policy == SEEP_CAMERAS_ON_HOST)
             rc = seep_photo_read(list[i]->view, &list[i]->bytes, err);
+        else if (c->policy == SEEP_CAMERAS_FLOATS_ON_HOST)
+            rc = keep_as_floats(list[i], err);
         if (rc)
             return rc;
     }
@@ -171,10 +213,12 @@ int seep_cameras_create(enum seep_camera_policy policy, const struct seep_views 
         return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
     *c =
         (struct seep_cameras){.policy = policy, .views = views, .stream = stream, .chance = {seed}};
+    bool owns = policy != SEEP_CAMERAS_EVICTING && policy != SEEP_CAMERAS_DECODED;
+    bool decodes = policy == SEEP_CAMERAS_DECODED;
     c->stack = calloc(views->n + 1, sizeof(struct seep_camera *));
-    if (policy != SEEP_CAMERAS_EVICTING)
-        c->owned = calloc(views->n + 1, sizeof(struct seep_camera *));
-    if (!c->stack || (policy != SEEP_CAMERAS_EVICTING && !c->owned))
+    c->owned = owns ? calloc(views->n + 1, sizeof(struct seep_camera *)) : NULL;
+    c->decoded = decodes ? calloc(views->n + 1, sizeof(uint8_t *)) : NULL;
+    if (!c->stack || (owns && !c->owned) || (decodes && !c->decoded))
         rc = seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
     if (!rc && c->owned)
         rc = make_list(c, c->owned, err);
@@ -194,7 +238,10 @@ void seep_cameras_destroy(struct seep_cameras *c)
             destroy_camera(c, c->owned[i]);
         else if (c->stack)
             destroy_camera(c, c->stack[i]);
+        if (c->decoded)
+            free(c->decoded[i]);
     }
+    free(c->decoded);
     free(c->owned);
     free(c->stack);
     free(c);
@@ -230,7 +277,7 @@ void seep_cameras_give_back(struct seep_cameras *c, struct seep_camera *camera)
 {
     if (!c->owned)
         destroy_camera(c, camera);
-    else if (c->policy == SEEP_CAMERAS_ON_HOST)
+    else if (c->policy == SEEP_CAMERAS_ON_HOST || c->policy == SEEP_CAMERAS_FLOATS_ON_HOST)
         unload_camera(c, camera);
 }
 

@@ -11,13 +11,17 @@ enum seep_camera_policy {
     SEEP_CAMERAS_EAGER,    /* every picture is on the device before the first step, for good */
     SEEP_CAMERAS_CACHED,   /* loaded when first used; the scene's list owns the loader, for good */
     SEEP_CAMERAS_EVICTING, /* no list but the one that steps pop from, made anew each epoch */
+    SEEP_CAMERAS_DECODED,  /* as EVICTING, but photos stay decoded on the host from their first use
+                              on: scene_info of the original keeps them */
     SEEP_CAMERAS_ON_HOST,  /* every picture as bytes on the host, a float copy for a step */
+    SEEP_CAMERAS_FLOATS_ON_HOST, /* every picture as floats there, copied for a step */
 };
 
 struct seep_camera {
     const struct seep_view *view;
     float *original; /* on the device; NULL: not loaded */
     uint8_t *bytes;  /* ON_HOST: [height][width][3] */
+    float *floats;   /* FLOATS_ON_HOST: the same */
 };
 
 struct seep_cameras; /* the lists */

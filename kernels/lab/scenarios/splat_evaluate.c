@@ -46,7 +46,7 @@ static int write_picture(const char *path, const struct seep_splat_pass *pass, c
 
 static int evaluate_view(const struct seep_view *view, const struct seep_splat_model *model,
                          struct seep_stream *stream, const char *picture,
-                         struct seep_splat_loss *loss, struct seep_error *err)
+                         struct seep_splat_loss *loss, double *ssim, struct seep_error *err)
 {
     size_t n = (size_t)view->camera.width * (size_t)view->camera.height * 3;
     struct seep_splat_pass pass = {0};
@@ -64,6 +64,7 @@ static int evaluate_view(const struct seep_view *view, const struct seep_splat_m
         rc = seep_splat_pass_loss(&pass, target, false, loss);
     if (!rc && picture)
         rc = write_picture(picture, &pass, bytes, err);
+    *ssim = pass.ssim;
     seep_splat_pass_fini(&pass);
     seep_stream_free(stream, target);
     free(bytes);
@@ -72,25 +73,28 @@ static int evaluate_view(const struct seep_view *view, const struct seep_splat_m
 
 int seep_splat_evaluate(const struct seep_views *views, const struct seep_gaussians *g,
                         int sh_degree, const char *pictures, unsigned step,
-                        struct seep_splat_loss *mean, struct seep_error *err)
+                        struct seep_splat_loss *mean, double *ssim, struct seep_error *err)
 {
     const struct seep_splat_model model = seep_gaussians_model(g, sh_degree);
     size_t n = views->n < EVALUATED ? views->n : EVALUATED;
     char path[PATH_MAX];
 
     *mean = (struct seep_splat_loss){0};
+    *ssim = 0;
     for (size_t i = 0; i < n; i++) {
         size_t which = i * views->n / n;
         struct seep_splat_loss loss;
+        double alike;
         bool shown = pictures && i < SHOWN;
         if (shown && snprintf(path, sizeof path, "%s/view-%zu-step-%05u.png", pictures, which,
                               step) >= (int)sizeof path)
             return seep_error_set(err, SEEP_EINVAL, "", 0, "the folder's name is too long");
-        int rc =
-            evaluate_view(&views->list[which], &model, g->stream, shown ? path : NULL, &loss, err);
+        int rc = evaluate_view(&views->list[which], &model, g->stream, shown ? path : NULL, &loss,
+                               &alike, err);
         if (rc)
             return rc;
         mean->l1 += loss.l1 / (double)n;
+        *ssim += alike / (double)n;
         mean->mse += loss.mse / (double)n;
         mean->psnr_db += loss.psnr_db / (double)n;
     }

@@ -98,10 +98,10 @@ static struct level first_row(const struct figures *f, enum seep_splat_variant v
  * it. */
 static double pictures_of_a_step(const struct figures *f)
 {
-    return (measured(f, SEEP_SPLAT_LAZY_CACHED, "pass_bytes") +
-            measured(f, SEEP_SPLAT_LAZY_CACHED, "scratch_bytes")) /
-               f->photo_bytes +
-           4;
+    double scratch = fmax(measured(f, SEEP_SPLAT_LAZY_CACHED, "scratch_bytes"),
+                          measured(f, SEEP_SPLAT_LAZY_CACHED, "ssim_bytes"));
+
+    return (measured(f, SEEP_SPLAT_LAZY_CACHED, "pass_bytes") + scratch) / f->photo_bytes + 4;
 }
 
 /* seep's own count, to the step: that of its peak is the first with all of them. */
@@ -305,6 +305,10 @@ static void judge_training(struct figures *f)
     add_between(f, "training raises PSNR by", gain, 3, INFINITY, "at least 3 dB", "dB");
     add_between(f, "training lowers the loss to", loss, 0, 0.7, "at most 0.7 of the first",
                 "of the first");
+    if (!cuda)
+        add_between(f, "training raises SSIM by",
+                    measured(f, v, "ssim_last") - measured(f, v, "ssim_first"), 0.05, 1,
+                    "at least 0.05", "");
     for (int i = 0; i <= SEEP_SPLAT_HOST_RESIDENT; i++) {
         double psnr = measured(f, (enum seep_splat_variant)i, "psnr_last");
         double off = fabs(psnr - measured(f, v, "psnr_last"));
@@ -313,6 +317,85 @@ static void judge_training(struct figures *f)
     /* On a GPU the order in which gradients are added up differs from run to run. */
     add_between(f, "largest difference between the variants' results", apart, 0, cuda ? 0.5 : 0,
                 cuda ? "0.5 dB" : "0 dB: only their memory differs", "dB");
+}
+
+/* ---- further variants ------------------------------------------------------------------------ */
+
+static void judge_further(struct figures *f)
+{
+    static const char host_peak[] = "spaces.host.peak_bytes";
+    const json_t *floats = find(f, SEEP_SPLAT_HOST_FLOATS, "eager-retention");
+    const json_t *bytes = find(f, SEEP_SPLAT_HOST_RESIDENT, "eager-retention");
+    const json_t *decoded = find(f, SEEP_SPLAT_LAZY_DECODED, "first-touch-cache");
+    const json_t *all = find(f, SEEP_SPLAT_EAGER_EVAL, "eager-retention");
+    double cameras = measured(f, SEEP_SPLAT_EAGER_EVAL, "cameras");
+
+    add_between(f, "host-floats : host-resident, bytes kept",
+                seep_rows_number(floats, "live_bytes") / seep_rows_number(bytes, "live_bytes"), 3.9,
+                4.1, "4 ± 0.1", "times");
+    add_between(f, "host-floats : host-resident, peak of the host (OpenSplat: 7.85 : 2.67 GiB)",
+                seep_rows_number(f->outcomes[SEEP_SPLAT_HOST_FLOATS].report, host_peak) /
+                    seep_rows_number(f->outcomes[SEEP_SPLAT_HOST_RESIDENT].report, host_peak),
+                1.2, 4, "1.2 to 4", "times");
+    seep_rows_add_near(f->rows, "lazy-decoded: photos kept at the end",
+                       seep_rows_number(decoded, "count"), f->photos, 0.01, "photos");
+    seep_rows_add_near(f->rows, "lazy-decoded: step in which seep sees it full",
+                       seep_rows_number(decoded, "plateau_step"), f->photos, 0.1, "");
+    seep_rows_add_near(f->rows, "eager-eval: pictures kept, with tests' and smaller ones",
+                       seep_rows_number(all, "count"), cameras, 0, "pictures");
+    add_between(f, "eager-eval : eager, bytes of pictures",
+                seep_rows_number(all, "live_bytes") /
+                    seep_rows_number(find(f, SEEP_SPLAT_EAGER, "eager-retention"), "live_bytes"),
+                1.23, 1.27, "1.25 ± 0.02", "times");
+    /* Parameters, two moments, scales and opacities: 181 floats. */
+    add_between(f, "eager-eval: checkpoint, bytes a Gaussian",
+                measured(f, SEEP_SPLAT_EAGER_EVAL, "checkpoint_bytes") /
+                    measured(f, SEEP_SPLAT_EAGER_EVAL, "gaussians_last"),
+                724, 725, "724", "B");
+    add_between(f, "eager-eval: PSNR of test cameras over that before training",
+                measured(f, SEEP_SPLAT_EAGER_EVAL, "psnr_tested") -
+                    measured(f, SEEP_SPLAT_EAGER_EVAL, "psnr_first"),
+                3, INFINITY, "at least 3 dB", "dB");
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+/* The finding of that pattern whose line is in the function. */
+static const json_t *find_in(const json_t *report, const char *pattern, const char *function)
+{
+    const json_t *finding;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "findings"), i, finding) {
+        const char *its = seep_rows_text(finding, "pattern");
+        const char *where = seep_rows_text(finding, "frame.function");
+        if (its && where && strcmp(its, pattern) == 0 && strcmp(where, function) == 0)
+            return finding;
+    }
+    return NULL;
+}
+
+/* Two lines have the spike: the list of pairs, and the room that the way back needs for their
+ * gradients, which is the larger one. */
+static void judge_pairs(struct figures *f)
+{
+    enum seep_splat_variant spike = SEEP_SPLAT_PAIR_SPIKE, clamped = SEEP_SPLAT_CLAMPED;
+    double most = measured(f, spike, "pairs_largest"), tiles = measured(f, spike, "tiles");
+    const json_t *found = find_in(f->outcomes[spike].report, "size-spike", "bin");
+
+    add_between(f, "pair-spike: most pairs of a step over all there can be",
+                most / (tiles * measured(f, spike, "gaussians_last")), 0.9, 1, "0.9 to 1",
+                "of all");
+    add_between(f, "pair-spike: most pairs of a step over those before",
+                most / measured(f, spike, "pairs_usual"), 16, INFINITY, "at least 16 times",
+                "times");
+    /* It says by how much the list is longer than usual, and a usual one is shorter by far. */
+    add_between(f, "pair-spike: size-spike in bin over the largest list of pairs",
+                seep_rows_number(found, "saving_bytes") / (sizeof(uint32_t) * most), 0.85, 1,
+                "0.85 to 1", "of its bytes");
+    add_between(f, "clamped: most pairs of a step over those before",
+                measured(f, clamped, "pairs_largest") / measured(f, clamped, "pairs_usual"), 1, 8,
+                "1 to 8 times: no spike", "times");
 }
 
 void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
@@ -336,4 +419,7 @@ void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct 
     judge_carry_over(&f);
     judge_gaussians(&f);
     judge_training(&f);
+    judge_further(&f);
+    judge_pairs(&f);
+    seep_splat_judge_card(outcomes, rows);
 }

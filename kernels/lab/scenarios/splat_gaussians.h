@@ -6,6 +6,8 @@
 #include "kernels/lab/scenarios/splat_views.h"
 #include "kernels/splat/splat_adam.h"
 
+#include <stdio.h>
+
 enum { SEEP_GAUSSIAN_SH_STRIDE = 16 };
 
 struct seep_gaussians {
@@ -38,6 +40,29 @@ SEEP_MUST_CHECK int seep_gaussians_watch(struct seep_gaussians *g);
  * to _fini(). */
 SEEP_MUST_CHECK int seep_gaussians_densify(struct seep_gaussians *g, size_t n_new, float extent,
                                            uint64_t seed);
+
+/* No opacity is above 0.01 any more, and its moments are 0 (Kerbl et al., section 5.2). */
+SEEP_MUST_CHECK int seep_gaussians_reset_opacities(struct seep_gaussians *g);
+
+/* Those less opaque than `least` go, except if none would stay: each array is replaced by a smaller
+ * one. *n_pruned: how many. After a failure *g can only be given to _fini(). */
+SEEP_MUST_CHECK int seep_gaussians_prune(struct seep_gaussians *g, float least, size_t *n_pruned);
+
+/* Writes all that is trained, with its moments, to `file`; reads it from there into *out, a model
+ * of its own. 0, -SEEP_EIO (no room; not such a file), -SEEP_ENOMEM, -SEEP_EDEVICE. */
+SEEP_MUST_CHECK int seep_gaussians_checkpoint(const struct seep_gaussians *g, FILE *file);
+SEEP_MUST_CHECK int seep_gaussians_restore(FILE *file, struct seep_stream *stream,
+                                           struct seep_gaussians *out);
+
+/* The largest scale; INFINITY and NaN do not count. */
+SEEP_MUST_CHECK int seep_gaussians_largest_scale(const struct seep_gaussians *g, float *largest);
+
+/* Takes scales for their logarithms, as who loads a file with the ones into a model that wants the
+ * others: lengths of a hundredth become lengths of about 1. */
+SEEP_MUST_CHECK int seep_gaussians_mistake_scales(struct seep_gaussians *g);
+
+/* Scales above `most` become it: torch.clamp(max=most). Costs a way to the host and back. */
+SEEP_MUST_CHECK int seep_gaussians_clamp_scales(struct seep_gaussians *g, float most);
 
 /* ---- for splat_densify.c --------------------------------------------------------------------- */
 

@@ -1,11 +1,15 @@
 #include "kernels/lab/scenarios/splat_pass.h"
 
+#include "kernels/splat/splat_ssim.h"
+
+#include <math.h>
+
 static size_t n_pixels(const struct seep_splat_pass *pass)
 {
     return (size_t)pass->camera.width * (size_t)pass->camera.height;
 }
 
-static size_t n_tiles(const struct seep_splat_camera *camera)
+size_t seep_splat_tiles(const struct seep_splat_camera *camera)
 {
     size_t across = ((size_t)camera->width + SEEP_SPLAT_TILE - 1) / SEEP_SPLAT_TILE;
     size_t down = ((size_t)camera->height + SEEP_SPLAT_TILE - 1) / SEEP_SPLAT_TILE;
@@ -66,8 +70,8 @@ static int bin(struct seep_splat_pass *pass, size_t n)
     pass->bins.gaussians = gaussians;
     pass->gaussian_bytes += pairs * sizeof(uint32_t);
     if (!rc)
-        rc = seep_stream_alloc(pass->stream, (n_tiles(&pass->camera) + 1) * sizeof(uint32_t),
-                               &starts);
+        rc = seep_stream_alloc(pass->stream,
+                               (seep_splat_tiles(&pass->camera) + 1) * sizeof(uint32_t), &starts);
     pass->bins.tile_start = starts;
     if (!rc)
         rc = seep_splat_bin(&pass->camera, n, &pass->projected, &pass->bins, NULL, &bytes,
@@ -111,6 +115,29 @@ int seep_splat_pass_forward(const struct seep_splat_camera *camera,
     return rc;
 }
 
+static const float ssim_weight = 0.2f; /* lambda of Kerbl et al. */
+
+static int add_ssim(struct seep_splat_pass *pass, const float *target, float *gradient)
+{
+    const struct seep_splat_camera *c = &pass->camera;
+    void *scratch = NULL;
+    size_t bytes = 0;
+
+    pass->ssim = NAN;
+    if (seep_stream_device(pass->stream) != SEEP_DEVICE_CPU)
+        return 0;
+    int rc = seep_splat_ssim(pass->picture.image, target, c->width, c->height, ssim_weight,
+                             gradient, &pass->ssim, NULL, &bytes, pass->stream);
+    if (!rc)
+        rc = seep_stream_alloc(pass->stream, bytes, &scratch);
+    if (!rc)
+        rc = seep_splat_ssim(pass->picture.image, target, c->width, c->height, ssim_weight,
+                             gradient, &pass->ssim, scratch, &bytes, pass->stream);
+    seep_stream_free(pass->stream, scratch);
+    pass->ssim_bytes = bytes;
+    return rc;
+}
+
 int seep_splat_pass_loss(struct seep_splat_pass *pass, const float *target, bool with_gradient,
                          struct seep_splat_loss *loss)
 {
@@ -132,7 +159,7 @@ int seep_splat_pass_loss(struct seep_splat_pass *pass, const float *target, bool
         rc = seep_splat_loss(pass->picture.image, target, n, into, loss, scratch, &bytes,
                              pass->stream);
     seep_stream_free(pass->stream, scratch);
-    return rc;
+    return rc ? rc : add_ssim(pass, target, into);
 }
 
 int seep_splat_pass_backward(struct seep_splat_pass *pass, const struct seep_splat_model *model,

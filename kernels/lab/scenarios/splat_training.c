@@ -12,16 +12,22 @@
 enum {
     WATCHED_STEPS = 10,       /* before a densification: whose gradients choose what is divided */
     STEPS_A_SH_DEGREE = 1000, /* Kerbl et al., section 7.1 */
+    RESET_PERCENT = 24,       /* of all steps: between two densifications */
+    CHECKPOINT_PERCENT = 75,
+    STEPS_BLOWN_UP = 2, /* what is left of the job then: a rare event in its life */
     PICTURES = 4,
     MOST_STEPS = 1 << 30,
 };
+
+static const float least_opacity = 0.005f; /* of those that stay */
 
 struct training {
     const struct seep_splat_job *job;
     struct seep_splat_result *result;
     struct seep_gaussians gaussians;
     struct seep_splat_rates rates;
-    struct seep_cameras *cameras;
+    float largest_scale; /* of the points' Gaussians */
+    struct seep_cameras *cameras, *further[SEEP_SPLAT_FURTHER];
     unsigned step;               /* 1 … result->steps */
     struct seep_splat_loss loss; /* of the last step */
     /* Of the step before, where the job lets it live on. */
@@ -68,6 +74,23 @@ static void free_carried(struct training *t)
     t->carried_camera = NULL;
 }
 
+static unsigned blow_up_step(const struct training *t)
+{
+    return t->result->steps > STEPS_BLOWN_UP ? t->result->steps - STEPS_BLOWN_UP : 1;
+}
+
+static int step_parameters(struct training *t)
+{
+    int rc = seep_splat_adam(t->gaussians.n, SEEP_GAUSSIAN_SH_STRIDE, &t->gaussians.gradients,
+                             &t->rates, t->step, &t->gaussians.trained, t->job->stream);
+
+    if (!rc && t->job->blows_up && t->step == blow_up_step(t))
+        rc = seep_gaussians_mistake_scales(&t->gaussians);
+    if (!rc && t->job->clamps)
+        rc = seep_gaussians_clamp_scales(&t->gaussians, t->largest_scale);
+    return rc;
+}
+
 static int improve(struct training *t, struct seep_splat_pass *pass, const float *target)
 {
     struct seep_splat_model model = seep_gaussians_model(&t->gaussians, sh_degree_at(t->step));
@@ -75,10 +98,7 @@ static int improve(struct training *t, struct seep_splat_pass *pass, const float
 
     if (!rc)
         rc = seep_splat_pass_backward(pass, &model, &t->gaussians.gradients);
-    if (!rc)
-        rc = seep_splat_adam(t->gaussians.n, SEEP_GAUSSIAN_SH_STRIDE, &t->gaussians.gradients,
-                             &t->rates, t->step, &t->gaussians.trained, t->job->stream);
-    return rc;
+    return rc ? rc : step_parameters(t);
 }
 
 /* Watches the steps before a densification, once each, and makes more Gaussians in those that are
@@ -105,6 +125,59 @@ static int densify(struct training *t)
     return rc;
 }
 
+static void raise_to(size_t *most, size_t value)
+{
+    if (value > *most)
+        *most = value;
+}
+
+static void note_sizes(struct training *t, const struct seep_splat_pass *pass)
+{
+    struct seep_splat_result *r = t->result;
+
+    raise_to(&r->pass_bytes, pass->gaussian_bytes);
+    raise_to(&r->scratch_bytes, pass->scratch_bytes);
+    raise_to(&r->ssim_bytes, pass->ssim_bytes);
+    raise_to(&r->pairs_largest, pass->projected.n_pairs);
+    if (t->step <= blow_up_step(t))
+        raise_to(&r->pairs_usual, pass->projected.n_pairs);
+}
+
+static int save_and_load(struct training *t)
+{
+    struct seep_gaussians loaded;
+    FILE *file = tmpfile();
+    int rc = file ? seep_gaussians_checkpoint(&t->gaussians, file) : -SEEP_EIO;
+
+    if (!rc) {
+        t->result->checkpoint_bytes = (size_t)ftell(file);
+        rewind(file);
+        rc = seep_gaussians_restore(file, t->job->stream, &loaded);
+    }
+    if (!rc) {
+        seep_gaussians_fini(&t->gaussians);
+        t->gaussians = loaded;
+    }
+    if (file)
+        (void)fclose(file);
+    return rc;
+}
+
+/* What else the original does between steps. */
+static int tidy_up(struct training *t, bool has_densified)
+{
+    unsigned n = t->result->steps, reset = n * RESET_PERCENT / 100;
+    size_t pruned = 0;
+    int rc = has_densified ? seep_gaussians_prune(&t->gaussians, least_opacity, &pruned) : 0;
+
+    t->result->n_pruned += pruned;
+    if (!rc && t->step == reset)
+        rc = seep_gaussians_reset_opacities(&t->gaussians);
+    if (!rc && t->step == n * CHECKPOINT_PERCENT / 100)
+        rc = save_and_load(t);
+    return rc;
+}
+
 static int take_step(struct training *t, struct seep_error *err)
 {
     struct seep_splat_model model = seep_gaussians_model(&t->gaussians, sh_degree_at(t->step));
@@ -118,18 +191,18 @@ static int take_step(struct training *t, struct seep_error *err)
     free_carried(t);
     if (!rc)
         rc = improve(t, &pass, camera->original);
-    if (pass.gaussian_bytes > t->result->pass_bytes)
-        t->result->pass_bytes = pass.gaussian_bytes;
-    if (pass.scratch_bytes > t->result->scratch_bytes)
-        t->result->scratch_bytes = pass.scratch_bytes;
+    note_sizes(t, &pass);
     if (t->job->carries) {
         t->carried_camera = camera;
         t->carried_pass = pass;
     } else {
         free_step(t, camera, &pass);
     }
+    size_t before = t->gaussians.n;
     if (!rc)
         rc = densify(t);
+    if (!rc && t->job->is_whole)
+        rc = tidy_up(t, t->gaussians.n > before);
     return rc ? seep_error_set(err, -rc, "", 0, "step %u: %s", t->step, seep_error_name(rc)) : 0;
 }
 
@@ -162,8 +235,9 @@ static int train(struct training *t, struct seep_error *err)
         show_progress(t, &shown);
         if (t->job->pictures && t->step < n && t->step % ((n + PICTURES - 1) / PICTURES) == 0) {
             struct seep_splat_loss mean;
+            double ssim;
             rc = seep_splat_evaluate(t->job->views, &t->gaussians, sh_degree_at(t->step),
-                                     t->job->pictures, t->step, &mean, err);
+                                     t->job->pictures, t->step, &mean, &ssim, err);
         }
         seep_step();
     }
@@ -179,13 +253,32 @@ static int make(struct training *t, struct seep_error *err)
     if (rc)
         return seep_error_set(err, -rc, "", 0, "%zu Gaussians: %s", job->views->n_points,
                               seep_error_name(rc));
-    rc =
-        seep_splat_evaluate(job->views, &t->gaussians, 0, job->pictures, 0, &t->result->first, err);
+    rc = seep_gaussians_largest_scale(&t->gaussians, &t->largest_scale);
+    if (!rc)
+        rc = seep_splat_evaluate(job->views, &t->gaussians, 0, job->pictures, 0, &t->result->first,
+                                 &t->result->ssim_first, err);
     if (rc)
         return rc;
     double start = seep_clock_s(CLOCK_MONOTONIC);
     rc = seep_cameras_create(job->policy, job->views, job->seed, job->stream, &t->cameras, err);
+    for (size_t i = 0; i < job->n_further && !rc; i++)
+        rc = seep_cameras_create(job->policy, &job->further[i], job->seed, job->stream,
+                                 &t->further[i], err);
     t->result->load_seconds = seep_clock_s(CLOCK_MONOTONIC) - start;
+    return rc;
+}
+
+static int evaluate(const struct training *t, struct seep_error *err)
+{
+    const struct seep_splat_job *job = t->job;
+    struct seep_splat_result *r = t->result;
+    double ssim;
+    int rc = seep_splat_evaluate(job->views, &t->gaussians, sh_degree_at(r->steps), job->pictures,
+                                 r->steps, &r->last, &r->ssim_last, err);
+
+    if (!rc && job->n_further)
+        rc = seep_splat_evaluate(&job->further[0], &t->gaussians, sh_degree_at(r->steps), NULL,
+                                 r->steps, &r->tested, &ssim, err);
     return rc;
 }
 
@@ -210,9 +303,10 @@ int seep_splat_train(const struct seep_splat_job *job, struct seep_splat_result 
         rc = train(&t, err);
     result->train_seconds = seep_clock_s(CLOCK_MONOTONIC) - start;
     seep_cameras_destroy(t.cameras);
+    for (size_t i = 0; i < job->n_further; i++)
+        seep_cameras_destroy(t.further[i]);
     if (!rc)
-        rc = seep_splat_evaluate(job->views, &t.gaussians, sh_degree_at(result->steps),
-                                 job->pictures, result->steps, &result->last, err);
+        rc = evaluate(&t, err);
     if (!rc && job->save)
         rc = seep_gaussians_save(&t.gaussians, job->save, err);
     result->n_last = t.gaussians.n;

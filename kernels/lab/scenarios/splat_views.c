@@ -302,6 +302,80 @@ int seep_views_read(const char *folder, const char *images, double most_pixels, 
     return rc;
 }
 
+static void resize_camera(struct seep_splat_camera *c, double divisor)
+{
+    double width = fmax(1, floor(c->width / divisor + 0.5));
+    double height = fmax(1, floor(c->height / divisor + 0.5));
+    float by_x = (float)(width / c->width), by_y = (float)(height / c->height);
+
+    c->width = (int)width;
+    c->height = (int)height;
+    c->fx *= by_x;
+    c->cx *= by_x;
+    c->fy *= by_y;
+    c->cy *= by_y;
+}
+
+void seep_views_resize(struct seep_views *v, double divisor)
+{
+    for (size_t i = 0; i < v->n; i++)
+        resize_camera(&v->list[i].camera, divisor);
+}
+
+int seep_views_hold_out(struct seep_views *v, size_t every, struct seep_views *test)
+{
+    size_t left = 0;
+
+    *test = (struct seep_views){.extent = v->extent};
+    test->list = calloc(v->n / every + 2, sizeof *test->list);
+    if (!test->list)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < v->n; i++) {
+        struct seep_view *to = i % every ? &v->list[left++] : &test->list[test->n++];
+        *to = v->list[i];
+    }
+    v->n = left;
+    return 0;
+}
+
+int seep_views_copy(const struct seep_views *v, struct seep_views *out)
+{
+    *out = (struct seep_views){.extent = v->extent};
+    out->list = calloc(v->n + 1, sizeof *out->list);
+    if (!out->list)
+        return -SEEP_ENOMEM;
+    for (; out->n < v->n; out->n++) {
+        struct seep_view *view = &out->list[out->n];
+        *view = (struct seep_view){v->list[out->n].camera, strdup(v->list[out->n].photo)};
+        if (!view->photo)
+            return -SEEP_ENOMEM;
+    }
+    return 0;
+}
+
+int seep_views_thicken(struct seep_views *v, size_t n, uint64_t seed)
+{
+    struct seep_chance chance = {seed};
+    const size_t from = v->n_points;
+
+    if (n <= from || !from)
+        return 0;
+    float(*points)[3] = realloc(v->points, n * sizeof *points);
+    v->points = points ? points : v->points;
+    uint8_t(*colors)[3] = realloc(v->colors, n * sizeof *colors);
+    v->colors = colors ? colors : v->colors;
+    if (!points || !colors)
+        return -SEEP_ENOMEM;
+    for (; v->n_points < n; v->n_points++) {
+        size_t parent = seep_chance_below(&chance, from);
+        memcpy(colors[v->n_points], colors[parent], sizeof *colors);
+        for (int k = 0; k < 3; k++)
+            points[v->n_points][k] =
+                points[parent][k] + v->extent / 50 * (float)seep_chance_normal(&chance);
+    }
+    return 0;
+}
+
 void seep_views_fini(struct seep_views *v)
 {
     for (size_t i = 0; i < v->n; i++)

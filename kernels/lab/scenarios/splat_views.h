@@ -34,6 +34,22 @@ SEEP_MUST_CHECK int seep_views_read(const char *folder, const char *images, doub
                                     struct seep_error *err);
 void seep_views_fini(struct seep_views *views);
 
+/* Pictures of 1 / `divisor` the width and height, each at least a pixel wide; below 1 they are
+ * larger than the photos. */
+void seep_views_resize(struct seep_views *views, double divisor);
+
+/* Takes each `every`-th view out of `views` (the first one, too) and into *test, which has no
+ * points: the cameras that a model is tested on. 0, -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_views_hold_out(struct seep_views *views, size_t every,
+                                        struct seep_views *test);
+
+/* A copy without points. 0, -SEEP_ENOMEM. Free with _fini(), after a failure too. */
+SEEP_MUST_CHECK int seep_views_copy(const struct seep_views *views, struct seep_views *out);
+
+/* At least n points: those that lack lie around the others, a fiftieth of the extent away, drawn
+ * from `seed`. 0, -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_views_thicken(struct seep_views *views, size_t n, uint64_t seed);
+
 /* The rotation matrix of a quaternion w, x, y, z of any length but 0. */
 void seep_view_rotation(const double q[4], float rotation[3][3]);
 

@@ -44,6 +44,45 @@ TEST(large_photos_are_trained_on_smaller_and_their_cameras_with_them)
     seep_views_fini(&views);
 }
 
+TEST(pictures_of_another_size_show_the_same)
+{
+    static const double divisors[] = {2, 0.25, 1000};
+    const int widths[] = {WIDTH / 2, 4 * WIDTH, 1};
+
+    for (int i = 0; i < 3; i++) {
+        struct seep_views views = read_scene(all_pixels), before = read_scene(all_pixels);
+        seep_views_resize(&views, divisors[i]);
+        const struct seep_splat_camera *a = &before.list[3].camera, *b = &views.list[3].camera;
+        ck_assert_int_eq(b->width, widths[i]);
+        ck_assert_float_eq_tol(b->fx / (float)b->width, a->fx / (float)a->width, 1e-5f);
+        ck_assert_float_eq_tol(b->cy / (float)b->height, a->cy / (float)a->height, 1e-5f);
+        ck_assert_mem_eq(b->translation, a->translation, sizeof a->translation);
+        seep_views_fini(&before);
+        seep_views_fini(&views);
+    }
+}
+
+TEST(points_that_lack_lie_around_those_there_are)
+{
+    struct seep_views views = read_scene(all_pixels), before = read_scene(all_pixels);
+
+    ck_assert_int_eq(seep_views_thicken(&views, POINTS - 1, 1), 0);
+    ck_assert_uint_eq(views.n_points, POINTS);
+    ck_assert_int_eq(seep_views_thicken(&views, 5 * POINTS, 1), 0);
+    ck_assert_uint_eq(views.n_points, 5 * POINTS);
+    ck_assert_mem_eq(views.points, before.points, POINTS * sizeof *views.points);
+    for (size_t i = POINTS; i < views.n_points; i++) {
+        bool near = false;
+        for (size_t k = 0; k < POINTS; k++)
+            near |= fabsf(views.points[i][0] - before.points[k][0]) < views.extent / 5 &&
+                    fabsf(views.points[i][2] - before.points[k][2]) < views.extent / 5 &&
+                    memcmp(views.colors[i], before.colors[k], 3) == 0;
+        ck_assert(near);
+    }
+    seep_views_fini(&before);
+    seep_views_fini(&views);
+}
+
 /* ---- images_2, images_4, images_8 -------------------------------------------------------------
  */
 
@@ -252,8 +291,9 @@ static size_t index_of(const struct seep_views *views, const struct seep_camera 
     return (size_t)(camera->view - views->list);
 }
 
-static const enum seep_camera_policy policies[] = {SEEP_CAMERAS_EAGER, SEEP_CAMERAS_CACHED,
-                                                   SEEP_CAMERAS_EVICTING, SEEP_CAMERAS_ON_HOST};
+static const enum seep_camera_policy policies[] = {
+    SEEP_CAMERAS_EAGER,   SEEP_CAMERAS_CACHED,  SEEP_CAMERAS_EVICTING,
+    SEEP_CAMERAS_ON_HOST, SEEP_CAMERAS_DECODED, SEEP_CAMERAS_FLOATS_ON_HOST};
 
 TEST(an_epoch_shows_each_photo_once_and_its_own_picture, .to = N(policies))
 {
@@ -346,6 +386,45 @@ TEST(pictures_on_the_host_leave_none_on_the_device)
     seep_views_fini(&views);
 }
 
+/* It is gone from the disk, and its camera from the list. */
+TEST(a_photo_that_was_decoded_once_is_read_no_more)
+{
+    struct seep_views views = read_scene(all_pixels);
+    struct seep_cameras *cameras;
+    struct seep_camera *camera;
+    struct seep_error err = {0};
+
+    ck_assert_int_eq(seep_cameras_create(SEEP_CAMERAS_DECODED, &views, 3, stream, &cameras, &err),
+                     0);
+    for (size_t i = 0; i < 2 * PHOTOS; i++) {
+        ck_assert_int_eq(seep_cameras_pop(cameras, &camera, &err), 0);
+        if (i < PHOTOS)
+            ck_assert_int_eq(unlink(camera->view->photo), 0);
+        seep_cameras_give_back(cameras, camera);
+    }
+    seep_cameras_destroy(cameras);
+    seep_views_fini(&views);
+}
+
+TEST(each_fourth_view_is_held_out_and_a_copy_is_of_its_own)
+{
+    struct seep_views views = read_scene(all_pixels), before = read_scene(all_pixels), test, copy;
+
+    ck_assert_int_eq(seep_views_hold_out(&views, 4, &test), 0);
+    ck_assert_uint_eq(test.n, PHOTOS / 4);
+    ck_assert_uint_eq(views.n, PHOTOS - PHOTOS / 4);
+    for (size_t i = 0; i < test.n; i++)
+        ck_assert_str_eq(test.list[i].photo, before.list[4 * i].photo);
+    ck_assert_str_eq(views.list[0].photo, before.list[1].photo);
+    ck_assert_str_eq(views.list[3].photo, before.list[5].photo);
+    ck_assert_int_eq(seep_views_copy(&views, &copy), 0);
+    seep_views_fini(&views);
+    ck_assert_str_eq(copy.list[3].photo, before.list[5].photo);
+    seep_views_fini(&copy);
+    seep_views_fini(&test);
+    seep_views_fini(&before);
+}
+
 /* Loaded up front the job does not start, loaded when used it ends there; both say which photo. */
 TEST(a_photo_that_is_gone_is_an_error_that_names_it, .to = N(policies))
 {
@@ -356,7 +435,8 @@ TEST(a_photo_that_is_gone_is_an_error_that_names_it, .to = N(policies))
 
     ck_assert_int_eq(unlink(views.list[4].photo), 0);
     int rc = seep_cameras_create(policies[_i], &views, 3, stream, &cameras, &err);
-    bool up_front = policies[_i] == SEEP_CAMERAS_EAGER || policies[_i] == SEEP_CAMERAS_ON_HOST;
+    bool up_front = policies[_i] == SEEP_CAMERAS_EAGER || policies[_i] == SEEP_CAMERAS_ON_HOST ||
+                    policies[_i] == SEEP_CAMERAS_FLOATS_ON_HOST;
     ck_assert_int_eq(rc, up_front ? -SEEP_EIO : 0);
     for (size_t i = 0; i < PHOTOS && !rc; i++) {
         rc = seep_cameras_pop(cameras, &camera, &err);

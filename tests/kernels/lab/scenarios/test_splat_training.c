@@ -107,6 +107,105 @@ TEST(a_large_gaussian_is_split_into_two_smaller_ones_about_its_place)
     seep_views_fini(&views);
 }
 
+TEST(a_length_taken_for_its_logarithm_is_about_1_and_a_bound_brings_it_back)
+{
+    struct seep_views views = read_scene(1e9);
+    struct seep_gaussians g = gaussians_of(&views);
+    float largest, blown, scale = g.trained.scales[5][1];
+
+    ck_assert_int_eq(seep_gaussians_largest_scale(&g, &largest), 0);
+    ck_assert_float_lt(largest, 1);
+    ck_assert_float_le(scale, largest);
+    ck_assert_int_eq(seep_gaussians_mistake_scales(&g), 0);
+    ck_assert_float_eq(g.trained.parameters.log_scales[5][1], scale);
+    ck_assert_float_eq_tol(g.trained.scales[5][1], expf(scale), 1e-6f);
+    ck_assert_int_eq(seep_gaussians_largest_scale(&g, &blown), 0);
+    ck_assert_float_ge(blown, 1);
+    g.trained.scales[7][0] = largest / 2;
+    ck_assert_int_eq(seep_gaussians_clamp_scales(&g, largest), 0);
+    ck_assert_float_eq(g.trained.scales[5][1], largest);
+    ck_assert_float_eq(g.trained.scales[7][0], largest / 2);
+    ck_assert_float_eq_tol(expf(g.trained.parameters.log_scales[5][1]), largest, 1e-5f);
+    seep_gaussians_fini(&g);
+    seep_views_fini(&views);
+}
+
+TEST(the_transparent_go_with_all_their_rows)
+{
+    struct seep_views views = read_scene(1e9);
+    struct seep_gaussians g = gaussians_of(&views);
+    const size_t n = g.n;
+    size_t pruned;
+
+    for (size_t i = 0; i < n; i++) {
+        g.trained.parameters.logits[i] = mark(i, 0);
+        g.trained.second.sh[i * SH_FLOATS + 7] = mark(i, 7);
+        g.pull[i] = (float)i;
+        g.trained.opacities[i] = i % 3 ? 0.5f : 0.004f;
+    }
+    ck_assert_int_eq(seep_gaussians_prune(&g, 0.005f, &pruned), 0);
+    ck_assert_uint_eq(pruned, (n + 2) / 3);
+    ck_assert_uint_eq(g.n, n - pruned);
+    for (size_t i = 0; i < g.n; i++) {
+        size_t was = i / 2 * 3 + 1 + i % 2;
+        ck_assert_float_eq(g.trained.parameters.logits[i], mark(was, 0));
+        ck_assert_float_eq(g.trained.second.sh[i * SH_FLOATS + 7], mark(was, 7));
+        ck_assert_float_eq(g.pull[i], (float)was);
+    }
+    ck_assert_int_eq(seep_gaussians_prune(&g, 2, &pruned), 0); /* someone must stay */
+    ck_assert_uint_eq(pruned, 0);
+    seep_gaussians_fini(&g);
+    seep_views_fini(&views);
+}
+
+TEST(a_reset_leaves_nobody_opaque_and_their_moments_0)
+{
+    struct seep_views views = read_scene(1e9);
+    struct seep_gaussians g = gaussians_of(&views);
+
+    g.trained.first.logits[4] = 3;
+    g.trained.second.logits[4] = 3;
+    g.trained.parameters.logits[5] = -9;
+    g.trained.opacities[5] = 1e-4f;
+    ck_assert_int_eq(seep_gaussians_reset_opacities(&g), 0);
+    ck_assert_float_eq_tol(g.trained.opacities[4], 0.01f, 1e-6f);
+    ck_assert_float_eq_tol(1 / (1 + expf(-g.trained.parameters.logits[4])), 0.01f, 1e-6f);
+    ck_assert_float_eq(g.trained.first.logits[4], 0);
+    ck_assert_float_eq(g.trained.second.logits[4], 0);
+    ck_assert_float_eq(g.trained.opacities[5], 1e-4f);
+    ck_assert_float_eq(g.trained.parameters.logits[5], -9);
+    seep_gaussians_fini(&g);
+    seep_views_fini(&views);
+}
+
+TEST(a_model_comes_back_from_its_checkpoint_and_a_cut_one_is_refused)
+{
+    struct seep_views views = read_scene(1e9);
+    struct seep_gaussians g = gaussians_of(&views), back;
+    FILE *file = tmpfile();
+
+    ck_assert_ptr_nonnull(file);
+    for (size_t i = 0; i < g.n; i++)
+        g.trained.second.rotations[i][2] = mark(i, 2);
+    ck_assert_int_eq(seep_gaussians_checkpoint(&g, file), 0);
+    long bytes = ftell(file);
+    rewind(file);
+    ck_assert_int_eq(seep_gaussians_restore(file, stream, &back), 0);
+    ck_assert_uint_eq(back.n, g.n);
+    ck_assert_mem_eq(back.trained.parameters.sh, g.trained.parameters.sh,
+                     g.n * SH_FLOATS * sizeof(float));
+    ck_assert_mem_eq(back.trained.second.rotations, g.trained.second.rotations,
+                     g.n * sizeof *g.trained.second.rotations);
+    ck_assert_mem_eq(back.trained.opacities, g.trained.opacities, g.n * sizeof(float));
+    seep_gaussians_fini(&back);
+    ck_assert_int_eq(ftruncate(fileno(file), bytes - 1), 0);
+    rewind(file);
+    ck_assert_int_eq(seep_gaussians_restore(file, stream, &back), -SEEP_EIO);
+    fclose(file);
+    seep_gaussians_fini(&g);
+    seep_views_fini(&views);
+}
+
 TEST(there_are_never_fewer_and_never_more_than_twice_as_many)
 {
     struct seep_views views = read_scene(1e9);
@@ -184,10 +283,9 @@ TEST(how_pictures_are_kept_changes_nothing_that_is_learnt)
     static const struct {
         enum seep_camera_policy policy;
         bool carries;
-    } ways[] = {{SEEP_CAMERAS_CACHED, false},
-                {SEEP_CAMERAS_EVICTING, false},
-                {SEEP_CAMERAS_EVICTING, true},
-                {SEEP_CAMERAS_ON_HOST, false}};
+    } ways[] = {{SEEP_CAMERAS_CACHED, false},  {SEEP_CAMERAS_EVICTING, false},
+                {SEEP_CAMERAS_EVICTING, true}, {SEEP_CAMERAS_ON_HOST, false},
+                {SEEP_CAMERAS_DECODED, false}, {SEEP_CAMERAS_FLOATS_ON_HOST, false}};
     struct seep_views views = read_scene(1e9);
     struct seep_splat_result eager = train(&views, SEEP_CAMERAS_EAGER, false, 3, NULL);
 
@@ -269,10 +367,16 @@ TEST(the_scenario_runs_on_the_data_that_it_makes)
     ck_assert_int_eq(mkdir(data, 0777), 0);
     ck_assert_int_eq(seep_splat.make_data(data, 0.001, 1, &err), 0);
     for (size_t i = 0; seep_splat.variants[i].name; i++) {
-        double first = measured_of(seep_splat.variants[i].name, data, 0.001, 1, "psnr_first",
-                                   "psnr_last", &last);
-        ck_assert_double_gt(last, first);
+        const char *name = seep_splat.variants[i].name;
+        if (strncmp(name, "cat", 3) == 0 || strcmp(name, "preallocated") == 0)
+            continue; /* they have a suite of their own: nothing is trained */
+        double first = measured_of(name, data, 0.001, 1, "psnr_first", "psnr_last", &last);
+        /* 53 steps are too few to become opaque again after the reset. */
+        if (strcmp(name, "eager-eval") != 0)
+            ck_assert_double_gt(last, first);
     }
+    double usual = measured_of("pair-spike", data, 0.001, 1, "pairs_usual", "pairs_largest", &last);
+    ck_assert_double_gt(last, 16 * usual);
 }
 
 TEST(a_scene_keeps_the_seeds_ratio_of_pictures_to_gaussians_at_any_scale)
