@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_VARIANTS = 12, TEXT_BYTES = 2048 };
+enum { MOST_VARIANTS = 16, TEXT_BYTES = 2048 };
 
 /* Reports and measured figures, [variant]; with ' for ". */
 struct texts {
@@ -120,7 +120,7 @@ static const struct texts pointgroup = {
     " 'gaussians_first': 10, 'gaussians_last': 10, 'densifications': [], 'pass_bytes': 0,"         \
     " 'scratch_bytes': 0, 'gaussian_kept_bytes': 968, 'gaussian_pass_bytes': 50,"                  \
     " 'gaussian_scratch_bytes': 70, 'last_densification': 88, 'loss_first': 1, 'loss_last': 0.3,"  \
-    " 'psnr_first': 10, 'psnr_last': 20}"
+    " 'psnr_first': 10, 'psnr_last': 20, 'ssim_first': 0.3, 'ssim_last': 0.6}"
 #define HOST(peak, retained)                                                                       \
     "'spaces': {'host': {'peak_bytes': " peak ", 'retained_bytes': " retained                      \
     ", 'growth_bytes_per_step': {'value': 0}}}"
@@ -344,9 +344,12 @@ TEST(outcomes_in_which_all_holds_pass, .to = N(all))
 {
     make(all[_i]);
     all[_i]->scenario->judge(outcomes, all[_i]->scale, &rows);
-    char *text = json_dumps(rows.rows, JSON_INDENT(1));
-    ck_assert_msg(rows.n_failed == 0, "%s", text);
-    free(text);
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach (rows.rows, i, row)
+        ck_assert_msg(json_is_true(json_object_get(row, "pass")), "%s",
+                      json_string_value(json_object_get(row, "name")));
 }
 
 static bool failed_in(const char *name)

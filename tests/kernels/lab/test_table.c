@@ -21,6 +21,11 @@ static void print(printer *printed, const char *json)
     json_decref(rows);
 }
 
+static void print_verdicts(const json_t *rows, FILE *out)
+{
+    seep_table_print_verdicts(rows, 125.9, out);
+}
+
 static void tear_down(void)
 {
     free(text);
@@ -38,14 +43,16 @@ TEST(columns_are_all_keys_and_a_cell_that_a_row_lacks_is_empty)
 
 TEST(verdicts_are_counted_and_characters_not_bytes_make_the_width)
 {
-    print(seep_table_print_verdicts,
+    print(print_verdicts,
           "[{\"scenario\": \"s\", \"name\": \"size\", \"expected\": \"1 ± 2 %\","
           "  \"measured\": \"1\", \"pass\": true},"
           " {\"scenario\": \"s\", \"name\": \"é\", \"expected\": \"1\", \"measured\": \"ä\","
           "  \"pass\": false}]");
     ck_assert_str_eq(text, "PASS  s  size  1 ± 2 %  1\n"
                            "FAIL  s  é     1        ä\n"
-                           "1 of 2 rows pass\n");
+                           "\nrows that fail:\n"
+                           "FAIL  s  é     1        ä\n"
+                           "1 of 2 rows pass, in 2 min 5 s\n");
 }
 
 TEST(no_rows_are_no_columns_and_none_that_hold)
@@ -53,8 +60,8 @@ TEST(no_rows_are_no_columns_and_none_that_hold)
     print(seep_table_print, "[]");
     ck_assert_str_eq(text, "\n");
     tear_down();
-    print(seep_table_print_verdicts, "[]");
-    ck_assert_str_eq(text, "0 of 0 rows pass\n");
+    print(print_verdicts, "[]");
+    ck_assert_str_eq(text, "0 of 0 rows pass, in 2 min 5 s\n");
 }
 
 SUITE("table", .teardown = tear_down)
