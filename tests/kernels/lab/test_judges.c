@@ -131,6 +131,14 @@ static const struct texts pointgroup = {
 #define GROWN                                                                                      \
     "{'pattern': 'legitimate-growth', 'severity': 'info', 'plateau_step': 88, "                    \
     "'live_bytes': 9680}"
+#define REFUSED                                                                                    \
+    "{'out_of_memory': [{'asked_bytes': 1e9, 'reserved_bytes': 7.5e9, 'allocated_bytes': 6e9}],"   \
+    " 'devices': [{'capacity_bytes': 8e9}]}"
+#define DIES(reserved_at_half)                                                                     \
+    "{'capacity_bytes': 8e9, 'refused_bytes': 1e9, 'refused_reserved_bytes': 7.5e9,"               \
+    " 'refused_live_bytes': 6e9, 'gaussians_last': 4.2e6, 'gaussians_wanted': 4.4e6,"              \
+    " 'reserved_at_half_bytes': " reserved_at_half "}"
+#define CARD "{'spaces': {'device:0': {'peak_bytes': 7.9e9}, 'tensor:0': {'peak_bytes': 7.8e9}}}"
 static const struct texts splat = {
     &seep_splat,
     0.01,
@@ -145,9 +153,21 @@ static const struct texts splat = {
      "{" HOST("1e7", "5e6") ", " CAMERAS("1e6", "1") ", 'findings': [" GROWN "]}",
      "{" HOST("1.2e7", "7e6") ", " CAMERAS(
          "2e6", "2") ", 'findings': [{'pattern': 'carry-over', 'sites': ['S1', 'S2']}]}",
-     "{" CAMERAS("1e6",
-                 "1") ", 'findings': [{'pattern': 'eager-retention', 'live_bytes': 2.5e7}]}"},
-    {PICTURES, PICTURES, PICTURES, PICTURES, PICTURES},
+     "{" CAMERAS("1e6", "1") ", 'findings': [{'pattern': 'eager-retention', 'live_bytes': 2.5e7}],"
+                             " 'spaces': {'host': {'peak_bytes': 3e7}}}",
+     "{'findings': [{'pattern': 'eager-retention', 'live_bytes': 1e8}],"
+     " 'spaces': {'host': {'peak_bytes': 6e7}}}",
+     "{'findings': [{'pattern': 'first-touch-cache', 'count': 100, 'plateau_step': 99}]}",
+     "{'findings': [{'pattern': 'eager-retention', 'count': 250, 'live_bytes': 1.25e8}]}",
+     "{'findings': [{'pattern': 'size-spike', 'frame': {'function': 'bin'},"
+     " 'saving_bytes': 3610}]}",
+     "{}", REFUSED, REFUSED, CARD, CARD},
+    {PICTURES, PICTURES, PICTURES, PICTURES, PICTURES, "{}", "{}",
+     "{'cameras': 250, 'gaussians_last': 10, 'checkpoint_bytes': 7240, 'psnr_first': 10,"
+     " 'psnr_tested': 19}",
+     "{'pairs_largest': 950, 'pairs_usual': 50, 'tiles': 100, 'gaussians_last': 10}",
+     "{'pairs_largest': 100, 'pairs_usual': 50}", DIES("8e9"), DIES("2e9"),
+     "{'reserved_peak_bytes': 7.9e9}", "{'reserved_peak_bytes': 7.9e9}"},
 };
 
 static const struct texts *const all[] = {&minkowski, &featdepth, &maskrcnn, &pointgroup, &splat};
@@ -285,6 +305,28 @@ static const struct {
     {&splat, 2, false, "psnr_first", 19, "training raises PSNR"},
     {&splat, 2, false, "loss_last", 0.9, "training lowers the loss"},
     {&splat, 4, false, "psnr_last", 20.1, "the variants' results"},
+    {&splat, 2, false, "ssim_last", 0.3, "training raises SSIM"},
+    {&splat, 5, true, "findings.0.live_bytes", 5e7, "host-resident, bytes kept"},
+    {&splat, 5, true, "spaces.host.peak_bytes", 3e7, "host-resident, peak of the host"},
+    {&splat, 6, true, "findings.0.count", 90, "lazy-decoded: photos kept"},
+    {&splat, 6, true, "findings.0.plateau_step", 60, "lazy-decoded: step"},
+    {&splat, 7, false, "cameras", 240, "eager-eval: pictures kept"},
+    {&splat, 7, true, "findings.0.live_bytes", 1e8, "eager-eval : eager"},
+    {&splat, 7, false, "checkpoint_bytes", 9000, "eager-eval: checkpoint"},
+    {&splat, 7, false, "psnr_tested", 11, "eager-eval: PSNR"},
+    {&splat, 8, false, "tiles", 200, "over all there can be"},
+    {&splat, 8, false, "pairs_usual", 500, "pair-spike: most pairs of a step over those before"},
+    {&splat, 8, true, "findings.0.saving_bytes", 1000, "pair-spike: size-spike in bin"},
+    {&splat, 9, false, "pairs_largest", 900, "clamped: most pairs"},
+    {&splat, 10, false, "refused_bytes", 3e9, "cat: unused memory"},
+    {&splat, 11, false, "gaussians_last", 1e6, "cat-emptied: Gaussians there are"},
+    {&splat, 10, true, "out_of_memory.0.asked_bytes", 2e9, "cat: the refused request"},
+    {&splat, 10, true, "out_of_memory.0.reserved_bytes", 7e9, "cat: reserved then"},
+    {&splat, 11, true, "out_of_memory.0.allocated_bytes", 7e9, "cat-emptied: live then"},
+    {&splat, 11, true, "devices.0.capacity_bytes", 9e9, "cat-emptied: capacity"},
+    {&splat, 12, true, "spaces.tensor:0.peak_bytes", 6e9, "cat-expandable: most reserved over"},
+    {&splat, 13, false, "reserved_peak_bytes", 7e9, "preallocated: most reserved, seep"},
+    {&splat, 10, false, "reserved_at_half_bytes", 3e9, "reserved with half"},
 };
 
 static struct seep_outcome outcomes[MOST_VARIANTS + 1];
