@@ -207,6 +207,9 @@ static void note_jobs(struct verification *v)
             seep_gate_check_note(&v->check, "%s: %s process %.0f: %s", names[i],
                                  seep_get_text(process, "role", ""),
                                  seep_get_number(process, "pid"), seep_get_exit_text(process));
+        if (seep_compare_ran_out(reports[i]))
+            seep_gate_check_note(&v->check, "%s: it ran out of memory after %.0f %ss", names[i],
+                                 seep_get_number(job, "steps"), seep_get_step_unit(job));
         if (seep_get_all_left_out(reports[i]) > 0)
             seep_gate_check_note(&v->check,
                                  "%s: %.0f more findings are not listed, so they are not compared",

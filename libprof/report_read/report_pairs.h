@@ -61,9 +61,14 @@ json_t *seep_compare_spaces(const json_t *before, const json_t *after);
 /* A number that is the same for findings which the second comparison above treats as the same. */
 uint64_t seep_compare_fingerprint(const json_t *finding);
 
+/* Whether the job failed after it had run out of memory: it may have had fewer steps than another
+ * run. */
+bool seep_compare_ran_out(const json_t *report);
+
 /* Whether both are runs of one job: the same script, module or program (arguments may differ), the
- * same source of steps, step counts that differ by at most a tenth (unless steps are time slices),
- * and as many ranks. Returns 0, or -SEEP_EINVAL with the difference in *err. */
+ * same source of steps, step counts that differ by at most a tenth (unless steps are time slices,
+ * or the shorter run ran out of memory), and as many ranks. Returns 0, or -SEEP_EINVAL with the
+ * difference in *err. */
 SEEP_MUST_CHECK int seep_compare_jobs(const json_t *before, const json_t *after,
                                       struct seep_error *err);
 
@@ -72,8 +77,8 @@ SEEP_MUST_CHECK int seep_compare_jobs(const json_t *before, const json_t *after,
 SEEP_MUST_CHECK int seep_compare_usable(const json_t *report, bool allow_incomplete,
                                         struct seep_error *err);
 
-/* Whether a report's steps were enough to measure growth at all: with fewer, a report without
- * findings proves nothing. Returns 0, or -SEEP_ENODATA with *err. */
+/* Whether a report's steps were enough to measure growth at all, or the job ran out of memory: with
+ * fewer, a report without findings proves nothing. Returns 0, or -SEEP_ENODATA with *err. */
 SEEP_MUST_CHECK int seep_compare_long_enough(const json_t *report, struct seep_error *err);
 
 #endif

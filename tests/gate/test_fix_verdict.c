@@ -132,6 +132,41 @@ TEST(runs_that_cannot_be_compared_are_refused)
     ck_assert_ptr_nonnull(strstr(err.text, "before: the job still runs"));
 }
 
+/* Ends a report's trainer with a status, after so many steps. */
+static void ends(json_t *its, int status, int steps)
+{
+    json_object_set_new(json_array_get(json_object_get(its, "processes"), 0), "exit",
+                        json_pack("{s:s, s:i}", "kind", "exit", "value", status));
+    json_object_set_new(json_object_get(its, "job"), "steps", json_integer(steps));
+}
+
+/* What ran out of memory has fewer steps, too few to see growth in; caught, it went on. */
+TEST(a_run_that_ran_out_of_memory_may_be_shorter, .to = 4)
+{
+    static const struct {
+        bool first_dies;
+        int status, rc;
+        const char *verdict;
+    } runs[] = {{true, 1, 0, "fixed"},
+                {false, 1, 0, "not-fixed"},
+                {true, 0, -SEEP_EINVAL, ""},
+                {false, 0, -SEEP_EINVAL, ""}};
+    json_t *dies = runs[_i].first_dies ? base : report;
+
+    add_finding(dies, "out-of-memory", "pressure", "forward", 5, 1 << 20);
+    ends(dies, runs[_i].status, 12);
+    if (runs[_i].status)
+        json_object_del(json_object_get(json_object_get(dies, "spaces"), "host"),
+                        "growth_bytes_per_step");
+    ck_assert_int_eq(seep_verify(base, report, false, &check, &err), runs[_i].rc);
+    if (runs[_i].rc)
+        return;
+    ck_assert_str_eq(seep_get_text(check, "verdict", ""), runs[_i].verdict);
+    char *notes = json_dumps(json_object_get(check, "notes"), 0);
+    ck_assert_ptr_nonnull(strstr(notes, "it ran out of memory after 12 steps"));
+    free(notes);
+}
+
 /* ---- diff ----------------------------------------------------------------------------------- */
 
 TEST(a_difference_lists_what_changed_largest_first)
