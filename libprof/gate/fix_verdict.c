@@ -46,10 +46,18 @@ static void choose_what_counts(struct verification *v)
     v->counts_new = worst > INFO ? INFO : RETENTION;
 }
 
+/* Pressure, but a job that dies of it is not fixed. */
+static bool is_out_of_memory(const json_t *finding)
+{
+    return strcmp(seep_get_text(finding, "pattern", ""), "out-of-memory") == 0;
+}
+
 /* Gone: no longer there, now only a remark, a leak or retention that has become mere pressure of
  * another pattern, or held by a container that no longer grows. */
 static bool is_gone(const struct verification *v, const json_t *before, const json_t *after)
 {
+    if (is_out_of_memory(after))
+        return false;
     if (!counts(after, v->counts) || seep_fix_holder_stopped(before, after))
         return true;
     return seep_get_severity(before) < PRESSURE && seep_get_severity(after) == PRESSURE &&
@@ -67,7 +75,7 @@ static void judge_pair(struct verification *v, json_t *pair)
             seep_gate_check_note(&v->check, "%s no longer grows", seep_get_holder_name(after));
         state = gone ? "vanished" : "remains";
         *(gone ? &v->n_vanished : &v->n_remaining) += 1;
-    } else if (counts(after, v->counts_new)) {
+    } else if (counts(after, v->counts_new) || is_out_of_memory(after)) {
         state = "new";
         v->n_new++;
     }

@@ -13,6 +13,8 @@ static const struct {
     {"unbounded-growth", "leak", "unbounded-growth", "leak", 0, "not-fixed"},
     {"unbounded-growth", "leak", "first-touch-cache", "retention", 0, "not-fixed"},
     {"unbounded-growth", "leak", "legitimate-growth", "info", 0, "fixed"},
+    {"unbounded-growth", "leak", "out-of-memory", "pressure", 0, "not-fixed"},
+    {"allocator-cache", "pressure", "out-of-memory", "pressure", 0, "not-fixed"},
     {"eager-retention", "retention", "worker-multiplication", "pressure", 0, "fixed"},
     {"worker-multiplication", "pressure", "worker-multiplication", "pressure", 0, "not-fixed"},
     {"worker-multiplication", "pressure", NULL, NULL, 0, "fixed"},
@@ -165,6 +167,15 @@ TEST(a_run_that_ran_out_of_memory_may_be_shorter, .to = 4)
     char *notes = json_dumps(json_object_get(check, "notes"), 0);
     ck_assert_ptr_nonnull(strstr(notes, "it ran out of memory after 12 steps"));
     free(notes);
+}
+
+/* At another line than what vanished. */
+TEST(a_new_out_of_memory_is_no_fix)
+{
+    add_finding(base, "unbounded-growth", "leak", "load", 5, 1 << 20);
+    add_finding(report, "out-of-memory", "pressure", "forward", 50, 1 << 20);
+    ck_assert_int_eq(seep_verify(base, report, false, &check, &err), 0);
+    ck_assert_str_eq(seep_get_text(check, "verdict", ""), "not-fixed");
 }
 
 /* ---- diff ----------------------------------------------------------------------------------- */

@@ -107,6 +107,8 @@ static const struct seep_fix fixes[] = {
      .least_scale = 0.01,
      .on_host = true},
     {.before = "pair-spike", .after = "clamped", .vanishes = "size-spike"},
+    {.before = "cat", .after = "cat-expandable", .vanishes = "out-of-memory"},
+    {.before = "cat", .after = "preallocated", .vanishes = "out-of-memory"},
     {0},
 };
 
