@@ -78,10 +78,12 @@ WITH_CUDA := $(or $(CUDA_ON_CPU),$(if $(NO_CUDA),,$(if $(NVCC),1,$(if $(filter 1
 CUDA_ON_CPU_FLAGS := -Itests/cuda_on_cpu -Wno-unknown-pragmas -Wno-shadow \
 	$(if $(findstring address,$(SAN)),-fsanitize-sections=cuda_shared)
 # Machine code for the GPU generations in use, as far as nvcc knows them, and PTX for those between them and for later
-# ones. Each generation takes as long as the first: CUDA_ARCH=90 builds for one.
+# ones. Each takes as long as the first, so by default there is one of each major number, which runs on later minor ones;
+# CUDA_ARCH=all has code for each, CUDA_ARCH=90 for one.
 NVCC_KNOWS := $(if $(filter 1,$(WITH_CUDA)),$(patsubst sm_%,%,$(shell $(NVCC) --list-gpu-code 2>/dev/null)))
-CUDA_ARCH ?= $(or $(filter $(NVCC_KNOWS),75 80 86 89 90 100 120 121),80 90)
-NVCC_ARCH = $(foreach a,$(CUDA_ARCH),-gencode 'arch=compute_$(a)$(comma)code=[sm_$(a)$(comma)compute_$(a)]')
+CUDA_ARCH ?= $(or $(filter $(NVCC_KNOWS),75 80 90 100 120),80 90)
+CUDA_ALL := $(filter $(NVCC_KNOWS),75 80 86 89 90 100 120 121)
+NVCC_ARCH = $(foreach a,$(if $(filter all,$(CUDA_ARCH)),$(CUDA_ALL),$(CUDA_ARCH)),-gencode 'arch=compute_$(a)$(comma)code=[sm_$(a)$(comma)compute_$(a)]')
 NVCC_FLAGS := -std=c++17 -O3 -lineinfo -Xcompiler -fvisibility=hidden,-Wall,-Wextra
 CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_static -lrt -ldl -lstdc++)
 

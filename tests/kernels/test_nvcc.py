@@ -50,14 +50,18 @@ class Nvcc(unittest.TestCase):
                     self.assertLessEqual(int(spilt), 16)
 
     def test_make_builds_for_the_generations_that_nvcc_knows(self):
-        env = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-        with tempfile.TemporaryDirectory() as build:
-            planned = subprocess.run(
-                ["make", "-n", "V=1", "CUDA=1", "NVCC=" + NVCC, "BUILD=" + build, build + "/obj/kernels/compute/stream_cuda.cu.o"],
-                cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout
-        code = set(re.findall(r"\[(sm_\d+),compute_", planned))
-        self.assertEqual(code, {"sm_" + n for n in "75 80 86 89 90 100 120 121".split()} & set(KNOWN))
-        self.assertTrue(all("compute_%s]" % sm[3:] in planned for sm in code), planned)
+        env = {name: value for name, value in os.environ.items()
+               if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CUDA_ARCH")}
+        for options, wanted in (((), "75 80 90 100 120"), (("CUDA_ARCH=all",), "75 80 86 89 90 100 120 121"),
+                                (("CUDA_ARCH=90",), "90")):
+            with self.subTest(options), tempfile.TemporaryDirectory() as build:
+                planned = subprocess.run(
+                    ["make", "-n", "V=1", "CUDA=1", "NVCC=" + NVCC, "BUILD=" + build, *options,
+                     build + "/obj/kernels/compute/stream_cuda.cu.o"],
+                    cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout
+                code = set(re.findall(r"\[(sm_\d+),compute_", planned))
+                self.assertEqual(code, {"sm_" + n for n in wanted.split()} & set(KNOWN))
+                self.assertTrue(all("compute_%s]" % sm[3:] in planned for sm in code), planned)
 
 
 if __name__ == "__main__":
