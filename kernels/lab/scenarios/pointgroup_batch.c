@@ -69,6 +69,8 @@ static int collate_merge(const struct seep_pointgroup_piece pieces[SEEP_POINTGRO
     seep_pointgroup_place_points(&out->points, out->blocks[0], out->n_points);
     for (size_t s = 0; s < SEEP_POINTGROUP_BATCH; s++) {
         const struct seep_pointgroup_piece *from = &pieces[s];
+        if (!from->n)
+            continue; /* the last batch of a pass is smaller */
         memcpy(out->points.locs + at, from->p.locs, from->n * sizeof *from->p.locs);
         memcpy(out->points.labels + at, from->p.labels, from->n * sizeof *from->p.labels);
         memcpy(out->points.xyz + at, from->p.xyz, from->n * sizeof *from->p.xyz);
