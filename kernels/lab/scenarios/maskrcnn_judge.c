@@ -80,7 +80,10 @@ static void judge_level(const struct seep_outcome *o, const struct place *place,
     char name[128];
 
     for (size_t i = 0; i < sizeof points / sizeof *points && place->keeps; i++) {
-        double kept = kept_around(o->report, place->space, points[i].from * n, points[i].to * n);
+        const double from = points[i].from * n, last = seep_rows_number(o->report, "job.steps");
+        /* After its last step the job frees all. */
+        const double to = last > from ? fmin(points[i].to * n, last - 1) : points[i].to * n;
+        double kept = kept_around(o->report, place->space, from, to);
         snprintf(name, sizeof name, "%s: %s that the dataset owns on %s %s", o->variant->name,
                  place->what, place->space, points[i].name);
         seep_rows_add_near(rows, name, kept, points[i].share * all, points[i].tolerance, "MB");
