@@ -92,7 +92,10 @@ bool seep_job_merge_prepare(struct seep_job_merge *m, const struct seep_run_opti
         seep_complain(
             "--merge has no effect: seep-mpi is neither beside seep nor in PATH: build it "
             "where mpicc is, or use `seep merge` when the job has ended");
-    else if ((m->environment = copy_environment()))
+    else if (!(m->environment = copy_environment()))
+        seep_complain("--merge has no effect: not enough memory: use `seep merge` when the job has "
+                      "ended");
+    else
         return true;
     return false;
 }

@@ -184,13 +184,7 @@ static int replace_array(const struct densification *d, const struct seep_gaussi
 
     if (!rc && array->kind != SEEP_GAUSSIAN_SCRATCH)
         rc = copy_rows(d, array, old, values);
-    if (rc) {
-        seep_stream_free(g->stream, values);
-        return rc;
-    }
-    seep_gaussian_array_set(array, values);
-    seep_stream_free(g->stream, old);
-    return 0;
+    return seep_gaussian_array_settle(array, rc, g->stream, values);
 }
 
 int seep_gaussians_densify(struct seep_gaussians *g, size_t n_new, float extent, uint64_t seed)

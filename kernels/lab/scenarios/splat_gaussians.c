@@ -62,6 +62,17 @@ void seep_gaussian_array_set(const struct seep_gaussian_array *array, void *valu
     memcpy(array->pointer, &values, sizeof values);
 }
 
+int seep_gaussian_array_settle(const struct seep_gaussian_array *array, int rc,
+                               struct seep_stream *stream, void *values)
+{
+    void *old = seep_gaussian_array_get(array);
+
+    if (!rc)
+        seep_gaussian_array_set(array, values);
+    seep_stream_free(stream, rc ? values : old);
+    return rc;
+}
+
 __attribute__((noinline)) int seep_gaussian_array_make(const struct seep_gaussian_array *array,
                                                        size_t n, struct seep_stream *stream,
                                                        void **values)

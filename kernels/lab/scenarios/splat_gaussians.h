@@ -92,4 +92,9 @@ void seep_gaussian_array_set(const struct seep_gaussian_array *array, void *valu
 SEEP_MUST_CHECK int seep_gaussian_array_make(const struct seep_gaussian_array *array, size_t n,
                                              struct seep_stream *stream, void **values);
 
+/* Once they are filled: they take the place of the array's values, which are freed; or, where that
+ * failed with `rc`, they are freed themselves. Returns rc. */
+int seep_gaussian_array_settle(const struct seep_gaussian_array *array, int rc,
+                               struct seep_stream *stream, void *values);
+
 #endif

@@ -59,18 +59,12 @@ static int copy_kept(const struct seep_gaussians *g, const struct seep_gaussian_
 static int keep_rows(struct seep_gaussians *g, const struct seep_gaussian_array *array,
                      const uint32_t *kept, size_t n_kept)
 {
-    void *values, *old = seep_gaussian_array_get(array);
+    void *values;
     int rc = seep_gaussian_array_make(array, n_kept, g->stream, &values);
 
     if (!rc && array->kind != SEEP_GAUSSIAN_SCRATCH)
         rc = copy_kept(g, array, kept, n_kept, values);
-    if (rc) {
-        seep_stream_free(g->stream, values);
-        return rc;
-    }
-    seep_gaussian_array_set(array, values);
-    seep_stream_free(g->stream, old);
-    return 0;
+    return seep_gaussian_array_settle(array, rc, g->stream, values);
 }
 
 /* Indices of those that stay. */
