@@ -1,4 +1,5 @@
 """The page of `seep view` with a hundred thousand sites: little is drawn, and little is looked at."""
+import os
 import re
 import unittest
 
@@ -44,15 +45,21 @@ class Large(PageCase):
             return [() => draw(callersTree(all, "both")), () => draw(calleesTree(all, "both")),
                 () => linesInOrder("", "", "line", true), () => linesInOrder("load", "", "peak_bytes", true),
                 () => bySites(HOST, rowsOf("seconds"), site.role), () => searchFrames("load", weight, "both")].map(best);"""
-        times = []
-        for n in (10000, 100000):
-            path = self.path("grown_%d.html" % n)
+        least = [[float("inf")] * 6, [float("inf")] * 6]
+        for _ in range(6):  # what else the machine does only adds to a time: the least of each is kept
+            for kept, n in zip(least, (10000, 100000)):
+                self.browser.open(self.grown(n), "#flame")
+                kept[:] = map(min, kept, self.browser.run(timed))
+            if all(many < 40 * max(few, 5) for few, many in zip(*least)):
+                return
+        self.fail("\n".join("act %d: %.1f and %.1f ms" % (act, few, many) for act, (few, many) in enumerate(zip(*least))))
+
+    def grown(self, n):
+        path = self.path("grown_%d.html" % n)
+        if not os.path.exists(path):
             with open(self.page(), encoding="utf-8") as f, open(path, "w", encoding="utf-8") as out:
                 out.write(blown_up(f.read(), n))
-            self.browser.open(path, "#flame")
-            times.append(self.browser.run(timed))
-        for act, (few, many) in enumerate(zip(*times)):
-            self.assertLess(many, 40 * max(few, 5), "act %d: %.1f and %.1f ms" % (act, few, many))
+        return path
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ static struct conduct {
 } * seen;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int owner; /* the process that `seen` is of */
+static int owner;   /* the process that `seen` is of */
+static int starter; /* the one that makes it, or made it */
 static uint64_t delay_us;
 static bool visible;
 
@@ -44,26 +45,38 @@ static int this_process(void)
 static void start(void)
 {
     bool again = owner;
+    pthread_mutex_init(&lock, NULL);
     seen = raw_map(sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED);
     if (!seen)
         abort();
-    owner = this_process();
     delay_us = standin_number_of("STANDIN_DELAY_US", 0);
     visible = standin_number_of("STANDIN_VISIBLE", 0);
     if (again)
         standin_forget();
+    __atomic_store_n(&owner, this_process(), __ATOMIC_RELEASE);
+}
+
+/* The first of a process's threads starts, and the others wait for it. */
+static void start_once(void)
+{
+    int self = this_process(), before = __atomic_load_n(&starter, __ATOMIC_ACQUIRE);
+    if (before != self && __atomic_compare_exchange_n(&starter, &before, self, false,
+                                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        start();
+    while (__atomic_load_n(&owner, __ATOMIC_ACQUIRE) != self)
+        raw(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 }
 
 /* A child of fork() that finds no context of its parent's has nothing of it, and starts afresh. */
 static bool is_forked(void)
 {
-    if (this_process() == owner)
+    int self = this_process(), of = __atomic_load_n(&owner, __ATOMIC_ACQUIRE);
+    if (self == of)
         return false;
-    for (int i = 0; owner && i < STANDIN_MOST_DEVICES; i++)
-        if (standin_has_context(i))
-            return true;
-    pthread_mutex_init(&lock, NULL);
-    start();
+    for (int i = 0; of && i < STANDIN_MOST_DEVICES; i++)
+        if (standin_has_context(i)) /* unless another thread has just started, and made it */
+            return __atomic_load_n(&owner, __ATOMIC_ACQUIRE) != self;
+    start_once();
     return false;
 }
 
