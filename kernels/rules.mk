@@ -2,7 +2,7 @@
 # headers include each other by name alone: they are one folder, seep/, which needs no other.
 KERNELS_SONAME := libseep-kernels.so.0
 PUBLIC_HEADERS := libprof/base/error.h kernels/compute/stream.h kernels/voxels/voxelize.h \
-	$(patsubst %,kernels/splat/%.h,splat splat_adam splat_loss splat_scales) \
+	$(patsubst %,kernels/splat/%.h,splat splat_adam splat_loss splat_scales splat_ssim) \
 	$(patsubst %,kernels/formats/%.h,ply ply_types gaussian_ply colmap colmap_types nerf nerf_types scannet scannet_types \
 	coco coco_types image image_types npy npz)
 # What times the kernels, or is what they are held against, stays in seep-lab.

@@ -124,6 +124,18 @@ int seep_splat_loss(const float *image, const float *target, size_t n_values, fl
                               stream);
 }
 
+int seep_splat_ssim(const float *image, const float *target, int width, int height, float weight,
+                    float *image_grad, double *ssim, void *scratch, size_t *scratch_bytes,
+                    struct seep_stream *stream)
+{
+    if (!stream || !scratch_bytes || !seep_scratch_aligned(stream, scratch) || width < 1 ||
+        height < 1 || width > MAX_SIDE || height > MAX_SIDE ||
+        (scratch && (!image || !target || !ssim)))
+        return -SEEP_EINVAL;
+    return TWIN(stream, ssim)(image, target, width, height, weight, image_grad, ssim, scratch,
+                              scratch_bytes, stream);
+}
+
 struct seep_splat_rates seep_splat_rates_of_paper(float extent)
 {
     return (struct seep_splat_rates){.means = 1.6e-4f * extent,

@@ -1,5 +1,5 @@
-/* The twins behind splat.h, splat_loss.h and splat_adam.h. The dispatcher has checked all
- * arguments: a twin sees no NULL except for scratch (and gradients' means2d), and no camera or
+/* The twins behind splat.h, splat_loss.h, splat_ssim.h and splat_adam.h. The dispatcher has checked
+ * all arguments: a twin sees no NULL except for scratch (and gradients' means2d), and no camera or
  * count out of bounds. Both twins and the double-precision reference compute what is written below.
  * The reference uses the textbook's formulas, which are the same in exact arithmetic, and omits the
  * bounds by e, which change lists but not the picture: there hx = hy = r. */
@@ -9,6 +9,7 @@
 #include "kernels/splat/splat.h"
 #include "kernels/splat/splat_adam.h"
 #include "kernels/splat/splat_loss.h"
+#include "kernels/splat/splat_ssim.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,6 +66,10 @@ extern "C" {
     SEEP_MUST_CHECK int seep_splat_loss_##suffix(                                                  \
         const float *image, const float *target, size_t n_values, float *image_grad,               \
         struct seep_splat_loss *out, void *scratch, size_t *scratch_bytes,                         \
+        struct seep_stream *stream);                                                               \
+    SEEP_MUST_CHECK int seep_splat_ssim_##suffix(                                                  \
+        const float *image, const float *target, int width, int height, float weight,              \
+        float *image_grad, double *ssim, void *scratch, size_t *scratch_bytes,                     \
         struct seep_stream *stream);                                                               \
     SEEP_MUST_CHECK int seep_splat_adam_##suffix(                                                  \
         size_t n, int sh_stride, const struct seep_splat_gradients *gradients,                     \

@@ -123,9 +123,6 @@ static int add_ssim(struct seep_splat_pass *pass, const float *target, float *gr
     void *scratch = NULL;
     size_t bytes = 0;
 
-    pass->ssim = NAN;
-    if (seep_stream_device(pass->stream) != SEEP_DEVICE_CPU)
-        return 0;
     int rc = seep_splat_ssim(pass->picture.image, target, c->width, c->height, ssim_weight,
                              gradient, &pass->ssim, NULL, &bytes, pass->stream);
     if (!rc)

@@ -1,11 +1,8 @@
 /* Structural similarity against plain loops in double precision, its gradient against differences.
  */
 #include "kernels/splat/splat_ssim.h"
+#include "tests/kernels/splat/raster_fixture.h"
 #include "tests/suite.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* By the definition: the window of each pixel, values beyond the edge are 0. */
 static double plain_ssim(const float *a, const float *b, int width, int height)
@@ -43,27 +40,44 @@ static float random_value(void)
     return (float)rand() / (float)RAND_MAX;
 }
 
-static double ssim_of(const float *a, const float *b, int width, int height, float weight,
-                      float *grad, unsigned n_threads)
+static void *on_stream(struct seep_stream *stream, const void *from, size_t bytes)
 {
-    struct seep_stream *stream;
-    size_t bytes = 0;
-    double ssim;
+    void *to;
 
-    ck_assert_int_eq(seep_stream_create_cpu(n_threads, &stream), 0);
-    ck_assert_int_eq(
-        seep_splat_ssim(a, b, width, height, weight, grad, &ssim, NULL, &bytes, stream), 0);
+    ck_assert_int_eq(seep_stream_alloc(stream, bytes, &to), 0);
+    ck_assert_int_eq(seep_stream_upload(stream, to, from, bytes), 0);
+    return to;
+}
+
+static double ssim_of(const float *a, const float *b, int width, int height, float weight,
+                      float *grad, int kind)
+{
+    struct seep_stream *stream = make_stream(kind);
+    size_t n = (size_t)width * (size_t)height * 3 * sizeof *a, bytes = 0;
+    float *there[] = {on_stream(stream, a, n), on_stream(stream, b, n),
+                      grad ? on_stream(stream, grad, n) : NULL};
+    double ssim, none;
+
+    ck_assert_int_eq(seep_splat_ssim(there[0], there[1], width, height, weight, there[2], &ssim,
+                                     NULL, &bytes, stream),
+                     0);
     /* To the byte, and holding nothing that would be an answer. */
-    void *scratch = malloc(bytes);
-    memset(scratch, 0xff, bytes);
-    ck_assert_int_eq(
-        seep_splat_ssim(a, b, width, height, weight, grad, &ssim, scratch, &bytes, stream), 0);
+    void *noise = malloc(bytes);
+    memset(noise, 0xff, bytes);
+    void *scratch = on_stream(stream, noise, bytes);
+    ck_assert_int_eq(seep_splat_ssim(there[0], there[1], width, height, weight, there[2], &ssim,
+                                     scratch, &bytes, stream),
+                     0);
     bytes--;
-    double none;
-    ck_assert_int_eq(
-        seep_splat_ssim(a, b, width, height, weight, grad, &none, scratch, &bytes, stream),
-        -SEEP_EINVAL);
-    free(scratch);
+    ck_assert_int_eq(seep_splat_ssim(there[0], there[1], width, height, weight, there[2], &none,
+                                     scratch, &bytes, stream),
+                     -SEEP_EINVAL);
+    if (grad)
+        ck_assert_int_eq(seep_stream_download(stream, grad, there[2], n), 0);
+    for (int k = 0; k < 3; k++)
+        seep_stream_free(stream, there[k]);
+    seep_stream_free(stream, scratch);
+    free(noise);
     seep_stream_destroy(stream);
     return ssim;
 }
@@ -87,17 +101,20 @@ TEST(it_is_that_of_plain_loops, .to = N(sizes))
     srand(7);
     draw(a, b, n);
     double want = plain_ssim(a, b, width, height);
-    double one = ssim_of(a, b, width, height, 0, NULL, 1);
-    ck_assert_double_eq_tol(one, want, 1e-5);
-    ck_assert_double_eq(ssim_of(a, b, width, height, 0, NULL, 5), one);
-    ck_assert_double_eq_tol(ssim_of(a, a, width, height, 0, NULL, 2), 1, 1e-5);
+    for (int kind = 0; kind < n_streams(); kind++) {
+        double one = ssim_of(a, b, width, height, 0, NULL, kind);
+        ck_assert_double_eq_tol(one, want, 1e-5);
+        ck_assert_double_eq(ssim_of(a, b, width, height, 0, NULL, kind == CPU_1 ? CPU_3 : kind),
+                            one);
+        ck_assert_double_eq_tol(ssim_of(a, a, width, height, 0, NULL, kind), 1, 1e-5);
+    }
     free(a);
     free(b);
 }
 
-TEST(its_gradient_is_that_of_differences_and_joins_the_other_losss, .to = N(sizes))
+static void check_gradient(int width, int height, int kind)
 {
-    int width = sizes[_i][0], height = sizes[_i][1], n = width * height * 3;
+    int n = width * height * 3;
     float *a = malloc((size_t)n * sizeof *a), *b = malloc((size_t)n * sizeof *b);
     float *grad = malloc((size_t)n * sizeof *grad);
     const double step = 1e-3;
@@ -107,7 +124,7 @@ TEST(its_gradient_is_that_of_differences_and_joins_the_other_losss, .to = N(size
     draw(a, b, n);
     for (int i = 0; i < n; i++)
         grad[i] = 1e-3f * (float)(i % 7);
-    (void)ssim_of(a, b, width, height, weight, grad, 3);
+    (void)ssim_of(a, b, width, height, weight, grad, kind);
     for (int i = 0; i < n; i += 1 + n / 40) {
         float value = a[i];
         a[i] = value + (float)step;
@@ -124,13 +141,18 @@ TEST(its_gradient_is_that_of_differences_and_joins_the_other_losss, .to = N(size
     free(grad);
 }
 
-TEST(no_picture_is_refused)
+TEST(its_gradient_is_that_of_differences_and_joins_the_other_losss, .to = N(sizes))
 {
-    struct seep_stream *stream;
+    for (int kind = 0; kind < n_streams(); kind++)
+        check_gradient(sizes[_i][0], sizes[_i][1], kind);
+}
+
+TEST(no_picture_is_refused, .to = n_streams())
+{
+    struct seep_stream *stream = make_stream(_i);
     size_t bytes = 0;
     double ssim;
 
-    ck_assert_int_eq(seep_stream_create_cpu(1, &stream), 0);
     ck_assert_int_eq(seep_splat_ssim(NULL, NULL, 0, 5, 0, NULL, &ssim, NULL, &bytes, stream),
                      -SEEP_EINVAL);
     ck_assert_int_eq(seep_splat_ssim(NULL, NULL, 5, 16385, 0, NULL, &ssim, NULL, &bytes, stream),
