@@ -50,4 +50,11 @@ SEEP_MUST_CHECK int seep_sparse_training_run(const struct seep_sparse_plan *plan
                                              struct seep_sparse_outcome *outcome,
                                              struct seep_error *err);
 
+/* One step with a batch of that size where nothing has been before: on plan->gpu with plan->cure,
+ * but without memory and without a word. Sets fits_alone and need_bytes of *out. 0, -SEEP_ENOMEM.
+ */
+SEEP_MUST_CHECK int seep_sparse_step_alone(const struct seep_sparse_plan *plan,
+                                           struct seep_sparse_size size, bool trains,
+                                           struct seep_sparse_outcome *out, struct seep_error *err);
+
 #endif
