@@ -20,7 +20,8 @@ from tests.cli.lab_case import LAB, LabCase
 from tests.e2e.support import ROOT, job_env, kill_session, needs, session_members
 
 SCENARIOS = ("pointgroup", "minkowski", "maskrcnn", "splat", "featdepth")
-MINKOWSKI = ("none", "empty-every-10", "empty-every-step", "expandable", "padded", "ddp", "roomy", "roomy-expandable")
+MINKOWSKI = ("none", "empty-every-10", "empty-every-step", "expandable", "padded", "ddp", "roomy", "roomy-expandable",
+             "roomy-largest-first")
 KINDS = ("colmap", "colmap-text", "nerf", "ply", "scannet", "coco")
 
 

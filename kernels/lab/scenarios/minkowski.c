@@ -26,6 +26,7 @@ enum {
     DDP,
     ROOMY,
     ROOMY_EXPANDABLE,
+    ROOMY_LARGEST_FIRST,
     N_VARIANTS
 };
 
@@ -56,16 +57,18 @@ static const struct seep_variant variants[] = {
                .summary = "as none, on a GPU half as large again: seep warns before it is full",
                .pattern = "allocator-cache",
                .severity = "pressure"},
-    [ROOMY_EXPANDABLE] = {.name = "roomy-expandable",
-                          .summary = "as expandable, on the same GPU",
-                          .cured = "allocator-cache"},
+    [ROOMY_EXPANDABLE] = {.name = "roomy-expandable", .summary = "as expandable, on the same GPU"},
+    [ROOMY_LARGEST_FIRST] = {.name = "roomy-largest-first",
+                             .summary = "as roomy, after a step with the largest batch",
+                             .cured = "allocator-cache"},
     {0},
 };
 
 static const struct way {
     struct seep_sparse_cure cure;
     unsigned ranks;
-    double room; /* its GPU, as a share of the one of the others */
+    double room;        /* its GPU, as a share of the one of the others */
+    bool largest_first; /* PyTorch's advice for inputs of ever other lengths */
 } ways[N_VARIANTS] = {
     [NONE] = {.ranks = 1, .room = 1},
     [EMPTY_EVERY_10] = {{.empty_every = 10}, 1, 1},
@@ -75,6 +78,7 @@ static const struct way {
     [DDP] = {{.expandable = true}, 2, 1},
     [ROOMY] = {.ranks = 1, .room = 1.5},
     [ROOMY_EXPANDABLE] = {{.expandable = true}, 1, 1.5},
+    [ROOMY_LARGEST_FIRST] = {.ranks = 1, .room = 1.5, .largest_first = true},
 };
 enum { MOST_RANKS = 2 };
 
@@ -82,7 +86,7 @@ enum { MOST_RANKS = 2 };
  * not. */
 static const struct seep_fix fixes[] = {
     {.before = "none", .after = "expandable", .vanishes = "out-of-memory", .least_scale = 0.01},
-    {.before = "roomy", .after = "roomy-expandable", .vanishes = "allocator-cache"},
+    {.before = "roomy", .after = "roomy-largest-first", .vanishes = "allocator-cache"},
     {0},
 };
 
@@ -93,6 +97,7 @@ struct job {
     struct seep_ranks *ranks; /* NULL: it is alone */
     size_t capacity_bytes;
     const struct seep_sparse_size *sizes; /* of scenes, while the GPU is chosen */
+    struct seep_sparse_size largest;      /* batch */
     struct seep_sparse_loader loader;
     struct seep_sparse_batch batch;
 };
@@ -156,6 +161,8 @@ static struct seep_sparse_plan plan_of(struct job *job)
                                     .passed = passed,
                                     .context = job};
 
+    if (job->way->largest_first)
+        plan.first = job->largest;
     plan.n_steps = o->epochs ? o->epochs * seep_sparse_steps_per_epoch(&plan)
                              : SEEP_SPARSE_STEPS / job->way->ranks;
     return plan;
@@ -188,27 +195,25 @@ static int find_least(struct job *job, struct seep_error *err)
             plans[r].n_steps = SEEP_SPARSE_STEPS / ranks;
     }
     job->rank = 0;
-    return seep_sparse_least_gpu(plans, ranks, &job->capacity_bytes, err);
+    return seep_sparse_least_gpu(plans, ranks, &job->capacity_bytes, &job->largest, err);
 }
 
 static int choose_gpu(struct job *job, struct seep_error *err)
 {
     struct seep_sparse_size *sizes = NULL;
-    int rc = 0;
+    int rc = seep_sparse_loader_init(&job->loader, job->options->data, job->options->scale, err);
 
-    job->capacity_bytes = (size_t)job->options->capacity_bytes;
-    if (!job->capacity_bytes) {
-        rc = seep_sparse_loader_init(&job->loader, job->options->data, job->options->scale, err);
-        if (!rc && !(sizes = malloc(job->loader.scenes.n * sizeof *sizes)))
-            rc = -SEEP_ENOMEM;
-        if (!rc)
-            rc = seep_sparse_loader_sizes(&job->loader, sizes, err);
-        job->sizes = sizes;
-        if (!rc)
-            rc = find_least(job, err);
-        free(sizes);
-        seep_sparse_loader_fini(&job->loader);
-    }
+    if (!rc && !(sizes = malloc(job->loader.scenes.n * sizeof *sizes)))
+        rc = -SEEP_ENOMEM;
+    if (!rc)
+        rc = seep_sparse_loader_sizes(&job->loader, sizes, err);
+    job->sizes = sizes;
+    if (!rc)
+        rc = find_least(job, err);
+    free(sizes);
+    seep_sparse_loader_fini(&job->loader);
+    if (job->options->capacity_bytes)
+        job->capacity_bytes = (size_t)job->options->capacity_bytes;
     job->capacity_bytes = (size_t)((double)job->capacity_bytes * job->way->room);
     return rc;
 }

@@ -11,7 +11,7 @@ static const double about = 0.75;
 struct trial {
     const struct seep_sparse_plan *plan;
     size_t bytes;
-    double largest; /* voxels of a batch */
+    struct seep_sparse_size largest; /* batch */
     bool all_fit;
 };
 
@@ -21,7 +21,8 @@ static int measure(void *context, const uint32_t *ids, size_t n, struct seep_spa
     struct trial *t = context;
     int rc = t->plan->load(t->plan->context, ids, n, size, err);
 
-    t->largest = rc ? t->largest : fmax(t->largest, size->voxels);
+    if (!rc && size->voxels > t->largest.voxels)
+        t->largest = *size;
     return rc;
 }
 
@@ -39,7 +40,7 @@ static int try_alone(void *context, const uint32_t *ids, size_t n, struct seep_s
     struct seep_sparse_outcome o = {.fits_alone = true};
     int rc = t->plan->load(t->plan->context, ids, n, size, err);
 
-    if (!rc && t->all_fit && size->voxels > about * t->largest)
+    if (!rc && t->all_fit && size->voxels > about * t->largest.voxels)
         rc = seep_sparse_step_alone(&alone, *size, true, &o, err);
     t->all_fit &= o.fits_alone;
     return rc;
@@ -64,8 +65,9 @@ static int run(struct trial *t, struct seep_sparse_outcome *o, struct seep_error
 }
 
 /* Whether that is enough for all. */
-static int is_enough(const struct seep_sparse_plan *plans, unsigned n_plans, double largest,
-                     size_t bytes, bool *enough, struct seep_error *err)
+static int is_enough(const struct seep_sparse_plan *plans, unsigned n_plans,
+                     struct seep_sparse_size largest, size_t bytes, bool *enough,
+                     struct seep_error *err)
 {
     int rc = 0;
 
@@ -80,29 +82,30 @@ static int is_enough(const struct seep_sparse_plan *plans, unsigned n_plans, dou
 }
 
 int seep_sparse_least_gpu(const struct seep_sparse_plan *plans, unsigned n_plans, size_t *bytes,
-                          struct seep_error *err)
+                          struct seep_sparse_size *largest, struct seep_error *err)
 {
-    double largest = 0, live = 0;
+    double live = 0;
     unsigned low = 0, high = GUESS;
     bool enough = false;
     int rc = 0;
 
+    *largest = (struct seep_sparse_size){0};
     for (unsigned i = 0; i < n_plans && !rc; i++) {
-        struct trial t = {.plan = &plans[i]};
+        struct trial t = {.plan = &plans[i], .largest = *largest};
         struct seep_sparse_outcome o = {0};
         rc = run(&t, &o, err);
-        largest = fmax(largest, t.largest);
+        *largest = t.largest;
         live = fmax(live, o.largest_bytes);
     }
     const size_t least = (size_t)live, part = least / HUNDREDTHS;
     while (!rc && !enough && high < MOST) { /* one that is */
-        rc = is_enough(plans, n_plans, largest, least + high * part, &enough, err);
+        rc = is_enough(plans, n_plans, *largest, least + high * part, &enough, err);
         low = enough ? low : high;
         high = enough ? high : 2 * high;
     }
     while (!rc && high - low > 1) {
         const unsigned middle = (low + high) / 2;
-        rc = is_enough(plans, n_plans, largest, least + middle * part, &enough, err);
+        rc = is_enough(plans, n_plans, *largest, least + middle * part, &enough, err);
         low = enough ? low : middle;
         high = enough ? middle : high;
     }

@@ -157,6 +157,13 @@ static int prepare(struct training *t, struct seep_error *err)
     return rc ? rc : seep_sparse_network_create(t->gpu.allocator, plan->cure.padded, &t->net);
 }
 
+static int take_first(struct training *t)
+{
+    t->size = t->plan->first;
+    t->trains = true;
+    return t->size.voxels > 0 ? train_step(t) : 0;
+}
+
 int seep_sparse_training_run(const struct seep_sparse_plan *plan,
                              struct seep_sparse_outcome *outcome, struct seep_error *err)
 {
@@ -164,6 +171,8 @@ int seep_sparse_training_run(const struct seep_sparse_plan *plan,
 
     *outcome = (struct seep_sparse_outcome){.steps_per_epoch = seep_sparse_steps_per_epoch(plan)};
     int rc = prepare(&t, err);
+    if (!rc)
+        rc = take_first(&t);
     for (uint64_t epoch = 0; outcome->steps < plan->n_steps && !rc; epoch++)
         rc = run_epoch(&t, epoch, err);
     if (t.gpu.allocator)

@@ -21,6 +21,8 @@ struct seep_sparse_plan {
     struct seep_cached_gpu_kind gpu;
     struct seep_sparse_sampler train, validation;
     size_t n_steps;
+    /* A step with a batch of that size comes before all others and is not counted; zeros: none. */
+    struct seep_sparse_size first;
 
     /* The batch of these n scenes; kept until the next call. 0 or a negative SEEP_E…, *err. */
     int (*load)(void *context, const uint32_t *ids, size_t n, struct seep_sparse_size *size,

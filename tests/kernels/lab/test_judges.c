@@ -37,7 +37,7 @@ static const struct texts minkowski = {
      " 'voxels_per_scene': 41000, 'coarse_share': 0.244, 'batch_spread': 0.17,"
      " 'capacity_bytes': 975e6}",
      "{'steps': 2, 'fits_alone': 0, 'need_bytes': 901, 'capacity_bytes': 900}",
-     "{'steps': 1000, 'steps_per_epoch': 51}", "null", "null"},
+     "{'steps': 1000, 'steps_per_epoch': 51}", "null", "null", "null"},
 };
 
 #define TRAINED "'gradient_bytes': 1400000, 'loss_last': 0.2"

@@ -322,9 +322,10 @@ TEST(on_the_smallest_gpu_growing_segments_last_and_others_do_not, .from = 1, .to
                                     .context = &seed};
     struct seep_sparse_outcome o;
     struct seep_error err = {.text = ""};
+    struct seep_sparse_size largest;
     size_t bytes;
 
-    ck_assert_int_eq(seep_sparse_least_gpu(&plan, 1, &bytes, &err), 0);
+    ck_assert_int_eq(seep_sparse_least_gpu(&plan, 1, &bytes, &largest, &err), 0);
     plan.gpu.capacity_bytes = bytes;
     plan.gpu.is_silent = true;
     plan.cure.expandable = true;
@@ -337,10 +338,39 @@ TEST(on_the_smallest_gpu_growing_segments_last_and_others_do_not, .from = 1, .to
     ck_assert(o.is_full && o.fits_alone);
 }
 
+/* PyTorch's advice for inputs of ever other lengths. */
+TEST(after_the_largest_batch_the_cache_grows_no_more, .from = 1, .to = 13)
+{
+    uint64_t seed = (uint64_t)_i;
+    struct seep_sparse_plan plan = {.gpu = {.is_silent = true},
+                                    .train = {.n = 241, .shuffles = true, .seed = seed, .ranks = 1},
+                                    .validation = {.first = 241, .n = 62, .ranks = 1},
+                                    .n_steps = SEEP_SPARSE_STEPS,
+                                    .load = load_drawn,
+                                    .context = &seed};
+    struct seep_sparse_outcome any, largest_first, at_once;
+    struct seep_error err = {.text = ""};
+    size_t bytes;
+
+    ck_assert_int_eq(seep_sparse_least_gpu(&plan, 1, &bytes, &plan.first, &err), 0);
+    ck_assert_int_eq(seep_sparse_training_run(&plan, &largest_first, &err), 0);
+    plan.n_steps = 1;
+    ck_assert_int_eq(seep_sparse_training_run(&plan, &at_once, &err), 0);
+    plan.n_steps = SEEP_SPARSE_STEPS;
+    plan.first = (struct seep_sparse_size){0};
+    ck_assert_int_eq(seep_sparse_training_run(&plan, &any, &err), 0);
+    ck_assert_uint_eq(largest_first.steps, SEEP_SPARSE_STEPS);
+    ck_assert_double_lt((double)largest_first.counts.reserved_bytes,
+                        1.03 * (double)at_once.counts.reserved_bytes);
+    ck_assert_double_gt((double)any.counts.reserved_bytes,
+                        1.5 * (double)largest_first.counts.reserved_bytes);
+}
+
 TEST(the_smallest_gpu_is_enough_for_each_rank)
 {
     uint64_t seed = 3;
     struct seep_sparse_plan plans[2];
+    struct seep_sparse_size largest;
     size_t alone[2], both;
 
     for (unsigned r = 0; r < 2; r++) {
@@ -350,9 +380,9 @@ TEST(the_smallest_gpu_is_enough_for_each_rank)
             .n_steps = 300,
             .load = load_drawn,
             .context = &seed};
-        ck_assert_int_eq(seep_sparse_least_gpu(&plans[r], 1, &alone[r], NULL), 0);
+        ck_assert_int_eq(seep_sparse_least_gpu(&plans[r], 1, &alone[r], &largest, NULL), 0);
     }
-    ck_assert_int_eq(seep_sparse_least_gpu(plans, 2, &both, NULL), 0);
+    ck_assert_int_eq(seep_sparse_least_gpu(plans, 2, &both, &largest, NULL), 0);
     for (unsigned r = 0; r < 2; r++) {
         struct seep_sparse_outcome o;
         ck_assert_double_gt((double)both, 0.97 * (double)alone[r]);
