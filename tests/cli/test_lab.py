@@ -20,7 +20,8 @@ from tests.cli.lab_case import LAB, LabCase
 from tests.e2e.support import ROOT, job_env, kill_session, needs, session_members
 
 SCENARIOS = ("pointgroup", "minkowski", "maskrcnn", "splat", "featdepth")
-MINKOWSKI = ("none", "empty-every-10", "empty-every-step", "expandable", "padded", "ddp", "roomy", "roomy-expandable")
+MINKOWSKI = ("none", "empty-every-10", "empty-every-step", "expandable", "padded", "ddp", "roomy", "roomy-expandable",
+             "roomy-largest-first")
 KINDS = ("colmap", "colmap-text", "nerf", "ply", "scannet", "coco")
 
 
@@ -84,7 +85,8 @@ class Words(LabCase):
         self.assertEqual(listed["minkowski"]["none"]["pattern"], "out-of-memory")
         self.assertEqual(listed["minkowski"]["roomy"]["pattern"], "allocator-cache")
         self.assertIsNone(listed["minkowski"]["expandable"]["pattern"])
-        self.assertTrue(listed["minkowski"]["expandable"]["may_fail"])
+        self.assertTrue(listed["minkowski"]["empty-every-10"]["may_fail"])
+        self.assertFalse(listed["minkowski"]["expandable"]["may_fail"])
         self.assertTrue(listed["maskrcnn"]["alias-del"]["fails"])
         text = self.lab("list").stdout.decode()
         for name, variants in listed.items():

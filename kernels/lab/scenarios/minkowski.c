@@ -7,6 +7,7 @@
 #include "kernels/lab/rows.h"
 #include "kernels/lab/scenario.h"
 #include "kernels/lab/scenarios/ranks.h"
+#include "kernels/lab/scenarios/sparse_least_gpu.h"
 #include "kernels/lab/scenarios/sparse_loader.h"
 #include "kernels/lab/scenarios/sparse_survey.h"
 #include "preload/seep.h"
@@ -25,6 +26,7 @@ enum {
     DDP,
     ROOMY,
     ROOMY_EXPANDABLE,
+    ROOMY_LARGEST_FIRST,
     N_VARIANTS
 };
 
@@ -42,8 +44,7 @@ static const struct seep_variant variants[] = {
                           .summary = "the cache is emptied in every step",
                           .may_fail = true},
     [EXPANDABLE] = {.name = "expandable",
-                    .summary = "each pool is one segment that grows (expandable_segments)",
-                    .may_fail = true},
+                    .summary = "each pool is one segment that grows (expandable_segments)"},
     [PADDED] = {.name = "padded",
                 .summary = "sizes are padded to powers of two: soon a step is too large",
                 .pattern = "out-of-memory",
@@ -51,22 +52,23 @@ static const struct seep_variant variants[] = {
                 .function = "out_of_memory",
                 .fails = true},
     [DDP] = {.name = "ddp",
-             .summary = "as expandable, by two ranks with a GPU each: each has half of the scenes",
-             .may_fail = true},
+             .summary = "as expandable, by two ranks with a GPU each: each has half of the scenes"},
     [ROOMY] = {.name = "roomy",
                .summary = "as none, on a GPU half as large again: seep warns before it is full",
                .pattern = "allocator-cache",
                .severity = "pressure"},
-    [ROOMY_EXPANDABLE] = {.name = "roomy-expandable",
-                          .summary = "as expandable, on the same GPU",
-                          .cured = "allocator-cache"},
+    [ROOMY_EXPANDABLE] = {.name = "roomy-expandable", .summary = "as expandable, on the same GPU"},
+    [ROOMY_LARGEST_FIRST] = {.name = "roomy-largest-first",
+                             .summary = "as roomy, after a step with the largest batch",
+                             .cured = "allocator-cache"},
     {0},
 };
 
 static const struct way {
     struct seep_sparse_cure cure;
     unsigned ranks;
-    double room; /* its GPU, as a share of the one of the others */
+    double room;        /* its GPU, as a share of the one of the others */
+    bool largest_first; /* PyTorch's advice for inputs of ever other lengths */
 } ways[N_VARIANTS] = {
     [NONE] = {.ranks = 1, .room = 1},
     [EMPTY_EVERY_10] = {{.empty_every = 10}, 1, 1},
@@ -76,6 +78,7 @@ static const struct way {
     [DDP] = {{.expandable = true}, 2, 1},
     [ROOMY] = {.ranks = 1, .room = 1.5},
     [ROOMY_EXPANDABLE] = {{.expandable = true}, 1, 1.5},
+    [ROOMY_LARGEST_FIRST] = {.ranks = 1, .room = 1.5, .largest_first = true},
 };
 enum { MOST_RANKS = 2 };
 
@@ -83,11 +86,7 @@ enum { MOST_RANKS = 2 };
  * not. */
 static const struct seep_fix fixes[] = {
     {.before = "none", .after = "expandable", .vanishes = "out-of-memory", .least_scale = 0.01},
-    {.before = "none",
-     .after = "empty-every-10",
-     .leaves = "out-of-memory", /* later */
-     .least_scale = 0.01},
-    {.before = "roomy", .after = "roomy-expandable", .vanishes = "allocator-cache"},
+    {.before = "roomy", .after = "roomy-largest-first", .vanishes = "allocator-cache"},
     {0},
 };
 
@@ -96,6 +95,9 @@ struct job {
     const struct way *way;
     unsigned rank;
     struct seep_ranks *ranks; /* NULL: it is alone */
+    size_t capacity_bytes;
+    const struct seep_sparse_size *sizes; /* of scenes, while the GPU is chosen */
+    struct seep_sparse_size largest;      /* batch */
     struct seep_sparse_loader loader;
     struct seep_sparse_batch batch;
 };
@@ -133,13 +135,6 @@ static void passed(void *context)
     seep_epoch();
 }
 
-static size_t capacity_of(const struct job *job)
-{
-    uint64_t given = job->options->capacity_bytes;
-
-    return (size_t)((double)(given ? given : seep_sparse_capacity_bytes) * job->way->room);
-}
-
 static struct seep_sparse_plan plan_of(struct job *job)
 {
     const struct seep_scenario_options *o = job->options;
@@ -150,7 +145,7 @@ static struct seep_sparse_plan plan_of(struct job *job)
     bool is_real = !cure->expandable && !job->ranks;
     struct seep_sparse_plan plan = {.cure = *cure,
                                     .gpu = {.device = is_real ? o->device : SEEP_DEVICE_CPU,
-                                            .capacity_bytes = capacity_of(job),
+                                            .capacity_bytes = job->capacity_bytes,
                                             .number = job->rank},
                                     .train = {.n = scenes->n_train,
                                               .shuffles = true,
@@ -166,10 +161,64 @@ static struct seep_sparse_plan plan_of(struct job *job)
                                     .passed = passed,
                                     .context = job};
 
+    if (job->way->largest_first)
+        plan.first = job->largest;
     plan.n_steps = o->epochs ? o->epochs * seep_sparse_steps_per_epoch(&plan)
                              : SEEP_SPARSE_STEPS / job->way->ranks;
     return plan;
 }
+
+/* ---- the GPU --------------------------------------------------------------------------------- */
+
+static int load_size(void *context, const uint32_t *ids, size_t n, struct seep_sparse_size *size,
+                     struct seep_error *err)
+{
+    const struct job *job = context;
+
+    (void)err;
+    *size = seep_sparse_loader_sum(&job->loader, job->sizes, ids, n);
+    return 0;
+}
+
+/* People choose a batch for their GPU; here it is the other way round. --epochs does not change the
+ * GPU, as long as it shortens the training. */
+static int find_least(struct job *job, struct seep_error *err)
+{
+    struct seep_sparse_plan plans[MOST_RANKS];
+    const unsigned ranks = job->way->ranks;
+
+    for (unsigned r = 0; r < ranks; r++) {
+        job->rank = r;
+        plans[r] = plan_of(job);
+        plans[r].load = load_size;
+        if (plans[r].n_steps < SEEP_SPARSE_STEPS / ranks)
+            plans[r].n_steps = SEEP_SPARSE_STEPS / ranks;
+    }
+    job->rank = 0;
+    return seep_sparse_least_gpu(plans, ranks, &job->capacity_bytes, &job->largest, err);
+}
+
+static int choose_gpu(struct job *job, struct seep_error *err)
+{
+    struct seep_sparse_size *sizes = NULL;
+    int rc = seep_sparse_loader_init(&job->loader, job->options->data, job->options->scale, err);
+
+    if (!rc && !(sizes = malloc(job->loader.scenes.n * sizeof *sizes)))
+        rc = -SEEP_ENOMEM;
+    if (!rc)
+        rc = seep_sparse_loader_sizes(&job->loader, sizes, err);
+    job->sizes = sizes;
+    if (!rc)
+        rc = find_least(job, err);
+    free(sizes);
+    seep_sparse_loader_fini(&job->loader);
+    if (job->options->capacity_bytes)
+        job->capacity_bytes = (size_t)job->options->capacity_bytes;
+    job->capacity_bytes = (size_t)((double)job->capacity_bytes * job->way->room);
+    return rc;
+}
+
+/* ---- the job --------------------------------------------------------------------------------- */
 
 /* The whole training of one process. */
 static int train(struct job *job, struct seep_sparse_outcome *outcome, struct seep_error *err)
@@ -247,11 +296,14 @@ static int run(const struct seep_scenario_options *o, json_t *measured, struct s
         if (strcmp(variants[v].name, o->variant) == 0)
             job.way = &ways[v];
     }
+    rc = choose_gpu(&job, err);
+    if (rc)
+        return rc;
     if (job.way->ranks > 1)
         rc = seep_ranks_run(job.way->ranks, work, &job, outcomes, sizeof *outcomes, err);
     else
         rc = train(&job, outcomes, err);
-    set(measured, "capacity_bytes", (double)capacity_of(&job));
+    set(measured, "capacity_bytes", (double)job.capacity_bytes);
     measure(first_full(outcomes, job.way->ranks), measured);
     return rc;
 }
@@ -305,17 +357,34 @@ static void judge_account(const struct seep_outcome *outcomes, struct seep_rows 
                        of(outcomes, NONE, "capacity_bytes"), 0, "MB");
 }
 
+/* How long a cure that only empties the cache keeps the job alive is chance (the survey's rows have
+ * it), but not of what it dies: each step fits. */
+static void judge_emptied(const struct seep_outcome *outcomes, unsigned v, struct seep_rows *rows)
+{
+    double full = of(outcomes, v, "out_of_memory");
+    char name[96];
+
+    snprintf(name, sizeof name, "%s: the step that failed, if any, on an empty GPU of that size",
+             variants[v].name);
+    if (full == 0)
+        seep_rows_add(rows, of(outcomes, v, "steps") >= SEEP_SPARSE_STEPS, name, "fits",
+                      "none failed of %.0f", of(outcomes, v, "steps"));
+    else
+        seep_rows_add(rows, of(outcomes, v, "fits_alone") == 1, name, "fits",
+                      "needs %.0f of %.0f MB", of(outcomes, v, "need_bytes") / 1e6,
+                      of(outcomes, v, "capacity_bytes") / 1e6);
+}
+
 static void judge_cures(const struct seep_outcome *outcomes, struct seep_rows *rows)
 {
     double none = of(outcomes, NONE, "steps"), each = of(outcomes, EXPANDABLE, "steps_per_epoch");
     double part = of(outcomes, DDP, "steps_per_epoch");
 
-    for (unsigned v = EMPTY_EVERY_10; v <= EXPANDABLE; v++) {
-        char name[96];
-        snprintf(name, sizeof name, "%s: steps survived, beside those of none", variants[v].name);
-        seep_rows_add(rows, of(outcomes, v, "steps") >= none, name, "no fewer", "%.0f and %.0f",
-                      of(outcomes, v, "steps"), none);
-    }
+    judge_emptied(outcomes, EMPTY_EVERY_10, rows);
+    judge_emptied(outcomes, EMPTY_EVERY_STEP, rows);
+    seep_rows_add(rows, of(outcomes, EXPANDABLE, "steps") > none,
+                  "expandable: steps survived, beside those of none", "more", "%.0f and %.0f",
+                  of(outcomes, EXPANDABLE, "steps"), none);
     seep_rows_add(rows, of(outcomes, EMPTY_EVERY_STEP, "driver_calls_per_step") >= 20,
                   "empty-every-step: driver calls a step", ">= 20", "%.1f, and %.1f every 10 steps",
                   of(outcomes, EMPTY_EVERY_STEP, "driver_calls_per_step"),
@@ -349,22 +418,38 @@ static void judge_ranks(const struct seep_outcome *outcomes, struct seep_rows *r
                   own[1] / 1e6);
 }
 
+/* Deviation of an epoch's batches over their mean, of which the last is what is left of 12. */
+static double spread_of_batches(void)
+{
+    const double log_spread = seep_sparse_made_up.spread,
+                 of_scenes = expm1(log_spread * log_spread);
+    const double full = SEEP_POINTGROUP_TRAIN / SEEP_SPARSE_BATCH;
+    const double last = SEEP_POINTGROUP_TRAIN % SEEP_SPARSE_BATCH;
+    const double mean = SEEP_POINTGROUP_TRAIN / (full + 1);
+    const double squares =
+        (full * SEEP_SPARSE_BATCH * SEEP_SPARSE_BATCH + last * last) / (full + 1);
+
+    return sqrt(mean * of_scenes + squares - mean * mean) / mean;
+}
+
 /* The scenes are as the survey draws them: what is read, what is quantised, and how many make a
- * batch. An epoch's last batch is smaller, which adds a little to the spread; below 1:100 there are
- * too few scenes to tell it. */
+ * batch; and the GPU that they need is about the survey's. Below 1:100 there are too few scenes to
+ * tell the batches' spread. */
 static void judge_scenes(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
 {
     const struct seep_sparse_scenes *made = &seep_sparse_made_up;
-    double scenes = exp(made->spread * made->spread) - 1;
 
     seep_rows_add_near(rows, "expandable: voxels of a made-up scene",
                        of(outcomes, EXPANDABLE, "voxels_per_scene"), made->voxels, 0.05, "voxels");
     seep_rows_add_near(rows, "expandable: voxels of twice the edge, for each",
                        of(outcomes, EXPANDABLE, "coarse_share"), made->coarse, 0.05, "voxels");
+    seep_rows_add_near(rows, "expandable: the smallest GPU on which it ends",
+                       of(outcomes, EXPANDABLE, "capacity_bytes"),
+                       (double)seep_sparse_capacity_bytes, 0.15, "MB");
     if (scale >= 0.01)
         seep_rows_add_near(rows, "expandable: spread of the batches' voxels",
-                           of(outcomes, EXPANDABLE, "batch_spread"),
-                           sqrt(scenes / SEEP_SPARSE_BATCH), 0.25, "of their mean");
+                           of(outcomes, EXPANDABLE, "batch_spread"), spread_of_batches(), 0.15,
+                           "of their mean");
 }
 
 static void judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)

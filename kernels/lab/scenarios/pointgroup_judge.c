@@ -107,9 +107,12 @@ static void judge_workers(const struct seep_outcome *outcomes, struct seep_rows 
     }
 }
 
-static void judge_times(const struct seep_outcome *in_thread, const struct seep_outcome *worker,
-                        struct seep_rows *rows)
+static void judge_times(const struct seep_outcome *outcomes, struct seep_rows *rows)
 {
+    const struct seep_outcome *in_thread = &outcomes[SEEP_POINTGROUP_IN_THREAD];
+    const struct seep_outcome *worker = &outcomes[SEEP_POINTGROUP_WORKER];
+    double own_eager_s =
+        seep_rows_number(outcomes[SEEP_POINTGROUP_EAGER].measured, "own_batch_seconds");
     double thread_s = seep_rows_number(in_thread->measured, "batch_seconds");
     double worker_s = seep_rows_number(worker->measured, "batch_seconds");
     double own_thread_s = seep_rows_number(in_thread->measured, "own_batch_seconds");
@@ -124,6 +127,10 @@ static void judge_times(const struct seep_outcome *in_thread, const struct seep_
                   "the training thread's own time per batch, in-thread : worker", "> 1.5",
                   "%.2f (%.2f : %.2f ms)", own_thread_s / own_worker_s, 1e3 * own_thread_s,
                   1e3 * own_worker_s);
+    seep_rows_add(rows, own_worker_s < 1.5 * own_eager_s,
+                  "the training thread's own time per batch, worker : eager",
+                  "< 1.5: the same speed", "%.2f (%.2f : %.2f ms)", own_worker_s / own_eager_s,
+                  1e3 * own_worker_s, 1e3 * own_eager_s);
 }
 
 /* Whoever makes the batches: what was learnt from them tells the same of the validation's. */
@@ -156,7 +163,7 @@ void seep_pointgroup_judge(const struct seep_outcome *outcomes, double scale,
     seep_rows_add_near(rows, "eager: the dataset, 40 bytes a point",
                        seep_rows_number(outcomes[SEEP_POINTGROUP_EAGER].measured, "dataset_bytes"),
                        dataset_bytes * size.points * size.scenes, 0.1, "MB");
-    judge_times(&outcomes[SEEP_POINTGROUP_IN_THREAD], &outcomes[SEEP_POINTGROUP_WORKER], rows);
+    judge_times(outcomes, rows);
     judge_likeness(outcomes, rows);
     judge_workers(outcomes, rows);
     judge_pinned(&outcomes[SEEP_POINTGROUP_PINNED], rows);

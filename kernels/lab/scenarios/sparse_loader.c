@@ -123,6 +123,33 @@ static int dataset_item(const struct seep_sparse_loader *loader, uint32_t id, st
     return rc;
 }
 
+int seep_sparse_loader_sizes(const struct seep_sparse_loader *loader,
+                             struct seep_sparse_size *sizes, struct seep_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < loader->scenes.n && !rc; i++) {
+        struct item item = {0};
+        rc = dataset_item(loader, (uint32_t)i, &item, err);
+        sizes[i] = (struct seep_sparse_size){(double)item.n, (double)item.coarse};
+        item_fini(&item);
+    }
+    return rc;
+}
+
+struct seep_sparse_size seep_sparse_loader_sum(const struct seep_sparse_loader *loader,
+                                               const struct seep_sparse_size *sizes,
+                                               const uint32_t *ids, size_t n)
+{
+    struct seep_sparse_size sum = {0};
+
+    for (size_t i = 0; i < n; i++) { /* whole numbers: exact */
+        sum.voxels += sizes[ids[i]].voxels;
+        sum.coarse += sizes[ids[i]].coarse;
+    }
+    return (struct seep_sparse_size){sum.voxels / loader->points, sum.coarse / loader->points};
+}
+
 /* ---- the batch --------------------------------------------------------------------------------
  */
 

@@ -28,6 +28,15 @@ SEEP_MUST_CHECK int seep_sparse_loader_init(struct seep_sparse_loader *loader, c
                                             double scale, struct seep_error *err);
 void seep_sparse_loader_fini(struct seep_sparse_loader *loader);
 
+/* Voxels of all scenes as they are, not of full size: sizes[scenes.n]. Reads each. As _batch(). */
+SEEP_MUST_CHECK int seep_sparse_loader_sizes(const struct seep_sparse_loader *loader,
+                                             struct seep_sparse_size *sizes,
+                                             struct seep_error *err);
+/* What the batch of these n scenes is for scenes of full size, to the bit as _batch() says. */
+struct seep_sparse_size seep_sparse_loader_sum(const struct seep_sparse_loader *loader,
+                                               const struct seep_sparse_size *sizes,
+                                               const uint32_t *ids, size_t n);
+
 /* The batch of these n scenes. 0, what seep_scannet_read_mesh() returns, -SEEP_EFORMAT (a scene
  * without a voxel), -SEEP_ENOMEM.
  * Allocates: seep_sparse_batch_fini(), which is allowed for zeros. */

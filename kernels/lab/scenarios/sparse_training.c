@@ -117,24 +117,24 @@ static struct seep_cached_gpu_kind kind_of(const struct seep_sparse_plan *plan)
     return kind;
 }
 
-/* Whether the step that failed was just too large: it is tried where nothing has been before. */
-static int try_alone(struct training *t, struct seep_error *err)
+int seep_sparse_step_alone(const struct seep_sparse_plan *plan, struct seep_sparse_size size,
+                           bool trains, struct seep_sparse_outcome *out, struct seep_error *err)
 {
     struct seep_sparse_outcome scratch = {0};
-    struct seep_cached_gpu_kind kind = kind_of(t->plan);
-    struct training alone = {.plan = t->plan, .outcome = &scratch, .size = t->size};
+    struct seep_cached_gpu_kind kind = kind_of(plan);
+    struct training alone = {.plan = plan, .outcome = &scratch, .size = size};
 
     kind.is_silent = true;
     kind.device = SEEP_DEVICE_CPU; /* that of the job still has what it has */
     int rc = seep_cached_gpu_init(&alone.gpu, &kind, err);
     if (!rc)
-        rc = seep_sparse_network_create(alone.gpu.allocator, t->plan->cure.padded, &alone.net);
+        rc = seep_sparse_network_create(alone.gpu.allocator, plan->cure.padded, &alone.net);
     if (!rc)
-        rc = t->trains ? train_step(&alone) : validation_step(&alone);
-    t->outcome->fits_alone = !rc;
+        rc = trains ? train_step(&alone) : validation_step(&alone);
+    out->fits_alone = !rc;
     if (alone.gpu.allocator) {
         struct seep_caching_counts counts = seep_caching_counts(alone.gpu.allocator);
-        t->outcome->need_bytes = (double)counts.peak_bytes;
+        out->need_bytes = (double)counts.peak_bytes;
         if (counts.refused.bytes)
             rc = 0;
     }
@@ -157,6 +157,13 @@ static int prepare(struct training *t, struct seep_error *err)
     return rc ? rc : seep_sparse_network_create(t->gpu.allocator, plan->cure.padded, &t->net);
 }
 
+static int take_first(struct training *t)
+{
+    t->size = t->plan->first;
+    t->trains = true;
+    return t->size.voxels > 0 ? train_step(t) : 0;
+}
+
 int seep_sparse_training_run(const struct seep_sparse_plan *plan,
                              struct seep_sparse_outcome *outcome, struct seep_error *err)
 {
@@ -164,6 +171,8 @@ int seep_sparse_training_run(const struct seep_sparse_plan *plan,
 
     *outcome = (struct seep_sparse_outcome){.steps_per_epoch = seep_sparse_steps_per_epoch(plan)};
     int rc = prepare(&t, err);
+    if (!rc)
+        rc = take_first(&t);
     for (uint64_t epoch = 0; outcome->steps < plan->n_steps && !rc; epoch++)
         rc = run_epoch(&t, epoch, err);
     if (t.gpu.allocator)
@@ -171,7 +180,8 @@ int seep_sparse_training_run(const struct seep_sparse_plan *plan,
     if (rc && outcome->counts.refused.bytes) {
         outcome->is_full = true;
         (void)seep_cached_gpu_complain(&t.gpu, SEEP_ENOMEM, err);
-        rc = try_alone(&t, err);
+        /* Was it just too large? */
+        rc = seep_sparse_step_alone(plan, t.size, t.trains, outcome, err);
     }
     seep_sparse_network_destroy(t.net);
     seep_cached_gpu_fini(&t.gpu);

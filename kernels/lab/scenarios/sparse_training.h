@@ -21,6 +21,8 @@ struct seep_sparse_plan {
     struct seep_cached_gpu_kind gpu;
     struct seep_sparse_sampler train, validation;
     size_t n_steps;
+    /* A step with a batch of that size comes before all others and is not counted; zeros: none. */
+    struct seep_sparse_size first;
 
     /* The batch of these n scenes; kept until the next call. 0 or a negative SEEP_E…, *err. */
     int (*load)(void *context, const uint32_t *ids, size_t n, struct seep_sparse_size *size,
@@ -49,5 +51,12 @@ size_t seep_sparse_steps_per_epoch(const struct seep_sparse_plan *plan);
 SEEP_MUST_CHECK int seep_sparse_training_run(const struct seep_sparse_plan *plan,
                                              struct seep_sparse_outcome *outcome,
                                              struct seep_error *err);
+
+/* One step with a batch of that size where nothing has been before: on plan->gpu with plan->cure,
+ * but without memory and without a word. Sets fits_alone and need_bytes of *out. 0, -SEEP_ENOMEM.
+ */
+SEEP_MUST_CHECK int seep_sparse_step_alone(const struct seep_sparse_plan *plan,
+                                           struct seep_sparse_size size, bool trains,
+                                           struct seep_sparse_outcome *out, struct seep_error *err);
 
 #endif

@@ -31,11 +31,13 @@ static const struct texts minkowski = {
            " {'rank': 1, 'spaces': {'device:1': {'peak_bytes': 800}}}]}"},
     {"{'steps': 20, 'fits_alone': 1, 'need_bytes': 700, 'capacity_bytes': 900,"
      " 'refused_bytes': 50, 'refused_live_bytes': 600, 'refused_reserved_bytes': 800}",
-     "{'steps': 100, 'driver_calls_per_step': 6}", "{'steps': 150, 'driver_calls_per_step': 24}",
+     "{'steps': 100, 'driver_calls_per_step': 6, 'out_of_memory': 1, 'fits_alone': 1}",
+     "{'steps': 2000, 'driver_calls_per_step': 24, 'out_of_memory': 0}",
      "{'steps': 2000, 'driver_calls_per_step': 0.1, 'steps_per_epoch': 101,"
-     " 'voxels_per_scene': 41000, 'coarse_share': 0.244, 'batch_spread': 0.17}",
+     " 'voxels_per_scene': 41000, 'coarse_share': 0.244, 'batch_spread': 0.17,"
+     " 'capacity_bytes': 975e6}",
      "{'steps': 2, 'fits_alone': 0, 'need_bytes': 901, 'capacity_bytes': 900}",
-     "{'steps': 1000, 'steps_per_epoch': 51}", "null", "null"},
+     "{'steps': 1000, 'steps_per_epoch': 51}", "null", "null", "null"},
 };
 
 #define TRAINED "'gradient_bytes': 1400000, 'loss_last': 0.2"
@@ -106,7 +108,8 @@ static const struct texts pointgroup = {
     0.01,
     {PEAK("250000000"), PEAK("40000000"), PEAK("140000000"), LOADED(""),
      LOADED("'spaces': {'pinned': {'peak_bytes': 70e6}}, ")},
-    {"{'epochs': 1, 'validation_loss': 0.5, 'dataset_bytes': 110000000}",
+    {"{'epochs': 1, 'validation_loss': 0.5, 'dataset_bytes': 110000000,"
+     " 'own_batch_seconds': 0.01}",
      "{'epochs': 1, 'validation_loss': 0.5, 'batch_seconds': 0.02, 'own_batch_seconds': 0.02}",
      "{'epochs': 1, 'validation_loss': 0.5, 'batch_seconds': 0.01, 'own_batch_seconds': 0.01}",
      "{'epochs': 1, 'validation_loss': 0.5}",
@@ -189,14 +192,16 @@ static const struct {
     {&minkowski, 0, true, "findings.0.shortage.allocated_bytes", 601, "none: live"},
     {&minkowski, 0, true, "findings.0.shortage.unallocated_bytes", 201, "but unallocated, as seep"},
     {&minkowski, 0, true, "spaces.device:0.capacity_bytes", 901, "none: capacity"},
-    {&minkowski, 1, false, "steps", 19, "empty-every-10: steps survived"},
-    {&minkowski, 2, false, "steps", 19, "empty-every-step: steps survived"},
-    {&minkowski, 3, false, "steps", 19, "expandable: steps survived"},
+    {&minkowski, 1, false, "fits_alone", 0, "empty-every-10: the step that failed"},
+    {&minkowski, 2, false, "steps", 1999, "empty-every-step: the step that failed"},
+    {&minkowski, 2, false, "out_of_memory", 1, "empty-every-step: the step that failed"},
+    {&minkowski, 3, false, "steps", 20, "expandable: steps survived"},
     {&minkowski, 2, false, "driver_calls_per_step", 6, "empty-every-step: driver calls"},
     {&minkowski, 3, false, "driver_calls_per_step", 6, "expandable: driver calls"},
     {&minkowski, 3, false, "voxels_per_scene", 45000, "voxels of a made-up scene"},
     {&minkowski, 3, false, "coarse_share", 0.27, "voxels of twice the edge"},
-    {&minkowski, 3, false, "batch_spread", 0.1, "spread of the batches"},
+    {&minkowski, 3, false, "capacity_bytes", 820e6, "expandable: the smallest GPU"},
+    {&minkowski, 3, false, "batch_spread", 0.14, "spread of the batches"},
     {&minkowski, 5, false, "steps_per_epoch", 101, "ddp: steps of a rank"},
     {&minkowski, 5, true, "processes.0.spaces.device:1.peak_bytes", 1, "ddp: the ranks' memory"},
     {&minkowski, 5, true, "processes.1.rank", 0, "ddp: the ranks' memory"},
@@ -265,6 +270,7 @@ static const struct {
     {&pointgroup, 2, true, "job.pss_peak_bytes", 110e6, "worker - in-thread"},
     {&pointgroup, 0, false, "dataset_bytes", 90e6, "the dataset, 40 bytes"},
     {&pointgroup, 2, false, "own_batch_seconds", 0.015, "the training thread's own time"},
+    {&pointgroup, 0, false, "own_batch_seconds", 0.005, "own time per batch, worker : eager"},
     {&pointgroup, 2, false, "validation_loss", 0.51, "all variants train alike"},
     {&pointgroup, 0, true, "job.limit_bytes", 260e6, "eager: peak PSS in a machine of 16 GiB"},
     {&pointgroup, 0, true, "job.limit_bytes", 120e6, "eager: peak PSS in a machine of 32 GiB"},

@@ -1,6 +1,7 @@
 /* minkowski's training: which scenes come when, what is read of them, when the GPU is full, and
  * what that comes to over many seeds. */
 #include "kernels/compute/chance.h"
+#include "kernels/lab/scenarios/sparse_least_gpu.h"
 #include "kernels/lab/scenarios/sparse_loader.h"
 #include "kernels/lab/scenarios/sparse_survey.h"
 #include "kernels/lab/scenarios/sparse_training.h"
@@ -143,6 +144,26 @@ TEST(a_batch_has_each_voxel_of_each_scene_once, .setup = make_folder, .teardown 
     seep_sparse_loader_fini(&loader);
 }
 
+TEST(what_a_batch_comes_to_is_known_without_making_it, .setup = make_folder,
+     .teardown = remove_folder)
+{
+    enum { SCENES = 6 };
+    const uint32_t ids[] = {4, 1, 4};
+    struct seep_sparse_size sizes[SCENES];
+    struct seep_sparse_loader loader;
+    struct seep_sparse_batch batch;
+
+    for (unsigned i = 0; i < SCENES; i++)
+        make_room(i, 3000 + 500 * i);
+    ck_assert_int_eq(seep_sparse_loader_init(&loader, folder, 0.003, NULL), 0);
+    ck_assert_int_eq(seep_sparse_loader_sizes(&loader, sizes, NULL), 0);
+    ck_assert_int_eq(seep_sparse_loader_batch(&loader, ids, 3, &batch, NULL), 0);
+    struct seep_sparse_size sum = seep_sparse_loader_sum(&loader, sizes, ids, 3);
+    ck_assert_mem_eq(&sum, &batch.size, sizeof sum);
+    seep_sparse_batch_fini(&batch);
+    seep_sparse_loader_fini(&loader);
+}
+
 TEST(a_scene_that_cannot_be_read_is_named, .setup = make_folder, .teardown = remove_folder)
 {
     struct seep_error err = {.text = ""};
@@ -269,6 +290,111 @@ TEST(a_step_that_is_too_large_by_itself_is_told_from_one_that_is_not)
     ck_assert_ptr_nonnull(strstr(err.text, "total capacity of 500 MiB"));
     ck_assert_ptr_nonnull(strstr(err.text, "reserved by PyTorch but unallocated"));
 }
+
+/* ---- the smallest GPU ------------------------------------------------------------------------ */
+
+/* Scenes of ever other sizes. */
+static int load_drawn(void *context, const uint32_t *ids, size_t n, struct seep_sparse_size *size,
+                      struct seep_error *err)
+{
+    const struct seep_sparse_scenes *made = &seep_sparse_made_up;
+    const uint64_t *seed = context;
+
+    (void)err;
+    *size = (struct seep_sparse_size){0};
+    for (size_t i = 0; i < n; i++) {
+        struct seep_chance chance = seep_chance_of(*seed, ids[i]);
+        double voxels = made->voxels * exp(made->spread * seep_chance_normal(&chance));
+        size->voxels += voxels;
+        size->coarse += made->coarse * voxels;
+    }
+    return 0;
+}
+
+/* The rows of single runs hold with every seed because of this. */
+TEST(on_the_smallest_gpu_growing_segments_last_and_others_do_not, .from = 1, .to = 13)
+{
+    uint64_t seed = (uint64_t)_i;
+    struct seep_sparse_plan plan = {.train = {.n = 241, .shuffles = true, .seed = seed, .ranks = 1},
+                                    .validation = {.first = 241, .n = 62, .ranks = 1},
+                                    .n_steps = SEEP_SPARSE_STEPS,
+                                    .load = load_drawn,
+                                    .context = &seed};
+    struct seep_sparse_outcome o;
+    struct seep_error err = {.text = ""};
+    struct seep_sparse_size largest;
+    size_t bytes;
+
+    ck_assert_int_eq(seep_sparse_least_gpu(&plan, 1, &bytes, &largest, &err), 0);
+    plan.gpu.capacity_bytes = bytes;
+    plan.gpu.is_silent = true;
+    plan.cure.expandable = true;
+    ck_assert_int_eq(seep_sparse_training_run(&plan, &o, &err), 0);
+    ck_assert(!o.is_full);
+    ck_assert_double_gt((double)bytes, o.largest_bytes);
+    ck_assert_double_lt((double)bytes, 1.25 * o.largest_bytes);
+    plan.cure.expandable = false;
+    ck_assert_int_eq(seep_sparse_training_run(&plan, &o, &err), 0);
+    ck_assert(o.is_full && o.fits_alone);
+}
+
+/* PyTorch's advice for inputs of ever other lengths. */
+TEST(after_the_largest_batch_the_cache_grows_no_more, .from = 1, .to = 13)
+{
+    uint64_t seed = (uint64_t)_i;
+    struct seep_sparse_plan plan = {.gpu = {.is_silent = true},
+                                    .train = {.n = 241, .shuffles = true, .seed = seed, .ranks = 1},
+                                    .validation = {.first = 241, .n = 62, .ranks = 1},
+                                    .n_steps = SEEP_SPARSE_STEPS,
+                                    .load = load_drawn,
+                                    .context = &seed};
+    struct seep_sparse_outcome any, largest_first, at_once;
+    struct seep_error err = {.text = ""};
+    size_t bytes;
+
+    ck_assert_int_eq(seep_sparse_least_gpu(&plan, 1, &bytes, &plan.first, &err), 0);
+    ck_assert_int_eq(seep_sparse_training_run(&plan, &largest_first, &err), 0);
+    plan.n_steps = 1;
+    ck_assert_int_eq(seep_sparse_training_run(&plan, &at_once, &err), 0);
+    plan.n_steps = SEEP_SPARSE_STEPS;
+    plan.first = (struct seep_sparse_size){0};
+    ck_assert_int_eq(seep_sparse_training_run(&plan, &any, &err), 0);
+    ck_assert_uint_eq(largest_first.steps, SEEP_SPARSE_STEPS);
+    ck_assert_double_lt((double)largest_first.counts.reserved_bytes,
+                        1.03 * (double)at_once.counts.reserved_bytes);
+    ck_assert_double_gt((double)any.counts.reserved_bytes,
+                        1.5 * (double)largest_first.counts.reserved_bytes);
+}
+
+TEST(the_smallest_gpu_is_enough_for_each_rank)
+{
+    uint64_t seed = 3;
+    struct seep_sparse_plan plans[2];
+    struct seep_sparse_size largest;
+    size_t alone[2], both;
+
+    for (unsigned r = 0; r < 2; r++) {
+        plans[r] = (struct seep_sparse_plan){
+            .train = {.n = 241, .shuffles = true, .seed = seed, .rank = r, .ranks = 2},
+            .validation = {.first = 241, .n = 62, .rank = r, .ranks = 2},
+            .n_steps = 300,
+            .load = load_drawn,
+            .context = &seed};
+        ck_assert_int_eq(seep_sparse_least_gpu(&plans[r], 1, &alone[r], &largest, NULL), 0);
+    }
+    ck_assert_int_eq(seep_sparse_least_gpu(plans, 2, &both, &largest, NULL), 0);
+    for (unsigned r = 0; r < 2; r++) {
+        struct seep_sparse_outcome o;
+        ck_assert_double_gt((double)both, 0.97 * (double)alone[r]);
+        plans[r].gpu.capacity_bytes = both;
+        plans[r].gpu.is_silent = true;
+        plans[r].cure.expandable = true;
+        ck_assert_int_eq(seep_sparse_training_run(&plans[r], &o, NULL), 0);
+        ck_assert(!o.is_full);
+    }
+}
+
+/* ---- many seeds ------------------------------------------------------------------------------ */
 
 static void survey(struct seep_sparse_cure cure, double share, struct seep_sparse_survey *out)
 {
