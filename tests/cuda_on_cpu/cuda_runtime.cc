@@ -111,6 +111,11 @@ void cuda_on_cpu_count_atomic()
     __atomic_fetch_add(&counts.atomics, 1, __ATOMIC_RELAXED);
 }
 
+void cuda_on_cpu_count_sorted(size_t pairs)
+{
+    __atomic_fetch_add(&counts.sorted, pairs, __ATOMIC_RELAXED);
+}
+
 /* Of no more than a sector, at a multiple of their size. */
 void cuda_on_cpu_count_bytes(const void *p, size_t bytes)
 {
