@@ -260,21 +260,71 @@ __global__ void find_starts(const uint32_t *sorted, uint32_t n, const uint32_t *
 
 // ---- means ----------------------------------------------------------------------------------
 
-// A thread per voxel and channel: neighbours read neighbouring channels of the same rows.
+constexpr unsigned parts = SEEP_VOXEL_PARTS;
+constexpr unsigned channels_at_once = 8; // one sector of a row
+
+// `width` channels, at most channels_at_once, of a voxel of n points, by all threads of the block:
+// a thread sums a part of one channel, n / 256 points, and one adds the parts up.
+template <typename Index>
+__device__ void mean_of_large(const int32_t *points, int32_t n, const float *features,
+                              Index n_channels, unsigned width, double *sums, float *to)
+{
+    for (unsigned k = threadIdx.x; k < parts * width; k += SEEP_BLOCK) {
+        const unsigned part = k / width, channel = k - part * width;
+        const int32_t end = static_cast<int32_t>(static_cast<int64_t>(n) * (part + 1) / parts);
+        double sum = 0;
+        for (int32_t i = static_cast<int32_t>(static_cast<int64_t>(n) * part / parts); i < end; i++)
+            sum += __ldg(features + static_cast<size_t>(points[i]) * n_channels + channel);
+        sums[k] = sum;
+    }
+    __syncthreads();
+    if (threadIdx.x < width) {
+        double sum = 0;
+        for (unsigned part = 0; part < parts; part++)
+            sum += sums[part * width + threadIdx.x];
+        to[threadIdx.x] = static_cast<float>(sum / n);
+    }
+    __syncthreads();
+}
+
+// A thread per voxel and channel: neighbours read neighbouring channels of the same rows. Voxels
+// with many points are left for the whole block: alone, a thread would take one gather after the
+// other for each of them.
 template <typename Index>
 __global__ void mean(const int32_t *voxel_start, const int32_t *voxel_points, const float *features,
                      Index n_channels, Index n, float *voxel_features)
 {
+    __shared__ double sums[parts * channels_at_once];
+    __shared__ bool is_large[SEEP_BLOCK];
     const Index i = static_cast<Index>(thread_index());
+    bool large = false;
 
-    if (thread_index() >= n)
+    if (thread_index() < n) {
+        const Index voxel = i / n_channels, channel = i - voxel * n_channels;
+        const int32_t begin = voxel_start[voxel], end = voxel_start[voxel + 1];
+        large = end - begin > SEEP_VOXEL_LARGE;
+        double sum = 0;
+        for (int32_t k = begin; k < end && !large; k++)
+            sum += __ldg(features + static_cast<size_t>(voxel_points[k]) * n_channels + channel);
+        if (!large)
+            voxel_features[i] = static_cast<float>(sum / (end - begin));
+    }
+    is_large[threadIdx.x] = large;
+    if (__syncthreads_count(large) == 0)
         return;
-    const Index voxel = i / n_channels, channel = i - voxel * n_channels;
-    const int32_t begin = voxel_start[voxel], end = voxel_start[voxel + 1];
-    double sum = 0;
-    for (int32_t k = begin; k < end; k++)
-        sum += features[static_cast<size_t>(voxel_points[k]) * n_channels + channel];
-    voxel_features[i] = static_cast<float>(sum / (end - begin));
+    for (unsigned item = 0, width; item < SEEP_BLOCK; item += width) {
+        width = 1;
+        if (!is_large[item])
+            continue;
+        const Index at = static_cast<Index>(i - threadIdx.x + item);
+        const Index voxel = at / n_channels, channel = at - voxel * n_channels;
+        const int32_t begin = voxel_start[voxel], end = voxel_start[voxel + 1];
+        width = SEEP_BLOCK - item < channels_at_once ? SEEP_BLOCK - item : channels_at_once;
+        if (n_channels - channel < width)
+            width = static_cast<unsigned>(n_channels - channel);
+        mean_of_large(voxel_points + begin, end - begin, features + channel, n_channels, width,
+                      sums, voxel_features + at);
+    }
 }
 
 template <typename Index>
