@@ -79,6 +79,8 @@ static const struct seep_variant variants[] = {
     {.name = "preallocated",
      .summary = "tensors have rows for all Gaussians from the first step on",
      .cured = "out-of-memory"},
+    {.name = "sparse-adam",
+     .summary = "as lazy-evicting, but Adam steps the Gaussians of the picture alone"},
     {0},
 };
 
@@ -115,7 +117,7 @@ static const struct seep_fix fixes[] = {
 /* How a variant trains. */
 struct plan {
     enum seep_camera_policy policy;
-    bool carries, blows_up, clamps;
+    bool carries, blows_up, clamps, steps_seen;
     bool evaluates;      /* test cameras and a second resolution */
     bool at_spikes_size; /* see below */
     bool on_card;        /* nothing is trained: see splat_card.h */
@@ -151,6 +153,7 @@ static const struct plan plans[] = {
     [SEEP_SPLAT_CAT_EMPTIED] = {.on_card = true, .empties = true},
     [SEEP_SPLAT_CAT_EXPANDABLE] = {.on_card = true, .expandable = true},
     [SEEP_SPLAT_PREALLOCATED] = {.on_card = true, .preallocated = true},
+    [SEEP_SPLAT_SPARSE_ADAM] = {.policy = SEEP_CAMERAS_EVICTING, .steps_seen = true},
 };
 
 /* Two epochs show what the second adds; with few photos each is seen more often, so that pictures
@@ -231,6 +234,10 @@ static int write_measured(const struct seep_splat_job *job, const struct seep_sp
         {"gaussian_scratch_bytes", (double)r->scratch_bytes / (double)r->n_last},
         {"pass_bytes", (double)r->pass_bytes},
         {"tiles", (double)seep_splat_tiles(&job->views->list[0].camera)},
+        {"seen_share", r->seen},
+        {"seen_checked", (double)r->check.n_seen},
+        {"seen_apart", (double)r->check.apart},
+        {"unseen_moved", (double)r->check.moved},
         {"pairs_usual", (double)r->pairs_usual},
         {"pairs_largest", (double)r->pairs_largest},
         {"scratch_bytes", (double)r->scratch_bytes},
@@ -331,6 +338,7 @@ static int train(const struct seep_scenario_options *options, const struct plan 
                                  .carries = plan->carries,
                                  .blows_up = plan->blows_up,
                                  .clamps = plan->clamps,
+                                 .steps_seen = plan->steps_seen,
                                  .is_whole = plan->evaluates,
                                  .further = scene->further,
                                  .n_further = scene->n_further,
