@@ -138,9 +138,10 @@ static json_t *row_of(const struct timing *t, const char *kernel, const char *in
                       const double *times)
 {
     return json_pack(
-        "{s:s, s:s, s:I, s:I, s:f, s:I}", "kernel", kernel, "input", input, "gaussians",
-        (json_int_t)t->room.model.n, "pairs", (json_int_t)t->room.projected.n_pairs, "median_ms",
-        seep_median((double *)times, REPEATS), "bytes_held", (json_int_t)t->room.bytes);
+        "{s:s, s:s, s:I, s:I, s:I, s:f, s:I}", "kernel", kernel, "input", input, "gaussians",
+        (json_int_t)t->room.model.n, "seen", (json_int_t)t->room.projected.n_seen, "pairs",
+        (json_int_t)t->room.projected.n_pairs, "median_ms", seep_median((double *)times, REPEATS),
+        "bytes_held", (json_int_t)t->room.bytes);
 }
 
 static int add_stages(json_t *results, struct timing *t, const char *input)

@@ -332,7 +332,7 @@ static const struct {
     {&splat, 14, false, "seen_apart", 1, "a step of all would step otherwise"},
     {&splat, 14, false, "seen_checked", 0, "a step of all would step otherwise"},
     {&splat, 14, false, "unseen_moved", 1, "beside the picture that a step changes"},
-    {&splat, 14, false, "seen_checked", 1000, "beside the picture that a step changes"},
+    {&splat, 14, false, "seen_checked", 1001, "beside the picture that a step changes"},
     {&splat, 14, false, "seen_share", 1, "bytes that a step of Adam moves"},
     {&splat, 14, false, "psnr_last", 12, "sparse-adam: training raises PSNR"},
 };
