@@ -203,6 +203,17 @@ static int write_densifications(const struct seep_splat_job *job, const struct s
     return json_object_set_new(measured, "densifications", counts) ? -SEEP_ENOMEM : 0;
 }
 
+static int write_seen(const struct seep_splat_result *r, json_t *measured)
+{
+    json_t *seen = json_pack("{s:f, s:I, s:I, s:I}", "seen_share", r->seen, "seen_checked",
+                             (json_int_t)r->check.n_seen, "seen_apart", (json_int_t)r->check.apart,
+                             "unseen_moved", (json_int_t)r->check.moved);
+    int rc = seen && json_object_update(measured, seen) == 0 ? 0 : -SEEP_ENOMEM;
+
+    json_decref(seen);
+    return rc;
+}
+
 static int write_measured(const struct seep_splat_job *job, const struct seep_splat_result *r,
                           json_t *measured)
 {
@@ -234,10 +245,6 @@ static int write_measured(const struct seep_splat_job *job, const struct seep_sp
         {"gaussian_scratch_bytes", (double)r->scratch_bytes / (double)r->n_last},
         {"pass_bytes", (double)r->pass_bytes},
         {"tiles", (double)seep_splat_tiles(&job->views->list[0].camera)},
-        {"seen_share", r->seen},
-        {"seen_checked", (double)r->check.n_seen},
-        {"seen_apart", (double)r->check.apart},
-        {"unseen_moved", (double)r->check.moved},
         {"pairs_usual", (double)r->pairs_usual},
         {"pairs_largest", (double)r->pairs_largest},
         {"scratch_bytes", (double)r->scratch_bytes},
@@ -262,9 +269,10 @@ static int write_measured(const struct seep_splat_job *job, const struct seep_sp
         if (json_object_set_new(measured, figures[i].name, json_real(value)))
             return -SEEP_ENOMEM;
     }
-    return json_object_set_new(measured, "space", json_string(cuda ? "device:0" : "host"))
-               ? -SEEP_ENOMEM
-               : write_densifications(job, r, measured);
+    if (json_object_set_new(measured, "space", json_string(cuda ? "device:0" : "host")) ||
+        write_seen(r, measured))
+        return -SEEP_ENOMEM;
+    return write_densifications(job, r, measured);
 }
 
 static int which_variant(const char *name)
