@@ -10,8 +10,9 @@
  *
  * Constants: near plane 0.2; +0.3 px² low-pass on the projected covariance; x/z and y/z of the
  * Jacobian clamped to 1.3 × half the picture's width and height over the focal length; extent 3
- * sigma; alpha at most 0.99; alpha below 1/255 is skipped; blending stops before the transmittance
- * would fall below 1e-4. Tiles of 16 × 16 pixels; pixel (i, j) is sampled at its centre (i + 0.5, j
+ * sigma, by whole tiles (enum seep_splat_tile_rule); alpha at most 0.99; alpha below 1/255 is
+ * skipped; blending stops before the transmittance would fall below 1e-4. Tiles of 16 × 16 pixels;
+ * pixel (i, j) is sampled at its centre (i + 0.5, j
  * + 0.5). Gradients are those of this picture: none passes through an active clamp (alpha at 0.99,
  * a colour at 0).
  *
@@ -72,17 +73,44 @@ struct seep_splat_print {
     float opacity;
     float color[3];
     float depth;       /* z before the camera, in double and rounded: ties break alike everywhere */
-    uint16_t tiles[4]; /* first x, first y, end x, end y; all 0 if culled */
+    uint16_t tiles[4]; /* the box of its tiles: first x, first y, end x, end y; all 0 if culled */
 };
 
-/* The output of seep_splat_project() for the other calls.
+/* Which tiles a Gaussian is binned to. A Gaussian without a tile is culled.
+ *
+ *   BOX      those with a pixel centre in the box around the ellipse of 3 sigma (half its side: 3
+ *            sigma of the longer axis) and in the box around the ellipse where alpha is 1/255
+ *   REACHED  those of BOX that the ellipse where alpha is 1/255 really reaches: what is left out
+ *            has no pixel that would be drawn. The picture is that of BOX to the bit, and so is all
+ *            that is worked out pixel by pixel; only the lists are shorter
+ *   SQUARE   those of the original (Kerbl et al., diff-gaussian-rasterization: forward.cu, and
+ *            getRect() of auxiliary.h): in x and y from (centre − r) / 16 to (centre + r + 15) / 16
+ *            without its end, both rounded down, r = ceil(3 sqrt(λ)), where the centre is in pixels
+ *            of which the first has its own at 0. λ is the covariance's larger eigenvalue, with at
+ *            least sqrt(0.1) between it and the mean of both. Opacity has no part in it, except
+ *            that it must be > 0
+ *
+ * Pictures of BOX and SQUARE differ in two ways. Beyond 3 sigma a Gaussian more opaque than
+ * e^4.5 / 255 = 0.353 still has an alpha of up to 0.0111, drawn where SQUARE has more tiles. And
+ * SQUARE leaves out a tile if the square ends within its first pixel's width, on the right or
+ * below. */
+enum seep_splat_tile_rule {
+    SEEP_SPLAT_TILES_BOX,
+    SEEP_SPLAT_TILES_REACHED,
+    SEEP_SPLAT_TILES_SQUARE,
+    SEEP_SPLAT_TILE_RULES
+};
+
+/* The output of seep_splat_project() for the other calls, which take the rule from here, too.
  *   prints   [n], at a multiple of 16 bytes
  *   offsets  [n + 1] running sum of tiles touched, offsets[0] = 0
  * -SEEP_EINVAL also if there are 2^32 pairs or more. */
 struct seep_splat_projected {
     struct seep_splat_print *prints;
     uint32_t *offsets;
-    size_t n_pairs; /* out, on the host: offsets[n] */
+    size_t n_pairs;                 /* out, on the host: offsets[n] */
+    size_t n_seen;                  /* out, on the host: Gaussians that are not culled */
+    enum seep_splat_tile_rule rule; /* in; 0 is BOX */
 };
 
 SEEP_MUST_CHECK int seep_splat_project(const struct seep_splat_camera *camera,

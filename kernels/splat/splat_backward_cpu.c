@@ -3,6 +3,7 @@
 
 #include "kernels/splat/splat_backward_parts.h"
 #include "kernels/splat/splat_pixels.h"
+#include "kernels/splat/splat_tiles_cpu.h"
 #include "kernels/splat/splat_twins.h"
 
 #include <stdatomic.h>
@@ -91,10 +92,14 @@ SEEP_INLINE void unblend(struct block *t, int block, const struct batch *b, int 
 /* Where the sums of the tile's pair with this Gaussian lie. */
 SEEP_INLINE float *pair_of(const struct backward *b, size_t tile, uint32_t gaussian)
 {
-    const uint16_t *t = b->projected->prints[gaussian].tiles;
-    size_t x = tile % b->tiles_x - t[0], y = tile / b->tiles_x - t[1];
+    const struct seep_splat_print *print = &b->projected->prints[gaussian];
+    const uint16_t *t = print->tiles;
+    size_t x = tile % b->tiles_x, y = tile / b->tiles_x, nth;
 
-    return b->sums[b->projected->offsets[gaussian] + y * (size_t)(t[2] - t[0]) + x];
+    nth = seep_splat_whole_box(b->projected, gaussian)
+              ? (y - t[1]) * (size_t)(t[2] - t[0]) + x - t[0]
+              : seep_splat_nth_reached(b->camera, print, (unsigned)x, (unsigned)y);
+    return b->sums[b->projected->offsets[gaussian] + nth];
 }
 
 /* Gaussians first … of the tile's list, the last one first. */

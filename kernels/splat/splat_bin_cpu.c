@@ -2,6 +2,7 @@
  * (three passes of 11 bits over n of them), then their pairs are distributed to the tiles in that
  * order: each pair is written once, where sorting 64-bit keys of pairs would move every pair six
  * times. Stable throughout, so that the result does not depend on the number of threads. */
+#include "kernels/splat/splat_tiles_cpu.h"
 #include "kernels/splat/splat_twins.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@ struct item {
 
 struct bin {
     size_t n; /* Gaussians */
+    const struct seep_splat_camera *camera;
     const struct seep_splat_projected *projected;
     struct seep_splat_bins *bins;
     size_t n_tiles, tiles_x;
@@ -99,6 +101,33 @@ static inline const uint16_t *tiles_of(const struct bin *b, size_t i)
     return b->projected->prints[b->from[i].gaussian].tiles;
 }
 
+/* The box of tiles, row by row, as much of it as is listed. */
+struct rows {
+    const uint16_t *box;
+    bool whole;
+    struct splat_ellipse ellipse;
+};
+
+static inline void rows_of(const struct bin *b, size_t i, struct rows *r)
+{
+    uint32_t gaussian = b->from[i].gaussian;
+
+    r->box = tiles_of(b, i);
+    r->whole = seep_splat_whole_box(b->projected, gaussian);
+    if (!r->whole)
+        seep_splat_ellipse(b->camera, &b->projected->prints[gaussian], &r->ellipse);
+}
+
+static inline void row_of(const struct rows *r, unsigned row, unsigned *first, unsigned *end)
+{
+    if (r->whole) {
+        *first = r->box[0];
+        *end = r->box[2];
+    } else {
+        seep_splat_row_reached(&r->ellipse, r->box, row, first, end);
+    }
+}
+
 static void count_tiles(void *arg, unsigned thread, unsigned n_threads)
 {
     struct bin *b = arg;
@@ -107,9 +136,10 @@ static void count_tiles(void *arg, unsigned thread, unsigned n_threads)
 
     memset(counts, 0, b->n_tiles * sizeof *counts);
     for (size_t i = b->n_seen * thread / n_threads; i < end; i++) {
-        const uint16_t *t = tiles_of(b, i);
-        for (size_t y = t[1]; y < t[3]; y++)
-            for (size_t x = t[0]; x < t[2]; x++)
+        struct rows r;
+        rows_of(b, i, &r);
+        for (unsigned y = r.box[1], x, end_x; y < r.box[3]; y++)
+            for (row_of(&r, y, &x, &end_x); x < end_x; x++)
                 counts[y * b->tiles_x + x]++;
     }
 }
@@ -122,9 +152,10 @@ static void deal_tiles(void *arg, unsigned thread, unsigned n_threads)
 
     for (size_t i = b->n_seen * thread / n_threads; i < end; i++) {
         uint32_t gaussian = b->from[i].gaussian;
-        const uint16_t *t = tiles_of(b, i);
-        for (size_t y = t[1]; y < t[3]; y++)
-            for (size_t x = t[0]; x < t[2]; x++)
+        struct rows r;
+        rows_of(b, i, &r);
+        for (unsigned y = r.box[1], x, end_x; y < r.box[3]; y++)
+            for (row_of(&r, y, &x, &end_x); x < end_x; x++)
                 b->bins->gaussians[places[y * b->tiles_x + x]++] = gaussian;
     }
 }
@@ -155,7 +186,7 @@ int seep_splat_bin_cpu(const struct seep_splat_camera *camera, size_t n,
                        void *scratch, size_t *scratch_bytes, struct seep_stream *stream)
 {
     unsigned n_threads = seep_stream_threads(stream);
-    struct bin b = {.n = n, .projected = projected, .bins = bins};
+    struct bin b = {.n = n, .camera = camera, .projected = projected, .bins = bins};
 
     b.tiles_x = ((size_t)camera->width + SEEP_SPLAT_TILE - 1) / SEEP_SPLAT_TILE;
     b.n_tiles = b.tiles_x * (((size_t)camera->height + SEEP_SPLAT_TILE - 1) / SEEP_SPLAT_TILE);

@@ -1,14 +1,17 @@
-/* Binning on the GPU. Gaussians are sorted by depth first (n keys of 31 bits); their pairs are then
- * made in that order and sorted, stably, by tile alone. At 1080p (8160 tiles) a pair of 6 bytes is
- * moved twice; with a 64-bit key of tile and depth it would be one of 12 bytes, moved six times.
- * (That is CUB's policy for sm_90. For 16-bit keys on sm_80 it takes 7 bits a pass, and reads keys
- * twice: as many passes at 1080p, one more at 4K.) */
+/* Binning on the GPU. Gaussians that are not culled are listed, in their order, and sorted by depth
+ * (n_seen keys of 31 bits: of a large scene one view sees a part); their pairs are then made in
+ * that order and sorted, stably, by tile alone. At 1080p (8160 tiles) a pair of 6 bytes is moved
+ * twice; with a 64-bit key of tile and depth it would be one of 12 bytes, moved six times. (That is
+ * CUB's policy for sm_90. For 16-bit keys on sm_80 it takes 7 bits a pass, and reads keys twice: as
+ * many passes at 1080p, one more at 4K.) */
 #include "kernels/splat/splat_cuda.cuh"
 #include "kernels/splat/splat_gaussian.cuh"
 
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
 
 enum {
     PAIRS_A_THREAD = 8,
@@ -16,10 +19,10 @@ enum {
     DEPTH_BITS = 31, /* depths are > 0: as bits they are in order, and the sign is 0 */
 };
 
-/* Gaussians in the order of their depth, culled ones last. */
+/* Gaussians that are not culled, in the order of their depth. */
 struct by_depth {
     uint32_t *keys[2], *order[2];
-    uint32_t *starts; /* [n + 1] running sum of tiles touched in that order */
+    uint32_t *starts; /* [n_seen + 1] running sum of tiles touched in that order */
     uint32_t *firsts; /* for every PAIRS_A_BLOCK pairs, the Gaussian of the first */
 };
 
@@ -49,15 +52,24 @@ static bool made_in_result(size_t n_tiles)
     return (bits_of(n_tiles) + 7) / 8 % 2 == 0;
 }
 
+/* Whether a Gaussian has pairs. */
+struct is_seen {
+    const uint32_t *offsets;
+
+    __device__ bool operator()(uint32_t i) const
+    {
+        return offsets[i + 1] != offsets[i];
+    }
+};
+
 __global__ static void __launch_bounds__(SEEP_BLOCK)
-    key_depths(const struct seep_splat_projected in, size_t n, uint32_t *keys, uint32_t *order)
+    key_depths(const struct seep_splat_print *prints, const uint32_t *order, size_t n,
+               uint32_t *keys)
 {
     size_t i = (size_t)blockIdx.x * SEEP_BLOCK + threadIdx.x;
 
-    if (i < n) {
-        keys[i] = in.offsets[i + 1] == in.offsets[i] ? ~0u : __float_as_uint(in.prints[i].depth);
-        order[i] = (uint32_t)i;
-    }
+    if (i < n)
+        keys[i] = __float_as_uint(prints[order[i]].depth);
 }
 
 __global__ static void __launch_bounds__(SEEP_BLOCK)
@@ -91,13 +103,47 @@ struct larger_index {
     }
 };
 
+/* The tile of the nth pair of a Gaussian whose ellipse reaches a part of its box. Were a row to
+ * come out otherwise than when it was counted, it would still be one of the box's tiles. */
+__device__ __forceinline__ unsigned reached_tile(const struct seep_splat_print *print, ushort4 box,
+                                                 unsigned nth, const struct splat_view &view)
+{
+    const float4 *quarters = reinterpret_cast<const float4 *>(print);
+    float4 shape = __ldg(quarters), look = __ldg(quarters + 1);
+    const float mean[2] = {shape.x, shape.y}, roots[3] = {shape.z, shape.w, look.x};
+    const struct splat_ellipse ellipse = splat_ellipse_of(mean, roots, look.y, &view.camera);
+    const uint16_t tiles[4] = {box.x, box.y, box.z, box.w};
+    unsigned row = box.y, first, end;
+
+    for (;; row++) {
+        splat_row_reached(&ellipse, tiles, row, &first, &end);
+        if (nth < end - first || row + 1u == box.w)
+            break;
+        nth -= end - first;
+    }
+    return row * (unsigned)view.tiles_x + min(first + nth, box.z - 1u);
+}
+
+/* The tile of a Gaussian's nth pair of n. REACHED: the rule is that one. */
+template <bool REACHED>
+__device__ __forceinline__ unsigned tile_of_pair(const struct seep_splat_print *print, unsigned nth,
+                                                 unsigned n, const struct splat_view &view)
+{
+    ushort4 box = splat_load_tiles(print->tiles);
+    unsigned width = (unsigned)(box.z - box.x), row = nth / width;
+
+    if (REACHED && n != width * (unsigned)(box.w - box.y))
+        return reached_tile(print, box, nth, view);
+    return (box.y + row) * (unsigned)view.tiles_x + box.x + (nth - row * width);
+}
+
 /* A block makes PAIRS_A_BLOCK pairs, however many Gaussians those are: near ones that cover the
  * picture cost no more than their pairs. Each Gaussian marks its first pair; a running maximum
  * tells every pair whose it is. */
-template <class Key>
+template <class Key, bool REACHED>
 __global__ static void __launch_bounds__(SEEP_BLOCK)
     make_pairs(const struct seep_splat_print *prints, const struct by_depth depth, size_t n,
-               size_t n_pairs, unsigned tiles_x, Key *keys, uint32_t *values)
+               size_t n_pairs, const struct splat_view view, Key *keys, uint32_t *values)
 {
     typedef cub::BlockScan<unsigned, SEEP_BLOCK> scan;
     __shared__ typename scan::TempStorage scan_room;
@@ -126,10 +172,9 @@ __global__ static void __launch_bounds__(SEEP_BLOCK)
     __syncthreads();
     for (size_t at = begin + threadIdx.x; at < end; at += SEEP_BLOCK) {
         size_t i = first + owner[at - begin];
-        uint32_t gaussian = depth.order[0][i], nth = (uint32_t)at - depth.starts[i];
-        ushort4 box = splat_load_tiles(prints[gaussian].tiles);
-        unsigned width = (unsigned)(box.z - box.x), row = nth / width;
-        keys[at] = (Key)((box.y + row) * tiles_x + box.x + (nth - row * width));
+        uint32_t gaussian = depth.order[0][i], start = depth.starts[i];
+        keys[at] = (Key)tile_of_pair<REACHED>(prints + gaussian, (uint32_t)at - start,
+                                              depth.starts[i + 1] - start, view);
         values[at] = gaussian;
     }
 }
@@ -158,34 +203,46 @@ static inline size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* CUB's own scratch for the three calls. */
+/* The Gaussians that are seen, in their order: n_seen of n. */
+static cudaError_t list_seen(void *room, size_t *room_bytes,
+                             const struct seep_splat_projected *projected, size_t n,
+                             uint32_t *order, uint32_t *n_listed, cudaStream_t s)
+{
+    return cub::DeviceSelect::If(room, *room_bytes, thrust::counting_iterator<uint32_t>(0), order,
+                                 n_listed, (int)n, is_seen{projected->offsets}, s);
+}
+
+/* CUB's own scratch for the four calls. */
 template <class Key>
-static cudaError_t cub_bytes_of(size_t n, size_t n_pairs, int tile_bits, cudaStream_t s,
-                                size_t *bytes)
+static cudaError_t cub_bytes_of(const struct seep_splat_projected *projected, size_t n,
+                                int tile_bits, cudaStream_t s, size_t *bytes)
 {
     cub::DoubleBuffer<uint32_t> none;
     cub::DoubleBuffer<Key> no_keys;
-    size_t depths = 0, sums = 0, pairs = 0;
-    cudaError_t error =
-        cub::DeviceRadixSort::SortPairs(nullptr, depths, none, none, (uint32_t)n, 0, DEPTH_BITS, s);
+    uint32_t n_seen = (uint32_t)projected->n_seen, n_pairs = (uint32_t)projected->n_pairs;
+    size_t seen = 0, depths = 0, sums = 0, pairs = 0;
+    cudaError_t error = list_seen(nullptr, &seen, projected, n, nullptr, nullptr, s);
 
     if (error == cudaSuccess)
         error =
-            cub::DeviceScan::ExclusiveSum(nullptr, sums, static_cast<uint32_t *>(nullptr),
-                                          static_cast<uint32_t *>(nullptr), (uint32_t)(n + 1), s);
+            cub::DeviceRadixSort::SortPairs(nullptr, depths, none, none, n_seen, 0, DEPTH_BITS, s);
     if (error == cudaSuccess)
-        error = cub::DeviceRadixSort::SortPairs(nullptr, pairs, no_keys, none, (uint32_t)n_pairs, 0,
+        error = cub::DeviceScan::ExclusiveSum(nullptr, sums, static_cast<uint32_t *>(nullptr),
+                                              static_cast<uint32_t *>(nullptr), n_seen + 1, s);
+    if (error == cudaSuccess)
+        error = cub::DeviceRadixSort::SortPairs(nullptr, pairs, no_keys, none, n_pairs, 0,
                                                 tile_bits, s);
-    *bytes = larger(larger(depths, sums), pairs);
+    *bytes = larger(larger(seen, depths), larger(sums, pairs));
     return error;
 }
 
 template <class Key>
-static cudaError_t lay_out(size_t n, size_t n_pairs, size_t n_tiles, void *base, cudaStream_t s,
-                           struct bin_scratch<Key> *out)
+static cudaError_t lay_out(const struct seep_splat_projected *projected, size_t n, size_t n_tiles,
+                           void *base, cudaStream_t s, struct bin_scratch<Key> *out)
 {
     struct splat_scratch parts = {static_cast<char *>(base), 0};
-    cudaError_t error = cub_bytes_of<Key>(n, n_pairs, bits_of(n_tiles), s, &out->cub_bytes);
+    size_t n_seen = projected->n_seen, n_pairs = projected->n_pairs;
+    cudaError_t error = cub_bytes_of<Key>(projected, n, bits_of(n_tiles), s, &out->cub_bytes);
     bool in_result = made_in_result(n_tiles);
 
     out->cub = splat_take<char>(&parts, out->cub_bytes);
@@ -197,11 +254,11 @@ static cudaError_t lay_out(size_t n, size_t n_pairs, size_t n_tiles, void *base,
     if (in_result)
         out->values = splat_take<uint32_t>(&parts, n_pairs);
     for (int k = 0; k < 2; k++)
-        out->depth.order[k] = splat_take<uint32_t>(&makers, n);
-    out->depth.keys[0] = splat_take<uint32_t>(&makers, n);
+        out->depth.order[k] = splat_take<uint32_t>(&makers, n_seen);
+    out->depth.keys[0] = splat_take<uint32_t>(&makers, n_seen);
     out->depth.firsts = splat_take<uint32_t>(&makers, n_pairs / PAIRS_A_BLOCK + 1);
     /* Keys are done with when the sums begin, and have room for one more. */
-    out->depth.keys[1] = out->depth.starts = splat_take<uint32_t>(&makers, n + 1);
+    out->depth.keys[1] = out->depth.starts = splat_take<uint32_t>(&makers, n_seen + 1);
     out->bytes = larger(parts.used, makers.used);
     return error;
 }
@@ -212,32 +269,37 @@ static cudaError_t sort_depths(const struct seep_splat_projected *projected, siz
 {
     cub::DoubleBuffer<uint32_t> keys(depth->keys[0], depth->keys[1]);
     cub::DoubleBuffer<uint32_t> order(depth->order[0], depth->order[1]);
-    size_t bytes = room_bytes;
-    cudaError_t error =
-        seep_launch(key_depths, n, s, *projected, n, keys.Current(), order.Current());
+    size_t bytes = room_bytes, n_seen = projected->n_seen;
+    const struct seep_splat_print *prints = projected->prints;
+    const uint32_t *offsets = projected->offsets, *starts = depth->starts;
+    /* How many it lists is known; nobody needs `firsts` yet. */
+    cudaError_t error = list_seen(room, &bytes, projected, n, order.Current(), depth->firsts, s);
 
     if (error == cudaSuccess)
-        error = cub::DeviceRadixSort::SortPairs(room, bytes, keys, order, (uint32_t)n, 0,
+        error = seep_launch(key_depths, n_seen, s, prints,
+                            static_cast<const uint32_t *>(order.Current()), n_seen, keys.Current());
+    bytes = room_bytes;
+    if (error == cudaSuccess)
+        error = cub::DeviceRadixSort::SortPairs(room, bytes, keys, order, (uint32_t)n_seen, 0,
                                                 DEPTH_BITS, s);
     depth->order[0] = order.Current();
     if (error == cudaSuccess)
-        error =
-            seep_launch(count_in_order, n + 1, s, static_cast<const uint32_t *>(projected->offsets),
-                        static_cast<const uint32_t *>(depth->order[0]), n, depth->starts);
+        error = seep_launch(count_in_order, n_seen + 1, s, offsets,
+                            static_cast<const uint32_t *>(depth->order[0]), n_seen, depth->starts);
     bytes = room_bytes;
     if (error == cudaSuccess)
         error = cub::DeviceScan::ExclusiveSum(room, bytes, depth->starts, depth->starts,
-                                              (uint32_t)(n + 1), s);
+                                              (uint32_t)(n_seen + 1), s);
     if (error == cudaSuccess)
-        error = seep_launch(find_firsts, n, s, static_cast<const uint32_t *>(depth->starts), n,
-                            depth->firsts);
+        error = seep_launch(find_firsts, n_seen, s, starts, n_seen, depth->firsts);
     return error;
 }
 
 template <class Key>
-static cudaError_t sort_pairs(const struct seep_splat_projected *projected, size_t n,
-                              unsigned tiles_x, size_t n_tiles, struct seep_splat_bins *bins,
-                              const struct bin_scratch<Key> *room, cudaStream_t s)
+static cudaError_t sort_pairs(const struct seep_splat_projected *projected,
+                              const struct splat_view &view, size_t n_tiles,
+                              struct seep_splat_bins *bins, const struct bin_scratch<Key> *room,
+                              cudaStream_t s)
 {
     size_t n_pairs = projected->n_pairs, bytes = room->cub_bytes;
     size_t blocks = (n_pairs + PAIRS_A_BLOCK - 1) / PAIRS_A_BLOCK;
@@ -245,10 +307,11 @@ static cudaError_t sort_pairs(const struct seep_splat_projected *projected, size
     cub::DoubleBuffer<Key> keys(room->keys[0], room->keys[1]);
     cub::DoubleBuffer<uint32_t> values(in_result ? bins->gaussians : room->values,
                                        in_result ? room->values : bins->gaussians);
-    cudaError_t error =
-        seep_launch(make_pairs<Key>, blocks * SEEP_BLOCK, s,
-                    static_cast<const struct seep_splat_print *>(projected->prints), room->depth, n,
-                    n_pairs, tiles_x, keys.Current(), values.Current());
+    cudaError_t error = seep_launch(
+        projected->rule == SEEP_SPLAT_TILES_REACHED ? make_pairs<Key, true>
+                                                    : make_pairs<Key, false>,
+        blocks * SEEP_BLOCK, s, static_cast<const struct seep_splat_print *>(projected->prints),
+        room->depth, projected->n_seen, n_pairs, view, keys.Current(), values.Current());
 
     if (error == cudaSuccess)
         error = cub::DeviceRadixSort::SortPairs(room->cub, bytes, keys, values, (uint32_t)n_pairs,
@@ -270,7 +333,7 @@ static int bin(const struct splat_view *view, size_t n,
 {
     size_t n_tiles = (size_t)view->tiles_x * (size_t)view->tiles_y;
     struct bin_scratch<Key> room;
-    cudaError_t error = lay_out(n, projected->n_pairs, n_tiles, scratch, s, &room);
+    cudaError_t error = lay_out(projected, n, n_tiles, scratch, s, &room);
 
     if (error != cudaSuccess)
         return seep_cuda_status(error);
@@ -285,7 +348,7 @@ static int bin(const struct splat_view *view, size_t n,
             cudaMemsetAsync(bins->tile_start, 0, (n_tiles + 1) * sizeof(uint32_t), s));
     error = sort_depths(projected, n, &room.depth, room.cub, room.cub_bytes, s);
     if (error == cudaSuccess)
-        error = sort_pairs(projected, n, (unsigned)view->tiles_x, n_tiles, bins, &room, s);
+        error = sort_pairs(projected, *view, n_tiles, bins, &room, s);
     return seep_cuda_status(error);
 }
 

@@ -43,7 +43,8 @@ static bool model_good(const struct seep_splat_model *m)
 
 static bool projected_good(const struct seep_splat_projected *p, size_t n)
 {
-    return p && p->offsets && (n == 0 || (p->prints && (uintptr_t)p->prints % 16 == 0));
+    return p && p->offsets && (unsigned)p->rule < SEEP_SPLAT_TILE_RULES &&
+           (n == 0 || (p->prints && (uintptr_t)p->prints % 16 == 0));
 }
 
 static bool bins_good(const struct seep_splat_bins *b, size_t n_pairs)
@@ -75,7 +76,8 @@ int seep_splat_bin(const struct seep_splat_camera *camera, size_t n,
         return -SEEP_EINVAL;
     if (!seep_scratch_aligned(stream, scratch))
         return -SEEP_EINVAL;
-    if (scratch && (!projected_good(projected, n) || !bins_good(bins, projected->n_pairs)))
+    if (projected->n_seen > n ||
+        (scratch && (!projected_good(projected, n) || !bins_good(bins, projected->n_pairs))))
         return -SEEP_EINVAL;
     return TWIN(stream, bin)(camera, n, projected, bins, scratch, scratch_bytes, stream);
 }

@@ -6,6 +6,7 @@
 
 #include "kernels/splat/splat.h"
 #include "kernels/splat/splat_math.h"
+#include "kernels/splat/splat_tiles.h"
 
 #include <cuda_runtime.h>
 
@@ -235,9 +236,9 @@ SEEP_HD bool tiles_within(float mean, float half, int size, uint16_t *first, uin
     return true;
 }
 
-/* False: culled. */
+/* False: culled. REACHED: `tiles` is the box all the same. */
 SEEP_HD bool print_of(const struct seep_splat_camera &camera, const struct splat_frame &f,
-                      float opacity, struct splat_print *out)
+                      float opacity, enum seep_splat_tile_rule rule, struct splat_print *out)
 {
     const float k = (float)SEEP_ROOT;
     float a = k * sqrtf(f.c / f.det), b = -a * f.b / f.c, c = k / sqrtf(f.c);
@@ -249,8 +250,13 @@ SEEP_HD bool print_of(const struct seep_splat_camera &camera, const struct splat
     out->mean = f.mean;
     out->roots = make_float3(a, b, c);
     out->depth = f.p.z;
-    if (!(reach > 0) || !isfinite(opacity) || !isfinite(out->mean.x) || !isfinite(out->mean.y) ||
+    if (!isfinite(opacity) || !isfinite(out->mean.x) || !isfinite(out->mean.y) ||
         !is_finite(out->roots))
+        return false;
+    if (rule == SEEP_SPLAT_TILES_SQUARE)
+        return opacity > 0 &&
+               splat_square(&out->mean.x, f.a, f.b, f.c, camera.width, camera.height, out->tiles);
+    if (!(reach > 0))
         return false;
     return tiles_within(out->mean.x, fminf(radius, sqrtf(reach * f.a)), camera.width,
                         &out->tiles[0], &out->tiles[2]) &&

@@ -2,6 +2,7 @@
 #pragma GCC optimize("fp-contract=fast")
 
 #include "kernels/splat/splat_lanes.h"
+#include "kernels/splat/splat_tiles_cpu.h"
 #include "kernels/splat/splat_twins.h"
 
 #include <stdatomic.h>
@@ -19,13 +20,17 @@ struct seen {
     float dir[3][BATCH];
 };
 
+struct sums {
+    uint64_t tiles, seen;
+};
+
 struct project {
     const struct seep_splat_camera *camera;
     const struct seep_splat_model *model;
     struct seep_splat_projected *out;
     atomic_size_t next;
     enum seep_cpu_level level;
-    uint64_t *sums; /* [n_threads] tiles touched, by stretches of Gaussians */
+    struct sums *sums; /* [n_threads], by stretches of Gaussians */
 };
 
 /* First and end tile along one axis of `size` pixels; false where no pixel centre is covered. */
@@ -42,31 +47,40 @@ static inline bool tile_range(float mean, float half, int size, uint16_t *first,
     return true;
 }
 
-/* The extent of 3 sigma, and whether any of it is in the picture. */
-SEEP_INLINE void lanes_extent(const struct seep_splat_camera *c, const struct lanes *b,
-                              float extent[LANES], int32_t inside[LANES])
+/* The extent of 3 sigma, and whether any of it is in the picture; of SQUARE's, which is at most
+ * two pixels larger, whether it is among the picture's tiles. */
+SEEP_INLINE void lanes_extent(const struct project *p, const struct lanes *b, float extent[LANES],
+                              int32_t inside[LANES])
 {
-    float width = (float)c->width, height = (float)c->height;
+    float beyond = p->out->rule == SEEP_SPLAT_TILES_SQUARE ? SEEP_SPLAT_TILE + 2 : 0;
+    float width = (float)p->camera->width + beyond, height = (float)p->camera->height + beyond;
 
     EACH_LANE (l) {
         float xx = b->cov[0][l], xy = b->cov[1][l], yy = b->cov[2][l], half = (xx - yy) / 2;
         float r = SEEP_SPLAT_SIGMAS * sqrtf((xx + yy) / 2 + sqrtf(half * half + xy * xy));
         float x = b->mean2d[0][l], y = b->mean2d[1][l];
         extent[l] = r;
-        inside[l] = (b->depth[l] > SEEP_SPLAT_NEAR) & (x + r >= 0) & (x - r <= width) &
-                    (y + r >= 0) & (y - r <= height);
+        inside[l] = (b->depth[l] > SEEP_SPLAT_NEAR) & (x + r >= -beyond) & (x - r <= width) &
+                    (y + r >= -beyond) & (y - r <= height);
     }
 }
 
-static inline bool tiles_of(const struct seep_splat_camera *c, const struct lanes *b, int l,
-                            float opacity, float r, uint16_t tiles[4])
+static inline bool tiles_of(const struct project *p, const struct lanes *b, int l, float opacity,
+                            float r, uint16_t tiles[4])
 {
+    const struct seep_splat_camera *c = p->camera;
     float reach = 2 * logf(255 * opacity);
     float hx = sqrtf(reach * b->cov[0][l]), hy = sqrtf(reach * b->cov[2][l]);
     float sum = b->mean2d[0][l] + b->mean2d[1][l] + b->root[0][l] + b->root[1][l] + b->root[2][l] +
                 b->depth[l] + opacity;
 
-    if (!(reach > 0) || !isfinite(sum))
+    if (!isfinite(sum))
+        return false;
+    if (p->out->rule == SEEP_SPLAT_TILES_SQUARE)
+        return opacity > 0 &&
+               seep_splat_square(c, (float[]){b->mean2d[0][l], b->mean2d[1][l]},
+                                 (float[]){b->cov[0][l], b->cov[1][l], b->cov[2][l]}, tiles);
+    if (!(reach > 0))
         return false;
     return tile_range(b->mean2d[0][l], hx < r ? hx : r, c->width, &tiles[0], &tiles[2]) &&
            tile_range(b->mean2d[1][l], hy < r ? hy : r, c->height, &tiles[1], &tiles[3]);
@@ -78,10 +92,12 @@ static inline void cull(const struct seep_splat_projected *out, size_t i)
     out->offsets[i + 1] = 0;
 }
 
-static inline void store(const struct seep_splat_projected *out, size_t i, int l,
-                         const struct lanes *b, float opacity, const uint16_t tiles[4])
+/* False: REACHED, and it reaches no tile. */
+static inline bool store(const struct project *p, size_t i, int l, const struct lanes *b,
+                         float opacity, const uint16_t tiles[4])
 {
-    struct seep_splat_print *print = &out->prints[i];
+    struct seep_splat_print *print = &p->out->prints[i];
+    uint32_t n_tiles = (uint32_t)(tiles[2] - tiles[0]) * (uint32_t)(tiles[3] - tiles[1]);
 
     print->depth = b->depth[l];
     print->opacity = opacity;
@@ -90,7 +106,10 @@ static inline void store(const struct seep_splat_projected *out, size_t i, int l
     for (int k = 0; k < 3; k++)
         print->roots[k] = b->root[k][l];
     memcpy(print->tiles, tiles, sizeof print->tiles);
-    out->offsets[i + 1] = (uint32_t)(tiles[2] - tiles[0]) * (uint32_t)(tiles[3] - tiles[1]);
+    if (p->out->rule == SEEP_SPLAT_TILES_REACHED)
+        n_tiles = seep_splat_count_reached(p->camera, print);
+    p->out->offsets[i + 1] = n_tiles;
+    return n_tiles > 0;
 }
 
 static inline void see(const struct seep_splat_model *m, size_t i, const struct lanes *b, int l,
@@ -115,16 +134,16 @@ SEEP_INLINE void project_lanes(const struct project *p, size_t first, size_t n, 
 
     lanes_load(p->model, first, &b);
     lanes_geometry(p->camera, &b);
-    lanes_extent(p->camera, &b, extent, inside);
+    lanes_extent(p, &b, extent, inside);
     for (int l = 0; l < (int)n; l++) {
         size_t i = first + (size_t)l;
         uint16_t tiles[4];
-        if (inside[l] && tiles_of(p->camera, &b, l, p->model->opacities[i], extent[l], tiles)) {
-            store(p->out, i, l, &b, p->model->opacities[i], tiles);
+        float opacity = p->model->opacities[i];
+        if (inside[l] && tiles_of(p, &b, l, opacity, extent[l], tiles) &&
+            store(p, i, l, &b, opacity, tiles))
             see(p->model, i, &b, l, s);
-        } else {
+        else
             cull(p->out, i);
-        }
     }
 }
 
@@ -188,9 +207,13 @@ static void sum_work(void *arg, unsigned thread, unsigned n_threads)
     struct project *p = arg;
     size_t n = p->model->n, end = n * (thread + 1) / n_threads;
 
-    p->sums[thread] = 0;
-    for (size_t i = n * thread / n_threads; i < end; i++)
-        p->sums[thread] += p->out->offsets[i + 1];
+    struct sums sums = {0, 0};
+
+    for (size_t i = n * thread / n_threads; i < end; i++) {
+        sums.tiles += p->out->offsets[i + 1];
+        sums.seen += p->out->offsets[i + 1] != 0;
+    }
+    p->sums[thread] = sums;
 }
 
 static void offset_work(void *arg, unsigned thread, unsigned n_threads)
@@ -200,7 +223,7 @@ static void offset_work(void *arg, unsigned thread, unsigned n_threads)
     uint64_t sum = 0;
 
     for (unsigned t = 0; t < thread; t++)
-        sum += p->sums[t];
+        sum += p->sums[t].tiles;
     for (size_t i = n * thread / n_threads; i < end; i++)
         p->out->offsets[i + 1] = (uint32_t)(sum += p->out->offsets[i + 1]);
 }
@@ -210,7 +233,7 @@ int seep_splat_project_cpu(const struct seep_splat_camera *camera,
                            void *scratch, size_t *scratch_bytes, struct seep_stream *stream)
 {
     unsigned n_threads = seep_stream_threads(stream);
-    uint64_t total = 0;
+    uint64_t total = 0, seen = 0;
     struct project p = {
         .camera = camera, .model = model, .out = out, .level = seep_cpu_level(), .sums = scratch};
 
@@ -223,11 +246,14 @@ int seep_splat_project_cpu(const struct seep_splat_camera *camera,
     out->offsets[0] = 0;
     seep_stream_run(stream, project_work, &p);
     seep_stream_run(stream, sum_work, &p);
-    for (unsigned t = 0; t < n_threads; t++)
-        total += p.sums[t];
+    for (unsigned t = 0; t < n_threads; t++) {
+        total += p.sums[t].tiles;
+        seen += p.sums[t].seen;
+    }
     if (total > UINT32_MAX)
         return -SEEP_EINVAL;
     seep_stream_run(stream, offset_work, &p);
     out->n_pairs = (size_t)total;
+    out->n_seen = (size_t)seen;
     return 0;
 }

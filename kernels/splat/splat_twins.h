@@ -29,7 +29,7 @@ extern "C" {
  *       e = 2 ln(255 opacity), culled unless > 0; hx = min(r, sqrt(e A)), hy = min(r, sqrt(e C)).
  *       The second bound excludes only pixels whose alpha is under 1/255
  *   tiles: those with a pixel centre of the picture in mean2d ± (hx, hy), ends included;
- *       culled if there are none
+ *       culled if there are none. That is SEEP_SPLAT_TILES_BOX; the other rules: splat_tiles.h
  *   direction = (mean − camera's centre) / its length, the centre −Rᵀt; length 0: (0, 0, 1)
  *   color = max(0, 0.5 + sum sh Y(direction))
  *   culled if opacity, depth, mean2d, roots or color (before max) are not finite

@@ -1,14 +1,15 @@
 /* Mean features of voxels and their gradients. The CPU cannot predict the order in which rows are
  * gathered, so they are prefetched; sums are kept in registers, a few channels at a time. A voxel
- * with very many points is summed by all threads, in parts that do not depend on how many they are.
- */
+ * with many points is summed in parts that do not depend on the number of threads, one with very
+ * many by all threads. */
 #include "kernels/compute/cpu_levels.h"
 #include "kernels/voxels/voxelize_twins.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-enum { AHEAD = 12, LANES = 16, PARTS = 64 };
+enum { AHEAD = 12, LANES = 16, PARTS = SEEP_VOXEL_PARTS };
+enum { FOR_ALL_THREADS = 1 << 16 }; /* from so many points on their waiting is worth it */
 
 struct mean_job {
     const struct seep_voxel_maps *maps;
@@ -16,7 +17,7 @@ struct mean_job {
     float *to;
     size_t n_channels, n_points;
     enum seep_cpu_level level;
-    atomic_bool *has_large; /* set if a voxel was left out */
+    atomic_bool *has_vast; /* set if a voxel was left out */
 };
 
 /* `width` channels of points, beginning with `channel`; `width` is a constant at most calls. */
@@ -30,13 +31,28 @@ SEEP_INLINE void sum_of(const struct mean_job *job, const int32_t *points, size_
     }
 }
 
+SEEP_INLINE void sum_in_parts(const struct mean_job *job, const int32_t *points, size_t n,
+                              size_t channel, size_t width, double *sums)
+{
+    for (size_t part = 0; part < PARTS; part++) {
+        size_t from = n * part / PARTS, to = n * (part + 1) / PARTS;
+        double own[LANES] = {0};
+        sum_of(job, points + from, to - from, channel, width, own);
+        for (size_t c = 0; c < width; c++)
+            sums[c] += own[c];
+    }
+}
+
 SEEP_INLINE void mean_of(const struct mean_job *job, const int32_t *points, size_t n, size_t voxel,
                          size_t channel, size_t width)
 {
     double sums[LANES] = {0};
     float *to = job->to + voxel * job->n_channels + channel;
 
-    sum_of(job, points, n, channel, width, sums);
+    if (n > SEEP_VOXEL_LARGE)
+        sum_in_parts(job, points, n, channel, width, sums);
+    else
+        sum_of(job, points, n, channel, width, sums);
     for (size_t c = 0; c < width; c++)
         to[c] = (float)(sums[c] / (double)n);
 }
@@ -51,8 +67,8 @@ SEEP_INLINE void means(const struct mean_job *job, size_t begin, size_t end)
         const int32_t *points = maps->voxel_points + at;
         if (at + n + AHEAD < n_members)
             __builtin_prefetch(job->from + (size_t)points[n + AHEAD - 1] * n_channels);
-        if (n > SEEP_VOXEL_LARGE) {
-            atomic_store_explicit(job->has_large, true, memory_order_relaxed);
+        if (n > FOR_ALL_THREADS) {
+            atomic_store_explicit(job->has_vast, true, memory_order_relaxed);
             continue;
         }
         if (n_channels == 3) {
@@ -133,15 +149,15 @@ static void run_spread(void *arg, unsigned thread, unsigned n_threads)
     spread_levels[job->level](job, begin, end);
 }
 
-/* `width` channels of a large voxel. */
-struct large_job {
+/* `width` channels of a voxel for all threads. */
+struct vast_job {
     const struct mean_job *mean;
     const int32_t *points;
     size_t n, channel, width;
     double sums[PARTS][LANES];
 };
 
-SEEP_INLINE void sum_parts(struct large_job *job, size_t begin, size_t end)
+SEEP_INLINE void sum_parts(struct vast_job *job, size_t begin, size_t end)
 {
     for (size_t part = begin; part < end; part++) {
         size_t from = job->n * part / PARTS, to = job->n * (part + 1) / PARTS;
@@ -154,23 +170,23 @@ SEEP_INLINE void sum_parts(struct large_job *job, size_t begin, size_t end)
     }
 }
 
-SEEP_LEVELS(sum_parts, sum_parts, (struct large_job * job, size_t begin, size_t end),
+SEEP_LEVELS(sum_parts, sum_parts, (struct vast_job * job, size_t begin, size_t end),
             (job, begin, end));
 
 static void run_parts(void *arg, unsigned thread, unsigned n_threads)
 {
-    struct large_job *job = arg;
+    struct vast_job *job = arg;
 
     sum_parts_levels[job->mean->level](job, PARTS * thread / n_threads,
                                        PARTS * (thread + 1) / n_threads);
 }
 
-static void mean_of_large(const struct mean_job *mean, size_t voxel, struct seep_stream *stream)
+static void mean_of_vast(const struct mean_job *mean, size_t voxel, struct seep_stream *stream)
 {
     size_t at = (size_t)mean->maps->voxel_start[voxel];
-    struct large_job job = {.mean = mean,
-                            .points = mean->maps->voxel_points + at,
-                            .n = (size_t)mean->maps->voxel_start[voxel + 1] - at};
+    struct vast_job job = {.mean = mean,
+                           .points = mean->maps->voxel_points + at,
+                           .n = (size_t)mean->maps->voxel_start[voxel + 1] - at};
 
     for (; job.channel < mean->n_channels; job.channel += LANES) {
         size_t left = mean->n_channels - job.channel;
@@ -188,14 +204,14 @@ static void mean_of_large(const struct mean_job *mean, size_t voxel, struct seep
 int seep_voxel_mean_cpu(const struct seep_voxel_maps *maps, const float *features,
                         size_t n_channels, float *voxel_features, struct seep_stream *stream)
 {
-    atomic_bool has_large = false;
+    atomic_bool has_vast = false;
     struct mean_job job = {maps, features,         voxel_features, n_channels,
-                           0,    seep_cpu_level(), &has_large};
+                           0,    seep_cpu_level(), &has_vast};
 
     seep_stream_run(stream, run_means, &job);
-    for (size_t v = 0; has_large && v < maps->n_voxels; v++)
-        if (maps->voxel_start[v + 1] - maps->voxel_start[v] > SEEP_VOXEL_LARGE)
-            mean_of_large(&job, v, stream);
+    for (size_t v = 0; has_vast && v < maps->n_voxels; v++)
+        if (maps->voxel_start[v + 1] - maps->voxel_start[v] > FOR_ALL_THREADS)
+            mean_of_vast(&job, v, stream);
     return 0;
 }
 

@@ -52,11 +52,12 @@ SEEP_MUST_CHECK int seep_voxelize(const int32_t (*coords)[4], size_t n_points,
                                   size_t *scratch_bytes, struct seep_stream *stream);
 
 /* More points in one voxel than that are summed in parts, for which threads need not wait. */
-enum { SEEP_VOXEL_LARGE = 1 << 16 };
+enum { SEEP_VOXEL_LARGE = 1 << 12 };
 
 /* voxel_features[v][c] = mean over the points p of v of features[p][c], summed in double
- * precision: in the points' order if they are at most SEEP_VOXEL_LARGE, else in parts, the same for
- * any number of threads.
+ * precision: in the points' order if they are at most SEEP_VOXEL_LARGE, else in 256 parts of
+ * consecutive points, whose sums are added in order. The same to the bit for any number of threads,
+ * and on CUDA.
  *   features        [n_points][n_channels]
  *   voxel_features  [n_voxels][n_channels] out */
 SEEP_MUST_CHECK int seep_voxel_mean(const struct seep_voxel_maps *maps, const float *features,

@@ -258,65 +258,6 @@ __global__ void find_starts(const uint32_t *sorted, uint32_t n, const uint32_t *
         voxel_start[voxel + 1] = static_cast<int32_t>(n);
 }
 
-// ---- means ----------------------------------------------------------------------------------
-
-// A thread per voxel and channel: neighbours read neighbouring channels of the same rows.
-template <typename Index>
-__global__ void mean(const int32_t *voxel_start, const int32_t *voxel_points, const float *features,
-                     Index n_channels, Index n, float *voxel_features)
-{
-    const Index i = static_cast<Index>(thread_index());
-
-    if (thread_index() >= n)
-        return;
-    const Index voxel = i / n_channels, channel = i - voxel * n_channels;
-    const int32_t begin = voxel_start[voxel], end = voxel_start[voxel + 1];
-    double sum = 0;
-    for (int32_t k = begin; k < end; k++)
-        sum += features[static_cast<size_t>(voxel_points[k]) * n_channels + channel];
-    voxel_features[i] = static_cast<float>(sum / (end - begin));
-}
-
-template <typename Index>
-__global__ void mean_backward(const int32_t *voxel_start, const int32_t *point_to_voxel,
-                              const float *voxel_grads, Index n_channels, Index n,
-                              float *feature_grads)
-{
-    const Index i = static_cast<Index>(thread_index());
-
-    if (thread_index() >= n)
-        return;
-    const Index point = i / n_channels, channel = i - point * n_channels;
-    const int32_t voxel = point_to_voxel[point];
-    float grad = 0;
-    if (voxel >= 0) {
-        const float share = 1 / static_cast<float>(voxel_start[voxel + 1] - voxel_start[voxel]);
-        grad = voxel_grads[static_cast<size_t>(voxel) * n_channels + channel] * share;
-    }
-    feature_grads[i] = grad;
-}
-
-template <typename Index>
-using channel_kernel = void (*)(const int32_t *voxel_start, const int32_t *of, const float *from,
-                                Index n_channels, Index n, float *to);
-
-// A thread for each channel of `rows` rows, with indices of 32 bits if those suffice.
-int launch_channels(channel_kernel<uint32_t> narrow, channel_kernel<size_t> wide, size_t rows,
-                    size_t n_channels, const int32_t *voxel_start, const int32_t *of,
-                    const float *from, float *to, struct seep_stream *stream)
-{
-    const size_t n = rows * n_channels, most = static_cast<size_t>(INT32_MAX) * SEEP_BLOCK;
-    const seep_cuda_turn s(stream);
-
-    if (n > most) // blocks of a launch
-        return -SEEP_EINVAL;
-    return seep_cuda_status(
-        n <= UINT32_MAX
-            ? seep_launch(narrow, n, s, voxel_start, of, from, static_cast<uint32_t>(n_channels),
-                          static_cast<uint32_t>(n), to)
-            : seep_launch(wide, n, s, voxel_start, of, from, n_channels, n, to));
-}
-
 // ---- one point per voxel --------------------------------------------------------------------
 
 __global__ void pick(const int32_t *labels, uint32_t n, const uint32_t *numbers,
@@ -404,22 +345,6 @@ int seep_voxelize_cuda(const int32_t (*coords)[4], size_t n_points, struct seep_
     if (error != cudaSuccess)
         return seep_cuda_status(error);
     return finish(&g, n_points, &maps->n_voxels, s);
-}
-
-int seep_voxel_mean_cuda(const struct seep_voxel_maps *maps, const float *features,
-                         size_t n_channels, float *voxel_features, struct seep_stream *stream)
-{
-    return launch_channels(mean<uint32_t>, mean<size_t>, maps->n_voxels, n_channels,
-                           maps->voxel_start, maps->voxel_points, features, voxel_features, stream);
-}
-
-int seep_voxel_mean_backward_cuda(const struct seep_voxel_maps *maps, size_t n_points,
-                                  const float *voxel_grads, size_t n_channels, float *feature_grads,
-                                  struct seep_stream *stream)
-{
-    return launch_channels(mean_backward<uint32_t>, mean_backward<size_t>, n_points, n_channels,
-                           maps->voxel_start, maps->point_to_voxel, voxel_grads, feature_grads,
-                           stream);
 }
 
 int seep_sparse_quantize_scratch_cuda(size_t n_points, size_t *bytes, struct seep_stream *stream)

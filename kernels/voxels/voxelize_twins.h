@@ -11,6 +11,10 @@ extern "C" {
 
 enum { SEEP_VOXEL_REACH = 1 << 20 }; /* quantised coordinates: −REACH … REACH − 1 */
 
+/* Part k of a voxel of n > SEEP_VOXEL_LARGE points is its points n k / PARTS … n (k + 1) / PARTS.
+ */
+enum { SEEP_VOXEL_PARTS = 256 };
+
 #define SEEP_VOXEL_TWIN(device)                                                                    \
     SEEP_MUST_CHECK int seep_quantize_##device(const float(*points)[3], const int32_t *batch,      \
                                                size_t n_points, float size, int32_t(*coords)[4],   \

@@ -39,6 +39,18 @@ uint64_t n_launches;
 /* Fibres are threads to the thread sanitizer: all changes are atomic. */
 struct cuda_on_cpu_counts counts;
 uintptr_t last_sectors[MOST_THREADS]; /* of each thread */
+uint64_t blocks_run, last_blocks[MOST_THREADS], accesses[MOST_THREADS];
+
+/* Of the thread in its block. */
+void count_access(unsigned thread)
+{
+    uint64_t before = __atomic_exchange_n(&last_blocks[thread], blocks_run, __ATOMIC_RELAXED);
+    uint64_t n = before == blocks_run ? __atomic_load_n(&accesses[thread], __ATOMIC_RELAXED) : 0;
+
+    __atomic_store_n(&accesses[thread], n + 1, __ATOMIC_RELAXED);
+    if (n + 1 > __atomic_load_n(&counts.longest, __ATOMIC_RELAXED))
+        __atomic_store_n(&counts.longest, n + 1, __ATOMIC_RELAXED);
+}
 
 /* All memory of the device. The host must not touch it: between calls it is poisoned, which the
  * address sanitizer reports as a GPU's machine would. */
@@ -111,6 +123,11 @@ void cuda_on_cpu_count_atomic()
     __atomic_fetch_add(&counts.atomics, 1, __ATOMIC_RELAXED);
 }
 
+void cuda_on_cpu_count_sorted(size_t pairs)
+{
+    __atomic_fetch_add(&counts.sorted, pairs, __ATOMIC_RELAXED);
+}
+
 /* Of no more than a sector, at a multiple of their size. */
 void cuda_on_cpu_count_bytes(const void *p, size_t bytes)
 {
@@ -118,6 +135,7 @@ void cuda_on_cpu_count_bytes(const void *p, size_t bytes)
     uintptr_t before =
         __atomic_exchange_n(&last_sectors[threadIdx.x % MOST_THREADS], sector, __ATOMIC_RELAXED);
 
+    count_access(threadIdx.x % MOST_THREADS);
     __atomic_fetch_add(&counts.bytes, bytes, __ATOMIC_RELAXED);
     if (sector != before)
         __atomic_fetch_add(&counts.sectors, 1, __ATOMIC_RELAXED);
@@ -252,6 +270,7 @@ cudaError_t cuda_on_cpu_launch(const cudaLaunchConfig_t &config,
         unsigned from = (unsigned)(launch * 0x9e3779b9u % n);
         blockIdx = {(launch & 1 ? from + n - k : from + k) % n, 0, 0};
         fill_shared();
+        blocks_run++;
         run_block(blockDim.x, launch * 8191 + blockIdx.x, thread);
     }
     return cudaSuccess;

@@ -144,6 +144,7 @@ static inline unsigned __umulhi(unsigned a, unsigned b)
 /* Whether p is a __shared__ variable's; all other memory that kernels change is the device's. */
 bool cuda_on_cpu_is_shared(const void *p);
 void cuda_on_cpu_count_atomic(void);
+void cuda_on_cpu_count_sorted(size_t pairs);
 void cuda_on_cpu_count_bytes(const void *p, size_t bytes);
 
 template <class T> static inline T __ldcg(const T *p)

@@ -34,6 +34,29 @@ class Nvcc(unittest.TestCase):
                 status, said = compiled(source, "--ptx", "-arch=compute_" + OLDEST, "-Xcicc", "-O0")
                 self.assertEqual(status, 0, said)
 
+    def registers(self, source, arch, kernel):
+        """(arguments of the template, registers, bytes spilt) of each kernel of this name."""
+        status, said = compiled(source, "-O3", "-cubin", "-arch=" + arch, "-Xptxas", "-v")
+        self.assertEqual(status, 0, said)
+        found = re.findall(r"Function properties for _Z\d+%s(I\w*?E)Ev.*?(\d+) bytes spill stores.*?Used (\d+) registers"
+                           % kernel, said, re.S)
+        return [(template, int(registers), int(spilt)) for template, spilt, registers in found]
+
+    @unittest.skipUnless("sm_90" in KNOWN, "an nvcc without code for sm_90")
+    def test_other_tile_rules_cost_the_default_no_registers(self):
+        """Projection has kernels of its own for BOX (b1), four blocks of which fit a multiprocessor, and making pairs
+        has for the rules that list whole boxes (b0): all threads fit."""
+        project = self.registers("kernels/splat/splat_project_cuda.cu", "sm_90", "project")
+        pairs = self.registers("kernels/splat/splat_bin_cuda.cu", "sm_90", "make_pairs")
+        self.assertEqual((len(project), len(pairs)), (8, 4))
+        for template, registers, spilt in project + pairs:
+            with self.subTest(template):
+                default = 56 if template.endswith("Lb1EE") else 64
+                if (template, registers, spilt) in pairs:
+                    default = 32 if template.endswith("Lb0EE") else 40
+                self.assertLessEqual(registers, default)
+                self.assertEqual(spilt, 0)
+
     def test_four_blocks_of_the_chain_rule_fit_a_multiprocessor(self):
         """65,536 registers by 4 blocks of 256 threads are 64 a thread: half of all threads of sm_80 and sm_90, not a
         quarter as with 88. What does not fit is spilt, and shows as such."""

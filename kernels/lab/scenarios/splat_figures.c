@@ -5,6 +5,7 @@
 
 #include "kernels/lab/judges.h"
 #include "kernels/lab/rows.h"
+#include "kernels/lab/scenarios/splat_seen.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -398,6 +399,32 @@ static void judge_pairs(struct figures *f)
                 "1 to 8 times: no spike", "times");
 }
 
+/* ---- Adam for what is seen ------------------------------------------------------------------- */
+
+static void judge_sparse_adam(struct figures *f)
+{
+    enum seep_splat_variant v = SEEP_SPLAT_SPARSE_ADAM;
+    double n = measured(f, v, "gaussians_last"), seen = measured(f, v, "seen_checked");
+    double share = measured(f, v, "seen_share");
+    double bytes = seep_gaussians_adam_seen_bytes(share * n, n) / n;
+    char expected[64];
+
+    seep_rows_add(f->rows, seen >= 1 && measured(f, v, "seen_apart") == 0,
+                  "sparse-adam: Gaussians of a picture that a step of all would step otherwise",
+                  "0: the same bits", "%.6g of %.6g", measured(f, v, "seen_apart"), seen);
+    seep_rows_add(f->rows, n >= seen && measured(f, v, "unseen_moved") == 0,
+                  "sparse-adam: Gaussians beside the picture that a step changes", "0",
+                  "%.6g of %.6g", measured(f, v, "unseen_moved"), n - seen);
+    snprintf(expected, sizeof expected, "%g of each that is seen, not of all, and 8",
+             seep_gaussians_adam_bytes(1));
+    seep_rows_add(f->rows, share > 0 && share < 1,
+                  "sparse-adam: bytes that a step of Adam moves, over all Gaussians", expected,
+                  "%.5g B: %.4g %% are seen", bytes, 100 * share);
+    add_between(f, "sparse-adam: training raises PSNR by",
+                measured(f, v, "psnr_last") - measured(f, v, "psnr_first"), 3, INFINITY,
+                "at least 3 dB", "dB");
+}
+
 void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
 {
     const json_t *eager = outcomes[SEEP_SPLAT_EAGER].measured;
@@ -421,5 +448,6 @@ void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct 
     judge_training(&f);
     judge_further(&f);
     judge_pairs(&f);
+    judge_sparse_adam(&f);
     seep_splat_judge_card(outcomes, rows);
 }

@@ -19,6 +19,7 @@ enum seep_splat_variant {
     SEEP_SPLAT_CAT_EMPTIED,
     SEEP_SPLAT_CAT_EXPANDABLE,
     SEEP_SPLAT_PREALLOCATED,
+    SEEP_SPLAT_SPARSE_ADAM,
 };
 
 enum {

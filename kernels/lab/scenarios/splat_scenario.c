@@ -79,6 +79,8 @@ static const struct seep_variant variants[] = {
     {.name = "preallocated",
      .summary = "tensors have rows for all Gaussians from the first step on",
      .cured = "out-of-memory"},
+    {.name = "sparse-adam",
+     .summary = "as lazy-evicting, but Adam steps the Gaussians of the picture alone"},
     {0},
 };
 
@@ -115,7 +117,7 @@ static const struct seep_fix fixes[] = {
 /* How a variant trains. */
 struct plan {
     enum seep_camera_policy policy;
-    bool carries, blows_up, clamps;
+    bool carries, blows_up, clamps, steps_seen;
     bool evaluates;      /* test cameras and a second resolution */
     bool at_spikes_size; /* see below */
     bool on_card;        /* nothing is trained: see splat_card.h */
@@ -151,6 +153,7 @@ static const struct plan plans[] = {
     [SEEP_SPLAT_CAT_EMPTIED] = {.on_card = true, .empties = true},
     [SEEP_SPLAT_CAT_EXPANDABLE] = {.on_card = true, .expandable = true},
     [SEEP_SPLAT_PREALLOCATED] = {.on_card = true, .preallocated = true},
+    [SEEP_SPLAT_SPARSE_ADAM] = {.policy = SEEP_CAMERAS_EVICTING, .steps_seen = true},
 };
 
 /* Two epochs show what the second adds; with few photos each is seen more often, so that pictures
@@ -198,6 +201,17 @@ static int write_densifications(const struct seep_splat_job *job, const struct s
             return -SEEP_ENOMEM;
     }
     return json_object_set_new(measured, "densifications", counts) ? -SEEP_ENOMEM : 0;
+}
+
+static int write_seen(const struct seep_splat_result *r, json_t *measured)
+{
+    json_t *seen = json_pack("{s:f, s:I, s:I, s:I}", "seen_share", r->seen, "seen_checked",
+                             (json_int_t)r->check.n_seen, "seen_apart", (json_int_t)r->check.apart,
+                             "unseen_moved", (json_int_t)r->check.moved);
+    int rc = seen && json_object_update(measured, seen) == 0 ? 0 : -SEEP_ENOMEM;
+
+    json_decref(seen);
+    return rc;
 }
 
 static int write_measured(const struct seep_splat_job *job, const struct seep_splat_result *r,
@@ -255,9 +269,10 @@ static int write_measured(const struct seep_splat_job *job, const struct seep_sp
         if (json_object_set_new(measured, figures[i].name, json_real(value)))
             return -SEEP_ENOMEM;
     }
-    return json_object_set_new(measured, "space", json_string(cuda ? "device:0" : "host"))
-               ? -SEEP_ENOMEM
-               : write_densifications(job, r, measured);
+    if (json_object_set_new(measured, "space", json_string(cuda ? "device:0" : "host")) ||
+        write_seen(r, measured))
+        return -SEEP_ENOMEM;
+    return write_densifications(job, r, measured);
 }
 
 static int which_variant(const char *name)
@@ -331,6 +346,7 @@ static int train(const struct seep_scenario_options *options, const struct plan 
                                  .carries = plan->carries,
                                  .blows_up = plan->blows_up,
                                  .clamps = plan->clamps,
+                                 .steps_seen = plan->steps_seen,
                                  .is_whole = plan->evaluates,
                                  .further = scene->further,
                                  .n_further = scene->n_further,

@@ -79,10 +79,22 @@ static unsigned blow_up_step(const struct training *t)
     return t->result->steps > STEPS_BLOWN_UP ? t->result->steps - STEPS_BLOWN_UP : 1;
 }
 
-static int step_parameters(struct training *t)
+static int step_adam(struct training *t, const uint32_t *offsets)
 {
-    int rc = seep_splat_adam(t->gaussians.n, SEEP_GAUSSIAN_SH_STRIDE, &t->gaussians.gradients,
-                             &t->rates, t->step, &t->gaussians.trained, t->job->stream);
+    struct seep_gaussians *g = &t->gaussians;
+
+    if (!t->job->steps_seen)
+        return seep_splat_adam(g->n, SEEP_GAUSSIAN_SH_STRIDE, &g->gradients, &t->rates, t->step,
+                               &g->trained, t->job->stream);
+    if (t->step == t->result->steps)
+        return seep_gaussians_check_seen(g, &t->rates, t->step, offsets, &t->result->check);
+    return seep_splat_adam_seen(g->n, SEEP_GAUSSIAN_SH_STRIDE, &g->gradients, &t->rates, t->step,
+                                offsets, &g->trained, t->job->stream);
+}
+
+static int step_parameters(struct training *t, const struct seep_splat_pass *pass)
+{
+    int rc = step_adam(t, pass->projected.offsets);
 
     if (!rc && t->job->blows_up && t->step == blow_up_step(t))
         rc = seep_gaussians_mistake_scales(&t->gaussians);
@@ -98,7 +110,7 @@ static int improve(struct training *t, struct seep_splat_pass *pass, const float
 
     if (!rc)
         rc = seep_splat_pass_backward(pass, &model, &t->gaussians.gradients);
-    return rc ? rc : step_parameters(t);
+    return rc ? rc : step_parameters(t, pass);
 }
 
 /* Watches the steps before a densification, once each, and makes more Gaussians in those that are
@@ -135,6 +147,7 @@ static void note_sizes(struct training *t, const struct seep_splat_pass *pass)
 {
     struct seep_splat_result *r = t->result;
 
+    r->seen += (double)pass->projected.n_seen / (double)t->gaussians.n / r->steps;
     raise_to(&r->pass_bytes, pass->gaussian_bytes);
     raise_to(&r->scratch_bytes, pass->scratch_bytes);
     raise_to(&r->ssim_bytes, pass->ssim_bytes);

@@ -5,6 +5,7 @@
 
 #include "kernels/lab/scenarios/splat_cameras.h"
 #include "kernels/lab/scenarios/splat_gaussians.h"
+#include "kernels/lab/scenarios/splat_seen.h"
 #include "kernels/splat/splat_loss.h"
 
 /* Densification happens in steps of its own, all in the first half of a job; from one to the next
@@ -26,6 +27,7 @@ struct seep_splat_job {
     bool clamps;   /* no scale may be larger than the largest of the points' Gaussians */
     bool is_whole; /* opacities are reset, transparent Gaussians go, and from three quarters of the
                       steps on it is a model from a checkpoint that trains */
+    bool steps_seen; /* Adam steps the Gaussians of the picture alone; the last step is checked */
     unsigned epochs; /* >= 1 */
     /* Further lists of cameras, whose pictures are on the device before the first step and never
      * trained on; the first are test cameras. */
@@ -48,9 +50,11 @@ struct seep_splat_result {
     double ssim_first, ssim_last;       /* as these; NAN on a GPU */
     struct seep_splat_loss tested;      /* as `last`, of the test cameras */
     double load_seconds, train_seconds;
-    size_t pass_bytes;    /* most that a pass held of Gaussians and pairs */
-    size_t scratch_bytes; /* most that a call took for its own time */
-    size_t ssim_bytes;    /* as seep_splat_pass has it */
+    size_t pass_bytes;            /* most that a pass held of Gaussians and pairs */
+    size_t scratch_bytes;         /* most that a call took for its own time */
+    size_t ssim_bytes;            /* as seep_splat_pass has it */
+    double seen;                  /* Gaussians of a step's picture, over all: mean of all steps */
+    struct seep_seen_check check; /* of the last step, where those alone are stepped */
     size_t pairs_usual;   /* of Gaussian and tile: most of a step before the scales blow up … */
     size_t pairs_largest; /* … and of any */
 };

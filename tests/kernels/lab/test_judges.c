@@ -164,13 +164,15 @@ static const struct texts splat = {
      "{'findings': [{'pattern': 'eager-retention', 'count': 250, 'live_bytes': 1.25e8}]}",
      "{'findings': [{'pattern': 'size-spike', 'frame': {'function': 'bin'},"
      " 'saving_bytes': 3610}]}",
-     "{}", REFUSED, REFUSED, CARD, CARD},
+     "{}", REFUSED, REFUSED, CARD, CARD, "{}"},
     {PICTURES, PICTURES, PICTURES, PICTURES, PICTURES, "{}", "{}",
      "{'cameras': 250, 'gaussians_last': 10, 'checkpoint_bytes': 7240, 'psnr_first': 10,"
      " 'psnr_tested': 19}",
      "{'pairs_largest': 950, 'pairs_usual': 50, 'tiles': 100, 'gaussians_last': 10}",
      "{'pairs_largest': 100, 'pairs_usual': 50}", DIES("8e9"), DIES("2e9"),
-     "{'reserved_peak_bytes': 7.9e9}", "{'reserved_peak_bytes': 7.9e9}"},
+     "{'reserved_peak_bytes': 7.9e9}", "{'reserved_peak_bytes': 7.9e9}",
+     "{'gaussians_last': 1000, 'seen_checked': 700, 'seen_apart': 0, 'unseen_moved': 0,"
+     " 'seen_share': 0.7, 'psnr_first': 10, 'psnr_last': 19}"},
 };
 
 static const struct texts *const all[] = {&minkowski, &featdepth, &maskrcnn, &pointgroup, &splat};
@@ -333,6 +335,12 @@ static const struct {
     {&splat, 12, true, "spaces.tensor:0.peak_bytes", 6e9, "cat-expandable: most reserved over"},
     {&splat, 13, false, "reserved_peak_bytes", 7e9, "preallocated: most reserved, seep"},
     {&splat, 10, false, "reserved_at_half_bytes", 3e9, "reserved with half"},
+    {&splat, 14, false, "seen_apart", 1, "a step of all would step otherwise"},
+    {&splat, 14, false, "seen_checked", 0, "a step of all would step otherwise"},
+    {&splat, 14, false, "unseen_moved", 1, "beside the picture that a step changes"},
+    {&splat, 14, false, "seen_checked", 1001, "beside the picture that a step changes"},
+    {&splat, 14, false, "seen_share", 1, "bytes that a step of Adam moves"},
+    {&splat, 14, false, "psnr_last", 12, "sparse-adam: training raises PSNR"},
 };
 
 static struct seep_outcome outcomes[MOST_VARIANTS + 1];

@@ -225,7 +225,7 @@ TEST(more_pairs_than_can_be_counted_are_refused)
     static _Alignas(16) struct seep_splat_print prints[MANY];
     static uint32_t offsets[MANY + 1];
     static _Alignas(64) uint64_t scratch[64];
-    struct seep_splat_projected p = {prints, offsets, 0};
+    struct seep_splat_projected p = {.prints = prints, .offsets = offsets};
     struct seep_splat_host h;
     size_t bytes = sizeof scratch;
 

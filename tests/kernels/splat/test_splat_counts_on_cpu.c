@@ -93,6 +93,47 @@ TEST(a_pairs_gaussian_lies_in_two_sectors)
     seep_stream_destroy(stream);
 }
 
+/* Of a scene of which the view sees two fifths: binning sorts those and their pairs, and nothing
+ * for a Gaussian that is culled. */
+TEST(binning_sorts_what_is_seen_and_only_tiles_that_are_reached)
+{
+    enum { ALL = 2500 };
+    struct seep_stream *stream = make_stream(CUDA_0);
+    struct seep_splat_camera c = make_camera(250, 180);
+    struct seep_splat_host h;
+    struct seep_splat_room room;
+    uint64_t sorted[SEEP_SPLAT_TILE_RULES], pairs[SEEP_SPLAT_TILE_RULES];
+
+    make_scene(&h, ALL, 1, 1.5, 5);
+    for (size_t i = 0; i < ALL; i++) {
+        if (i % 5 < 2)
+            h.means[i][2] = -h.means[i][2]; /* behind */
+        if (i % 5 == 2)
+            h.opacities[i] = 1.0f / 300;
+        h.scales[i][0] *= 4;
+    }
+    ck_assert_int_eq(seep_splat_room_init(&room, stream, &c, &h.model), 0);
+    for (int rule = 0; rule < SEEP_SPLAT_TILE_RULES; rule++) {
+        room.projected.rule = (enum seep_splat_tile_rule)rule;
+        ck_assert_int_eq(seep_splat_room_project(&room), 0);
+        uint64_t before = cuda_on_cpu_counts().sorted;
+        ck_assert_int_eq(seep_splat_room_bin(&room), 0);
+        sorted[rule] = cuda_on_cpu_counts().sorted - before;
+        pairs[rule] = room.projected.n_pairs;
+        ck_assert_uint_eq(sorted[rule], room.projected.n_seen + pairs[rule]);
+        ck_assert_uint_gt(room.projected.n_seen, 0);
+        ck_assert_uint_le(room.projected.n_seen,
+                          rule == SEEP_SPLAT_TILES_SQUARE ? ALL * 3 / 5 : ALL * 2 / 5);
+        printf("rule %d: %zu of %d Gaussians sorted, %zu pairs\n", rule, room.projected.n_seen, ALL,
+               room.projected.n_pairs);
+    }
+    ck_assert_uint_lt(pairs[SEEP_SPLAT_TILES_REACHED], pairs[SEEP_SPLAT_TILES_BOX] * 8 / 10);
+    ck_assert_uint_gt(pairs[SEEP_SPLAT_TILES_SQUARE], pairs[SEEP_SPLAT_TILES_BOX] * 12 / 10);
+    seep_splat_room_fini(&room);
+    seep_splat_host_fini(&h);
+    seep_stream_destroy(stream);
+}
+
 TEST(the_gardens_backward_takes_two_million_atomics, .left_out = !garden_path())
 {
     struct seep_stream *stream = make_stream(CUDA_0);

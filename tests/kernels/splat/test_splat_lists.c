@@ -111,6 +111,7 @@ static struct seep_splat_model lists_model(struct lists *l, const struct seep_sp
     return on;
 }
 
+/*   p  with its rule */
 static void lists_project(struct lists *l, const struct seep_splat_camera *camera,
                           const struct seep_splat_model *model, size_t odd,
                           struct seep_splat_projected *p, int status)
@@ -132,9 +133,10 @@ static void lists_free(struct lists *l)
 
 /* What of the lists a host looks at. */
 struct seen_lists {
-    uint32_t *gaussians, *tile_start;
+    uint32_t *gaussians, *tile_start, *offsets;
     struct seep_splat_print *prints;
-    size_t n_tiles, n_pairs;
+    size_t n_tiles, n_pairs, n_seen;
+    enum seep_splat_tile_rule rule;
 };
 
 static void *download(struct lists *l, const void *from, size_t bytes)
@@ -150,12 +152,17 @@ static void *download(struct lists *l, const void *from, size_t bytes)
  * that is all there is to say of them. */
 static void assert_sorted(const struct seen_lists *s, size_t n, unsigned tiles_x)
 {
-    size_t expected = 0;
+    size_t n_seen = 0;
 
-    for (size_t i = 0; i < n; i++)
-        expected += (size_t)(s->prints[i].tiles[2] - s->prints[i].tiles[0]) *
-                    (size_t)(s->prints[i].tiles[3] - s->prints[i].tiles[1]);
-    ck_assert_uint_eq(s->n_pairs, expected);
+    for (size_t i = 0; i < n; i++) {
+        const uint16_t *t = s->prints[i].tiles;
+        size_t pairs = s->offsets[i + 1] - s->offsets[i];
+        size_t box = (size_t)(t[2] - t[0]) * (size_t)(t[3] - t[1]);
+        ck_assert(s->rule == SEEP_SPLAT_TILES_REACHED ? pairs <= box : pairs == box);
+        n_seen += pairs > 0;
+    }
+    ck_assert_uint_eq(s->n_seen, n_seen);
+    ck_assert_uint_eq(s->n_pairs, s->offsets[n]);
     ck_assert_uint_eq(s->tile_start[0], 0);
     ck_assert_uint_eq(s->tile_start[s->n_tiles], s->n_pairs);
     for (size_t tile = 0; tile < s->n_tiles; tile++) {
@@ -173,14 +180,15 @@ static void assert_sorted(const struct seen_lists *s, size_t n, unsigned tiles_x
     }
 }
 
-static void check_lists(const struct scene *s, size_t odd, struct seep_stream *stream)
+static void check_lists(const struct scene *s, size_t odd, enum seep_splat_tile_rule rule,
+                        struct seep_stream *stream)
 {
     struct lists l = {.stream = stream};
     struct seep_splat_camera camera = camera_of(s);
     unsigned tiles_x = ((unsigned)s->width + 15) / 16, tiles_y = ((unsigned)s->height + 15) / 16;
     struct seen_lists seen = {.n_tiles = (size_t)tiles_x * tiles_y};
     struct seep_splat_host host;
-    struct seep_splat_projected p = {.n_pairs = 0};
+    struct seep_splat_projected p = {.rule = rule};
     struct seep_splat_bins bins;
     size_t bytes = 0;
 
@@ -199,18 +207,22 @@ static void check_lists(const struct scene *s, size_t odd, struct seep_stream *s
     ck_assert_int_eq(seep_splat_bin(&camera, s->n, &p, &bins, scratch, &bytes, stream), 0);
 
     seen.n_pairs = p.n_pairs;
+    seen.n_seen = p.n_seen;
+    seen.rule = rule;
+    seen.offsets = download(&l, p.offsets, (s->n + 1) * sizeof(uint32_t));
     seen.gaussians = download(&l, bins.gaussians, p.n_pairs * sizeof(uint32_t));
     seen.tile_start = download(&l, bins.tile_start, (seen.n_tiles + 1) * sizeof(uint32_t));
     seen.prints = download(&l, p.prints, s->n * sizeof *p.prints);
     assert_sorted(&seen, s->n, tiles_x);
     free(seen.gaussians);
     free(seen.tile_start);
+    free(seen.offsets);
     free(seen.prints);
     seep_splat_host_fini(&host);
     lists_free(&l);
 }
 
-TEST(pairs_come_by_tile_then_depth_however_many_tiles)
+TEST(pairs_come_by_tile_then_depth_however_many_tiles, .to = SEEP_SPLAT_TILE_RULES)
 {
     static const struct scene scenes[] = {
         {16, 16, 0, 1, 700, 0.5f, 0.1f, 1},     /* one tile */
@@ -224,7 +236,7 @@ TEST(pairs_come_by_tile_then_depth_however_many_tiles)
 
     for (int k = 0; k < n_in_use; k++)
         for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
-            check_lists(&scenes[i], 0, streams[k]);
+            check_lists(&scenes[i], 0, (enum seep_splat_tile_rule)_i, streams[k]);
 }
 
 TEST(arrays_may_lie_at_any_multiple_of_four_bytes)
@@ -232,7 +244,7 @@ TEST(arrays_may_lie_at_any_multiple_of_four_bytes)
     static const struct scene scene = {70, 45, 3, 16, 300, 0.5f, 0.1f, 1};
 
     for (int k = 0; k < n_in_use; k++)
-        check_lists(&scene, 4, streams[k]);
+        check_lists(&scene, 4, SEEP_SPLAT_TILES_BOX, streams[k]);
 }
 
 TEST(pairs_that_no_longer_fit_32_bits_are_refused)

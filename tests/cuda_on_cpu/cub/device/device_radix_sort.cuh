@@ -46,6 +46,7 @@ class DeviceRadixSort
         if (is_over(room, room_bytes, 1024 + (size_t)n * (sizeof(Key) + sizeof(Value)), stream,
                     &error))
             return error;
+        cuda_on_cpu_count_sorted(n);
         return on_one_thread(
             stream, [=] { sort(keys, keys_out, values, values_out, n, begin_bit, end_bit); });
     }
@@ -62,6 +63,7 @@ class DeviceRadixSort
 
         if (is_over(room, room_bytes, 1024, stream, &error))
             return error;
+        cuda_on_cpu_count_sorted(n);
         for (int pass = 0; error == cudaSuccess && pass < passes; pass++) {
             const Key *from = keys.Current();
             const Value *from_values = values.Current();

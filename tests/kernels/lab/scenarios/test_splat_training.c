@@ -267,6 +267,47 @@ TEST(training_brings_the_pictures_nearer_to_the_photos)
     seep_views_fini(&views);
 }
 
+TEST(training_what_is_seen_leaves_the_rest_as_it_was)
+{
+    struct seep_views views = read_scene(1e9);
+    struct seep_gaussians g = gaussians_of(&views);
+    const struct seep_splat_job job = {.views = &views,
+                                       .policy = SEEP_CAMERAS_EVICTING,
+                                       .steps_seen = true,
+                                       .epochs = 15,
+                                       .n_last = 4 * views.n_points,
+                                       .seed = 1,
+                                       .stream = stream};
+    const struct seep_splat_rates rates = seep_splat_rates_of_paper(1);
+    uint32_t *offsets = calloc(g.n + 1, sizeof *offsets);
+    struct seep_splat_result r;
+    struct seep_seen_check check;
+    struct seep_error err = {0};
+
+    ck_assert_msg(seep_splat_train(&job, &r, &err) == 0, "%s %s", err.file, err.text);
+    ck_assert_double_ge(r.last.psnr_db, r.first.psnr_db + 5);
+    ck_assert(r.seen > 0 && r.seen <= 1);
+    ck_assert_uint_gt(r.check.n_seen, 0);
+    ck_assert_uint_eq(r.check.apart, 0);
+    ck_assert_uint_eq(r.check.moved, 0);
+    /* A step of half of them: the others keep their numbers, though their gradients are not 0. */
+    for (size_t i = 0; i < g.n; i++) {
+        offsets[i + 1] = offsets[i] + (i % 2 ? 3 : 0);
+        for (int k = 0; k < 3; k++)
+            g.gradients.means[i][k] = 1;
+    }
+    float first[2][3];
+    memcpy(first, g.trained.parameters.means, sizeof first);
+    ck_assert_int_eq(seep_gaussians_check_seen(&g, &rates, 1, offsets, &check), 0);
+    ck_assert_uint_eq(check.n_seen, g.n / 2);
+    ck_assert(check.apart == 0 && check.moved == 0);
+    ck_assert_mem_eq(g.trained.parameters.means[0], first[0], sizeof first[0]);
+    ck_assert_float_ne(g.trained.parameters.means[1][0], first[1][0]);
+    free(offsets);
+    seep_gaussians_fini(&g);
+    seep_views_fini(&views);
+}
+
 TEST(a_job_of_one_step_densifies_all_the_same)
 {
     struct seep_views views = read_scene(1e9);
