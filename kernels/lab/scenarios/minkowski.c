@@ -204,7 +204,7 @@ static void set(json_t *measured, const char *key, double value)
 
 static void measure(const struct seep_sparse_outcome *o, json_t *measured)
 {
-    double n = (double)(o->steps ? o->steps : 1), mean = o->voxels / n;
+    double n = (double)(o->steps ? o->steps : 1), mean = o->voxels / n, share = o->shares / n;
 
     set(measured, "steps", (double)o->steps);
     set(measured, "steps_per_epoch", (double)o->steps_per_epoch);
@@ -213,6 +213,9 @@ static void measure(const struct seep_sparse_outcome *o, json_t *measured)
     set(measured, "voxels_per_scene", o->voxels / (double)(o->scenes ? o->scenes : 1));
     set(measured, "batch_spread", sqrt(fmax(0, o->voxels_squared / n - mean * mean)) / mean);
     set(measured, "coarse_share", o->coarse / o->voxels);
+    set(measured, "coarse_spread", sqrt(fmax(0, o->shares_squared / n - share * share)) / share);
+    set(measured, "weight_bytes", o->weight_bytes);
+    set(measured, "live_bytes_per_voxel", (o->live_bytes - n * o->weight_bytes) / o->voxels);
     set(measured, "live_bytes", o->live_bytes / n);
     set(measured, "reserved_bytes", (double)o->counts.reserved_bytes);
     set(measured, "driver_calls_per_step", (double)o->counts.driver_calls / n);
@@ -356,20 +359,62 @@ static void judge_scenes(const struct seep_outcome *outcomes, double scale, stru
 {
     const struct seep_sparse_scenes *made = &seep_sparse_made_up;
     double scenes = exp(made->spread * made->spread) - 1;
+    double shares = exp(made->coarse_scatter * made->coarse_scatter) - 1;
 
     seep_rows_add_near(rows, "expandable: voxels of a made-up scene",
                        of(outcomes, EXPANDABLE, "voxels_per_scene"), made->voxels, 0.05, "voxels");
     seep_rows_add_near(rows, "expandable: voxels of twice the edge, for each",
                        of(outcomes, EXPANDABLE, "coarse_share"), made->coarse, 0.05, "voxels");
-    if (scale >= 0.01)
-        seep_rows_add_near(rows, "expandable: spread of the batches' voxels",
-                           of(outcomes, EXPANDABLE, "batch_spread"),
-                           sqrt(scenes / SEEP_SPARSE_BATCH), 0.25, "of their mean");
+    if (scale < 0.01)
+        return;
+    seep_rows_add_near(rows, "expandable: spread of the batches' voxels",
+                       of(outcomes, EXPANDABLE, "batch_spread"), sqrt(scenes / 12), 0.25,
+                       "of their mean");
+    /* Each scene counts by its voxels. */
+    seep_rows_add_near(rows,
+                       "expandable: spread of the batches' voxels of twice the edge, for each",
+                       of(outcomes, EXPANDABLE, "coarse_spread"), sqrt(shares * (1 + scenes) / 12),
+                       0.3, "of their mean");
+}
+
+/* The document's network, counted: 3, 32, 64, 32 and 20 channels, kernels of 3 × 3 × 3 and at last
+ * of
+ * 1. A step has most when the gradient passes the third layer: of each voxel the batch's 8 floats,
+ * a coordinate map of 56 bytes, kernel maps of 9 and 2.25 pairs of 8 bytes, two saved outputs of
+ * the first and third layer each, and two gradients, with 32 channels; of each voxel of twice the
+ * edge a coordinate map and two outputs with 64. */
+static void judge_network(const struct seep_outcome *outcomes, struct seep_rows *rows)
+{
+    const double weights = 27 * 3 * 32 + 2 * 27 * 32 * 64 + 32 * 20;
+    const double fine = 8 * 4 + 56 + (9 + 2.25) * 8 + 6 * 32 * 4, coarse = 56 + 2 * 64 * 4;
+
+    seep_rows_add_near(rows, "expandable: weights and their gradients",
+                       of(outcomes, EXPANDABLE, "weight_bytes"), 2 * 4 * weights, 0.002, "MB");
+    seep_rows_add_near(rows, "expandable: the most that a step has live, for each voxel",
+                       of(outcomes, EXPANDABLE, "live_bytes_per_voxel"),
+                       fine + coarse * of(outcomes, EXPANDABLE, "coarse_share"), 0.01, "B");
+}
+
+/* ScanNet's 1,201 and 312 scenes, by the document's twelve and six; below 1:100 there are fewer. */
+static void judge_batches(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
+{
+    double each = of(outcomes, EXPANDABLE, "steps_per_epoch");
+    double passes = floor(of(outcomes, EXPANDABLE, "steps") / each);
+
+    if (scale < 0.01)
+        return;
+    seep_rows_add_near(rows, "expandable: steps an epoch, 1,201 scenes by twelve", each,
+                       ceil(1201 / 12.0), 0, "steps");
+    seep_rows_add_near(rows, "expandable: steps of a validation, 312 scenes by six",
+                       of(outcomes, EXPANDABLE, "validation_steps") / passes, ceil(312 / 6.0), 0,
+                       "steps");
 }
 
 static void judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
 {
     judge_scenes(outcomes, scale, rows);
+    judge_network(outcomes, rows);
+    judge_batches(outcomes, scale, rows);
     judge_failure(outcomes, rows);
     judge_account(outcomes, rows);
     judge_cures(outcomes, rows);
