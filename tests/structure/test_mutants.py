@@ -15,7 +15,22 @@ class Constants(unittest.TestCase):
         for constant in mutants.table():
             with self.subTest(constant["name"], scenario=constant["scenario"]):
                 mutants.place(constant)
-                self.assertRegex(constant["why"], r"\A(published: .|measured: .|chosen)")
+                self.assertRegex(constant["why"], r"\A(published|measured|chosen): .{4,}")
+                self.assertRegex(constant.get("free", "where it is free, it says why"), r".{20,}")
+                self.assertTrue(mutants.scales(constant))
+
+    def test_each_move_changes_the_number(self):
+        for constant in mutants.table():
+            with self.subTest(constant["name"], scenario=constant["scenario"]):
+                old = float(mutants.place(constant)[2])
+                up, down = (float(new) for _, new in mutants.moves(constant))
+                self.assertTrue(down < old < up)
+
+    def test_variants_are_the_scenarios(self):
+        for constant in mutants.table():
+            sources = "".join(path.read_text() for path in (pathlib.Path(ROOT) / "kernels/lab/scenarios").glob("*.c"))
+            for variant in constant.get("variants", "").split():
+                self.assertIn('.name = "%s"' % variant, sources)
 
     def test_no_two_have_one_name(self):
         names = [(c["scenario"], c["name"]) for c in mutants.table()]

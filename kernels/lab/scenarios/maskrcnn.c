@@ -106,10 +106,11 @@ struct job {
     struct seep_cached_gpu gpu; /* where it moves */
     struct seep_maskrcnn_dataset dataset;
     struct seep_maskrcnn_loader loader;
-    uint32_t *order;   /* [n_images], shuffled anew each epoch */
-    size_t per_epoch;  /* steps */
-    double foreground; /* share of mask pixels set, summed over steps: the step's work */
-    struct levels {    /* of the GPU, summed over steps */
+    uint32_t *order;          /* [n_images], shuffled anew each epoch */
+    size_t per_epoch;         /* steps */
+    size_t transformed_bytes; /* of the last batch, where a step computes */
+    double foreground;        /* share of mask pixels set, summed over steps: the step's work */
+    struct levels {           /* of the GPU, summed over steps */
         double used_live, used_reserved; /* after the step's work */
         double deleted_live, deleted_reserved;
         double emptied_reserved;
@@ -222,7 +223,7 @@ static int step(struct job *job, size_t first, struct seep_error *err)
     else if (!rc)
         train(job, samples);
     if (!rc && job->way->computes)
-        rc = seep_maskrcnn_transform(&job->gpu, samples, BATCH);
+        rc = seep_maskrcnn_transform(&job->gpu, samples, BATCH, &job->transformed_bytes);
     if (!rc && job->way->deletes)
         delete_masks(job, samples);
     for (size_t i = 0; i < BATCH; i++)
@@ -306,11 +307,12 @@ static int fill_measured(const struct job *job, json_t *measured)
 
     json_decref(figures);
     if (!rc && levels->n) {
-        figures = json_pack("{s:f, s:f, s:f, s:f, s:f}", "used_live_bytes", levels->used_live / n,
-                            "used_reserved_bytes", levels->used_reserved / n, "deleted_live_bytes",
-                            levels->deleted_live / n, "deleted_reserved_bytes",
-                            levels->deleted_reserved / n, "emptied_reserved_bytes",
-                            levels->emptied_reserved / n);
+        figures = json_pack("{s:f, s:f, s:f, s:f, s:f, s:I}", "used_live_bytes",
+                            levels->used_live / n, "used_reserved_bytes", levels->used_reserved / n,
+                            "deleted_live_bytes", levels->deleted_live / n,
+                            "deleted_reserved_bytes", levels->deleted_reserved / n,
+                            "emptied_reserved_bytes", levels->emptied_reserved / n,
+                            "transformed_batch_bytes", (json_int_t)job->transformed_bytes);
         rc = figures ? json_object_update(measured, figures) : -1;
         json_decref(figures);
     }

@@ -6,7 +6,10 @@
 #include <stdio.h>
 
 /* Shorter epochs have too few rows of the timeline between two batches. */
-enum { BATCH = SEEP_MASKRCNN_BATCH, LEAST_EPOCH_STEPS = 20 };
+enum { LEAST_EPOCH_STEPS = 20 };
+
+/* val2017, in batches of two; few at small scales. */
+enum { IMAGES = 5000, LEAST_IMAGES = 32, BATCH = 2 };
 
 /* The minimum of what a space held around a step. Rows of a timeline are taken within steps, when
  * temporary memory may be there, too: the minimum is what stays. */
@@ -189,7 +192,13 @@ void seep_maskrcnn_judge(const struct seep_outcome *o, double scale, struct seep
     double masks = seep_rows_number(o[SEEP_MASKRCNN_ALIAS].measured, "mask_bytes");
     double images = BATCH * n;
 
-    (void)scale;
+    seep_rows_add_near(rows, "steps an epoch: 5,000 images (val2017) by two, or 16", n,
+                       fmax(IMAGES * scale, LEAST_IMAGES) / BATCH, 0.02, "steps");
+    /* 640 × 480 are enlarged to 1,066 × 800, and padded to multiples of 32. */
+    seep_rows_add_near(
+        rows, "del-on-gpu: the transformed batch, 2 · 3 · 800 · 1088 floats",
+        seep_rows_number(o[SEEP_MASKRCNN_DEL_ON_GPU].measured, "transformed_batch_bytes"),
+        4 * BATCH * 3 * 800 * 1088, 0, "MB");
     seep_rows_add_near(rows, "masks of an image of 640x480 with 7.3 instances", masks / images,
                        2.24e6, 0.1, "MB");
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {

@@ -68,13 +68,14 @@ static size_t padded(size_t side)
 }
 
 int seep_maskrcnn_transform(struct seep_cached_gpu *gpu, const struct seep_maskrcnn_sample *samples,
-                            size_t n)
+                            size_t n, size_t *batch_bytes)
 {
     struct scaled scaled[SEEP_MASKRCNN_MOST_SAMPLES] = {{0}};
     struct seep_caching_block *batch = NULL;
     size_t width = 0, height = 0;
     int rc = n && n <= SEEP_MASKRCNN_MOST_SAMPLES ? 0 : -SEEP_EINVAL;
 
+    *batch_bytes = 0;
     for (size_t i = 0; i < n && !rc; i++) {
         if (!samples[i].width || !samples[i].height)
             return -SEEP_EINVAL;
@@ -87,9 +88,11 @@ int seep_maskrcnn_transform(struct seep_cached_gpu *gpu, const struct seep_maskr
         if (!rc)
             rc = transform_masks(gpu, &samples[i], &scaled[i]);
     }
-    if (!rc)
-        rc = seep_caching_alloc(
-            gpu->allocator, n * CHANNELS * padded(width) * padded(height) * sizeof(float), &batch);
+    if (!rc) {
+        size_t bytes = n * CHANNELS * padded(width) * padded(height) * sizeof(float);
+        rc = seep_caching_alloc(gpu->allocator, bytes, &batch);
+        *batch_bytes = rc ? 0 : bytes;
+    }
     for (size_t i = 0; i < n && i < SEEP_MASKRCNN_MOST_SAMPLES; i++) {
         let_go(gpu, &scaled[i].picture);
         let_go(gpu, &scaled[i].masks);

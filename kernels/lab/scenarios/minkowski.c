@@ -3,9 +3,8 @@
  * steps left behind, cut to their sizes, does not fit together with it. Scenes are read, quantised
  * and collated; the network's memory is modelled (sparse_network.h), on a GPU that is, or is not
  * (cached_gpu.h). */
-#include "kernels/lab/judges.h"
-#include "kernels/lab/rows.h"
 #include "kernels/lab/scenario.h"
+#include "kernels/lab/scenarios/minkowski_judge.h"
 #include "kernels/lab/scenarios/ranks.h"
 #include "kernels/lab/scenarios/sparse_least_gpu.h"
 #include "kernels/lab/scenarios/sparse_loader.h"
@@ -17,50 +16,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    NONE,
-    EMPTY_EVERY_10,
-    EMPTY_EVERY_STEP,
-    EXPANDABLE,
-    PADDED,
-    DDP,
-    ROOMY,
-    ROOMY_EXPANDABLE,
-    ROOMY_LARGEST_FIRST,
-    N_VARIANTS
-};
-
 static const struct seep_variant variants[] = {
-    [NONE] = {.name = "none",
-              .summary = "the unchanged allocator: out of memory in a step that would have fitted",
-              .pattern = "out-of-memory",
-              .severity = "pressure",
-              .function = "out_of_memory",
-              .fails = true},
-    [EMPTY_EVERY_10] = {.name = "empty-every-10",
-                        .summary = "the cache is emptied every 10 steps (the document's fix)",
-                        .may_fail = true},
-    [EMPTY_EVERY_STEP] = {.name = "empty-every-step",
-                          .summary = "the cache is emptied in every step",
-                          .may_fail = true},
-    [EXPANDABLE] = {.name = "expandable",
-                    .summary = "each pool is one segment that grows (expandable_segments)"},
-    [PADDED] = {.name = "padded",
-                .summary = "sizes are padded to powers of two: soon a step is too large",
-                .pattern = "out-of-memory",
-                .severity = "pressure",
-                .function = "out_of_memory",
-                .fails = true},
-    [DDP] = {.name = "ddp",
-             .summary = "as expandable, by two ranks with a GPU each: each has half of the scenes"},
-    [ROOMY] = {.name = "roomy",
-               .summary = "as none, on a GPU half as large again: seep warns before it is full",
-               .pattern = "allocator-cache",
-               .severity = "pressure"},
-    [ROOMY_EXPANDABLE] = {.name = "roomy-expandable", .summary = "as expandable, on the same GPU"},
-    [ROOMY_LARGEST_FIRST] = {.name = "roomy-largest-first",
-                             .summary = "as roomy, after a step with the largest batch",
-                             .cured = "allocator-cache"},
+    [SEEP_MINKOWSKI_NONE] =
+        {.name = "none",
+         .summary = "the unchanged allocator: out of memory in a step that would have fitted",
+         .pattern = "out-of-memory",
+         .severity = "pressure",
+         .function = "out_of_memory",
+         .fails = true},
+    [SEEP_MINKOWSKI_EMPTY_EVERY_10] =
+        {.name = "empty-every-10",
+         .summary = "the cache is emptied every 10 steps (the document's fix)",
+         .may_fail = true},
+    [SEEP_MINKOWSKI_EMPTY_EVERY_STEP] = {.name = "empty-every-step",
+                                         .summary = "the cache is emptied in every step",
+                                         .may_fail = true},
+    [SEEP_MINKOWSKI_EXPANDABLE] = {.name = "expandable",
+                                   .summary =
+                                       "each pool is one segment that grows (expandable_segments)"},
+    [SEEP_MINKOWSKI_PADDED] = {.name = "padded",
+                               .summary =
+                                   "sizes are padded to powers of two: soon a step is too large",
+                               .pattern = "out-of-memory",
+                               .severity = "pressure",
+                               .function = "out_of_memory",
+                               .fails = true},
+    [SEEP_MINKOWSKI_DDP] =
+        {.name = "ddp",
+         .summary = "as expandable, by two ranks with a GPU each: each has half of the scenes"},
+    [SEEP_MINKOWSKI_ROOMY] =
+        {.name = "roomy",
+         .summary = "as none, on a GPU half as large again: seep warns before it is full",
+         .pattern = "allocator-cache",
+         .severity = "pressure"},
+    [SEEP_MINKOWSKI_ROOMY_EXPANDABLE] = {.name = "roomy-expandable",
+                                         .summary = "as expandable, on the same GPU"},
+    [SEEP_MINKOWSKI_ROOMY_LARGEST_FIRST] = {.name = "roomy-largest-first",
+                                            .summary =
+                                                "as roomy, after a step with the largest batch",
+                                            .cured = "allocator-cache"},
     {0},
 };
 
@@ -69,16 +63,16 @@ static const struct way {
     unsigned ranks;
     double room;        /* its GPU, as a share of the one of the others */
     bool largest_first; /* PyTorch's advice for inputs of ever other lengths */
-} ways[N_VARIANTS] = {
-    [NONE] = {.ranks = 1, .room = 1},
-    [EMPTY_EVERY_10] = {{.empty_every = 10}, 1, 1},
-    [EMPTY_EVERY_STEP] = {{.empty_every = 1}, 1, 1},
-    [EXPANDABLE] = {{.expandable = true}, 1, 1},
-    [PADDED] = {{.padded = true}, 1, 1},
-    [DDP] = {{.expandable = true}, 2, 1},
-    [ROOMY] = {.ranks = 1, .room = 1.5},
-    [ROOMY_EXPANDABLE] = {{.expandable = true}, 1, 1.5},
-    [ROOMY_LARGEST_FIRST] = {.ranks = 1, .room = 1.5, .largest_first = true},
+} ways[SEEP_MINKOWSKI_VARIANTS] = {
+    [SEEP_MINKOWSKI_NONE] = {.ranks = 1, .room = 1},
+    [SEEP_MINKOWSKI_EMPTY_EVERY_10] = {{.empty_every = 10}, 1, 1},
+    [SEEP_MINKOWSKI_EMPTY_EVERY_STEP] = {{.empty_every = 1}, 1, 1},
+    [SEEP_MINKOWSKI_EXPANDABLE] = {{.expandable = true}, 1, 1},
+    [SEEP_MINKOWSKI_PADDED] = {{.padded = true}, 1, 1},
+    [SEEP_MINKOWSKI_DDP] = {{.expandable = true}, 2, 1},
+    [SEEP_MINKOWSKI_ROOMY] = {.ranks = 1, .room = 1.5},
+    [SEEP_MINKOWSKI_ROOMY_EXPANDABLE] = {{.expandable = true}, 1, 1.5},
+    [SEEP_MINKOWSKI_ROOMY_LARGEST_FIRST] = {.ranks = 1, .room = 1.5, .largest_first = true},
 };
 enum { MOST_RANKS = 2 };
 
@@ -253,7 +247,7 @@ static void set(json_t *measured, const char *key, double value)
 
 static void measure(const struct seep_sparse_outcome *o, json_t *measured)
 {
-    double n = (double)(o->steps ? o->steps : 1), mean = o->voxels / n;
+    double n = (double)(o->steps ? o->steps : 1), mean = o->voxels / n, share = o->shares / n;
 
     set(measured, "steps", (double)o->steps);
     set(measured, "steps_per_epoch", (double)o->steps_per_epoch);
@@ -262,6 +256,9 @@ static void measure(const struct seep_sparse_outcome *o, json_t *measured)
     set(measured, "voxels_per_scene", o->voxels / (double)(o->scenes ? o->scenes : 1));
     set(measured, "batch_spread", sqrt(fmax(0, o->voxels_squared / n - mean * mean)) / mean);
     set(measured, "coarse_share", o->coarse / o->voxels);
+    set(measured, "coarse_spread", sqrt(fmax(0, o->shares_squared / n - share * share)) / share);
+    set(measured, "weight_bytes", o->weight_bytes);
+    set(measured, "live_bytes_per_voxel", (o->live_bytes - n * o->weight_bytes) / o->voxels);
     set(measured, "live_bytes", o->live_bytes / n);
     set(measured, "reserved_bytes", (double)o->counts.reserved_bytes);
     set(measured, "driver_calls_per_step", (double)o->counts.driver_calls / n);
@@ -292,7 +289,7 @@ static int run(const struct seep_scenario_options *o, json_t *measured, struct s
     struct job job = {.options = o};
     int rc;
 
-    for (unsigned v = 0; v < N_VARIANTS; v++) {
+    for (unsigned v = 0; v < SEEP_MINKOWSKI_VARIANTS; v++) {
         if (strcmp(variants[v].name, o->variant) == 0)
             job.way = &ways[v];
     }
@@ -308,159 +305,6 @@ static int run(const struct seep_scenario_options *o, json_t *measured, struct s
     return rc;
 }
 
-/* ---- judgement ------------------------------------------------------------------------------- */
-
-static double of(const struct seep_outcome *outcomes, unsigned v, const char *path)
-{
-    return seep_rows_number(outcomes[v].measured, path);
-}
-
-/* What the step that failed needs is less than the GPU has. */
-static void judge_failure(const struct seep_outcome *outcomes, struct seep_rows *rows)
-{
-    double asked = of(outcomes, NONE, "refused_bytes");
-    double idle =
-        of(outcomes, NONE, "refused_reserved_bytes") - of(outcomes, NONE, "refused_live_bytes");
-
-    seep_rows_add(rows, of(outcomes, NONE, "fits_alone") == 1,
-                  "none: the step that failed, on an empty GPU of that size", "fits",
-                  "needs %.0f of %.0f MB", of(outcomes, NONE, "need_bytes") / 1e6,
-                  of(outcomes, NONE, "capacity_bytes") / 1e6);
-    seep_rows_add(rows, idle >= asked, "none: reserved but unallocated when it failed",
-                  "at least what was requested", "%.0f MB of %.0f MB", idle / 1e6, asked / 1e6);
-    seep_rows_add(rows, of(outcomes, PADDED, "fits_alone") == 0,
-                  "padded: the step that failed, on an empty GPU of that size", "does not fit",
-                  "needs more than %.0f of %.0f MB", of(outcomes, PADDED, "need_bytes") / 1e6,
-                  of(outcomes, PADDED, "capacity_bytes") / 1e6);
-}
-
-/* seep's account of it is the job's. */
-static void judge_account(const struct seep_outcome *outcomes, struct seep_rows *rows)
-{
-    const json_t *finding = seep_trial_finding(outcomes[NONE].report, "out-of-memory");
-    const char *cause = seep_rows_text(finding, "shortage.cause");
-    double live = of(outcomes, NONE, "refused_live_bytes");
-
-    seep_rows_add(rows, cause && strcmp(cause, "fragmented") == 0,
-                  "none: why, as seep sees it: reserved, in pieces that are too small",
-                  "fragmented", "%s", cause ? cause : "unknown");
-    seep_rows_add_near(rows, "none: requested, as seep sees it",
-                       seep_rows_number(finding, "shortage.asked_bytes"),
-                       of(outcomes, NONE, "refused_bytes"), 0, "MB");
-    seep_rows_add_near(rows, "none: live, as seep sees it",
-                       seep_rows_number(finding, "shortage.allocated_bytes"), live, 0, "MB");
-    seep_rows_add_near(rows, "none: reserved but unallocated, as seep sees it",
-                       seep_rows_number(finding, "shortage.unallocated_bytes"),
-                       of(outcomes, NONE, "refused_reserved_bytes") - live, 0, "MB");
-    seep_rows_add_near(rows, "none: capacity, as seep sees it",
-                       seep_rows_number(outcomes[NONE].report, "spaces.device:0.capacity_bytes"),
-                       of(outcomes, NONE, "capacity_bytes"), 0, "MB");
-}
-
-/* How long a cure that only empties the cache keeps the job alive is chance (the survey's rows have
- * it), but not of what it dies: each step fits. */
-static void judge_emptied(const struct seep_outcome *outcomes, unsigned v, struct seep_rows *rows)
-{
-    double full = of(outcomes, v, "out_of_memory");
-    char name[96];
-
-    snprintf(name, sizeof name, "%s: the step that failed, if any, on an empty GPU of that size",
-             variants[v].name);
-    if (full == 0)
-        seep_rows_add(rows, of(outcomes, v, "steps") >= SEEP_SPARSE_STEPS, name, "fits",
-                      "none failed of %.0f", of(outcomes, v, "steps"));
-    else
-        seep_rows_add(rows, of(outcomes, v, "fits_alone") == 1, name, "fits",
-                      "needs %.0f of %.0f MB", of(outcomes, v, "need_bytes") / 1e6,
-                      of(outcomes, v, "capacity_bytes") / 1e6);
-}
-
-static void judge_cures(const struct seep_outcome *outcomes, struct seep_rows *rows)
-{
-    double none = of(outcomes, NONE, "steps"), each = of(outcomes, EXPANDABLE, "steps_per_epoch");
-    double part = of(outcomes, DDP, "steps_per_epoch");
-
-    judge_emptied(outcomes, EMPTY_EVERY_10, rows);
-    judge_emptied(outcomes, EMPTY_EVERY_STEP, rows);
-    seep_rows_add(rows, of(outcomes, EXPANDABLE, "steps") > none,
-                  "expandable: steps survived, beside those of none", "more", "%.0f and %.0f",
-                  of(outcomes, EXPANDABLE, "steps"), none);
-    seep_rows_add(rows, of(outcomes, EMPTY_EVERY_STEP, "driver_calls_per_step") >= 20,
-                  "empty-every-step: driver calls a step", ">= 20", "%.1f, and %.1f every 10 steps",
-                  of(outcomes, EMPTY_EVERY_STEP, "driver_calls_per_step"),
-                  of(outcomes, EMPTY_EVERY_10, "driver_calls_per_step"));
-    seep_rows_add(rows, of(outcomes, EXPANDABLE, "driver_calls_per_step") < 1,
-                  "expandable: driver calls a step", "< 1", "%.2g",
-                  of(outcomes, EXPANDABLE, "driver_calls_per_step"));
-    seep_rows_add(rows, fabs(2 * part - each) <= 1,
-                  "ddp: steps of a rank in an epoch, beside those of one process alone", "half",
-                  "%.0f and %.0f", part, each);
-}
-
-/* Each rank has a GPU, and no memory on the other one's. */
-static void judge_ranks(const struct seep_outcome *outcomes, struct seep_rows *rows)
-{
-    const json_t *processes = json_object_get(outcomes[DDP].report, "processes"), *process;
-    double own[2] = {NAN, NAN}, other[2] = {NAN, NAN};
-    size_t i;
-
-    json_array_foreach (processes, i, process) {
-        double rank = seep_rows_number(process, "rank");
-        if (rank != 0 && rank != 1)
-            continue;
-        const char *paths[] = {"spaces.device:0.peak_bytes", "spaces.device:1.peak_bytes"};
-        own[(int)rank] = seep_rows_number(process, paths[(int)rank]);
-        other[(int)rank] = seep_rows_number(process, paths[1 - (int)rank]);
-    }
-    seep_rows_add(rows, own[0] > 0 && own[1] > 0 && !(other[0] > 0) && !(other[1] > 0),
-                  "ddp: the ranks' memory, as seep sees it", "each on its own GPU",
-                  "%.0f MB of rank 0 on GPU 0, %.0f MB of rank 1 on GPU 1", own[0] / 1e6,
-                  own[1] / 1e6);
-}
-
-/* Deviation of an epoch's batches over their mean, of which the last is what is left of 12. */
-static double spread_of_batches(void)
-{
-    const double log_spread = seep_sparse_made_up.spread,
-                 of_scenes = expm1(log_spread * log_spread);
-    const double full = SEEP_POINTGROUP_TRAIN / SEEP_SPARSE_BATCH;
-    const double last = SEEP_POINTGROUP_TRAIN % SEEP_SPARSE_BATCH;
-    const double mean = SEEP_POINTGROUP_TRAIN / (full + 1);
-    const double squares =
-        (full * SEEP_SPARSE_BATCH * SEEP_SPARSE_BATCH + last * last) / (full + 1);
-
-    return sqrt(mean * of_scenes + squares - mean * mean) / mean;
-}
-
-/* The scenes are as the survey draws them: what is read, what is quantised, and how many make a
- * batch; and the GPU that they need is about the survey's. Below 1:100 there are too few scenes to
- * tell the batches' spread. */
-static void judge_scenes(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
-{
-    const struct seep_sparse_scenes *made = &seep_sparse_made_up;
-
-    seep_rows_add_near(rows, "expandable: voxels of a made-up scene",
-                       of(outcomes, EXPANDABLE, "voxels_per_scene"), made->voxels, 0.05, "voxels");
-    seep_rows_add_near(rows, "expandable: voxels of twice the edge, for each",
-                       of(outcomes, EXPANDABLE, "coarse_share"), made->coarse, 0.05, "voxels");
-    seep_rows_add_near(rows, "expandable: the smallest GPU on which it ends",
-                       of(outcomes, EXPANDABLE, "capacity_bytes"),
-                       (double)seep_sparse_capacity_bytes, 0.15, "MB");
-    if (scale >= 0.01)
-        seep_rows_add_near(rows, "expandable: spread of the batches' voxels",
-                           of(outcomes, EXPANDABLE, "batch_spread"), spread_of_batches(), 0.15,
-                           "of their mean");
-}
-
-static void judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
-{
-    judge_scenes(outcomes, scale, rows);
-    judge_failure(outcomes, rows);
-    judge_account(outcomes, rows);
-    judge_cures(outcomes, rows);
-    judge_ranks(outcomes, rows);
-}
-
 const struct seep_scenario seep_minkowski = {
     .name = "minkowski",
     .summary = "MinkowskiEngine: sparse tensors of ever new sizes on a GPU that can be full",
@@ -470,6 +314,6 @@ const struct seep_scenario seep_minkowski = {
     .has_capacity = true,
     .make_data = seep_pointgroup_make_rooms,
     .run = run,
-    .judge = judge,
+    .judge = seep_minkowski_judge,
     .survey = seep_sparse_survey_judge,
 };

@@ -103,7 +103,7 @@ struct job {
     double *seconds, *own_seconds;
     /* of the training's batches, as the trainer gets them */
     double bytes, points, voxels;
-    size_t widest_row, largest_map_bytes;
+    size_t widest_row, largest_map_bytes, largest_piece;
     double train_loss, first_validation_loss; /* of the last step; mean of the first validation */
     size_t n_validated;
 };
@@ -114,6 +114,12 @@ static void note_batch(struct job *job, const struct seep_pointgroup_batch *batc
 {
     size_t map = batch->n_voxels * batch->row * sizeof *batch->voxel_points;
 
+    size_t piece[SEEP_POINTGROUP_BATCH] = {0};
+
+    for (size_t i = 0; i < batch->n_points; i++)
+        piece[batch->points.locs[i][0]]++;
+    for (size_t s = 0; s < SEEP_POINTGROUP_BATCH; s++)
+        job->largest_piece = piece[s] > job->largest_piece ? piece[s] : job->largest_piece;
     job->bytes += (double)seep_pointgroup_batch_bytes(batch);
     job->points += (double)batch->n_points;
     job->voxels += (double)batch->n_voxels;
@@ -217,16 +223,20 @@ static double lowest_decile(double *values, size_t n)
 
 static int fill_measured(const struct job *job, json_t *measured)
 {
-    double n = (double)job->n_steps, points = 0;
+    double n = (double)job->n_steps, points = 0, largest = 0, smallest = INFINITY;
     struct seep_pinned_counts pinned = {0};
 
     if (job->loader.pool)
         pinned = seep_pinned_pool_counts(job->loader.pool);
-    for (size_t i = 0; job->scenes.loaded && i < job->scenes.n; i++)
-        points += (double)job->scenes.loaded[i].n;
+    for (size_t i = 0; job->scenes.loaded && i < job->scenes.n; i++) {
+        double n_points = (double)job->scenes.loaded[i].n;
+        points += n_points;
+        largest = fmax(largest, n_points);
+        smallest = fmin(smallest, n_points);
+    }
     json_t *figures = json_pack(
         "{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:I, "
-        "s:f}",
+        "s:f, s:I}",
         "steps", (json_int_t)job->n_steps, "epochs", (json_int_t)job->n_epochs, "scenes",
         (json_int_t)job->scenes.n, "dataset_bytes", points * sizeof(struct seep_scannet_point),
         "batch_seconds", seep_median(job->seconds, job->n_steps), "own_batch_seconds",
@@ -238,8 +248,17 @@ static int fill_measured(const struct job *job, json_t *measured)
         job->first_validation_loss, "validated_batches", (json_int_t)job->n_validated,
         "pinned_bytes", (json_int_t)pinned.reserved_bytes, "pinned_asked_bytes",
         (json_int_t)pinned.peak_asked_bytes, "pinned_batches",
-        (double)pinned.most_blocks_out / SEEP_POINTGROUP_ARRAYS);
+        (double)pinned.most_blocks_out / SEEP_POINTGROUP_ARRAYS, "largest_piece_points",
+        (json_int_t)job->largest_piece);
     int rc = figures ? json_object_update(measured, figures) : -1;
+    if (!rc) /* at full size */
+        json_object_set_new(measured, "voxel_metres",
+                            json_real(job->maker.cut.voxel *
+                                      sqrt(seep_pointgroup_size(job->options->scale).points)));
+    if (!rc && job->scenes.loaded) {
+        json_object_set_new(measured, "largest_scene_points", json_real(largest));
+        json_object_set_new(measured, "smallest_scene_points", json_real(smallest));
+    }
 
     json_decref(figures);
     return rc ? -SEEP_ENOMEM : 0;

@@ -13,6 +13,7 @@ static const double peaks[] = {[SEEP_POINTGROUP_EAGER] = 25e9,
                                [SEEP_POINTGROUP_IN_THREAD] = 4e9,
                                [SEEP_POINTGROUP_WORKER] = 14e9};
 static const double dataset_bytes = 11e9;
+enum { SCENES = 1513, TRAIN = 1201, BATCH = 4, WORKERS = 16, PREFETCH = 2 };
 
 static double peak_of(const struct seep_outcome *outcomes, int variant)
 {
@@ -74,7 +75,7 @@ static void judge_pinned(const struct seep_outcome *o, struct seep_rows *rows)
     double asked = seep_rows_number(o->measured, "pinned_asked_bytes");
     double taken = seep_rows_number(o->measured, "pinned_bytes");
     double batches = seep_rows_number(o->measured, "pinned_batches");
-    double most = SEEP_POINTGROUP_WORKERS * SEEP_POINTGROUP_PREFETCH + 1;
+    double most = WORKERS * PREFETCH + 1;
     char expected[64];
 
     seep_rows_add_near(rows, "pinned: pinned memory as seep sees it",
@@ -101,9 +102,8 @@ static void judge_workers(const struct seep_outcome *outcomes, struct seep_rows 
         json_array_foreach (json_object_get(o->report, "processes"), k, process)
             seen += strcmp(seep_get_text(process, "role", ""), "loader-worker") == 0;
         snprintf(name, sizeof name, "%s: loader workers that seep sees", o->variant->name);
-        snprintf(expected, sizeof expected, "%d in each of %.0f passes", SEEP_POINTGROUP_WORKERS,
-                 passes);
-        seep_rows_add(rows, seen == SEEP_POINTGROUP_WORKERS * passes, name, expected, "%.0f", seen);
+        snprintf(expected, sizeof expected, "%d in each of %.0f passes", WORKERS, passes);
+        seep_rows_add(rows, seen == WORKERS * passes, name, expected, "%.0f", seen);
     }
 }
 
@@ -150,6 +150,34 @@ static void judge_likeness(const struct seep_outcome *outcomes, struct seep_rows
                   losses[SEEP_POINTGROUP_PERSISTENT], losses[SEEP_POINTGROUP_PINNED]);
 }
 
+/* ScanNet v2 by PointGroup's batches; its scenes have some 10,000 to 500,000 vertices. Crops are of
+ * up to 250,000, and as few as a slice of 2 % less leaves. */
+static void judge_scenes(const struct seep_outcome *outcomes, struct seep_pointgroup_size size,
+                         struct seep_rows *rows)
+{
+    const json_t *eager = outcomes[SEEP_POINTGROUP_EAGER].measured;
+    double scenes = SCENES * size.scenes;
+    double spread = seep_rows_number(eager, "largest_scene_points") /
+                    seep_rows_number(eager, "smallest_scene_points");
+    double most = seep_rows_number(eager, "largest_piece_points") / size.points;
+
+    seep_rows_add_near(rows, "scenes", seep_rows_number(eager, "scenes"), scenes, 0.01, "scenes");
+    seep_rows_add_near(rows, "steps an epoch: 1,201 scenes of 1,513, by four",
+                       seep_rows_number(eager, "steps") / seep_rows_number(eager, "epochs"),
+                       floor(scenes * TRAIN / SCENES / BATCH), 0.02, "steps");
+    seep_rows_add(rows, spread >= 8 && spread <= 100,
+                  "points of the largest scene over the smallest", "8 to 100 (ScanNet: some 50)",
+                  "%.3g times", spread);
+    seep_rows_add_near(rows, "edge of a voxel at full size: 50 a metre",
+                       1 / seep_rows_number(eager, "voxel_metres"), 50, 1e-6, "a metre");
+    seep_rows_add_near(rows,
+                       "points of the densest voxel: 120 vertices in one spot, and neighbours",
+                       seep_rows_number(eager, "densest_voxel"), 120, 0.1, "points");
+    seep_rows_add(rows, most >= 0.9 * 250e3 && most <= 250e3,
+                  "points of a scene in a batch, at most, at full size",
+                  "250,000, or a slice of the room less", "%.6g", most);
+}
+
 void seep_pointgroup_judge(const struct seep_outcome *outcomes, double scale,
                            struct seep_rows *rows)
 {
@@ -163,6 +191,7 @@ void seep_pointgroup_judge(const struct seep_outcome *outcomes, double scale,
     seep_rows_add_near(rows, "eager: the dataset, 40 bytes a point",
                        seep_rows_number(outcomes[SEEP_POINTGROUP_EAGER].measured, "dataset_bytes"),
                        dataset_bytes * size.points * size.scenes, 0.1, "MB");
+    judge_scenes(outcomes, size, rows);
     judge_times(outcomes, rows);
     judge_likeness(outcomes, rows);
     judge_workers(outcomes, rows);

@@ -52,6 +52,8 @@ static void note_step(struct training *t, size_t n_scenes)
     o->voxels += t->size.voxels;
     o->voxels_squared += t->size.voxels * t->size.voxels;
     o->coarse += t->size.coarse;
+    o->shares += t->size.coarse / t->size.voxels;
+    o->shares_squared += pow(t->size.coarse / t->size.voxels, 2);
     if (t->plan->stepped)
         t->plan->stepped(t->plan->context);
     o->steps++;
@@ -154,7 +156,11 @@ static int prepare(struct training *t, struct seep_error *err)
     if (!t->train_ids || !t->validation_ids)
         return -SEEP_ENOMEM;
     int rc = seep_cached_gpu_init(&t->gpu, &kind, err);
-    return rc ? rc : seep_sparse_network_create(t->gpu.allocator, plan->cure.padded, &t->net);
+    if (!rc)
+        rc = seep_sparse_network_create(t->gpu.allocator, plan->cure.padded, &t->net);
+    if (!rc)
+        t->outcome->weight_bytes = (double)seep_caching_counts(t->gpu.allocator).live_bytes;
+    return rc;
 }
 
 static int take_first(struct training *t)

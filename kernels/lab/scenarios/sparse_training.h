@@ -38,6 +38,8 @@ struct seep_sparse_outcome {
     size_t scenes;                         /* that were trained on, each time */
     double live_bytes, largest_bytes;      /* of the most that each step had: sum and maximum */
     double voxels, voxels_squared, coarse; /* sums over the steps' batches */
+    double shares, shares_squared;         /* of the coarse ones in each: likewise */
+    double weight_bytes;                   /* with their gradients */
     struct seep_caching_counts counts;
     bool is_full;      /* a request found no room: counts.refused */
     bool fits_alone;   /* that step, on a GPU of its own of the same size and kind */

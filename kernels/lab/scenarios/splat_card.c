@@ -56,6 +56,7 @@ struct run {
     struct seep_chance chance;
     size_t n, n_last; /* Gaussians that are trained */
     unsigned steps, densifications;
+    double pair_bytes;                      /* a Gaussian, summed over steps */
     double reserved_peak, reserved_at_half; /* the latter when half of all Gaussians are there */
 };
 
@@ -146,6 +147,8 @@ static int render(struct run *r, struct pass *p)
         rc = make_rows(r, forward_bytes, FORWARD, p->forward);
     if (!rc)
         rc = seep_splat_tensor(&r->tensors, (size_t)pairs, pair_bytes, &p->pairs);
+    if (!rc)
+        r->pair_bytes += floor(pairs) * (double)pair_bytes / (double)r->n;
     free_returned(r, &old);
     return rc;
 }
@@ -202,6 +205,8 @@ static void measure(const struct run *r, json_t *measured)
         double value;
     } figures[] = {
         {"steps", r->steps},
+        {"densifications", r->densifications},
+        {"pair_bytes_a_gaussian", r->pair_bytes / fmax(r->steps, 1)},
         {"gaussians_last", (double)r->n},
         {"gaussians_wanted", (double)r->n_last},
         {"capacity_bytes", (double)r->gpu.capacity_bytes},

@@ -72,6 +72,18 @@ static void judge_end(const struct seep_outcome *outcomes, enum seep_splat_varia
     seep_rows_add_near(rows, name, seen / reserved, 1, 0.01, "");
 }
 
+/* 3DGS densifies from step 500 to 15,000 every 100. A Gaussian is in about three tiles; of each
+ * such pair two keys of 64 bits, two indices of 32 and four more bytes for sorting are kept. */
+static void judge_course(const struct seep_outcome *outcomes, struct seep_rows *rows)
+{
+    enum seep_splat_variant v = SEEP_SPLAT_CAT_EXPANDABLE;
+
+    seep_rows_add_near(rows, "cat-expandable: densifications, steps 500 to 15,000 by 100",
+                       measured(outcomes, v, "densifications"), (15000 - 500) / 100, 0, "");
+    seep_rows_add_near(rows, "cat-expandable: bytes of pairs for each Gaussian, 3 · 28",
+                       measured(outcomes, v, "pair_bytes_a_gaussian"), 3 * 28, 0.02, "B");
+}
+
 void seep_splat_judge_card(const struct seep_outcome *outcomes, struct seep_rows *rows)
 {
     double kept = measured(outcomes, SEEP_SPLAT_CAT, "reserved_at_half_bytes");
@@ -79,6 +91,7 @@ void seep_splat_judge_card(const struct seep_outcome *outcomes, struct seep_rows
 
     judge_death(outcomes, SEEP_SPLAT_CAT, rows);
     judge_death(outcomes, SEEP_SPLAT_CAT_EMPTIED, rows);
+    judge_course(outcomes, rows);
     judge_end(outcomes, SEEP_SPLAT_CAT_EXPANDABLE, rows);
     judge_end(outcomes, SEEP_SPLAT_PREALLOCATED, rows);
     seep_rows_add(rows, kept >= 2 * emptied, "reserved with half of the Gaussians: cat, emptied",

@@ -425,6 +425,20 @@ static void judge_sparse_adam(struct figures *f)
                 "at least 3 dB", "dB");
 }
 
+static void judge_pictures(struct figures *f, double scale)
+{
+    judge_peaks(f);
+    judge_first_touch(f, scale);
+    judge_residents(f);
+    judge_findings(f);
+    judge_carry_over(f);
+    judge_gaussians(f);
+    judge_training(f);
+    judge_further(f);
+    judge_pairs(f);
+    judge_sparse_adam(f);
+}
+
 void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
 {
     const json_t *eager = outcomes[SEEP_SPLAT_EAGER].measured;
@@ -435,19 +449,9 @@ void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct 
                         .photo_bytes = seep_rows_number(eager, "photo_bytes"),
                         .photos_bytes = seep_rows_number(eager, "photos_bytes")};
 
-    if (!f.space) {
+    if (f.space)
+        judge_pictures(&f, scale);
+    else
         seep_rows_add(rows, false, "measured figures", "figures of each variant", "none");
-        return;
-    }
-    judge_peaks(&f);
-    judge_first_touch(&f, scale);
-    judge_residents(&f);
-    judge_findings(&f);
-    judge_carry_over(&f);
-    judge_gaussians(&f);
-    judge_training(&f);
-    judge_further(&f);
-    judge_pairs(&f);
-    judge_sparse_adam(&f);
     seep_splat_judge_card(outcomes, rows);
 }

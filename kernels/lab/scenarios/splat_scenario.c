@@ -2,6 +2,7 @@
  * first and second patch, with what a step leaves to the next, and with the pictures on the host.
  */
 #include "kernels/lab/scenario.h"
+#include "kernels/lab/scenarios/caching_judge.h"
 #include "kernels/lab/scenarios/splat_card.h"
 #include "kernels/lab/scenarios/splat_figures.h"
 #include "kernels/lab/scenarios/splat_made_up.h"
@@ -413,4 +414,5 @@ const struct seep_scenario seep_splat = {
     .make_data = make_data,
     .run = run,
     .judge = seep_splat_judge,
+    .survey = seep_caching_judge,
 };

@@ -34,7 +34,9 @@ static const struct texts minkowski = {
      "{'steps': 100, 'driver_calls_per_step': 6, 'out_of_memory': 1, 'fits_alone': 1}",
      "{'steps': 2000, 'driver_calls_per_step': 24, 'out_of_memory': 0}",
      "{'steps': 2000, 'driver_calls_per_step': 0.1, 'steps_per_epoch': 101,"
-     " 'voxels_per_scene': 41000, 'coarse_share': 0.244, 'batch_spread': 0.17,"
+     " 'voxels_per_scene': 41000, 'coarse_share': 0.244, 'batch_spread': 0.17, 'coarse_spread': "
+     "0.044,"
+     " 'weight_bytes': 911360, 'live_bytes_per_voxel': 1085, 'validation_steps': 988,"
      " 'capacity_bytes': 975e6}",
      "{'steps': 2, 'fits_alone': 0, 'need_bytes': 901, 'capacity_bytes': 900}",
      "{'steps': 1000, 'steps_per_epoch': 51}", "null", "null", "null"},
@@ -77,7 +79,7 @@ static const struct texts featdepth = {
     "[" device "]}, 'tensor:0': {'live_bytes': [" tensors "]}}}}"
 static const struct texts maskrcnn = {
     &seep_maskrcnn,
-    0.01,
+    0.016,
     {OWNED("12, 32, 48, 88", ALL, NONE), FLAT, FLAT, FLAT, OWNED("12, 32, 48, 88", NONE, ALL), FLAT,
      ON_GPU("115e6", "0"), ON_GPU("23e6", "0"), ON_GPU("30e6", "0"),
      "{'findings': [{'pattern': 'aliased-cache', 'live_bytes': 294.9e6, 'plateau_step': 40}], "
@@ -91,7 +93,7 @@ static const struct texts maskrcnn = {
      " 'targets_with_tensors_before': 0}",
      "null", "null",
      "{'used_live_bytes': 12e6, 'deleted_live_bytes': 7.52e6, 'used_reserved_bytes': 140e6,"
-     " 'deleted_reserved_bytes': 140e6}",
+     " 'deleted_reserved_bytes': 140e6, 'transformed_batch_bytes': 20889600}",
      "{'used_live_bytes': 12e6, 'deleted_live_bytes': 7.52e6, 'used_reserved_bytes': 103e6,"
      " 'deleted_reserved_bytes': 103e6, 'emptied_reserved_bytes': 23e6}",
      "{'targets_with_tensors_before': 80}", "null", "null"},
@@ -108,7 +110,9 @@ static const struct texts pointgroup = {
     0.01,
     {PEAK("250000000"), PEAK("40000000"), PEAK("140000000"), LOADED(""),
      LOADED("'spaces': {'pinned': {'peak_bytes': 70e6}}, ")},
-    {"{'epochs': 1, 'validation_loss': 0.5, 'dataset_bytes': 110000000,"
+    {"{'epochs': 1, 'validation_loss': 0.5, 'dataset_bytes': 110000000, 'scenes': 1513,"
+     " 'steps': 300, 'largest_scene_points': 6900, 'smallest_scene_points': 390,"
+     " 'largest_piece_points': 2490, 'voxel_metres': 0.02, 'densest_voxel': 121,"
      " 'own_batch_seconds': 0.01}",
      "{'epochs': 1, 'validation_loss': 0.5, 'batch_seconds': 0.02, 'own_batch_seconds': 0.02}",
      "{'epochs': 1, 'validation_loss': 0.5, 'batch_seconds': 0.01, 'own_batch_seconds': 0.01}",
@@ -170,7 +174,8 @@ static const struct texts splat = {
      " 'psnr_tested': 19}",
      "{'pairs_largest': 950, 'pairs_usual': 50, 'tiles': 100, 'gaussians_last': 10}",
      "{'pairs_largest': 100, 'pairs_usual': 50}", DIES("8e9"), DIES("2e9"),
-     "{'reserved_peak_bytes': 7.9e9}", "{'reserved_peak_bytes': 7.9e9}",
+     "{'reserved_peak_bytes': 7.9e9, 'densifications': 145, 'pair_bytes_a_gaussian': 84.4}",
+     "{'reserved_peak_bytes': 7.9e9}",
      "{'gaussians_last': 1000, 'seen_checked': 700, 'seen_apart': 0, 'unseen_moved': 0,"
      " 'seen_share': 0.7, 'psnr_first': 10, 'psnr_last': 19}"},
 };
@@ -204,6 +209,11 @@ static const struct {
     {&minkowski, 3, false, "coarse_share", 0.27, "voxels of twice the edge"},
     {&minkowski, 3, false, "capacity_bytes", 820e6, "expandable: the smallest GPU"},
     {&minkowski, 3, false, "batch_spread", 0.14, "spread of the batches"},
+    {&minkowski, 3, false, "coarse_spread", 0.08, "twice the edge, for each"},
+    {&minkowski, 3, false, "weight_bytes", 916e3, "weights and their gradients"},
+    {&minkowski, 3, false, "live_bytes_per_voxel", 1050, "the most that a step has live"},
+    {&minkowski, 3, false, "steps_per_epoch", 100, "1,201 scenes by twelve"},
+    {&minkowski, 3, false, "validation_steps", 494, "312 scenes by six"},
     {&minkowski, 5, false, "steps_per_epoch", 101, "ddp: steps of a rank"},
     {&minkowski, 5, true, "processes.0.spaces.device:1.peak_bytes", 1, "ddp: the ranks' memory"},
     {&minkowski, 5, true, "processes.1.rank", 0, "ddp: the ranks' memory"},
@@ -232,6 +242,8 @@ static const struct {
     {&featdepth, 7, false, "loss_first", 0.1, "the loss falls"},
     {&featdepth, 7, false, "validation_loss", 0.4, "the loss falls"},
     {&maskrcnn, 0, false, "mask_bytes", 120e6, "masks of an image"},
+    {&maskrcnn, 0, false, "steps_per_epoch", 80, "steps an epoch"},
+    {&maskrcnn, 6, false, "transformed_batch_bytes", 20e6, "the transformed batch"},
     {&maskrcnn, 0, true, "findings.0.live_bytes", 170e6, "alias: masks that the dataset owns at"},
     {&maskrcnn, 0, true, "findings.0.plateau_step", 80, "alias: seep sees it level"},
     {&maskrcnn, 4, true, "findings.0.live_bytes", 90e6, "on-gpu: masks that the dataset owns at"},
@@ -271,6 +283,14 @@ static const struct {
     {&pointgroup, 2, true, "job.pss_peak_bytes", 170e6, "eager - worker"},
     {&pointgroup, 2, true, "job.pss_peak_bytes", 110e6, "worker - in-thread"},
     {&pointgroup, 0, false, "dataset_bytes", 90e6, "the dataset, 40 bytes"},
+    {&pointgroup, 0, false, "scenes", 1201, "scenes"},
+    {&pointgroup, 0, false, "steps", 378, "steps an epoch"},
+    {&pointgroup, 0, false, "largest_scene_points", 2500, "largest scene over the smallest"},
+    {&pointgroup, 0, false, "smallest_scene_points", 60, "largest scene over the smallest"},
+    {&pointgroup, 0, false, "densest_voxel", 240, "points of the densest voxel"},
+    {&pointgroup, 0, false, "voxel_metres", 0.01, "edge of a voxel"},
+    {&pointgroup, 0, false, "largest_piece_points", 2600, "points of a scene in a batch"},
+    {&pointgroup, 0, false, "largest_piece_points", 1250, "points of a scene in a batch"},
     {&pointgroup, 2, false, "own_batch_seconds", 0.015, "the training thread's own time"},
     {&pointgroup, 0, false, "own_batch_seconds", 0.005, "own time per batch, worker : eager"},
     {&pointgroup, 2, false, "validation_loss", 0.51, "all variants train alike"},
@@ -333,6 +353,8 @@ static const struct {
     {&splat, 11, true, "out_of_memory.0.allocated_bytes", 7e9, "cat-emptied: live then"},
     {&splat, 11, true, "devices.0.capacity_bytes", 9e9, "cat-emptied: capacity"},
     {&splat, 12, true, "spaces.tensor:0.peak_bytes", 6e9, "cat-expandable: most reserved over"},
+    {&splat, 12, false, "densifications", 144, "cat-expandable: densifications"},
+    {&splat, 12, false, "pair_bytes_a_gaussian", 56, "bytes of pairs for each Gaussian"},
     {&splat, 13, false, "reserved_peak_bytes", 7e9, "preallocated: most reserved, seep"},
     {&splat, 10, false, "reserved_at_half_bytes", 3e9, "reserved with half"},
     {&splat, 14, false, "seen_apart", 1, "a step of all would step otherwise"},

@@ -7,6 +7,7 @@
 enum { WIDTH = 24, HEIGHT = 16, INSTANCES = 2, MARGIN = 3 << 20 };
 
 static struct seep_cached_gpu gpu;
+static size_t batch_bytes;
 
 static void setup(void)
 {
@@ -35,12 +36,23 @@ TEST(it_is_as_large_as_torchvisions_and_leaves_nothing, .from = 1, .to = 3)
         {.target = &target, .width = WIDTH, .height = HEIGHT},
         {.target = &target, .width = WIDTH, .height = HEIGHT}};
 
-    ck_assert_int_eq(seep_maskrcnn_transform(&gpu, samples, n), 0);
+    ck_assert_int_eq(seep_maskrcnn_transform(&gpu, samples, n, &batch_bytes), 0);
     struct seep_caching_counts counts = seep_caching_counts(gpu.allocator);
     ck_assert_uint_eq(counts.live_bytes, 0);
     ck_assert_uint_ge(counts.peak_bytes, most);
     ck_assert_uint_le(counts.peak_bytes, most + n * MARGIN);
     ck_assert_uint_ge(counts.reserved_bytes, counts.peak_bytes);
+    ck_assert_uint_eq(batch_bytes, n * 3 * 4 * 1216 * 800);
+}
+
+/* 32 by 12 pixels become 1333 by 499. */
+TEST(the_longer_side_has_1333_pixels_at_most)
+{
+    struct seep_target target = {.n = INSTANCES};
+    struct seep_maskrcnn_sample sample = {.target = &target, .width = 32, .height = 12};
+
+    ck_assert_int_eq(seep_maskrcnn_transform(&gpu, &sample, 1, &batch_bytes), 0);
+    ck_assert_uint_eq(batch_bytes, 3 * 4 * 1344 * 512);
 }
 
 TEST(sizes_that_make_no_sense_are_refused)
@@ -48,10 +60,11 @@ TEST(sizes_that_make_no_sense_are_refused)
     struct seep_target target = {.n = INSTANCES};
     struct seep_maskrcnn_sample sample = {.target = &target, .width = WIDTH};
 
-    ck_assert_int_eq(seep_maskrcnn_transform(&gpu, &sample, 0), -SEEP_EINVAL);
-    ck_assert_int_eq(seep_maskrcnn_transform(&gpu, &sample, 1), -SEEP_EINVAL);
-    ck_assert_int_eq(seep_maskrcnn_transform(&gpu, &sample, SEEP_MASKRCNN_MOST_SAMPLES + 1),
-                     -SEEP_EINVAL);
+    ck_assert_int_eq(seep_maskrcnn_transform(&gpu, &sample, 0, &batch_bytes), -SEEP_EINVAL);
+    ck_assert_int_eq(seep_maskrcnn_transform(&gpu, &sample, 1, &batch_bytes), -SEEP_EINVAL);
+    ck_assert_int_eq(
+        seep_maskrcnn_transform(&gpu, &sample, SEEP_MASKRCNN_MOST_SAMPLES + 1, &batch_bytes),
+        -SEEP_EINVAL);
     ck_assert_uint_eq(seep_caching_counts(gpu.allocator).peak_bytes, 0);
 }
 
