@@ -5,10 +5,10 @@
 #include "kernels/lab/rows.h"
 #include "kernels/lab/scenario.h"
 
-/* Adds a line each for how the job ended, for the finding that the variant must have (pattern and
- * severity; function), and for there being no further leak or retention. Returns whether all of
- * them hold. */
-bool seep_trial_judge(const struct seep_outcome *outcome, struct seep_rows *rows);
+/* Adds a line each for how the job ended, for the finding that the variant must have at this scale
+ * (pattern and severity; function), and for there being no further leak or retention. Returns
+ * whether all of them hold. */
+bool seep_trial_judge(const struct seep_outcome *outcome, double scale, struct seep_rows *rows);
 
 /* The finding of that pattern that weighs most, NULL where there is none; also for a NULL report.
  */

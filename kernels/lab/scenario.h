@@ -35,6 +35,7 @@ struct seep_variant {
     const char *others;   /* "first, second": patterns of further leaks and retentions that are its
                              own, too. NULL: there are none */
     const char *cured;    /* pattern that it must be without, however mild; NULL: not held */
+    double least_scale;   /* below it there are too few steps: the pattern may be found, or not */
     bool fails;           /* the job itself must fail (alias-del) */
     bool may_fail;        /* it may: that depends on the seed */
 };

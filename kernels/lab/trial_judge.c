@@ -168,7 +168,7 @@ static void judge_further(const struct seep_outcome *o, struct seep_rows *rows)
     free(further);
 }
 
-bool seep_trial_judge(const struct seep_outcome *o, struct seep_rows *rows)
+bool seep_trial_judge(const struct seep_outcome *o, double scale, struct seep_rows *rows)
 {
     unsigned before = rows->n_failed;
     char name[NAME_BYTES];
@@ -178,7 +178,7 @@ bool seep_trial_judge(const struct seep_outcome *o, struct seep_rows *rows)
         snprintf(name, sizeof name, "%s: seep's report", o->variant->name);
         seep_rows_add(rows, false, name, "findings", "none: seep wrote no report");
     } else {
-        if (o->variant->pattern)
+        if (o->variant->pattern && scale >= o->variant->least_scale)
             judge_finding(o, rows);
         judge_further(o, rows);
     }

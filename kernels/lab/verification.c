@@ -306,7 +306,7 @@ static void judge(struct seep_verification *v, struct course *c, const struct st
         const struct seep_outcome *o = &c->outcomes[i];
         if (!o->variant)
             continue; /* it could not be run */
-        seep_trial_judge(o, &v->rows);
+        seep_trial_judge(o, v->a->scale, &v->rows);
         json_object_set(measured, o->variant->name, o->measured);
     }
     for (size_t i = 0; i < n_fixes; i++) {

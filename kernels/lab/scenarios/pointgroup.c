@@ -21,6 +21,9 @@ enum { PROGRESS_STEPS = 10, EPOCHS = 1 };
 /* Workers that end with their pass have handed out all by then. In a pass that is shorter than what
  * they have ready they keep it for all of their lives. */
 static const char short_passes[] = "worker-multiplication";
+/* From here on a pass is much longer than that, and the workers' collating, too, goes through it.
+ * Before, it depends on how far ahead they get whether its spike is one of many steps. */
+#define LONG_PASSES 0.01
 
 static const struct seep_variant variants[] = {
     [SEEP_POINTGROUP_EAGER] = {.name = "eager",
@@ -41,7 +44,8 @@ static const struct seep_variant variants[] = {
                                 .pattern = "size-spike",
                                 .severity = "pressure",
                                 .function = "collate_voxel_map",
-                                .others = short_passes},
+                                .others = short_passes,
+                                .least_scale = LONG_PASSES},
     [SEEP_POINTGROUP_PERSISTENT] =
         {.name = "worker-persistent",
          .summary = "as worker, but the workers live on, and so does what they have ready",
@@ -60,19 +64,24 @@ static const struct seep_variant variants[] = {
 /* The document's fix is "worker"; its price is seen where workers live on. Predicted savings cover
  * only what a finding names: with ids only the workers' own memory and all parcels vanish, too. */
 static const struct seep_fix fixes[] = {
-    {.before = "eager", .after = "in-thread", .vanishes = "eager-retention"},
+    {.before = "eager",
+     .after = "in-thread",
+     .vanishes = "eager-retention",
+     .least_scale = LONG_PASSES},
     {.before = "eager",
      .after = "worker",
      .vanishes = "eager-retention",
-     .least_scale = 0.01}, /* short passes below */
+     .least_scale = LONG_PASSES},
     {.before = "eager",
      .after = "worker-persistent",
      .vanishes = "eager-retention",
-     .leaves = "worker-multiplication"},
+     .leaves = "worker-multiplication",
+     .least_scale = LONG_PASSES},
     {.before = "worker-persistent",
      .after = "in-thread",
      .vanishes = "worker-multiplication",
-     .leaves = "size-spike"},
+     .leaves = "size-spike",
+     .least_scale = LONG_PASSES},
     {0},
 };
 

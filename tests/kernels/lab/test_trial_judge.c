@@ -25,6 +25,11 @@ static const struct seep_variant peaky = {
     .name = "peaky", .pattern = "size-spike", .severity = "pressure", .function = "pad"};
 static const struct seep_variant fixed = {.name = "fixed"};
 static const struct seep_variant smooth = {.name = "smooth", .cured = "size-spike"};
+static const struct seep_variant long_one = {.name = "long",
+                                             .pattern = "size-spike",
+                                             .severity = "pressure",
+                                             .function = "pad",
+                                             .least_scale = 0.01};
 static const struct seep_variant failing = {.name = "failing", .fails = true};
 static const struct seep_variant unsure = {.name = "unsure", .may_fail = true};
 
@@ -72,6 +77,9 @@ static const struct {
     {&fixed, 0, "", {NULL}},
     {&fixed, 0, SPIKE, {NULL}},
     {&fixed, 0, KEPT, {"fixed: seep finds"}},
+    {&long_one, 0, "", {NULL}},
+    {&long_one, 0, SPIKE, {NULL}},
+    {&long_one, 0, OTHER, {"long: seep finds as well"}},
     {&smooth, 0, "", {NULL}},
     {&smooth, 0, FOUND("pressure", "carry-over", "main"), {NULL}},
     {&smooth, 0, SPIKE, {"smooth: seep finds"}},
@@ -99,7 +107,7 @@ static bool judge(const struct seep_variant *variant, int status, const char *fi
         outcome.report = json_loads(text, 0, NULL);
         ck_assert_ptr_nonnull(outcome.report);
     }
-    return seep_trial_judge(&outcome, &rows);
+    return seep_trial_judge(&outcome, 0.002, &rows);
 }
 
 static void tear_down(void)
@@ -128,6 +136,15 @@ TEST(a_variant_holds_only_with_its_own_finding_and_no_other_accusation, .to = N(
                       seep_rows_text(row, "measured"));
     }
     ck_assert_uint_eq(rows.n_failed, n_failed);
+    tear_down();
+}
+
+TEST(from_its_least_scale_on_the_finding_must_be_there)
+{
+    judge(&long_one, 0, "");
+    rows.n_failed = 0;
+    ck_assert(!seep_trial_judge(&outcome, 0.01, &rows));
+    ck_assert_uint_eq(rows.n_failed, 1);
     tear_down();
 }
 
