@@ -21,7 +21,7 @@ from tests.e2e.support import ROOT, job_env, kill_session, needs, session_member
 
 SCENARIOS = ("pointgroup", "minkowski", "maskrcnn", "splat", "featdepth")
 MINKOWSKI = ("none", "empty-every-10", "empty-every-step", "expandable", "padded", "ddp", "roomy", "roomy-expandable",
-             "roomy-largest-first")
+             "roomy-largest-first", "coordinates-kept", "coordinates-cleared")
 KINDS = ("colmap", "colmap-text", "nerf", "ply", "scannet", "coco")
 
 

@@ -9,6 +9,7 @@ from tests.e2e.holder_table import CASES, compile_libraries, environment, load
 from tests.e2e.support import SeepCase
 
 AT_ONCE = 8  # so many answers come with what would be free without their holder
+ATTEMPTS = 4
 
 
 class Answer:
@@ -38,9 +39,12 @@ class Holders(SeepCase):
 
     def answers(self, python, names):
         """(answers, names of cases that could not be run) of those cases."""
-        profile = self.run_seep([python, str(CASES / "run.py"), *names], timeout=120,
-                                env=environment(self.path("libraries")))
-        files = glob.glob(os.path.join(profile.folder, "holders-*.json"))
+        for _ in range(ATTEMPTS):  # a busy machine gives a copy no CPU in time, and seep then gives it up
+            profile = self.run_seep([python, str(CASES / "run.py"), *names], timeout=120,
+                                    env=environment(self.path("libraries")))
+            files = glob.glob(os.path.join(profile.folder, "holders-*.json"))
+            if files:
+                break
         self.assertEqual(len(files), 1, "%s: one was asked for: %r" % (python, profile.done))
         with open(files[0], encoding="utf-8") as f:
             document = json.load(f)
@@ -66,10 +70,12 @@ class Holders(SeepCase):
         all_names = [case.__name__ for case in table.CASES]
         for first in range(0, len(all_names), AT_ONCE):
             names = all_names[first:first + AT_ONCE]
-            missing, said = self.wrong(table, python, version, names)
-            if said:  # a word that a call has left behind may lead there, too: it does not in each run
-                print("asked again: %s" % "\n".join(said))
+            for _ in range(ATTEMPTS):
                 missing, said = self.wrong(table, python, version, names)
+                if not said:
+                    break
+                # a word that a call has left behind may lead there, too: it does not in each run
+                print("asked again: %s" % "\n".join(said))
             skipped += missing
             wrong += said
         self.assertEqual(wrong, [], "%s\n%s" % (python, "\n".join(wrong)))

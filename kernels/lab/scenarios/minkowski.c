@@ -4,6 +4,7 @@
  * and collated; the network's memory is modelled (sparse_network.h), on a GPU that is, or is not
  * (cached_gpu.h). */
 #include "kernels/lab/scenario.h"
+#include "kernels/lab/scenarios/coordinate_manager.h"
 #include "kernels/lab/scenarios/minkowski_judge.h"
 #include "kernels/lab/scenarios/ranks.h"
 #include "kernels/lab/scenarios/sparse_least_gpu.h"
@@ -55,6 +56,14 @@ static const struct seep_variant variants[] = {
                                             .summary =
                                                 "as roomy, after a step with the largest batch",
                                             .cured = "allocator-cache"},
+    [SEEP_MINKOWSKI_COORDINATES_KEPT] = {.name = "coordinates-kept",
+                                         .summary = "as roomy-largest-first; a coordinate manager "
+                                                    "keeps the maps of all batches, on the host",
+                                         .pattern = "unbounded-growth",
+                                         .severity = "leak",
+                                         .function = "seep_coordinate_manager_insert"},
+    [SEEP_MINKOWSKI_COORDINATES_CLEARED] = {.name = "coordinates-cleared",
+                                            .summary = "the manager is cleared before each batch"},
     {0},
 };
 
@@ -63,6 +72,7 @@ static const struct way {
     unsigned ranks;
     double room;        /* its GPU, as a share of the one of the others */
     bool largest_first; /* PyTorch's advice for inputs of ever other lengths */
+    bool maps, clears;  /* maps of coordinates are made on the host; and thrown away */
 } ways[SEEP_MINKOWSKI_VARIANTS] = {
     [SEEP_MINKOWSKI_NONE] = {.ranks = 1, .room = 1},
     [SEEP_MINKOWSKI_EMPTY_EVERY_10] = {{.empty_every = 10}, 1, 1},
@@ -73,14 +83,21 @@ static const struct way {
     [SEEP_MINKOWSKI_ROOMY] = {.ranks = 1, .room = 1.5},
     [SEEP_MINKOWSKI_ROOMY_EXPANDABLE] = {{.expandable = true}, 1, 1.5},
     [SEEP_MINKOWSKI_ROOMY_LARGEST_FIRST] = {.ranks = 1, .room = 1.5, .largest_first = true},
+    [SEEP_MINKOWSKI_COORDINATES_KEPT] = {.ranks = 1,
+                                         .room = 1.5,
+                                         .largest_first = true,
+                                         .maps = true},
+    [SEEP_MINKOWSKI_COORDINATES_CLEARED] =
+        {.ranks = 1, .room = 1.5, .largest_first = true, .maps = true, .clears = true},
 };
-enum { MOST_RANKS = 2 };
+enum { MOST_RANKS = 2, FEWER = 10 /* steps show what the host keeps */ };
 
 /* `seep verify` compares runs of about as many steps: what died cannot be compared with what did
  * not. */
 static const struct seep_fix fixes[] = {
     {.before = "none", .after = "expandable", .vanishes = "out-of-memory", .least_scale = 0.01},
     {.before = "roomy", .after = "roomy-largest-first", .vanishes = "allocator-cache"},
+    {.before = "coordinates-kept", .after = "coordinates-cleared", .vanishes = "unbounded-growth"},
     {0},
 };
 
@@ -94,6 +111,8 @@ struct job {
     struct seep_sparse_size largest;      /* batch */
     struct seep_sparse_loader loader;
     struct seep_sparse_batch batch;
+    struct seep_coordinate_manager coordinates;
+    double map_bytes, trained_map_bytes; /* of the batch's map; of all that were trained on */
 };
 
 /* ---- training -------------------------------------------------------------------------------- */
@@ -110,16 +129,24 @@ static int load(void *context, const uint32_t *ids, size_t n, struct seep_sparse
     seep_sparse_batch_fini(&job->batch); /* the loop has its next one */
     job->batch = batch;
     *size = batch.size;
-    return 0;
+    if (job->way->clears)
+        seep_coordinate_manager_clear(&job->coordinates);
+    if (!job->way->maps)
+        return 0;
+    job->map_bytes = -(double)job->coordinates.bytes;
+    rc = seep_coordinate_manager_insert(&job->coordinates, batch.coordinates, batch.n);
+    job->map_bytes += (double)job->coordinates.bytes;
+    return rc;
 }
 
 static void stepped(void *context)
 {
-    const struct job *job = context;
+    struct job *job = context;
     float gradient = 0; /* none is computed, but here ranks wait for each other */
 
     if (job->ranks)
         seep_ranks_mean(job->ranks, job->rank, &gradient, 1);
+    job->trained_map_bytes += job->map_bytes;
     seep_step();
 }
 
@@ -158,7 +185,7 @@ static struct seep_sparse_plan plan_of(struct job *job)
     if (job->way->largest_first)
         plan.first = job->largest;
     plan.n_steps = o->epochs ? o->epochs * seep_sparse_steps_per_epoch(&plan)
-                             : SEEP_SPARSE_STEPS / job->way->ranks;
+                             : SEEP_SPARSE_STEPS / job->way->ranks / (job->way->maps ? FEWER : 1);
     return plan;
 }
 
@@ -223,6 +250,7 @@ static int train(struct job *job, struct seep_sparse_outcome *outcome, struct se
         struct seep_sparse_plan plan = plan_of(job);
         rc = seep_sparse_training_run(&plan, outcome, err);
     }
+    seep_coordinate_manager_clear(&job->coordinates);
     seep_sparse_batch_fini(&job->batch);
     seep_sparse_loader_fini(&job->loader);
     return rc ? rc : outcome->is_full ? -SEEP_EVARIANT : 0;
@@ -300,6 +328,7 @@ static int run(const struct seep_scenario_options *o, json_t *measured, struct s
         rc = seep_ranks_run(job.way->ranks, work, &job, outcomes, sizeof *outcomes, err);
     else
         rc = train(&job, outcomes, err);
+    set(measured, "trained_map_bytes", job.trained_map_bytes);
     set(measured, "capacity_bytes", (double)job.capacity_bytes);
     measure(first_full(outcomes, job.way->ranks), measured);
     return rc;

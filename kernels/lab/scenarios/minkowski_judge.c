@@ -126,6 +126,17 @@ static void judge_ranks(const struct seep_outcome *outcomes, struct seep_rows *r
                   own[1] / 1e6);
 }
 
+static void judge_coordinates(const struct seep_outcome *outcomes, struct seep_rows *rows)
+{
+    const json_t *finding =
+        seep_trial_finding(outcomes[SEEP_MINKOWSKI_COORDINATES_KEPT].report, "unbounded-growth");
+
+    seep_rows_add_near(rows, "coordinates-kept: maps of what it has trained on, as seep sees them",
+                       seep_rows_number(finding, "peak_bytes"),
+                       of(outcomes, SEEP_MINKOWSKI_COORDINATES_KEPT, "trained_map_bytes"), 0.01,
+                       "MB");
+}
+
 /* Deviation of an epoch's batches over their mean, of which the last is what is left of 12. */
 static double spread_of_batches(void)
 {
@@ -213,4 +224,5 @@ void seep_minkowski_judge(const struct seep_outcome *outcomes, double scale, str
     judge_account(outcomes, rows);
     judge_cures(outcomes, rows);
     judge_ranks(outcomes, rows);
+    judge_coordinates(outcomes, rows);
 }

@@ -28,7 +28,8 @@ static const struct texts minkowski = {
     {[0] = SHORT,
      [5] = "{'processes': [{'rank': 0, 'spaces': {'device:0': {'peak_bytes': 800},"
            " 'device:1': {'peak_bytes': 0}}},"
-           " {'rank': 1, 'spaces': {'device:1': {'peak_bytes': 800}}}]}"},
+           " {'rank': 1, 'spaces': {'device:1': {'peak_bytes': 800}}}]}",
+     [9] = "{'findings': [{'pattern': 'unbounded-growth', 'peak_bytes': 39e6}]}"},
     {"{'steps': 20, 'fits_alone': 1, 'need_bytes': 700, 'capacity_bytes': 900,"
      " 'refused_bytes': 50, 'refused_live_bytes': 600, 'refused_reserved_bytes': 800}",
      "{'steps': 100, 'driver_calls_per_step': 6, 'out_of_memory': 1, 'fits_alone': 1}",
@@ -39,7 +40,8 @@ static const struct texts minkowski = {
      " 'weight_bytes': 911360, 'live_bytes_per_voxel': 1085, 'validation_steps': 988,"
      " 'capacity_bytes': 975e6}",
      "{'steps': 2, 'fits_alone': 0, 'need_bytes': 901, 'capacity_bytes': 900}",
-     "{'steps': 1000, 'steps_per_epoch': 51}", "null", "null", "null"},
+     "{'steps': 1000, 'steps_per_epoch': 51}", "null", "null", "null",
+     "{'trained_map_bytes': 39.1e6}", "null"},
 };
 
 #define TRAINED "'gradient_bytes': 1400000, 'loss_last': 0.2"
@@ -214,6 +216,8 @@ static const struct {
     {&minkowski, 3, false, "live_bytes_per_voxel", 1050, "the most that a step has live"},
     {&minkowski, 3, false, "steps_per_epoch", 100, "1,201 scenes by twelve"},
     {&minkowski, 3, false, "validation_steps", 494, "312 scenes by six"},
+    {&minkowski, 9, false, "trained_map_bytes", 40e6, "coordinates-kept: maps"},
+    {&minkowski, 9, true, "findings.0.peak_bytes", 38e6, "coordinates-kept: maps"},
     {&minkowski, 5, false, "steps_per_epoch", 101, "ddp: steps of a rank"},
     {&minkowski, 5, true, "processes.0.spaces.device:1.peak_bytes", 1, "ddp: the ranks' memory"},
     {&minkowski, 5, true, "processes.1.rank", 0, "ddp: the ranks' memory"},
