@@ -407,7 +407,7 @@ mutate: ## move each threshold by half, both ways, and print who notices (two mi
 	$(Q)$(PYTHON) tests/mutate/mutate.py $(if $(ROWS),--others $(ROWS))
 
 # ROWS="NAME…": scenarios or constants.
-mutants: all ## move each constant of the lab's scenarios, both ways, and print which rows notice (half an hour)
+mutants: all ## move each constant of the lab's scenarios, both ways, and print which rows notice (ten minutes with ccache)
 	$(Q)$(PYTHON) tests/mutants/mutants.py $(ROWS)
 
 zoo-reports: all ## run jobs written after public reports, and score what seep says of them (ten minutes)
