@@ -238,20 +238,29 @@ static void check_boxes(const struct result *r, enum seep_splat_tile_rule rule,
     ck_assert_uint_lt(unsure, MANY / 20);
 }
 
-TEST(boxes_and_squares_are_the_references, .to = 3)
+/* The mixture by BOX and by another rule; its reference is freed by the caller. */
+static void run_beside_box(const struct seep_splat_camera *c, enum seep_splat_tile_rule rule,
+                           int kind, struct seep_reference_model *m, struct result *box,
+                           struct result *other)
+{
+    struct seep_stream *stream = make_stream(kind);
+    struct seep_splat_host h;
+
+    make_mixture(&h, 5);
+    ck_assert_int_eq(seep_reference_model_from(m, &h.model), 0);
+    run_rule(c, &h.model, SEEP_SPLAT_TILES_BOX, stream, box);
+    run_rule(c, &h.model, rule, stream, other);
+    seep_splat_host_fini(&h);
+    seep_stream_destroy(stream);
+}
+
+TEST(boxes_and_squares_are_the_references, .to = n_streams())
 {
     struct seep_splat_camera c = make_camera(WIDTH, HEIGHT);
-    struct seep_splat_host h;
     struct seep_reference_model m;
     struct result box, square;
 
-    if (_i >= n_streams())
-        return;
-    struct seep_stream *stream = make_stream(_i);
-    make_mixture(&h, 5);
-    ck_assert_int_eq(seep_reference_model_from(&m, &h.model), 0);
-    run_rule(&c, &h.model, SEEP_SPLAT_TILES_BOX, stream, &box);
-    run_rule(&c, &h.model, SEEP_SPLAT_TILES_SQUARE, stream, &square);
+    run_beside_box(&c, SEEP_SPLAT_TILES_SQUARE, _i, &m, &box, &square);
     check_boxes(&box, SEEP_SPLAT_TILES_BOX, &c, &m);
     check_boxes(&square, SEEP_SPLAT_TILES_SQUARE, &c, &m);
     printf("pairs: box %zu, square %zu; seen: %zu, %zu of %d\n", box.n_pairs, square.n_pairs,
@@ -260,8 +269,6 @@ TEST(boxes_and_squares_are_the_references, .to = 3)
     free_result(&box);
     free_result(&square);
     seep_reference_model_free(&m);
-    seep_splat_host_fini(&h);
-    seep_stream_destroy(stream);
 }
 
 /* listed[gaussian][tile] of a result. */
@@ -281,21 +288,14 @@ static uint8_t *listed_of(const struct result *r)
 
 /* What REACHED leaves of BOX's tiles: each with a pixel of alpha 1/255 or more, and none that the
  * ellipse misses by more than rounding's margin. */
-TEST(reached_tiles_are_those_that_hold_a_pixel_of_the_ellipse, .to = 3)
+TEST(reached_tiles_are_those_that_hold_a_pixel_of_the_ellipse, .to = n_streams())
 {
     struct seep_splat_camera c = make_camera(WIDTH, HEIGHT);
-    struct seep_splat_host h;
     struct seep_reference_model m;
     struct result box, reached;
     size_t n_box = 0, n_reached = 0, n_needed = 0;
 
-    if (_i >= n_streams())
-        return;
-    struct seep_stream *stream = make_stream(_i);
-    make_mixture(&h, 5);
-    ck_assert_int_eq(seep_reference_model_from(&m, &h.model), 0);
-    run_rule(&c, &h.model, SEEP_SPLAT_TILES_BOX, stream, &box);
-    run_rule(&c, &h.model, SEEP_SPLAT_TILES_REACHED, stream, &reached);
+    run_beside_box(&c, SEEP_SPLAT_TILES_REACHED, _i, &m, &box, &reached);
     uint8_t *of_box = listed_of(&box), *of_reached = listed_of(&reached);
     for (size_t i = 0; i < MANY; i++) {
         struct shape s = shape_of(&c, &m, i);
@@ -329,8 +329,6 @@ TEST(reached_tiles_are_those_that_hold_a_pixel_of_the_ellipse, .to = 3)
     free_result(&box);
     free_result(&reached);
     seep_reference_model_free(&m);
-    seep_splat_host_fini(&h);
-    seep_stream_destroy(stream);
 }
 
 /* Sums on CUDA come in the order of lists of 256: their last bits may differ. */
@@ -350,14 +348,12 @@ static void assert_same(const void *got, const void *expected, size_t n, int kin
 }
 
 /* The picture to the bit; gradients on the CPU in value, where a sum of nothing may be −0. */
-TEST(reached_tiles_make_the_same_picture_and_gradients, .to = 3)
+TEST(reached_tiles_make_the_same_picture_and_gradients, .to = n_streams())
 {
     struct seep_splat_camera c = make_camera(WIDTH, HEIGHT);
     struct seep_splat_host h;
     struct result box, reached;
 
-    if (_i >= n_streams())
-        return;
     struct seep_stream *stream = make_stream(_i);
     for (uint64_t seed = 5; seed < 8; seed++) {
         make_mixture(&h, seed);
@@ -380,15 +376,13 @@ TEST(reached_tiles_make_the_same_picture_and_gradients, .to = 3)
 
 /* Where alpha is under 1/255 beyond 3 sigma, and before the square's last pixel, tiles that only
  * SQUARE has add nothing. Else what they add is 0.0111 at most a Gaussian. */
-TEST(squares_make_the_same_picture_of_faint_gaussians, .to = 3)
+TEST(squares_make_the_same_picture_of_faint_gaussians, .to = n_streams())
 {
     struct seep_splat_camera c = make_camera(WIDTH, HEIGHT);
     struct seep_splat_host h;
     struct result box, square;
     double difference = 0;
 
-    if (_i >= n_streams())
-        return;
     struct seep_stream *stream = make_stream(_i);
     for (int faint = 0; faint < 2; faint++) {
         make_scene(&h, MANY, 1, 0.5, 11);
