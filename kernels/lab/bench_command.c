@@ -25,7 +25,8 @@ static const struct bench {
 } benches[] = {
     {"copy", "copy", seep_copy_bench, NULL, NULL},
     {"voxels", "voxels", seep_voxel_bench, NULL, SEEP_VOXEL_SWEEP_FILE},
-    {"voxels", "voxels, one thread", seep_voxel_race, NULL, SEEP_VOXEL_SWEEP_FILE},
+    {"voxels", "voxels, one thread", seep_voxel_race_one, NULL, SEEP_VOXEL_SWEEP_FILE},
+    {"voxels", "voxels, all threads", seep_voxel_race_all, NULL, SEEP_VOXEL_SWEEP_FILE},
     {"splat", "splat", seep_splat_bench, NULL, SEEP_SPLAT_BENCH_FILE},
     {"minkowski", "minkowski", NULL, seep_sparse_survey_bench, NULL},
 };

@@ -14,7 +14,8 @@
 enum { ROUNDS = 11, PLAIN = SEEP_VOXEL_N_WAYS, RUNNERS };
 
 struct race {
-    struct seep_stream *stream; /* of one thread */
+    struct seep_stream *stream;
+    clockid_t clock; /* of CPU time with one thread, of wall time with several */
     size_t n;
     int32_t (*coords)[4];
     struct seep_voxel_maps maps;
@@ -48,10 +49,10 @@ static int take_turns(struct race *r, bool maps)
 
     for (int round = -1; !err && round < ROUNDS; round++) {
         for (unsigned runner = 0; !err && runner < RUNNERS; runner++) {
-            double begin = seep_clock_s(CLOCK_THREAD_CPUTIME_ID);
+            double begin = seep_clock_s(r->clock);
             err = run(r, runner, maps);
             if (round >= 0)
-                r->ms[runner][round] = 1e3 * (seep_clock_s(CLOCK_THREAD_CPUTIME_ID) - begin);
+                r->ms[runner][round] = 1e3 * (seep_clock_s(r->clock) - begin);
         }
     }
     return err;
@@ -69,21 +70,35 @@ static double least(const double ms[ROUNDS])
 /* Whether a way is not just another one, because a table of cells would be too large. */
 static bool is_possible(const struct race *r, unsigned way, const struct seep_voxel_box *box)
 {
-    return way == SEEP_VOXEL_CELLS     ? seep_voxel_cells_fit(box, r->n)
-           : way == SEEP_VOXEL_COUNTED ? seep_voxel_is_dense(1, r->n, box)
-                                       : true;
+    return way == SEEP_VOXEL_CELLS ? seep_voxel_cells_fit(box, r->n)
+           : way == SEEP_VOXEL_COUNTED
+               ? seep_voxel_is_dense(seep_stream_threads(r->stream), r->n, box)
+               : true;
+}
+
+/* The fastest of plain C and the ways from `from` on. */
+static double best_of(const struct race *r, enum seep_voxel_way from)
+{
+    double best = least(r->ms[PLAIN]);
+
+    for (unsigned w = from; w < SEEP_VOXEL_N_WAYS; w++)
+        best = least(r->ms[w]) < best ? least(r->ms[w]) : best;
+    return best;
 }
 
 static json_t *row_of(struct race *r, const char *input, bool maps)
 {
     const int32_t(*coords)[4] = (const int32_t(*)[4])r->coords;
     struct seep_voxel_box box;
-    double plain = least(r->ms[PLAIN]), chosen = least(r->ms[SEEP_VOXEL_CHOSEN]), best = plain;
-    enum seep_voxel_way way = seep_voxel_choose(coords, r->n, maps, &box);
+    unsigned n_threads = seep_stream_threads(r->stream);
+    double plain = least(r->ms[PLAIN]), chosen = least(r->ms[SEEP_VOXEL_CHOSEN]);
+    double best = best_of(r, n_threads == 1 ? SEEP_VOXEL_COUNTED : SEEP_VOXEL_CELLS);
+    enum seep_voxel_way way =
+        seep_voxel_way_for(SEEP_VOXEL_CHOSEN, coords, r->n, n_threads, maps, &box);
 
     seep_voxel_box_of(coords, r->n, &box);
-    for (unsigned w = SEEP_VOXEL_COUNTED; w < SEEP_VOXEL_N_WAYS; w++)
-        best = least(r->ms[w]) < best ? least(r->ms[w]) : best;
+    if (way == SEEP_VOXEL_COUNTED && !is_possible(r, way, &box))
+        way = SEEP_VOXEL_PARTITIONS;
     json_t *row = json_pack("{ss ss sI sI sf sf ss sf sf sf}", "kernel",
                             maps ? "voxelize" : "sparse_quantize", "input", input, "points",
                             (json_int_t)r->n, "voxels", (json_int_t)r->maps.n_voxels, "plain_ms",
@@ -147,7 +162,10 @@ static void free_all(struct race *r)
 static int race_on(json_t *results, const struct seep_voxel_input *input,
                    struct seep_stream *stream)
 {
-    struct race r = {.stream = stream, .n = input->n};
+    struct race r = {.stream = stream,
+                     .clock = seep_stream_threads(stream) == 1 ? CLOCK_THREAD_CPUTIME_ID
+                                                               : CLOCK_MONOTONIC,
+                     .n = input->n};
     size_t n_refused;
     int err = get_all(&r, input->n);
 
@@ -163,23 +181,41 @@ static int race_on(json_t *results, const struct seep_voxel_input *input,
     return err;
 }
 
-int seep_voxel_race(json_t *results, const char *data_folder, struct seep_stream *stream,
-                    struct seep_error *why)
+static int race_on_all(json_t *results, const char *data_folder, struct seep_stream *stream,
+                       struct seep_error *why)
 {
-    struct seep_stream *one = NULL;
     int err = 0;
 
-    if (seep_stream_device(stream) != SEEP_DEVICE_CPU)
-        return 0;
-    err = seep_stream_create_cpu(1, &one);
     for (unsigned i = 0; !err && i < SEEP_VOXEL_INPUTS; i++) {
         struct seep_voxel_input input;
         err = seep_voxel_input_open(i, data_folder, &input, why);
         if (!err && input.n)
-            err = race_on(results, &input, one);
+            err = race_on(results, &input, stream);
         if (!err)
             seep_voxel_input_close(&input);
     }
+    return err;
+}
+
+int seep_voxel_race_one(json_t *results, const char *data_folder, struct seep_stream *stream,
+                        struct seep_error *why)
+{
+    struct seep_stream *one = NULL;
+    int err;
+
+    if (seep_stream_device(stream) != SEEP_DEVICE_CPU)
+        return 0;
+    err = seep_stream_create_cpu(1, &one);
+    if (!err)
+        err = race_on_all(results, data_folder, one, why);
     seep_stream_destroy(one);
     return err;
+}
+
+int seep_voxel_race_all(json_t *results, const char *data_folder, struct seep_stream *stream,
+                        struct seep_error *why)
+{
+    if (seep_stream_device(stream) != SEEP_DEVICE_CPU || seep_stream_threads(stream) == 1)
+        return 0;
+    return race_on_all(results, data_folder, stream, why);
 }

@@ -104,16 +104,18 @@ enum seep_voxel_way seep_voxel_choose(const int32_t (*coords)[4], size_t n, bool
     return SEEP_VOXEL_WIDE;
 }
 
-/* Partitions take twice as much CPU time as a table that stays in cache, or than one of cells that
- * is too large to be counted by both. */
+/* Two threads gain where both count in tables that stay in their caches, and where one's table of
+ * hashes would not stay in its own. A larger table of cells is asked in one place for each point,
+ * which is less than half the work of parting the points or of counting them in two tables. */
 static enum seep_voxel_way way_for_two(const int32_t (*coords)[4], size_t n, bool with_lists,
                                        struct seep_voxel_box *box)
 {
     enum seep_voxel_way way = seep_voxel_choose(coords, n, with_lists, box);
-    bool one_is_enough = (way == SEEP_VOXEL_NARROW && n <= most_cached) ||
-                         (way == SEEP_VOXEL_CELLS && !seep_voxel_is_dense(2, n, box));
+    bool hashes = way == SEEP_VOXEL_NARROW || way == SEEP_VOXEL_WIDE;
+    bool two_gain =
+        hashes ? n > most_cached : seep_voxel_is_counted(box, n) && seep_voxel_is_dense(2, n, box);
 
-    return one_is_enough ? way : SEEP_VOXEL_COUNTED;
+    return two_gain ? SEEP_VOXEL_COUNTED : hashes ? way : SEEP_VOXEL_CELLS;
 }
 
 enum seep_voxel_way seep_voxel_way_for(enum seep_voxel_way wanted, const int32_t (*coords)[4],

@@ -120,12 +120,15 @@ static int32_t (*far_apart(size_t n, int64_t n_voxels, int32_t apart))[4]
     return coords;
 }
 
-static const struct {
+/* Which way is taken for points of far_apart(). */
+struct choice {
     size_t n;
     int64_t n_voxels;
     int32_t apart;
     enum seep_voxel_way maps, numbers;
-} choices[] = {
+};
+
+static const struct choice choices[] = {
     {30000, 4096, 1, SEEP_VOXEL_COUNTED, SEEP_VOXEL_CELLS},
     {300000, 262144, 1, SEEP_VOXEL_CELLS, SEEP_VOXEL_CELLS},
     {300000, 262144000, 8, SEEP_VOXEL_NARROW, SEEP_VOXEL_NARROW},
@@ -147,18 +150,32 @@ TEST(the_way_is_chosen_by_the_size_of_the_box_and_by_how_many_points_share_a_vox
     free(coords);
 }
 
-TEST(threads_are_used_where_one_would_take_longer)
+/* What two threads do: both (counted, or in partitions if the box is large), or one alone. */
+static const struct choice choices_of_two[] = {
+    {30000, 4096, 1, SEEP_VOXEL_COUNTED, SEEP_VOXEL_COUNTED},
+    {10000, 4096, 1, SEEP_VOXEL_CELLS, SEEP_VOXEL_CELLS}, /* no room for two tables */
+    {300000, 262144, 1, SEEP_VOXEL_CELLS, SEEP_VOXEL_CELLS},
+    {600000, 1000000, 1, SEEP_VOXEL_CELLS, SEEP_VOXEL_CELLS},
+    {100000, 262144000, 8, SEEP_VOXEL_NARROW, SEEP_VOXEL_NARROW},
+    {300000, 262144000, 8, SEEP_VOXEL_COUNTED, SEEP_VOXEL_COUNTED},
+    {300000, 30000, 99, SEEP_VOXEL_COUNTED, SEEP_VOXEL_COUNTED},
+};
+
+TEST(two_threads_work_where_one_would_take_longer, .to = N(choices_of_two))
 {
-    int32_t(*coords)[4] = far_apart(choices[2].n, choices[2].n_voxels, choices[2].apart);
+    const size_t n = choices_of_two[_i].n;
+    int32_t(*coords)[4] = far_apart(n, choices_of_two[_i].n_voxels, choices_of_two[_i].apart);
     const int32_t(*from)[4] = (const int32_t(*)[4])coords;
     struct seep_voxel_box box;
 
-    for (unsigned n_threads = 1; n_threads <= 4; n_threads++) {
-        ck_assert_int_eq(seep_voxel_way_for(SEEP_VOXEL_CHOSEN, from, 100000, n_threads, true, &box),
-                         n_threads <= 2 ? SEEP_VOXEL_NARROW : SEEP_VOXEL_COUNTED);
-        ck_assert_int_eq(
-            seep_voxel_way_for(SEEP_VOXEL_CHOSEN, from, choices[2].n, n_threads, true, &box),
-            n_threads == 1 ? SEEP_VOXEL_NARROW : SEEP_VOXEL_COUNTED);
+    for (int lists = 0; lists < 2; lists++) {
+        enum seep_voxel_way wanted = lists ? choices_of_two[_i].maps : choices_of_two[_i].numbers;
+        ck_assert_str_eq(
+            seep_voxel_way_names[seep_voxel_way_for(SEEP_VOXEL_CHOSEN, from, n, 2, lists, &box)],
+            seep_voxel_way_names[wanted]);
+        for (unsigned n_threads = 3; n_threads <= 4; n_threads++)
+            ck_assert_int_eq(seep_voxel_way_for(SEEP_VOXEL_CHOSEN, from, n, n_threads, lists, &box),
+                             SEEP_VOXEL_COUNTED);
     }
     free(coords);
 }
