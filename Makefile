@@ -50,18 +50,22 @@ LDFLAGS_ALL := -pthread $(LDFLAGS) $(VARIANT)
 
 pkg = $(shell pkg-config $(1) 2>/dev/null)
 LIBPROF_CFLAGS := $(call pkg,--cflags jansson libdw libelf)
-TOML_CFLAGS := $(call pkg,--cflags tomlplusplus)
+TOML_CFLAGS := $(filter-out -DTOML_%,$(call pkg,--cflags tomlplusplus))
 VIEWER_LIBS := -lncursesw -ltinfo -lmicrohttpd
 # LAB=0 leaves out all of kernels/: seep-lab, its libraries, its CUDA twins, and their tests.
 WITH_LAB := $(filter-out 0,$(LAB))
 LAB_CFLAGS := $(if $(WITH_LAB),$(call pkg,--cflags libjpeg libpng libzip))
 LAB_LIBS := $(if $(WITH_LAB),-ljpeg -lpng -lzip)
-LIBPROF_LIBS := -ljansson -ldw -lelf -lprotobuf-c -lz $(call pkg,--libs tomlplusplus) -lstdc++ -lm
+LIBPROF_LIBS := -ljansson -ldw -lelf -lprotobuf-c -lz -lstdc++ -lm
+# To load libstdc++ takes as long as all other libraries of the command, at each start of it: what toml++ needs of it is
+# linked in where the compiler has it as an archive.
+STATIC_CXX := $(if $(strip $(VARIANT)),,$(findstring /,$(shell $(CXX) -print-file-name=libstdc++.a)))
+COMMAND_LIBS = $(if $(and $(STATIC_CXX),$(filter -lstdc++,$(LIBPROF_LIBS))),-static-libgcc $(LIBPROF_LIBS:-lstdc++=-l:libstdc++.a),$(LIBPROF_LIBS))
 CHECK_CFLAGS := $(call pkg,--cflags check)
 CHECK_LIBS := $(call pkg,--libs check)
 
 # The shim: no lazily allocated TLS, no lazy binding, and only the hooks are visible.
-SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition
+SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition -fno-plt
 SHIM_LIBS :=
 
 # The lab: loops over many items, no traps and no errno; tail calls keep their frame, so that reports name
@@ -102,7 +106,7 @@ TESTS := $(filter-out $(if $(CUDA_ON_CPU),,tests/kernels/%_on_cpu.c),$(ALL_TESTS
 TEST_HELPERS := $(wildcard tests/*.c)
 SUBJECTS := $(wildcard tests/subjects/*.c)
 BENCHES := $(wildcard tests/bench/*.c)
-BENCH_SCRIPTS := tests/bench/foreign tests/bench/holders tests/bench/device
+BENCH_SCRIPTS := tests/bench/foreign tests/bench/holders tests/bench/device tests/bench/cold_caches tests/bench/overhead
 SCRIPT_TESTS := $(filter-out $(if $(WITH_LAB),,tests/cli/test_lab% tests/e2e/test_lab% tests/kernels/%),$(sort $(wildcard tests/*/test_*.py tests/*/run.sh)))
 ALL_FUZZERS := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(if $(WITH_LAB),$(ALL_FUZZERS),$(shell grep -L '"kernels/' $(ALL_FUZZERS)))
@@ -112,6 +116,9 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 shim_obj = $(patsubst %.c,$(BUILD)/obj/shim/%.o,$(1))
 
 SEEP := $(BUILD)/seep
+# The commands that need VIEWER_LIBS or protocol buffers are a program of their own: their libraries load a dozen others.
+# ONE_PROGRAM=1 is for libraries that are linked in.
+SEEP_SHOW := $(if $(filter 1,$(ONE_PROGRAM)),,$(BUILD)/seep-show)
 SHIM := $(BUILD)/libseep.so
 SHIM_PARTS := $(BUILD)/libshim.a
 HOOKS := $(wildcard preload/hooks/*.c preload/cuda/*.c) preload/life/start.c preload/lifecycle.c
@@ -145,13 +152,13 @@ COMPLETION := $(BUILD)/completion.bash
 PYTHON_FILES := $(patsubst preload/python/%,$(BUILD)/python/%,$(wildcard preload/python/seep/*.py preload/python/seep/*/*.py))
 
 # A sanitizer's malloc conflicts with ours: such a build has no shim.
-PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAGES) $(COMPLETION) $(PYTHON_FILES)
+PRODUCTS := $(SEEP) $(SEEP_SHOW) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAGES) $(COMPLETION) $(PYTHON_FILES)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo look-often look-strangers pictures peers zoo zoo-looks zoo-reports zoo-gpu mutate mutants bench bench-voxels-peers fuzz fuzz-keep pages texts install clean help format FORCE
+.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo look-often look-strangers pictures peers zoo zoo-looks zoo-reports zoo-gpu mutate mutants bench bench-jobs bench-cold bench-voxels-peers fuzz fuzz-keep pages texts install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
@@ -211,11 +218,12 @@ $(D3):
 $(BUILD)/obj/viewer/page/page_html.o: EXTRA_CFLAGS = -Wa,-I$(BUILD)/gen
 $(BUILD)/obj/viewer/page/page_html.o: $(PAGE_PARTS)
 
+# Without its comments, which each report would read.
 $(BUILD)/gen/roles_toml.c: libprof/code/roles.toml
 	@mkdir -p $(@D)
 	$(say) GEN $@
-	$(Q)sed -e 's/[\\"]/\\&/g' -e '1i extern const char seep_roles_toml[];\nconst char seep_roles_toml[] =' \
-		-e 's/.*/"&\\n"/' -e '$$a ;' $< >$@
+	$(Q)sed -e '1i extern const char seep_roles_toml[];\nconst char seep_roles_toml[] =' -e '$$a ;' \
+		-e '/^#/d' -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $< >$@
 
 # Formats of other tools that are protocol buffers.
 PROTOS := $(patsubst libprof/export/%.proto,$(BUILD)/gen/%.pb-c,$(wildcard libprof/export/*.proto))
@@ -247,7 +255,10 @@ $(BUILD)/gen/exports.map: preload/exports.awk libprof/format/hooks.def preload/s
 	$(say) GEN $@
 	$(Q)awk -f $^ >$@
 
-$(SHIM): $(call shim_obj,$(PRELOAD) $(RUNTIME)) $(BUILD)/gen/exports.map
+# What each event reads (SEEP_HOT) lies as these are linked: in one cache line, and only an import's is beyond.
+SHIM_FIRST := preload/record/thread.c libprof/store/site_table.c libprof/store/arena.c libprof/store/live_blocks.c \
+	preload/python/pyframe.c preload/job/job.c preload/record/record.c
+$(SHIM): $(call shim_obj,$(SHIM_FIRST) $(filter-out $(SHIM_FIRST),$(PRELOAD) $(RUNTIME))) $(BUILD)/gen/exports.map
 	$(say) LD $@
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libseep.so -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,initfirst -Wl,-z,noseparate-code \
 		-Wl,--sort-section=name \
@@ -264,9 +275,15 @@ $(VIEWER_LIB): $(call obj,$(filter-out viewer/main.c,$(VIEWER))) $(BUILD)/obj/ge
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
+# main() refers to the commands that show weakly, so they are linked in only where that is asked for.
+SHOWING = -Wl,-u,seep_view_main,-u,seep_top_main,-u,seep_export_main $(VIEWER_LIBS)
 $(SEEP): $(call obj,viewer/main.c) $(VIEWER_LIB) $(LIB)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(VIEWER_LIBS) $(LIBPROF_LIBS)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(if $(SEEP_SHOW),-Wl$(comma)--as-needed,$(SHOWING)) $(COMMAND_LIBS)
+
+$(BUILD)/seep-show: $(call obj,viewer/main.c) $(VIEWER_LIB) $(LIB)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(SHOWING) $(COMMAND_LIBS)
 
 # The lab without its main(), also for tests.
 LAB_CUDA_OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(LAB_CUDA:.cc=))
@@ -435,6 +452,12 @@ gpu-check: $(PRODUCTS) ## all of it on a machine with a GPU and PyTorch ($$PYTHO
 bench: all $(BENCH_BINS) $(SUBJECT_BINS) ## cost per event by stage, memory per live block, what other programs cost more
 	$(Q)for b in $(BENCH_BINS) $(BENCH_SCRIPTS); do echo "== $$b"; SEEP=$(SEEP) $$b || exit 1; done
 
+bench-jobs: all $(BUILD)/bench/events ## whole jobs plain and recorded, by the clock and by the CPU
+	$(Q)SEEP=$(SEEP) tests/bench/overhead
+
+bench-cold: all $(BUILD)/subjects/training_step ## cost per event in cold caches, CPU and wall, and the lines that an event touches
+	$(Q)SEEP=$(SEEP) tests/bench/cold_caches
+
 # numba and Open3D from PyPI (400 MB); the venv sees the system's NumPy and PyTorch. Missing ones are left out.
 VOXEL_PEERS := $(BUILD)/voxel-peers/venv/bin/python
 bench-voxels-peers: $(SEEP_LAB) ## time voxels beside numba, torch.unique and Open3D
@@ -444,7 +467,7 @@ bench-voxels-peers: $(SEEP_LAB) ## time voxels beside numba, torch.unique and Op
 
 # Libraries missing on a machine without Debian's packages; the C library is the machine's own.
 gpu-kit: all tests ## gather in build/lib what tests/on-gpu needs on a machine with a GPU and nothing else installed
-	$(Q)mkdir -p $(BUILD)/lib && ldd $(SEEP) $(SEEP_LAB) $(TEST_BINS) | awk '$$3 ~ /^\// { print $$3 }' | sort -u | \
+	$(Q)mkdir -p $(BUILD)/lib && ldd $(SEEP) $(SEEP_SHOW) $(SEEP_LAB) $(TEST_BINS) | awk '$$3 ~ /^\// { print $$3 }' | sort -u | \
 		grep -v '/lib\(c\|m\|dl\|rt\|pthread\)\.so' | xargs cp -Lt $(BUILD)/lib
 
 check-gpu: all tests ## what needs a GPU: the kernels' tests, scenarios and timings on it
@@ -476,7 +499,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/seep/python share/man/man1 \
 		share/seep share/doc/seep share/bash-completion/completions)
 	install -m 755 $(SEEP) $(SEEP_LAB) $(SEEP_MPI) $(DESTDIR)$(PREFIX)/bin/
-	install -m 755 $(SHIM) $(DESTDIR)$(LIBDIR)/libseep.so
+	install -m 755 $(SHIM) $(SEEP_SHOW) $(DESTDIR)$(LIBDIR)/
 	install -m 644 preload/seep.h $(DESTDIR)$(PREFIX)/include/seep.h
 	$(Q)for f in $(PYTHON_FILES:$(BUILD)/%=%); do install -D -m 644 $(BUILD)/$$f $(DESTDIR)$(LIBDIR)/$$f || exit 1; done
 	install -m 644 $(MAN_PAGES) $(DESTDIR)$(PREFIX)/share/man/man1/

@@ -81,7 +81,7 @@ void seep_doctor_shim(void)
     char shim[SEEP_PATH_BYTES], folder[512];
     const char *tmp = getenv("TMPDIR");
 
-    if (seep_program_shim(shim, sizeof shim, &err) < 0) {
+    if (seep_program_part(SEEP_PART_SHIM, shim, sizeof shim, &err) < 0) {
         seep_doctor_line("libseep.so", SEEP_VERDICT_MISSING, "%s: %s: install seep again", err.file,
                          err.text);
         return;

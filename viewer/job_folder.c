@@ -57,7 +57,6 @@ static uint64_t boot_number(void)
 static void fill_job(struct seep_job_folder *folder, char *const *argv)
 {
     struct seep_job *job = folder->job;
-    struct seep_limits limits;
     const char *kind;
     size_t n = 0;
 
@@ -65,9 +64,8 @@ static void fill_job(struct seep_job_folder *folder, char *const *argv)
     job->started_ns = seep_clock_ns(CLOCK_MONOTONIC);
     job->started_unix_ns = seep_clock_ns(CLOCK_REALTIME);
     job->launcher_pid = (uint32_t)getpid();
-    seep_limits_read(&limits);
-    folder->oom_kills = limits.oom_kills;
-    job->limit_bytes = seep_limits_tightest(&limits, &kind);
+    seep_limits_read(&folder->limits);
+    job->limit_bytes = seep_limits_tightest(&folder->limits, &kind);
     snprintf(job->limit_kind, sizeof job->limit_kind, "%s", kind);
     if (gethostname(job->host, sizeof job->host - 1) < 0)
         job->host[0] = '\0';
@@ -140,6 +138,8 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
         map = mmap(NULL, sizeof(struct seep_job), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (map == MAP_FAILED)
             error = errno;
+        else /* or the first touch clears the pages of all processes that there may be */
+            (void)madvise(map, sizeof(struct seep_job), MADV_RANDOM);
     }
     if (error) {
         close(fd);
@@ -318,11 +318,10 @@ void seep_job_folder_reaped(struct seep_job_folder *folder, pid_t pid, int wait_
 
 void seep_job_folder_ended(struct seep_job_folder *folder, int wait_status)
 {
-    struct seep_limits limits;
+    const uint64_t kills = seep_limits_oom_kills(&folder->limits);
 
-    seep_limits_read(&limits);
-    if (limits.oom_kills > folder->oom_kills)
-        folder->job->oom_kills = (uint32_t)(limits.oom_kills - folder->oom_kills);
+    if (kills > folder->limits.oom_kills)
+        folder->job->oom_kills = (uint32_t)(kills - folder->limits.oom_kills);
     folder->job->wait_status = wait_status;
     __atomic_store_n(&folder->job->ended_ns, seep_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
 }

@@ -4,6 +4,7 @@
 
 #include "libprof/base/error.h"
 #include "libprof/format/profile_format.h"
+#include "viewer/job_limits.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +18,7 @@ struct seep_job_folder {
     bool within;                     /* it is a part of the folder that was asked for */
     int n_parents_made;              /* folders above it, likewise */
     struct seep_job *job;            /* mapped, shared with the job's processes */
-    uint64_t oom_kills;              /* in this cgroup, before the job began */
+    struct seep_limits limits;       /* of seep itself, before the job began */
 };
 
 /* Makes the folder `dir`, relative to the working folder, and those above it (or uses it where it

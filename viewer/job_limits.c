@@ -15,7 +15,8 @@
 #define NO_LIMIT (UINT64_C(1) << 60)
 
 struct hierarchy {
-    int version;
+    int version; /* 1: that of memory */
+    bool has_path, is_mounted;
     char path[PATH_MAX];  /* of this process, as in /proc/self/cgroup */
     char mount[PATH_MAX]; /* where the hierarchy is mounted */
     char root[PATH_MAX];  /* the folder of the hierarchy that is mounted there */
@@ -53,15 +54,14 @@ static bool in_list(const char *list, const char *word)
     return false;
 }
 
-/* Finds the hierarchy's line in /proc/self/cgroup: "0::/path", or "4:memory:/path" for version
+/* The lines of both hierarchies in /proc/self/cgroup: "0::/path", and "4:memory:/path" for version
  * 1. */
-static bool find_path(struct hierarchy *h)
+static void find_paths(struct hierarchy *v1, struct hierarchy *v2)
 {
     char line[PATH_MAX + 256];
-    bool found = false;
     FILE *f = fopen("/proc/self/cgroup", "re");
 
-    while (f && !found && fgets(line, sizeof line, f)) {
+    while (f && fgets(line, sizeof line, f)) {
         char *controllers = strchr(line, ':');
         char *path = controllers ? strchr(controllers + 1, ':') : NULL;
         if (!path)
@@ -69,39 +69,40 @@ static bool find_path(struct hierarchy *h)
         *controllers++ = '\0';
         *path++ = '\0';
         path[strcspn(path, "\n")] = '\0';
-        found = h->version == 2 ? !*controllers : in_list(controllers, "memory");
-        if (found)
-            snprintf(h->path, sizeof h->path, "%.*s", PATH_MAX - 1, path);
+        struct hierarchy *h = !*controllers ? v2 : in_list(controllers, "memory") ? v1 : NULL;
+        if (!h || h->has_path)
+            continue;
+        h->has_path = true;
+        snprintf(h->path, sizeof h->path, "%.*s", PATH_MAX - 1, path);
     }
     if (f)
         fclose(f);
-    return found;
 }
 
 /* "36 35 98:0 /root /mount options … - type source super-options" */
-static bool find_mount(struct hierarchy *h)
+static void find_mounts(struct hierarchy *v1, struct hierarchy *v2)
 {
     char *line = NULL;
     size_t capacity = 0;
-    bool found = false;
     FILE *f = fopen("/proc/self/mountinfo", "re");
 
-    while (f && !found && getline(&line, &capacity, f) > 0) {
+    while (f && getline(&line, &capacity, f) > 0) {
         char type[32], super[1024];
         const char *tail = strstr(line, " - ");
         if (!tail || sscanf(tail, " - %31s %*s %1023s", type, super) != 2)
             continue;
-        found = h->version == 2 ? strcmp(type, "cgroup2") == 0
-                                : strcmp(type, "cgroup") == 0 && in_list(super, "memory");
-        if (found)
-            found = sscanf(line, "%*s %*s %*s %4095s %4095s", h->root, h->mount) == 2;
+        struct hierarchy *h = strcmp(type, "cgroup2") == 0                              ? v2
+                              : strcmp(type, "cgroup") == 0 && in_list(super, "memory") ? v1
+                                                                                        : NULL;
+        if (!h || h->is_mounted)
+            continue;
+        h->is_mounted = sscanf(line, "%*s %*s %*s %4095s %4095s", h->root, h->mount) == 2;
+        unescape(h->root);
+        unescape(h->mount);
     }
     if (f)
         fclose(f);
     free(line);
-    unescape(h->root);
-    unescape(h->mount);
-    return found;
 }
 
 static uint64_t read_limit(const char *folder, int version)
@@ -120,23 +121,44 @@ static uint64_t read_limit(const char *folder, int version)
     return bytes >= NO_LIMIT ? 0 : bytes;
 }
 
-/* False where the folder has no such counter. */
-static bool add_oom_kills(struct seep_limits *limits, const char *folder, int version)
+/* False where the file has no such counter. */
+static bool read_oom_kills(const char *file, uint64_t *kills)
 {
-    char path[2 * PATH_MAX + 64], line[128];
+    char line[128];
     bool counted = false;
-    uint64_t n;
+    FILE *f = fopen(file, "re");
 
-    snprintf(path, sizeof path, "%s/%s", folder,
-             version == 2 ? "memory.events" : "memory.oom_control");
-    FILE *f = fopen(path, "re");
-    while (f && !counted && fgets(line, sizeof line, f)) {
-        counted = sscanf(line, "oom_kill %" SCNu64, &n) == 1;
-        limits->oom_kills += counted ? n : 0;
-    }
+    while (f && !counted && fgets(line, sizeof line, f))
+        counted = sscanf(line, "oom_kill %" SCNu64, kills) == 1;
     if (f)
         fclose(f);
     return counted;
+}
+
+/* False where the folder has no such counter. */
+static bool add_oom_kills(struct seep_limits *limits, const char *folder, int version)
+{
+    enum { MOST = sizeof limits->oom_files / sizeof *limits->oom_files };
+    char path[2 * PATH_MAX + 64];
+    uint64_t n = 0;
+
+    snprintf(path, sizeof path, "%s/%s", folder,
+             version == 2 ? "memory.events" : "memory.oom_control");
+    if (!read_oom_kills(path, &n))
+        return false;
+    limits->oom_kills += n;
+    if (limits->n_oom_files < MOST && strlen(path) < sizeof *limits->oom_files)
+        strcpy(limits->oom_files[limits->n_oom_files++], path);
+    return true;
+}
+
+uint64_t seep_limits_oom_kills(const struct seep_limits *limits)
+{
+    uint64_t sum = 0, n = 0;
+
+    for (unsigned i = 0; i < limits->n_oom_files; i++)
+        sum += read_oom_kills(limits->oom_files[i], &n) ? n : 0;
+    return sum;
 }
 
 /* The part of `path` below `root`, "" for root itself. A container sees only part of the tree, its
@@ -189,11 +211,12 @@ void seep_limits_read(struct seep_limits *limits)
     memset(limits, 0, sizeof *limits);
     if (sysinfo(&info) == 0)
         limits->ram_bytes = (uint64_t)info.totalram * info.mem_unit;
-    for (int version = 2; version >= 1; version--) {
-        struct hierarchy h = {.version = version};
-        if (find_path(&h) && find_mount(&h))
-            seep_limits_add_cgroup(limits, version, h.mount, h.root, h.path);
-    }
+    struct hierarchy all[] = {{.version = 2}, {.version = 1}};
+    find_paths(&all[1], &all[0]);
+    find_mounts(&all[1], &all[0]);
+    for (const struct hierarchy *h = all; h < all + 2; h++)
+        if (h->has_path && h->is_mounted)
+            seep_limits_add_cgroup(limits, h->version, h->mount, h->root, h->path);
 }
 
 uint64_t seep_limits_tightest(const struct seep_limits *limits, const char **kind)

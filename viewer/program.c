@@ -150,10 +150,9 @@ void seep_program_label(char *const *argv, char *label, size_t capacity)
     label[n] = '\0';
 }
 
-int seep_program_shim(char *path, size_t capacity, struct seep_error *err)
+int seep_program_part(const char *name, char *path, size_t capacity, struct seep_error *err)
 {
-    static const char *const places[] = {"libseep.so", "../lib/seep/libseep.so",
-                                         "../lib64/seep/libseep.so"};
+    static const char *const places[] = {"", "../lib/seep/", "../lib64/seep/"};
     char self[PATH_MAX], candidate[PATH_MAX + 32], real[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
@@ -164,7 +163,7 @@ int seep_program_shim(char *path, size_t capacity, struct seep_error *err)
     if (slash)
         slash[1] = '\0';
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(candidate, sizeof candidate, "%s%s", self, places[i]);
+        snprintf(candidate, sizeof candidate, "%s%s%s", self, places[i], name);
         if (access(candidate, R_OK) < 0 || !realpath(candidate, real))
             continue;
         if (strlen(real) >= capacity)
@@ -172,6 +171,6 @@ int seep_program_shim(char *path, size_t capacity, struct seep_error *err)
         strcpy(path, real);
         return 0;
     }
-    return seep_error_set(err, SEEP_ENODATA, self, 0,
-                          "libseep.so is neither here nor in ../lib/seep");
+    return seep_error_set(err, SEEP_ENODATA, self, 0, "%s is neither here nor in ../lib/seep",
+                          name);
 }

@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define SEEP_PART_SHIM "libseep.so"
+#define SEEP_PART_SHOW "seep-show"
+
 enum seep_program_state {
     SEEP_PROGRAM_OK = 0,
     SEEP_PROGRAM_NOT_FOUND,
@@ -32,8 +35,9 @@ void seep_program_find(const char *name, struct seep_program *program);
  * "". */
 void seep_program_label(char *const *argv, char *label, size_t capacity);
 
-/* The path of libseep.so: beside this executable, else in ../lib/seep relative to it. Returns 0, or
- * -SEEP_ENODATA with the reason in *err. */
-SEEP_MUST_CHECK int seep_program_shim(char *path, size_t capacity, struct seep_error *err);
+/* The path of another file of seep (SEEP_PART_…): beside this executable, else in ../lib/seep
+ * relative to it. Returns 0, or -SEEP_ENODATA with the reason in *err. */
+SEEP_MUST_CHECK int seep_program_part(const char *name, char *path, size_t capacity,
+                                      struct seep_error *err);
 
 #endif

@@ -126,7 +126,8 @@ static bool set_environment(const struct seep_run_options *o, const char *shim, 
 
 enum part { SAVED = 1, PRINTED = 2 };
 
-/* The report of a folder or digest. Runs in a process of its own. Returns its exit status. */
+/* The report of a folder or digest. Runs in a process of its own, which ends then: the report is
+ * not taken apart. Returns its exit status. */
 static int analyse(const struct seep_run_options *o, const char *name, int parts)
 {
     struct seep_analysis_options options = {.roles_file = o->roles};
@@ -144,7 +145,6 @@ static int analyse(const struct seep_run_options *o, const char *name, int parts
                       path, err.text);
     if (parts & PRINTED)
         seep_output_summary(report, name);
-    json_decref(report);
     return 0;
 }
 
@@ -255,7 +255,7 @@ static bool prepare(const struct seep_run_options *options, struct seep_job_fold
     struct seep_cluster cluster;
     struct seep_error err = {0};
 
-    if (seep_program_shim(shim, sizeof shim, &err) < 0) {
+    if (seep_program_part(SEEP_PART_SHIM, shim, sizeof shim, &err) < 0) {
         seep_complain("%s: %s; %s: install seep again, or run it from its build folder", err.file,
                       err.text, runs);
         return false;
@@ -284,6 +284,7 @@ static bool prepare(const struct seep_run_options *options, struct seep_job_fold
         seep_copies_open(holders, folder, options->roles, options->holder_keys);
     if (strcmp(options->gpu, "auto") == 0)
         launch->devices.folder = folder;
+    holders->hurries = strcmp(options->holders, "auto") != 0;
     holders->tells = !options->quiet && isatty(STDERR_FILENO);
     return true;
 }

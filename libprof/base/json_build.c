@@ -11,6 +11,12 @@ void seep_json_set(json_t *object, const char *key, json_t *value, bool *failed)
         *failed = true;
 }
 
+void seep_json_set_known(json_t *object, const char *key, json_t *value, bool *failed)
+{
+    if (json_object_set_new_nocheck(object, key, value))
+        *failed = true;
+}
+
 void seep_json_append(json_t *list, json_t *value, bool *failed)
 {
     if (json_array_append_new(list, value))
@@ -25,10 +31,22 @@ json_t *seep_json_whole(json_t *json, bool failed)
     return NULL;
 }
 
+/* Most names are. */
+static bool is_printable_ascii(const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] < ' ' || bytes[i] > '~')
+            return false;
+    }
+    return true;
+}
+
 json_t *seep_json_text_n(const char *bytes, size_t n)
 {
+    if (is_printable_ascii(bytes, n))
+        return json_stringn_nocheck(bytes, n);
     char *clean = seep_text_clean(bytes, n);
-    json_t *text = clean ? json_string(clean) : NULL;
+    json_t *text = clean ? json_string_nocheck(clean) : NULL; /* it is UTF-8 by now */
 
     free(clean);
     return text;

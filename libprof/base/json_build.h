@@ -8,6 +8,9 @@
 
 /* Sets a key; a NULL value or object counts as out of memory: *failed becomes true. */
 void seep_json_set(json_t *object, const char *key, json_t *value, bool *failed);
+/* The same, for keys that are known to be UTF-8, as those written here are: in what a report has
+ * thousands of, to check them counts. */
+void seep_json_set_known(json_t *object, const char *key, json_t *value, bool *failed);
 void seep_json_append(json_t *list, json_t *value, bool *failed); /* the same of a list */
 
 /* The JSON as built, or NULL, with everything freed, if something failed on the way. */

@@ -6,8 +6,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libprof/base/text.h"
+
 /* From the C++ runtime library; C has no header for it. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+bool seep_elf_file_is_glibc(const char *path)
+{
+    const char *base = seep_text_base(path);
+
+    return strncmp(base, "libc.so", 7) == 0 || strncmp(base, "libc-2.", 7) == 0;
+}
 
 Elf *seep_elf_file_open(const char *path, int *fd)
 {

@@ -3,6 +3,10 @@
 #define SEEP_LIBPROF_CODE_ELF_FILE_H
 
 #include <gelf.h>
+#include <stdbool.h>
+
+/* By its path. */
+bool seep_elf_file_is_glibc(const char *path);
 
 /* NULL, and *fd −1, if it is no ELF file. The caller ends it, then closes *fd. */
 Elf *seep_elf_file_open(const char *path, int *fd);

@@ -11,19 +11,28 @@ static json_t *pseudo_frame(const struct seep_dict_frame *f)
     return json_pack("{s:s, s:s, s:n, s:n}", "kind", "native", "function", what, "file", "line");
 }
 
+static json_t *begin_frame(const char *kind, const char *function, const char *file, uint64_t line,
+                           bool *failed)
+{
+    json_t *frame = json_object();
+
+    seep_json_set_known(frame, "kind", json_string_nocheck(kind), failed);
+    seep_json_set_known(frame, "function", seep_json_text_or_null(function), failed);
+    seep_json_set_known(frame, "file", seep_json_text_or_null(file), failed);
+    seep_json_set_known(frame, "line", line ? seep_json_count(line) : json_null(), failed);
+    return frame;
+}
+
 static json_t *python_frame(const struct seep_dictionary *d, const struct seep_dict_frame *f)
 {
     const char *function = seep_dictionary_text(d, f->function);
-    json_t *frame = json_pack("{s:s, s:o, s:o, s:o}", "kind", "python", "function",
-                              seep_json_text_or_null(function), "file",
-                              seep_json_text_or_null(seep_dictionary_text(d, f->source)), "line",
-                              f->where ? seep_json_count(f->where) : json_null());
-
     bool failed = false;
+    json_t *frame =
+        begin_frame("python", function, seep_dictionary_text(d, f->source), f->where, &failed);
 
     if (f->qualname && strcmp(seep_dictionary_text(d, f->qualname), function) != 0)
-        seep_json_set(frame, "qualname", seep_json_text(seep_dictionary_text(d, f->qualname)),
-                      &failed);
+        seep_json_set_known(frame, "qualname", seep_json_text(seep_dictionary_text(d, f->qualname)),
+                            &failed);
     return seep_json_whole(frame, failed);
 }
 
@@ -32,13 +41,13 @@ static json_t *native_frame(const struct seep_dictionary *d, const struct seep_d
 {
     static const struct seep_symbol nothing;
     const struct seep_symbol *s = symbol ? symbol : &nothing;
+    const char *module = f->source ? seep_dictionary_text(d, d->modules[f->source].path) : NULL;
+    bool failed = false;
+    json_t *frame = begin_frame("native", s->function, s->file, s->line, &failed);
 
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "kind", "native", "function",
-                     seep_json_text_or_null(s->function), "file", seep_json_text_or_null(s->file),
-                     "line", s->line ? json_integer((json_int_t)s->line) : json_null(), "module",
-                     seep_json_text_or_null(
-                         f->source ? seep_dictionary_text(d, d->modules[f->source].path) : NULL),
-                     "offset", seep_json_count(f->where));
+    seep_json_set_known(frame, "module", seep_json_text_or_null(module), &failed);
+    seep_json_set_known(frame, "offset", seep_json_count(f->where), &failed);
+    return seep_json_whole(frame, failed);
 }
 
 json_t *seep_frames_json(const struct seep_dictionary *d, const struct seep_symbols *symbols_known,

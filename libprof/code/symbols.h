@@ -4,7 +4,7 @@
  * A module is read once, when a frame of it is first wanted, and only if its build id is the
  * recorded one (or none was recorded). Symbol tables are scanned once for all wanted addresses
  * together, so the cost is that of reading them, whatever their size. DWARF is read only if the
- * file has it, or a file below /usr/lib/debug/.build-id. */
+ * file has it, or a file below /usr/lib/debug/.build-id; of glibc only names are read. */
 #ifndef SEEP_LIBPROF_CODE_SYMBOLS_H
 #define SEEP_LIBPROF_CODE_SYMBOLS_H
 

@@ -1,6 +1,7 @@
 #include "libprof/look/other_malloc.h"
 
 #include "libprof/code/data_symbols.h"
+#include "libprof/code/elf_file.h"
 #include "libprof/who/blocks/glibc_chunks.h"
 
 #include <stdio.h>
@@ -40,8 +41,8 @@ static bool is_well_known(const char *file, char name[SEEP_MALLOC_NAME])
 /* The loader's serves until libc's is there; seep's own passes on what it is asked. */
 static bool is_of_glibc(const char *file)
 {
-    return begins_with(file, "libc.so") || begins_with(file, "libc-2.") ||
-           begins_with(file, "ld-") || begins_with(file, "libseep.so");
+    return seep_elf_file_is_glibc(file) || begins_with(file, "ld-") ||
+           begins_with(file, "libseep.so");
 }
 
 static bool is_malloc(const struct seep_maps *maps, const struct seep_map *map, const char *file,

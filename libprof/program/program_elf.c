@@ -7,20 +7,24 @@
 #include "libprof/store/os.h"
 
 enum {
-    WINDOW = 8, /* program headers, or dynamic entries, read at once */
     MAX_HEADERS = 64 * 1024 / sizeof(Elf64_Phdr), /* the kernel accepts no more */
     MAX_DYNAMIC = 1024,
     MAX_NEEDED = 256,
     MAX_UNDEFINED = 4096,
     MAX_CHAIN = 1024,
+    SLOTS = 4,        /* the headers, the dynamic section, its texts and its hash are each at */
+    SLOT_BYTES = 512, /* a place of their own, and each is asked for again */
 };
 
 struct reader {
     int fd;
     uint64_t headers_at;
-    unsigned n_headers, first; /* index of window[0] */
-    unsigned n_window;         /* 0: nothing there yet */
-    Elf64_Phdr window[WINDOW];
+    unsigned n_headers, next; /* slot to be filled */
+    struct slot {
+        uint64_t at;
+        size_t n;
+        char bytes[SLOT_BYTES];
+    } slots[SLOTS];
 };
 
 /* Where the dynamic section says things are; addresses, 0: not stated. */
@@ -28,55 +32,64 @@ struct dynamic {
     uint64_t at, bytes; /* of itself, in the file */
     uint64_t strings, symbols, hash, soname;
     bool has_soname;
-    Elf64_Dyn window[WINDOW];
 };
 
-static bool read_at(const struct reader *r, uint64_t at, void *to, size_t bytes)
+/* Reads up to `bytes`, at most a slot; returns how many: fewer at the end of the file. */
+static size_t read_some(struct reader *r, uint64_t at, void *to, size_t bytes)
 {
-    return at <= INT64_MAX &&
-           seep_os_call6(SYS_pread64, r->fd, (long)to, (long)bytes, (long)at, 0, 0) == (long)bytes;
+    struct slot *slot = NULL;
+
+    for (unsigned i = 0; i < SLOTS && !slot; i++)
+        if (at - r->slots[i].at < r->slots[i].n && at - r->slots[i].at + bytes <= r->slots[i].n)
+            slot = &r->slots[i];
+    if (!slot) {
+        slot = &r->slots[r->next++ % SLOTS];
+        const long n = at <= INT64_MAX ? seep_os_call6(SYS_pread64, r->fd, (long)slot->bytes,
+                                                       SLOT_BYTES, (long)at, 0, 0)
+                                       : -1;
+        slot->at = at;
+        slot->n = n > 0 ? (size_t)n : 0;
+    }
+    const size_t known = slot->n - (size_t)(at - slot->at);
+    const size_t n = bytes < known ? bytes : known;
+    memcpy(to, slot->bytes + (at - slot->at), n);
+    return n;
 }
 
-/* NULL: not readable. Valid until the next call. */
-static const Elf64_Phdr *header_at(struct reader *r, unsigned i)
+static bool read_at(struct reader *r, uint64_t at, void *to, size_t bytes)
 {
-    if (i - r->first >= r->n_window) {
-        unsigned n = r->n_headers - i < WINDOW ? r->n_headers - i : WINDOW;
-        r->n_window = 0;
-        if (!read_at(r, r->headers_at + (uint64_t)i * sizeof(Elf64_Phdr), r->window,
-                     n * sizeof(Elf64_Phdr)))
-            return NULL;
-        r->first = i;
-        r->n_window = n;
-    }
-    return &r->window[i - r->first];
+    return read_some(r, at, to, bytes) == bytes;
+}
+
+static bool read_header(struct reader *r, unsigned i, Elf64_Phdr *header)
+{
+    return read_at(r, r->headers_at + (uint64_t)i * sizeof *header, header, sizeof *header);
 }
 
 /* The file offset of what is loaded at an address; UINT64_MAX: none. */
 static uint64_t place_of(struct reader *r, uint64_t address)
 {
     for (unsigned i = 0; i < r->n_headers; i++) {
-        const Elf64_Phdr *p = header_at(r, i);
-        if (!p)
+        Elf64_Phdr p;
+        if (!read_header(r, i, &p))
             break;
-        if (p->p_type == PT_LOAD && address - p->p_vaddr < p->p_filesz)
-            return p->p_offset + (address - p->p_vaddr);
+        if (p.p_type == PT_LOAD && address - p.p_vaddr < p.p_filesz)
+            return p.p_offset + (address - p.p_vaddr);
     }
     return UINT64_MAX;
 }
 
 /* Text up to its NUL; truncated if longer. */
-static bool read_text(const struct reader *r, uint64_t at, char text[SEEP_ELF_NAME_BYTES])
+static bool read_text(struct reader *r, uint64_t at, char text[SEEP_ELF_NAME_BYTES])
 {
-    long n = at <= INT64_MAX ? seep_os_call6(SYS_pread64, r->fd, (long)text,
-                                             SEEP_ELF_NAME_BYTES - 1, (long)at, 0, 0)
-                             : -1;
-    text[n > 0 ? n : 0] = '\0';
+    const size_t n = read_some(r, at, text, SEEP_ELF_NAME_BYTES - 1);
+
+    text[n] = '\0';
     return n > 0;
 }
 
 /* The base name of the path in PT_INTERP, which must end with a NUL for the kernel. */
-static bool read_loader(const struct reader *r, uint64_t at, uint64_t bytes,
+static bool read_loader(struct reader *r, uint64_t at, uint64_t bytes,
                         char loader[SEEP_ELF_NAME_BYTES])
 {
     if (bytes < 2 || bytes > PATH_MAX)
@@ -91,33 +104,26 @@ static bool read_loader(const struct reader *r, uint64_t at, uint64_t bytes,
     return true;
 }
 
-/* Call it for 0, 1, 2, … in order. NULL: past the last one, or not readable. */
-static const Elf64_Dyn *entry_at(const struct reader *r, struct dynamic *d, uint64_t i)
+/* False: past the last one, or not readable. */
+static bool read_entry(struct reader *r, const struct dynamic *d, uint64_t i, Elf64_Dyn *entry)
 {
-    const uint64_t n = d->bytes / sizeof(Elf64_Dyn);
-
-    if (i >= n || i >= MAX_DYNAMIC)
-        return NULL;
-    const uint64_t left = n - i < WINDOW ? n - i : WINDOW;
-    if (i % WINDOW == 0 &&
-        !read_at(r, d->at + i * sizeof(Elf64_Dyn), d->window, left * sizeof(Elf64_Dyn)))
-        return NULL;
-    return d->window[i % WINDOW].d_tag != DT_NULL ? &d->window[i % WINDOW] : NULL;
+    return i < d->bytes / sizeof *entry && i < MAX_DYNAMIC &&
+           read_at(r, d->at + i * sizeof *entry, entry, sizeof *entry) && entry->d_tag != DT_NULL;
 }
 
-static void read_dynamic(const struct reader *r, struct dynamic *d)
+static void read_dynamic(struct reader *r, struct dynamic *d)
 {
-    const Elf64_Dyn *e;
+    Elf64_Dyn e;
 
-    for (uint64_t i = 0; (e = entry_at(r, d, i)); i++) {
-        if (e->d_tag == DT_STRTAB)
-            d->strings = e->d_un.d_ptr;
-        else if (e->d_tag == DT_SYMTAB)
-            d->symbols = e->d_un.d_ptr;
-        else if (e->d_tag == DT_GNU_HASH)
-            d->hash = e->d_un.d_ptr;
-        else if (e->d_tag == DT_SONAME) {
-            d->soname = e->d_un.d_val;
+    for (uint64_t i = 0; read_entry(r, d, i, &e); i++) {
+        if (e.d_tag == DT_STRTAB)
+            d->strings = e.d_un.d_ptr;
+        else if (e.d_tag == DT_SYMTAB)
+            d->symbols = e.d_un.d_ptr;
+        else if (e.d_tag == DT_GNU_HASH)
+            d->hash = e.d_un.d_ptr;
+        else if (e.d_tag == DT_SONAME) {
+            d->soname = e.d_un.d_val;
             d->has_soname = true;
         }
     }
@@ -143,17 +149,17 @@ bool seep_program_elf_is_sanitizer(const char *name, size_t n)
     return false;
 }
 
-static void look_for_sanitizer(const struct reader *r, struct dynamic *d, uint64_t strings,
+static void look_for_sanitizer(struct reader *r, const struct dynamic *d, uint64_t strings,
                                char name[SEEP_ELF_NAME_BYTES])
 {
-    const Elf64_Dyn *e;
+    Elf64_Dyn e;
     unsigned n_needed = 0;
 
-    for (uint64_t i = 0; n_needed < MAX_NEEDED && (e = entry_at(r, d, i)); i++) {
-        if (e->d_tag != DT_NEEDED)
+    for (uint64_t i = 0; n_needed < MAX_NEEDED && read_entry(r, d, i, &e); i++) {
+        if (e.d_tag != DT_NEEDED)
             continue;
         n_needed++;
-        if (read_text(r, strings + e->d_un.d_val, name) &&
+        if (read_text(r, strings + e.d_un.d_val, name) &&
             seep_program_elf_is_sanitizer(name, strlen(name)))
             return;
     }
@@ -174,7 +180,7 @@ static uint32_t hash_of(const char *name)
 }
 
 /* Whether the dynamic symbol table defines `name`: what DT_GNU_HASH is for. */
-static bool defines(const struct reader *r, const struct hash_head *head, uint64_t hash_at,
+static bool defines(struct reader *r, const struct hash_head *head, uint64_t hash_at,
                     uint64_t symbols, uint64_t strings, const char *name)
 {
     uint32_t h = hash_of(name), index, link;
@@ -209,20 +215,17 @@ static bool defines(const struct reader *r, const struct hash_head *head, uint64
 
 /* All sanitizer runtimes that replace malloc import these symbols when linked in; imported symbols
  * precede defined ones. */
-static bool asks_for_symbolizer(const struct reader *r, const struct hash_head *head,
-                                uint64_t symbols, uint64_t strings)
+static bool asks_for_symbolizer(struct reader *r, const struct hash_head *head, uint64_t symbols,
+                                uint64_t strings)
 {
     static const char start[] = "__sanitizer_symbolize";
-    Elf64_Sym window[WINDOW];
+    Elf64_Sym symbol;
     char name[SEEP_ELF_NAME_BYTES];
 
     for (uint32_t i = 0; i < head->first_symbol && i < MAX_UNDEFINED; i++) {
-        uint32_t left = head->first_symbol - i < WINDOW ? head->first_symbol - i : WINDOW;
-        if (i % WINDOW == 0 &&
-            !read_at(r, symbols + (uint64_t)i * sizeof *window, window, left * sizeof *window))
+        if (!read_at(r, symbols + (uint64_t)i * sizeof symbol, &symbol, sizeof symbol))
             return false;
-        if (window[i % WINDOW].st_name &&
-            read_text(r, strings + window[i % WINDOW].st_name, name) &&
+        if (symbol.st_name && read_text(r, strings + symbol.st_name, name) &&
             strncmp(name, start, sizeof start - 1) == 0)
             return true;
     }
@@ -258,7 +261,7 @@ bool seep_program_elf_read(int fd, struct seep_program_elf *elf)
 
     memset(elf, 0, sizeof *elf);
     memset(&h, 0, sizeof h);
-    long n = seep_os_call6(SYS_pread64, fd, (long)&h, sizeof h, 0, 0, 0);
+    const size_t n = read_some(&r, 0, &h, sizeof h);
     if (n < SELFMAG || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
         return false;
     elf->is_foreign = n != sizeof h || h.e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -269,15 +272,15 @@ bool seep_program_elf_read(int fd, struct seep_program_elf *elf)
     r.headers_at = h.e_phoff;
     r.n_headers = h.e_phnum;
     for (unsigned i = 0; i < r.n_headers && !elf->is_damaged; i++) {
-        const Elf64_Phdr *p = header_at(&r, i);
-        if (!p) {
+        Elf64_Phdr p;
+        if (!read_header(&r, i, &p)) {
             elf->is_damaged = true;
-        } else if (p->p_type == PT_INTERP && !elf->has_loader) {
+        } else if (p.p_type == PT_INTERP && !elf->has_loader) {
             elf->has_loader = true;
-            elf->is_damaged = !read_loader(&r, p->p_offset, p->p_filesz, elf->loader);
-        } else if (p->p_type == PT_DYNAMIC) {
-            dynamic_at = p->p_offset;
-            dynamic_bytes = p->p_filesz;
+            elf->is_damaged = !read_loader(&r, p.p_offset, p.p_filesz, elf->loader);
+        } else if (p.p_type == PT_DYNAMIC) {
+            dynamic_at = p.p_offset;
+            dynamic_bytes = p.p_filesz;
         }
     }
     if (!elf->is_damaged && dynamic_bytes)

@@ -29,11 +29,17 @@ json_t *seep_json_argv(const char *argv, uint32_t n)
 
 json_t *seep_json_totals(const struct seep_totals *t)
 {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:i}", "allocations", seep_json_count(t->allocations), "frees",
-        seep_json_count(t->frees), "allocated_bytes", seep_json_count(t->allocated_bytes),
-        "live_bytes", seep_json_count(seep_totals_live(t)), "peak_bytes",
-        seep_json_count(t->peak_bytes), "peak_step", t->peak_step > 0 ? t->peak_step : 0);
+    json_t *json = json_object();
+    bool failed = false;
+
+    seep_json_set_known(json, "allocations", seep_json_count(t->allocations), &failed);
+    seep_json_set_known(json, "frees", seep_json_count(t->frees), &failed);
+    seep_json_set_known(json, "allocated_bytes", seep_json_count(t->allocated_bytes), &failed);
+    seep_json_set_known(json, "live_bytes", seep_json_count(seep_totals_live(t)), &failed);
+    seep_json_set_known(json, "peak_bytes", seep_json_count(t->peak_bytes), &failed);
+    seep_json_set_known(json, "peak_step", json_integer(t->peak_step > 0 ? t->peak_step : 0),
+                        &failed);
+    return seep_json_whole(json, failed);
 }
 
 json_t *seep_json_slope(const struct seep_slope *slope)

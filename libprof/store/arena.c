@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 
 struct seep_arena seep_arena;
+SEEP_HOT bool seep_arena_counting;
+SEEP_HOT char *seep_arena_base;
 
 enum {
     GROW_BYTES = 512 * 1024,
@@ -117,11 +119,31 @@ static void drop_file(int fd, const char *path)
     (void)seep_os_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
 }
 
+/* Of a short life's file one page in three is written. Without the advice the kernel reads ahead:
+ * it clears all pages at the first touch. */
+static void advise(void *at, uint64_t bytes)
+{
+    (void)seep_os_call3(SYS_madvise, (long)at, (long)bytes, MADV_RANDOM);
+}
+
 static struct seep_header *map_header(int fd)
 {
     void *header = (void *)seep_os_call6(SYS_mmap, 0, SEEP_HEADER_BYTES, PROT_READ | PROT_WRITE,
                                          MAP_SHARED, fd, 0);
-    return seep_os_failed(header) ? NULL : header;
+    if (seep_os_failed(header))
+        return NULL;
+    advise(header, SEEP_HEADER_BYTES);
+    return header;
+}
+
+/* Beyond the end of the file the mapping exists but is never touched before reserve_disk(). */
+static int map_chunks(int fd, uint64_t end, uint64_t max_bytes)
+{
+    int r =
+        seep_os_map_file(seep_arena_base + end, max_bytes - end, fd, end, MAP_SHARED | MAP_FIXED);
+    if (r >= 0)
+        advise(seep_arena_base + end, max_bytes - end);
+    return r;
 }
 
 static uint64_t end_of(const struct seep_header *constants)
@@ -148,7 +170,7 @@ static void begin(struct seep_header *header, const struct seep_header *constant
     /* Its pages are fresh, thus zero. A process that is only counted needs no texts; they follow
      * when it gets a file. */
     memcpy(header, constants,
-           seep_arena.counting ? offsetof(struct seep_header, host)
+           seep_arena_counting ? offsetof(struct seep_header, host)
                                : offsetof(struct seep_header, n_chunks));
     header->n_chunks = (uint32_t)((end - SEEP_HEADER_BYTES) / SEEP_CHUNK_BYTES);
     complete_header(header, max_bytes);
@@ -174,9 +196,9 @@ static void know_file(const char *path, const struct stat *st)
 /* Reserves address space for the records. True: it exists. */
 static bool have_base(uint64_t max_bytes)
 {
-    if (!seep_arena.base)
-        seep_arena.base = reserve_space(max_bytes, &seep_arena.reserved_bytes);
-    return seep_arena.base != NULL;
+    if (!seep_arena_base)
+        seep_arena_base = reserve_space(max_bytes, &seep_arena.reserved_bytes);
+    return seep_arena_base != NULL;
 }
 
 int seep_arena_create(const char *path, const struct seep_header *constants)
@@ -191,8 +213,7 @@ int seep_arena_create(const char *path, const struct seep_header *constants)
     if (!header || !have_base(constants->max_bytes))
         goto fail;
     uint64_t max_bytes = bound_of(constants->max_bytes, end, seep_arena.reserved_bytes);
-    /* Beyond the end of the file the mapping exists but is never touched before reserve_disk(). */
-    r = seep_os_map_file(seep_arena.base + end, max_bytes - end, fd, end, MAP_SHARED | MAP_FIXED);
+    r = map_chunks(fd, end, max_bytes);
     if (r < 0)
         goto fail;
     uint64_t allocated = end + FIRST_CHUNKS * SEEP_CHUNK_BYTES;
@@ -200,7 +221,7 @@ int seep_arena_create(const char *path, const struct seep_header *constants)
         allocated = end;
     seep_os_close(fd);
     know_file(path, &st);
-    seep_arena.counting = false;
+    seep_arena_counting = false;
     begin(header, constants, max_bytes, allocated);
     return 0;
 
@@ -221,11 +242,11 @@ int seep_arena_count(const struct seep_header *constants)
     uint64_t allocated = end + SEEP_CHUNK_BYTES;
     if (allocated > max_bytes)
         return -ENOSPC;
-    long r = seep_os_call6(SYS_mmap, (long)(seep_arena.base + end), SEEP_CHUNK_BYTES,
+    long r = seep_os_call6(SYS_mmap, (long)(seep_arena_base + end), SEEP_CHUNK_BYTES,
                            PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (seep_os_failed((void *)r))
         return (int)r;
-    seep_arena.counting = true;
+    seep_arena_counting = true;
     begin(header, constants, max_bytes, allocated);
     return 0;
 }
@@ -237,13 +258,12 @@ static int move_in(int fd, uint64_t end, uint64_t used, uint64_t max_bytes)
     if (r < 0)
         return r;
     if (used) {
-        long n = seep_os_call6(SYS_pwrite64, fd, (long)(seep_arena.base + end), (long)used,
+        long n = seep_os_call6(SYS_pwrite64, fd, (long)(seep_arena_base + end), (long)used,
                                (long)end, 0, 0);
         if (n != (long)used)
             return n < 0 ? (int)n : -ENOSPC;
     }
-    return seep_os_map_file(seep_arena.base + end, max_bytes - end, fd, end,
-                            MAP_SHARED | MAP_FIXED);
+    return map_chunks(fd, end, max_bytes);
 }
 
 int seep_arena_persist(const char *path, const struct seep_header *constants)
@@ -274,7 +294,7 @@ int seep_arena_persist(const char *path, const struct seep_header *constants)
     complete_header(header, max_bytes);
     /* The old one stays, for threads that still hold its address. */
     __atomic_store_n(&seep_arena.header, header, __ATOMIC_RELEASE);
-    __atomic_store_n(&seep_arena.counting, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&seep_arena_counting, false, __ATOMIC_RELEASE);
     return 0;
 }
 
@@ -328,7 +348,7 @@ static bool grow_to(uint64_t end, uint64_t max_bytes)
     if (seep_arena.retry_ns && seep_os_clock_ns(CLOCK_MONOTONIC_COARSE) < seep_arena.retry_ns)
         return false;
     /* Grow in larger pieces as the file grows; near the end of the disk, chunk by chunk. */
-    if (seep_arena.counting)
+    if (seep_arena_counting)
         return false;
     uint64_t more = (end - SEEP_HEADER_BYTES) / 4;
     uint64_t target =
@@ -355,7 +375,7 @@ void seep_arena_stock_up(void)
 {
     enum { STOCK_BYTES = 4 << 20 };
     struct seep_header *header = seep_arena.header;
-    if (!header || seep_arena.full || seep_arena.counting)
+    if (!header || seep_arena.full || seep_arena_counting)
         return;
     uint64_t end = seep_arena.end_allocated + STOCK_BYTES;
     if (end <= header->max_bytes && take_folder(STOCK_BYTES)) {

@@ -10,19 +10,17 @@
 #include "libprof/store/os.h"
 
 struct seep_arena {
+    struct seep_header *header; /* NULL: no profile */
+    bool full;                  /* disk full or limit reached: no more chunks, ever */
     struct seep_lock lock;
-    struct seep_header *header;          /* NULL: no profile */
-    char *base;                          /* address of file offset 0 in the mapping of the chunks */
     uint64_t end_allocated;              /* file bytes known to have disk behind them */
     uint64_t cursor[SEEP_CHUNK_N_TYPES]; /* next free file offset of each type */
     uint64_t limit[SEEP_CHUNK_N_TYPES];  /* end of the chunk that contains it; 0: none yet */
     uint64_t device, inode;
-    uint64_t reserved_bytes; /* of address space, from `base` on */
-    bool counting;           /* no file yet: counts in private memory, without stacks */
+    uint64_t reserved_bytes; /* of address space, from seep_arena_base on */
     uint64_t *folder_bytes;  /* sum of all files of the folder, shared by its processes; NULL:
                               * none */
     uint64_t max_folder_bytes;
-    bool full; /* disk full or limit reached: no more chunks, ever */
     enum seep_drop full_reason;
     uint64_t begin;        /* where this process's own records begin in the file */
     uint32_t releases;     /* see seep_arena_release() */
@@ -36,6 +34,10 @@ struct seep_arena {
 
 extern struct seep_arena seep_arena;
 
+/* What each event reads of it. */
+extern char *seep_arena_base;    /* address of file offset 0 in the mapping of the chunks */
+extern bool seep_arena_counting; /* no file yet: counts in private memory, without stacks */
+
 /* Creates and maps the profile `path` with a header whose constant fields come from `constants`
  * (magic and check are set here). -EXFULL: --max-folder leaves no room for it. `max_bytes` bounds
  * the file, but one that inherits always has room for some records of its own. Returns 0 or a
@@ -43,7 +45,7 @@ extern struct seep_arena seep_arena;
 int seep_arena_create(const char *path, const struct seep_header *constants);
 
 /* The same without a file, in private memory, with room for the sites that count allocations
- * without stacks (seep_arena.counting). */
+ * without stacks (seep_arena_counting). */
 int seep_arena_count(const struct seep_header *constants);
 
 /* Creates the file after all: it receives what was counted, and all refs stay valid. `constants` as
@@ -74,12 +76,12 @@ enum seep_drop seep_arena_reason(void);
 
 static inline void *seep_arena_at(uint32_t ref)
 {
-    return seep_arena.base + (uint64_t)ref * 8;
+    return seep_arena_base + (uint64_t)ref * 8;
 }
 
 static inline uint32_t seep_arena_ref(const void *record)
 {
-    return (uint32_t)((uint64_t)((const char *)record - seep_arena.base) / 8);
+    return (uint32_t)((uint64_t)((const char *)record - seep_arena_base) / 8);
 }
 
 static inline void seep_arena_drop_n(enum seep_drop reason, uint64_t n)

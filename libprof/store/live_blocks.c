@@ -1,37 +1,42 @@
 #include "libprof/store/live_blocks.h"
 
-#ifndef MADV_NOHUGEPAGE
-#define MADV_NOHUGEPAGE 15
-#endif
-
 SEEP_LARGE struct seep_live_page **seep_live_roots[SEEP_N_ROOTS];
-bool seep_live_packed;
+SEEP_HOT bool seep_live_packed;
 uint32_t seep_live_spilled;
 
 static struct seep_lock slab_lock;
 
-/* Zeroed memory that is never given back: what a page of the heap needed once, it needs again.
- * Slabs grow with what was taken before, so there are few of them. */
+static char *slab, *slab_end;
+static size_t slabs_bytes;
+
+/* Slabs grow with what was taken before, so there are few of them. */
+static bool slab_make(void)
+{
+    enum { SMALL = 256 * 1024, MANY_SMALL = 4 << 20, SHARE = 16 };
+    size_t bytes = SMALL;
+    char *fresh = NULL;
+    if (slabs_bytes >= MANY_SMALL) {
+        bytes = (slabs_bytes / SHARE / SEEP_HUGE_PAGE + 1) * SEEP_HUGE_PAGE;
+        fresh = seep_os_table(bytes);
+    }
+    if (!fresh) {
+        if (!(fresh = seep_os_pages(bytes = SMALL)))
+            return false;
+        seep_os_populate(fresh, SMALL);
+    }
+    slab = fresh;
+    slab_end = fresh + bytes;
+    slabs_bytes += bytes;
+    return true;
+}
+
+/* Zeroed memory that is never given back: what a page of the heap needed once, it needs again. */
 static void *slab_take(size_t bytes)
 {
-    enum { SLAB_BYTES = 256 * 1024, SHARE = 16 };
-    static char *slab;
-    static size_t used, size, total;
-    if (used + bytes > size) {
-        size_t more = (SLAB_BYTES + total / SHARE) / SLAB_BYTES * SLAB_BYTES;
-        char *fresh = seep_os_pages(more);
-        if (!fresh && more > SLAB_BYTES)
-            fresh = seep_os_pages(more = SLAB_BYTES);
-        if (!fresh)
-            return NULL;
-        (void)seep_os_call3(SYS_madvise, (long)fresh, (long)more, MADV_NOHUGEPAGE);
-        slab = fresh;
-        used = 0;
-        size = more;
-        total += more;
-    }
-    void *taken = slab + used;
-    used += bytes;
+    if ((size_t)(slab_end - slab) < bytes && !slab_make())
+        return NULL;
+    void *taken = slab;
+    slab += bytes;
     return taken;
 }
 
@@ -116,7 +121,7 @@ static bool rebuild(void)
     size_t capacity = 4096;
     while (capacity < (size_t)seep_live_spilled * 4)
         capacity *= 2;
-    struct spilled *fresh = seep_os_pages(capacity * sizeof(*fresh));
+    struct spilled *fresh = seep_os_table(capacity * sizeof(*fresh));
     if (!fresh)
         return false;
     for (size_t i = 0; table && i <= table_mask; i++) {

@@ -68,15 +68,42 @@ static inline bool seep_live_spills(uintptr_t address, uint64_t bytes)
     return (address & 15) != 0 || address >> 47 != 0 || (seep_live_packed && bytes <= 16);
 }
 
-static inline struct seep_live_page *seep_live_page(uintptr_t address)
+static inline struct seep_live_page *seep_live_region(uintptr_t address)
 {
     struct seep_live_page **root =
         __atomic_load_n(&seep_live_roots[address >> SEEP_ROOT_BITS], __ATOMIC_ACQUIRE);
     if (__builtin_expect(!root, 0))
         return NULL;
-    struct seep_live_page *region = __atomic_load_n(
-        &root[(address >> SEEP_REGION_BITS) & (SEEP_ROOT_REGIONS - 1)], __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&root[(address >> SEEP_REGION_BITS) & (SEEP_ROOT_REGIONS - 1)],
+                           __ATOMIC_ACQUIRE);
+}
+
+/* NULL: no block has begun near there. */
+static inline struct seep_live_page *seep_live_page(uintptr_t address)
+{
+    struct seep_live_page *region = seep_live_region(address);
     return region ? &region[(address >> SEEP_PAGE_BITS) & (SEEP_REGION_PAGES - 1)] : NULL;
+}
+
+/* The region in which a thread's last block lay: its next one mostly lies there, too, and is found
+ * without two levels of the directory. Regions are never given back. All zero at first. */
+struct seep_live_near {
+    uintptr_t region_plus_1;
+    struct seep_live_page *pages;
+};
+
+/* The same, for an address of any size. */
+static inline struct seep_live_page *seep_live_page_near(struct seep_live_near *near,
+                                                         uintptr_t address)
+{
+    const uintptr_t region = address >> SEEP_REGION_BITS;
+    if (__builtin_expect(region + 1 != near->region_plus_1, 0)) {
+        struct seep_live_page *pages = address >> 47 ? NULL : seep_live_region(address);
+        if (!pages)
+            return NULL;
+        *near = (struct seep_live_near){region + 1, pages};
+    }
+    return &near->pages[(address >> SEEP_PAGE_BITS) & (SEEP_REGION_PAGES - 1)];
 }
 
 static inline uint32_t seep_live_granule(uintptr_t address)
@@ -86,9 +113,8 @@ static inline uint32_t seep_live_granule(uintptr_t address)
 
 /* Call it long before a block is put or taken, so the cache lines are loaded while other work is
  * done. */
-static inline void seep_live_prefetch(uintptr_t address)
+static inline void seep_live_prefetch(const struct seep_live_page *page, uintptr_t address)
 {
-    const struct seep_live_page *page = address >> 47 ? NULL : seep_live_page(address);
     if (page && page->shadow)
         __builtin_prefetch(page->shadow + seep_live_granule(address), 1);
     else if (page)
@@ -105,8 +131,8 @@ static inline void seep_shadow_put(uint32_t *word, const struct seep_block *bloc
 }
 
 /* Adds a block that is in no page's shadow or cell yet; `page` may be NULL. */
-static inline bool seep_live_put_in(struct seep_live_page *page, uintptr_t address,
-                                    const struct seep_block *block)
+static inline SEEP_EACH_EVENT bool seep_live_put_in(struct seep_live_page *page, uintptr_t address,
+                                                    const struct seep_block *block)
 {
     if (__builtin_expect(!page, 0) && !(page = seep_live_region_create(address)))
         return false;
@@ -174,12 +200,12 @@ static inline bool seep_live_take_from(struct seep_live_page *page, uintptr_t ad
     return false;
 }
 
-/* Removes the block at `address` and stores what it was. False: there is none. */
-static inline bool seep_live_take(uintptr_t address, struct seep_block *block)
+/* Removes the block at `address`, in `page`, and stores what it was. False: there is none. */
+static inline bool seep_live_take_at(struct seep_live_page *page, uintptr_t address,
+                                     struct seep_block *block)
 {
     if (__builtin_expect((address & 15) != 0 || address >> 47 != 0, 0))
         return seep_live_spill_take(address, block);
-    struct seep_live_page *page = seep_live_page(address);
     if (__builtin_expect(page != NULL, 1) && seep_live_take_from(page, address, block))
         return true;
     /* An ordinary malloc's query must not take the lock of blocks that are merely announced. */
@@ -187,18 +213,22 @@ static inline bool seep_live_take(uintptr_t address, struct seep_block *block)
            seep_live_spill_take(address, block);
 }
 
-/* Adds a block, replacing any block there: a block believed live where another begins was freed
- * where no hook could see it. `stale` describes it; its site is 0 if there was none. False: no
- * memory for the new block. */
-static inline bool seep_live_replace(uintptr_t address, const struct seep_block *block,
-                                     struct seep_block *stale)
+static inline bool seep_live_take(uintptr_t address, struct seep_block *block)
+{
+    return seep_live_take_at(address >> 47 ? NULL : seep_live_page(address), address, block);
+}
+
+/* Adds a block in `page`, replacing any block there: a block believed live where another begins was
+ * freed where no hook could see it. `stale` describes it; its site is 0 if there was none. False:
+ * no memory for the new block. */
+static inline bool seep_live_replace_at(struct seep_live_page *page, uintptr_t address,
+                                        const struct seep_block *block, struct seep_block *stale)
 {
     stale->site = 0;
     if (__builtin_expect(seep_live_spills(address, block->bytes), 0)) {
-        (void)seep_live_take(address, stale);
+        (void)seep_live_take_at(page, address, stale);
         return seep_live_spill_put(address, block);
     }
-    struct seep_live_page *page = seep_live_page(address);
     if (__builtin_expect(page != NULL, 1) && !seep_live_take_from(page, address, stale) &&
         __builtin_expect(seep_live_packed, 0))
         (void)seep_live_spill_take(address, stale);

@@ -3,7 +3,8 @@
 bool seep_os_sandboxed;
 uint32_t seep_os_permitted;
 
-static struct seep_os_inside before_start;
+/* In a page that is written to anyway. */
+static __attribute__((section(".data"))) struct seep_os_inside before_start;
 struct seep_os_inside *seep_os_inside = &before_start;
 
 static bool permits(long number)
@@ -21,6 +22,27 @@ static bool permits(long number)
     default:
         return false;
     }
+}
+
+#ifndef MADV_HUGEPAGE
+#define MADV_HUGEPAGE 14
+#endif
+
+void *seep_os_table(size_t bytes)
+{
+    if (bytes < SEEP_HUGE_PAGE)
+        return seep_os_pages(bytes);
+    char *room = seep_os_map_private(bytes + SEEP_HUGE_PAGE);
+    if (!room)
+        return seep_os_pages(bytes);
+    const size_t before = -(uintptr_t)room % SEEP_HUGE_PAGE, after = SEEP_HUGE_PAGE - before;
+    char *table = room + before;
+    if (before)
+        (void)seep_os_call3(SYS_munmap, (long)room, (long)before, 0);
+    (void)seep_os_call3(SYS_munmap, (long)(table + bytes), (long)after, 0);
+    (void)seep_os_call3(SYS_madvise, (long)table, (long)bytes, MADV_HUGEPAGE);
+    seep_own_add(table, bytes);
+    return table;
 }
 
 /* A thread that changes the generation either finds this count, or is noticed here, and then the

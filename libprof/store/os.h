@@ -81,16 +81,28 @@ static inline bool seep_os_failed(const void *address)
     return (uintptr_t)address >= (uintptr_t)-4095;
 }
 
-/* Zeroed private memory, or NULL. `bytes` is rounded up to pages by the kernel. */
-static inline void *seep_os_pages(size_t bytes)
+static inline void *seep_os_map_private(size_t bytes)
 {
     void *p = (void *)seep_os_call6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (seep_os_failed(p))
-        return NULL;
-    seep_own_add(p, bytes);
+    return seep_os_failed(p) ? NULL : p;
+}
+
+/* Zeroed private memory, or NULL. `bytes` is rounded up to pages by the kernel. */
+static inline void *seep_os_pages(size_t bytes)
+{
+    void *p = seep_os_map_private(bytes);
+    if (p)
+        seep_own_add(p, bytes);
     return p;
 }
+
+enum { SEEP_HUGE_PAGE = 2 << 20 };
+
+/* The same for a table that is used at random places: if it has several MB, huge pages save most of
+ * the walks of page tables, which a virtual machine pays twice. The kernel takes small ones where
+ * it has no others. From SEEP_HUGE_PAGE on, `bytes` is a multiple of it. */
+void *seep_os_table(size_t bytes);
 
 /* Address space without memory behind it, or NULL. */
 static inline void *seep_os_reserve(size_t bytes)
@@ -111,6 +123,16 @@ static inline void seep_os_unmap(void *p, size_t bytes)
 {
     seep_own_drop(p, bytes);
     (void)seep_os_call3(SYS_munmap, (long)p, (long)bytes, 0);
+}
+
+/* Gives memory to all pages at once, for tables that soon have an entry in each: one by one a page
+ * that is read before it is written costs two faults. Before Linux 5.14 nothing happens. */
+static inline void seep_os_populate(const void *p, size_t bytes)
+{
+    enum { POPULATE_WRITE = 23 }; /* MADV_POPULATE_WRITE: newer than the headers */
+    const uintptr_t from = (uintptr_t)p & ~(uintptr_t)4095;
+    (void)seep_os_call3(SYS_madvise, (long)from, (long)((uintptr_t)p + bytes - from),
+                        POPULATE_WRITE);
 }
 
 /* Zeroes pages of seep_os_pages(), which costs nothing until they are used again. */

@@ -44,7 +44,7 @@ static void take_over(struct seep_ref_index *index, uint32_t n_slots, seep_ref_h
 static bool grow(struct seep_ref_index *index)
 {
     uint32_t capacity = index->mask ? (index->mask + 1) * 2 : FIRST_CAPACITY;
-    uint32_t *refs = seep_os_pages(bytes_of(capacity - 1));
+    uint32_t *refs = seep_os_table(bytes_of(capacity - 1));
     if (!refs)
         return false;
     /* A fork may occur between any two of these: the child's values must be within bounds. */

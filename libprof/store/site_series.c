@@ -76,7 +76,8 @@ static void append(struct seep_detail *detail, const struct seep_point *point)
     __atomic_store_n(&series->n, series->n + 1, __ATOMIC_RELEASE);
 }
 
-void seep_series_note(struct seep_detail *detail, const struct seep_site *site, uint32_t period)
+SEEP_EACH_EVENT void seep_series_note(struct seep_detail *detail, const struct seep_site *site,
+                                      uint32_t period)
 {
     uint64_t live = site->allocated_bytes - site->freed_bytes - detail->remote_freed_bytes;
     if (detail->series ? live == detail->noted_bytes : (int64_t)live < SEEP_WORTH_SERIES_BYTES)

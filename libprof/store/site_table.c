@@ -2,7 +2,7 @@
 
 #include "libprof/store/site_series.h"
 
-uint32_t seep_sites_first_own;
+SEEP_HOT uint32_t seep_sites_first_own;
 bool seep_sites_threaded;
 
 /* A detail with its series takes ten times as much as a site, and compilers that run in the job
@@ -110,7 +110,7 @@ static struct seep_detail *detail_create(struct seep_site *site)
     return detail;
 }
 
-void seep_site_touch(struct seep_site *site, uint32_t period)
+SEEP_EACH_EVENT void seep_site_touch(struct seep_site *site, uint32_t period)
 {
     struct seep_detail *detail = seep_site_detail(site);
     uint32_t last = seep_period_of(&site->last_period);
@@ -187,7 +187,7 @@ static void raise_peak(uint64_t *peak, uint32_t *peak_period, uint64_t live, uin
  * unless stacks are not wanted (yet). */
 void seep_site_allocated_shared(struct seep_site *site, uint64_t n, uint64_t bytes, uint32_t period)
 {
-    if (!seep_arena.counting)
+    if (!seep_arena_counting)
         seep_arena_drop_n(seep_arena_reason(), n);
     if (seep_period_of(&site->last_period) != period)
         seep_site_touch(site, period);
@@ -218,11 +218,32 @@ void seep_site_free_inherited(struct seep_sites *sites, const struct seep_block 
         site->first_period = period;
 }
 
+static void note_peak(struct seep_sites *sites, unsigned space)
+{
+    const struct seep_space *s = &seep_arena.header->spaces[space];
+    sites->spaces[space].at_peak = (int64_t)(__atomic_load_n(&s->peak_bytes, __ATOMIC_RELAXED) -
+                                             __atomic_load_n(&s->live_bytes, __ATOMIC_RELAXED));
+}
+
 void seep_space_flush(struct seep_sites *sites, unsigned space, uint32_t period)
 {
     struct seep_space *s = &seep_arena.header->spaces[space];
-    uint64_t live =
-        __atomic_add_fetch(&s->live_bytes, (uint64_t)sites->pending[space], __ATOMIC_RELAXED);
-    sites->pending[space] = 0;
+    uint64_t pending = (uint64_t)sites->spaces[space].pending;
+    uint64_t live = __atomic_add_fetch(&s->live_bytes, pending, __ATOMIC_RELAXED);
+    sites->spaces[space].pending = 0;
     raise_peak(&s->peak_bytes, &s->peak_period, live, period);
+    note_peak(sites, space);
+}
+
+/* More is live than when the peak was looked at. Only this thread records, so nobody else writes
+ * what is live or the peak. */
+void seep_space_raise(struct seep_sites *sites, unsigned space, uint32_t period)
+{
+    struct seep_space *s = &seep_arena.header->spaces[space];
+    uint64_t live = s->live_bytes + (uint64_t)sites->spaces[space].pending;
+    if ((int64_t)live > (int64_t)s->peak_bytes) {
+        s->peak_bytes = live;
+        s->peak_period = period;
+    }
+    note_peak(sites, space);
 }

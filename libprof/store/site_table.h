@@ -13,14 +13,17 @@
 
 /* The sites of one thread slot. */
 struct seep_sites {
-    struct seep_ref_index index; /* of site indices: file offset / 64 */
     uint32_t slot;
-    int64_t pending[SEEP_MAX_SPACES]; /* bytes not yet added to header.spaces[].live_bytes */
+    struct {
+        int64_t pending; /* bytes not yet added to header.spaces[].live_bytes */
+        int64_t at_peak; /* so many of them made the space's peak, while no other thread records */
+    } spaces[SEEP_MAX_SPACES];
+    struct seep_ref_index index; /* of site indices: file offset / 64 */
 };
 
 static inline struct seep_site *seep_site_at(uint32_t index)
 {
-    return (struct seep_site *)(seep_arena.base + (uint64_t)index * 64);
+    return (struct seep_site *)(seep_arena_base + (uint64_t)index * 64);
 }
 
 /* Index of the first site that this process can own; lower ones were inherited by fork. */
@@ -50,6 +53,7 @@ void seep_site_free_inherited(struct seep_sites *sites, const struct seep_block 
 void seep_site_allocated_shared(struct seep_site *site, uint64_t n, uint64_t bytes,
                                 uint32_t period);
 void seep_space_flush(struct seep_sites *sites, unsigned space, uint32_t period);
+void seep_space_raise(struct seep_sites *sites, unsigned space, uint32_t period);
 
 static inline struct seep_detail *seep_site_detail(const struct seep_site *site)
 {
@@ -72,17 +76,11 @@ static inline void seep_space_add(struct seep_sites *sites, unsigned space, int6
                                   uint32_t period)
 {
     enum { BATCH = 64 * 1024 };
-    int64_t pending = sites->pending[space] += bytes;
-    if (__builtin_expect(pending >= BATCH || pending <= -BATCH, 0)) {
+    int64_t pending = sites->spaces[space].pending += bytes;
+    if (__builtin_expect(pending >= BATCH || pending <= -BATCH, 0))
         seep_space_flush(sites, space, period);
-    } else if (bytes > 0 && !seep_sites_threaded) {
-        struct seep_space *s = &seep_arena.header->spaces[space];
-        uint64_t live = s->live_bytes + (uint64_t)pending;
-        if ((int64_t)live > (int64_t)s->peak_bytes) {
-            s->peak_bytes = live;
-            s->peak_period = period;
-        }
-    }
+    else if (__builtin_expect(pending > sites->spaces[space].at_peak, 0) && !seep_sites_threaded)
+        seep_space_raise(sites, space, period);
 }
 
 static inline void seep_size_note(struct seep_detail *detail, uint64_t bytes)

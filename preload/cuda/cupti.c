@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#include "libprof/store/large.h"
 #include "preload/cuda/runtime.h"
 #include "preload/life/run_settings.h"
 #include "preload/objects/real.h"
@@ -61,7 +62,7 @@ static const struct {
     {"cuMemFreeHost", FREES_PINNED},
 };
 
-static uint8_t what_is[N_DOMAINS][MOST_CALLS]; /* enum what */
+static SEEP_LARGE uint8_t what_is[N_DOMAINS][MOST_CALLS]; /* enum what */
 
 /* The beginning of CUpti_CallbackData. */
 struct told {

@@ -53,7 +53,7 @@ void seep_device_shortage_note(const struct seep_device_shortage *what,
 static uint64_t live_bytes(unsigned space)
 {
     const int64_t sum = (int64_t)seep_arena.header->spaces[space].live_bytes +
-                        seep_tls.thread->sites.pending[space];
+                        seep_tls.thread->sites.spaces[space].pending;
     return space && sum > 0 ? (uint64_t)sum : 0;
 }
 

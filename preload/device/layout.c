@@ -26,7 +26,8 @@ uint32_t seep_layout_due;
 
 struct wanted {
     unsigned device_space, tensor_space;
-    uint32_t n; /* blocks */
+    uint32_t n;   /* blocks */
+    bool tensors; /* those are put now, or else what they lie in */
     struct seep_layout_piece *piece;
     uint32_t left_out;
     uint64_t left_out_bytes;
@@ -56,7 +57,7 @@ static void put(unsigned shelf, uintptr_t address, const struct seep_block *bloc
 {
     struct wanted *w = arg;
     const uint32_t kind = kind_of(w, shelf, block);
-    if (!kind)
+    if (!kind || (kind == SEEP_LAYOUT_TENSOR) != w->tensors)
         return;
     if (w->piece && w->piece->n_blocks >= SEEP_LAYOUT_PIECE_BLOCKS)
         w->piece = w->piece->next ? seep_arena_at(w->piece->next) : NULL;
@@ -67,6 +68,16 @@ static void put(unsigned shelf, uintptr_t address, const struct seep_block *bloc
     }
     w->piece->blocks[w->piece->n_blocks++] = (struct seep_layout_block){
         .address = address, .bytes = block->bytes, .site = block->site, .kind = kind};
+}
+
+/* Where not all have room, a tensor is left out, and never a segment, which may hold thousands. */
+static bool put_all(struct wanted *w)
+{
+    w->tensors = false;
+    if (!seep_books_each(put, w))
+        return false;
+    w->tensors = true;
+    return seep_books_each(put, w);
 }
 
 /* ---- the chain ------------------------------------------------------------------------------- */
@@ -83,7 +94,7 @@ static uint32_t take_piece(void)
     if (!seep_os_lock(&seep_arena.lock))
         return 0;
     const struct seep_header *header = seep_arena.header;
-    if (!seep_arena.counting &&
+    if (!seep_arena_counting &&
         SEEP_HEADER_BYTES + (uint64_t)header->n_chunks * SEEP_CHUNK_BYTES < header->max_bytes / 2)
         ref = seep_arena_take(SEEP_CHUNK_LAYOUTS, SEEP_CHUNK_BYTES, 64);
     seep_os_unlock(&seep_arena.lock);
@@ -151,7 +162,7 @@ static void write_layout(const struct occasion *why)
     uint32_t *first = &layouts[why->device].of[why->reason].first[turn];
     prepare(first, w.n);
     w.piece = piece_at(*first);
-    if (!w.piece || !seep_books_each(put, &w))
+    if (!w.piece || !put_all(&w))
         return;
     publish(piece_at(*first), why, &w);
     layouts[why->device].of[why->reason].turn = !turn;

@@ -34,14 +34,14 @@ static inline void allocated(enum seep_hook hook, void *block, size_t bytes, str
     seep_leave();
 }
 
-SEEP_EXPORT void *malloc(size_t bytes)
+SEEP_EACH_EVENT SEEP_EXPORT void *malloc(size_t bytes)
 {
     void *block = SEEP_REAL(malloc)(bytes);
     allocated(SEEP_HOOK_malloc, block, bytes, SEEP_REGS());
     return block;
 }
 
-SEEP_EXPORT void *calloc(size_t n, size_t each)
+SEEP_EACH_EVENT SEEP_EXPORT void *calloc(size_t n, size_t each)
 {
     void *block = SEEP_REAL(calloc)(n, each);
     size_t bytes = n * each;
@@ -51,7 +51,7 @@ SEEP_EXPORT void *calloc(size_t n, size_t each)
     return block;
 }
 
-SEEP_EXPORT void free(void *block)
+SEEP_EACH_EVENT SEEP_EXPORT void free(void *block)
 {
     if (!block)
         return;
@@ -89,7 +89,8 @@ SEEP_EXPORT void cfree(void *block)
 FREE(free_sized, (void *block, size_t bytes), (block, bytes))
 FREE(free_aligned_sized, (void *block, size_t align, size_t bytes), (block, align, bytes))
 
-static void *reallocate(enum seep_hook hook, void *block, size_t bytes, struct seep_regs regs)
+static SEEP_EACH_EVENT void *reallocate(enum seep_hook hook, void *block, size_t bytes,
+                                        struct seep_regs regs)
 {
     struct seep_block held = {0};
     if (!seep_enter())
@@ -113,7 +114,7 @@ static void *reallocate(enum seep_hook hook, void *block, size_t bytes, struct s
     return fresh;
 }
 
-SEEP_EXPORT void *realloc(void *block, size_t bytes)
+SEEP_EACH_EVENT SEEP_EXPORT void *realloc(void *block, size_t bytes)
 {
     return reallocate(SEEP_HOOK_realloc, block, bytes, SEEP_REGS());
 }
@@ -130,7 +131,7 @@ SEEP_EXPORT void *reallocarray(void *block, size_t n, size_t each)
     return reallocate(SEEP_HOOK_reallocarray, block, bytes, SEEP_REGS());
 }
 
-SEEP_EXPORT int posix_memalign(void **block, size_t align, size_t bytes)
+SEEP_EACH_EVENT SEEP_EXPORT int posix_memalign(void **block, size_t align, size_t bytes)
 {
     int result = SEEP_REAL(posix_memalign)(block, align, bytes);
     struct seep_regs regs = SEEP_REGS();

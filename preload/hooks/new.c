@@ -131,7 +131,7 @@ static void gone(enum seep_hook hook, void *block)
 /* Without a C++ runtime nobody can call these; if somebody does, malloc is as good. */
 #define NEW(name, parameters, arguments)                                                           \
     SEEP_EXPORT void *name parameters;                                                             \
-    SEEP_EXPORT void *name parameters                                                              \
+    SEEP_EACH_EVENT SEEP_EXPORT void *name parameters                                              \
     {                                                                                              \
         __typeof__(seep_real.name) real = REAL(name);                                              \
         if (!real)                                                                                 \
@@ -146,7 +146,7 @@ static void gone(enum seep_hook hook, void *block)
 
 #define DELETE(name, parameters, arguments)                                                        \
     SEEP_EXPORT void name parameters;                                                              \
-    SEEP_EXPORT void name parameters                                                               \
+    SEEP_EACH_EVENT SEEP_EXPORT void name parameters                                               \
     {                                                                                              \
         __typeof__(seep_real.name) real = REAL(name);                                              \
         if (!real) {                                                                               \

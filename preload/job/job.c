@@ -12,7 +12,7 @@ enum { MOST_SLICES = 1 << 24 }; /* 19 days: in another time namespace a clock ma
 
 static struct seep_process private_process = {.period = 1};
 
-uint32_t *seep_period = &private_process.period;
+SEEP_HOT uint32_t *seep_period = &private_process.period;
 struct seep_process *seep_process = &private_process;
 
 /* Keeps the counts from before an exec; what was live then is gone. */

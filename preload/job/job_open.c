@@ -9,11 +9,17 @@ enum { MOST_FOLDERS = 64 }; /* of one name: restarts on machines that share it *
 
 enum found { FOUND_OURS, FOUND_NONE, FOUND_FOREIGN, FOUND_UNUSABLE };
 
-static struct seep_job *map(int fd)
+/* A process touches a few pages of the table. Without the advice the kernel reads ahead: it clears
+ * those of all processes that there may ever be. `quietly`: a sandbox may kill for the call. */
+static struct seep_job *map(int fd, bool quietly)
 {
     void *p = (void *)seep_os_call6(SYS_mmap, 0, sizeof(struct seep_job), PROT_READ | PROT_WRITE,
                                     MAP_SHARED, fd, 0);
-    return seep_os_failed(p) ? NULL : p;
+    if (seep_os_failed(p))
+        return NULL;
+    if (!quietly)
+        (void)seep_os_call3(SYS_madvise, (long)p, sizeof(struct seep_job), MADV_RANDOM);
+    return p;
 }
 
 /* If the file system cannot promise space, zeros are written: a hole might raise SIGBUS. Returns
@@ -39,7 +45,7 @@ static uint32_t reserve_disk(int fd)
 static struct seep_job *make(int fd, const struct seep_job_want *want, bool is_part)
 {
     uint32_t n_reserved = reserve_disk(fd);
-    struct seep_job *made = n_reserved ? map(fd) : NULL;
+    struct seep_job *made = n_reserved ? map(fd, false) : NULL;
     if (!made)
         return NULL;
     made->n_reserved = n_reserved;
@@ -62,7 +68,7 @@ static enum found join(int fd, const struct seep_job_want *want)
         if (seep_os_call3(SYS_fstat, fd, (long)&st, 0) < 0)
             return FOUND_UNUSABLE;
         if ((uint64_t)st.st_size >= sizeof(struct seep_job)) {
-            struct seep_job *found = map(fd);
+            struct seep_job *found = map(fd, !want->may_make);
             if (!found)
                 return FOUND_UNUSABLE;
             const bool whole = __atomic_load_n(&found->magic, __ATOMIC_ACQUIRE) == SEEP_JOB_MAGIC &&

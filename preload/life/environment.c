@@ -152,11 +152,16 @@ static bool is_there(const char *path)
     return r != -ENOENT && r != -ENOTDIR;
 }
 
+static bool is_readable(const char *path)
+{
+    const long r = seep_os_call3(SYS_faccessat, AT_FDCWD, (long)path, R_OK);
+    return r != -ENOENT && r != -ENOTDIR && r != -EACCES;
+}
+
 static bool reaches(void)
 {
-    return !library[0] || (is_there(library) &&
-                           (!seep_job_map || seep_job_path[0] != '/' || is_there(seep_job_path)) &&
-                           seep_os_call3(SYS_faccessat, AT_FDCWD, (long)library, R_OK) != -EACCES);
+    return !library[0] || (is_readable(library) &&
+                           (!seep_job_map || seep_job_path[0] != '/' || is_there(seep_job_path)));
 }
 
 static bool out_of_reach; /* as a filter was installed */

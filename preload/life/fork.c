@@ -24,7 +24,7 @@ static void note(void)
     const struct seep_header *header = seep_arena.header;
     for (unsigned s = 0; s < SEEP_MAX_SPACES && header->spaces[s].name[0]; s++) {
         inherited.live_bytes[s] =
-            header->spaces[s].live_bytes + (uint64_t)(thread ? thread->sites.pending[s] : 0);
+            header->spaces[s].live_bytes + (uint64_t)(thread ? thread->sites.spaces[s].pending : 0);
         memcpy(inherited.names[s], header->spaces[s].name, sizeof(inherited.names[s]));
     }
     inherited.end = SEEP_HEADER_BYTES + (uint64_t)header->n_chunks * SEEP_CHUNK_BYTES;

@@ -14,13 +14,26 @@ struct seep_run_settings seep_run_settings = {
     .max_folder_bytes = UINT64_C(4) << 30,
 };
 
+/* By hand, as the launcher does (libprof/base/size_parse.c): strtod() would follow the locale, and
+ * its code would be four pages that most programs of a job do not touch otherwise. */
+static double parse_number(const char **text)
+{
+    double value = 0, scale = 1;
+    const char *at = *text;
+    for (; *at >= '0' && *at <= '9'; at++)
+        value = value * 10 + (*at - '0');
+    for (at += *at == '.'; *at >= '0' && *at <= '9'; at++)
+        value += (scale /= 10) * (*at - '0');
+    *text = at;
+    return value;
+}
+
 static uint64_t parse_size(const char *text)
 {
-    char *end = NULL;
-    double value = strtod(text, &end);
+    double value = parse_number(&text);
     double unit = 1;
-    bool binary = end && end[0] && end[1] == 'i';
-    switch (end ? end[0] : 0) {
+    bool binary = text[0] && text[1] == 'i';
+    switch (text[0]) {
     case 'k':
     case 'K':
         unit = binary ? 1024. : 1e3;
@@ -43,10 +56,13 @@ static char *const *environment;
 
 const char *seep_run_settings_variable(const char *name)
 {
-    size_t n = strlen(name);
-    for (char *const *at = environ ? environ : environment; at && *at; at++)
-        if (strncmp(*at, name, n) == 0 && (*at)[n] == '=')
+    for (char *const *at = environ ? environ : environment; at && *at; at++) {
+        size_t n = 0; /* most differ in the first letter: a call for each would take longer */
+        while (name[n] && (*at)[n] == name[n])
+            n++;
+        if (!name[n] && (*at)[n] == '=')
             return *at + n + 1;
+    }
     return NULL;
 }
 

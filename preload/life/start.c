@@ -176,7 +176,7 @@ static bool create_profile(bool count)
         strcpy(seep_arena.header->spaces[i].name, names[i]);
     seep_arena.header->live = seep_live_place();
     seep_arena.header->ranks = constants.ranks;
-    seep_job_flag(seep_arena.counting ? SEEP_PROCESS_COUNTED : SEEP_PROCESS_PROFILE);
+    seep_job_flag(seep_arena_counting ? SEEP_PROCESS_COUNTED : SEEP_PROCESS_PROFILE);
     return true;
 }
 
@@ -199,6 +199,7 @@ static void note_allocator(void)
 /* Prepares what only stacks need. */
 static void prepare_stacks(void)
 {
+    seep_walk_many = !seep_program_is_bystander;
     seep_walk_start();
     seep_upcalls.watch_objects();
     (void)seep_modules_refresh();
@@ -250,7 +251,7 @@ static bool start_program(void)
         seep_arena.header->waited_ns = seep_os_clock_ns(CLOCK_MONOTONIC) - waiting_since_ns;
     seep_threads_start();
     note_allocator();
-    if (!seep_arena.counting)
+    if (!seep_arena_counting)
         prepare_stacks();
     return true;
 }
@@ -262,7 +263,7 @@ void seep_start_grown_up(uint64_t now_ns)
     int64_t live = (int64_t)(header->spaces[SEEP_SPACE_HOST].live_bytes +
                              header->spaces[SEEP_SPACE_MMAP].live_bytes);
     int64_t age_ns = (int64_t)(now_ns - header->start_ns); /* the coarse clock lags behind */
-    if (!seep_arena.counting || seep_process->trouble ||
+    if (!seep_arena_counting || seep_process->trouble ||
         (age_ns < GROWN_UP_NS && live < GROWN_UP_BYTES) ||
         __atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
         return;
@@ -296,7 +297,7 @@ static bool start_child(void)
     const struct seep_inherited *inherited = seep_fork_inherited();
     constants.inherited_end = inherited->end;
     /* A parent that was only counted has no stacks to pass on. */
-    if (!seep_arena.counting)
+    if (!seep_arena_counting)
         profile_name(constants.parent_file);
     if (!seep_program_is_bystander)
         describe_rank(); /* set before the fork for each, or it will be */
@@ -327,6 +328,8 @@ enum { WAITED = 1, INSIDE = 64, FIRST_EVENTS = 256 };
 static void make_activity_page(void)
 {
     wiped = seep_os_pages(4096);
+    if (wiped)
+        *wiped = SEEP_IDLE; /* a page that is read first costs two faults */
     if (!wiped || in_sandbox(environment))
         return; /* what begins in a sandbox records nothing, nor do its children */
     seep_os_inside = (struct seep_os_inside *)(wiped + INSIDE);
@@ -409,15 +412,23 @@ void seep_end(uint32_t kind, int value)
     header->exit_value = value;
     header->end_ns = kind ? seep_os_clock_ns(CLOCK_MONOTONIC) : 0;
     __atomic_store_n(&header->exit_kind, kind, __ATOMIC_RELEASE);
-    if (kind && !(seep_arena.counting && kind == SEEP_EXIT_EXEC))
+    if (kind && !(seep_arena_counting && kind == SEEP_EXIT_EXEC))
         seep_tick_final();
-    if (seep_arena.counting)
+    if (seep_arena_counting)
         seep_job_count();
 }
 
 static void at_exit(int status, void *unused)
 {
     (void)unused;
+    /* Most helpers end without an event, and without one no thread needs a state. */
+    if (seep_arena_counting && !seep_tls.thread && !seep_tls.depth &&
+        *seep_activity == SEEP_RECORDING) {
+        seep_guard_raise();
+        seep_end(SEEP_EXIT_EXIT, status & 0xff);
+        seep_guard_lower();
+        return;
+    }
     if (!seep_enter()) {
         seep_start_list();
         return;

@@ -6,7 +6,7 @@
 #include "libprof/store/elf_find.h"
 #include "preload/objects/loader.h"
 
-struct seep_real seep_real;
+_Alignas(64) struct seep_real seep_real; /* the malloc family is in the first line */
 const char *seep_real_allocator = "";
 
 static const char *const names[] = {

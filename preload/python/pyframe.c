@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "libprof/store/large.h"
 #include "preload/python/pyframe_code.h"
 #include "preload/python/pyframe_elf.h"
 #include "preload/python/pyframe_layout.h"
@@ -22,7 +23,6 @@ typedef void follow_fn(struct seep_pystack *stack);
 
 static follow_fn follow_nothing, follow_begin;
 
-bool seep_python_ready;
 uint32_t seep_python_version;
 
 enum { MAX_COLD = 64 };
@@ -39,13 +39,14 @@ static struct {
     unsigned n_cold;
 } python;
 
-static follow_fn *follower = follow_nothing;
-
 /* ---- the calling thread's state ------------------------------------------------------------- */
 
 /* Whether autoTSSkey is where the layout says: checked at the first thread that has a state. */
 enum { KEY_UNKNOWN, KEY_KNOWN, KEY_ELSEWHERE };
-static int key_place;
+
+SEEP_HOT static follow_fn *follower = follow_nothing;
+SEEP_HOT static int key_place;
+SEEP_HOT bool seep_python_ready;
 
 /* Py_tss_t (Include/pythread.h) on POSIX. */
 struct tss {
@@ -182,7 +183,7 @@ static void follow_nothing(struct seep_pystack *stack)
     stack->n = stack->n_kept = 0;
 }
 
-void seep_python_follow(struct seep_pystack *stack)
+SEEP_EACH_EVENT void seep_python_follow(struct seep_pystack *stack)
 {
     __atomic_load_n(&follower, __ATOMIC_ACQUIRE)(stack);
 }

@@ -29,6 +29,9 @@ static ALWAYS_INLINE uintptr_t frame_next(const struct seep_python_layout *layou
     return frame;
 }
 
+/* In a glance: at the code of a function. */
+#define FUNCTION UINT64_C(1)
+
 /* Distinguishes a code object from another that now has its address. */
 static ALWAYS_INLINE uint64_t glance(const struct seep_python_layout *layout, uintptr_t code)
 {
@@ -36,12 +39,26 @@ static ALWAYS_INLINE uint64_t glance(const struct seep_python_layout *layout, ui
     const uint64_t file = word(code + layout->code_file);
     uint64_t sum = (word(code + layout->code_name) ^ (file << 21 | file >> 43)) +
                    *(const uint32_t *)(code + layout->code_firstline);
+    if (LIKELY(*(const uint32_t *)(code + layout->code_flags) & CO_OPTIMIZED_FUNCTION))
+        return sum | FUNCTION;
     /* Modules and code run by exec() may have all that in common: their line tables differ. */
-    if (!LIKELY(*(const uint32_t *)(code + layout->code_flags) & CO_OPTIMIZED_FUNCTION)) {
-        const uintptr_t lines = word(code + layout->code_lines);
-        sum += word(lines + SEEP_PY_SIZE) * 31 + word(lines + SEEP_PY_BYTES_DATA) * 17;
-    }
-    return sum;
+    const uintptr_t lines = word(code + layout->code_lines);
+    sum += word(lines + SEEP_PY_SIZE) * 31 + word(lines + SEEP_PY_BYTES_DATA) * 17;
+    return sum & ~FUNCTION;
+}
+
+/* Code of a module or of exec() goes as soon as it has run, and the next may have its address. That
+ * of a function goes with the function, and for a new one something must be compiled or read, with
+ * events of their own, before a frame can be in the same place: its two lines of memory, which a
+ * training has pushed out of the caches, are not read again. Nor are the five of the outermost
+ * frame, mostly the script's: the next one is compiled or read where there is no frame at all. */
+static ALWAYS_INLINE uint64_t glance_again(const struct seep_python_layout *layout, uintptr_t code,
+                                           const struct seep_pyframe *read,
+                                           const struct seep_pylink *link, bool outermost)
+{
+    return LIKELY(code == read->code && (link->glance & FUNCTION || outermost))
+               ? link->glance
+               : glance(layout, code);
 }
 
 static ALWAYS_INLINE void note_frame(const struct seep_python_layout *layout, uintptr_t frame,
@@ -109,7 +126,7 @@ static ALWAYS_INLINE unsigned confirm(const struct seep_python_layout *layout,
     for (;; read++, link++) {
         const uintptr_t code = frame_code(layout, frame);
         const uintptr_t position = frame_position(layout, frame);
-        const uint64_t now = glance(layout, code);
+        const uint64_t now = glance_again(layout, code, read, link, read + 1 == end);
         if (!LIKELY(!((code ^ read->code) | (position ^ read->position) | (now ^ link->glance)))) {
             if (inner && is_hidden(layout, frame, inner))
                 return BROKEN;

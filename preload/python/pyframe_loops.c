@@ -157,6 +157,11 @@ static unsigned depth_of_stack(const struct seep_python_layout *layout, uintptr_
     return deepest < MAX_SLOTS ? deepest : MAX_SLOTS;
 }
 
+static bool is_same(const struct seep_pyloop_value *a, const struct seep_pyloop_value *b)
+{
+    return a->path == b->path && a->position == b->position && a->value == b->value;
+}
+
 /* The loops of one frame; the first value that is no iterator belongs to the call in progress. */
 static unsigned loops_of(const struct seep_python_layout *layout, uintptr_t frame,
                          const struct seep_pyloop *seen, struct seep_pyloop_memo *memo,
@@ -168,17 +173,19 @@ static unsigned loops_of(const struct seep_python_layout *layout, uintptr_t fram
 
     for (unsigned i = 0; i < n_values && n < room; i++) {
         const uintptr_t value = untagged(layout, seep_py_word(stack + 8u * i));
-        const struct seep_pyloop_memo here = {seen->path + i, seen->position, value};
+        const struct seep_pyloop_value here = {seen->path + i, seen->position, value};
         struct object object;
-        if (!value || (value & 7) ||
-            (here.path == memo->path && here.position == memo->position && value == memo->value) ||
-            !read_object(value, &object))
+        if (is_same(&here, &memo->way_out))
+            continue;
+        if (!value || (value & 7) || is_same(&here, &memo->end) || !read_object(value, &object))
             break;
         const enum kind kind = kind_of(object.type);
-        if (kind == KIND_WAY_OUT)
+        if (kind == KIND_WAY_OUT) {
+            memo->way_out = here;
             continue;
+        }
         if (kind == KIND_OTHER) {
-            *memo = here;
+            memo->end = here;
             break;
         }
         loops[n] = *seen;

@@ -20,12 +20,14 @@ struct seep_pyloop {
     uint32_t depth; /* of its frame; 0 is the outermost */
 };
 
-/* The value that ended the search for loops in each frame last time; all zero at first. At one
- * instruction a frame's stack always holds the same kinds of values, so an unchanged value need not
- * be read again. */
+/* Of each frame the value that ended the search for loops last time, and the last way out of a with
+ * statement that it passed; all zero at first. At one instruction a frame's stack always holds the
+ * same kinds of values, so an unchanged value need not be read again. */
 struct seep_pyloop_memo {
-    uint64_t path;
-    uintptr_t position, value;
+    struct seep_pyloop_value {
+        uint64_t path;
+        uintptr_t position, value;
+    } end, way_out;
 };
 
 /* Stores the loops of the `n_frames` outermost frames of `stack`, which has just been followed,

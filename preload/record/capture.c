@@ -169,7 +169,7 @@ static void grow_traces(struct seep_thread *thread)
 {
     size_t old_sets = thread->trace_mask + 1;
     struct seep_trace(*old)[SEEP_TRACE_WAYS] = thread->traces;
-    struct seep_trace(*fresh)[SEEP_TRACE_WAYS] = seep_os_pages(2 * old_sets * sizeof(*fresh));
+    struct seep_trace(*fresh)[SEEP_TRACE_WAYS] = seep_os_table(2 * old_sets * sizeof(*fresh));
     if (!fresh)
         return;
     __atomic_store_n(&thread->traces, fresh, __ATOMIC_RELEASE); /* the larger one first */
@@ -181,18 +181,25 @@ static void grow_traces(struct seep_thread *thread)
     seep_os_unmap(old, old_sets * sizeof(*old));
 }
 
-/* `met`: the trace was there before and has been evicted. A small table stays in the processor's
- * cache, and at start-up each stack occurs once. But if one event in sixteen finds its stack
- * evicted, more stacks are in use than the table holds, so it grows. */
+/* A table that is small stays in the processor's cache, and at start-up each stack occurs once. But
+ * finding a stack anew costs tens of times as much as finding it in the table: if that happens at
+ * more than one event in 64, more stacks are in use than the table holds, so it shall grow. */
+static bool missed_often(const struct seep_thread *thread, struct seep_misses *misses,
+                         uint32_t n_sets)
+{
+    if (++misses->n <= n_sets / 8)
+        return false;
+    bool often = (thread->ticks - misses->ticks) / 64 < misses->n;
+    *misses = (struct seep_misses){.ticks = thread->ticks};
+    return often;
+}
+
+/* `met`: the trace was there before and has been evicted. */
 static void remember_trace(struct seep_thread *thread, const struct seep_trace *trace, bool met)
 {
-    if (met && ++thread->trace_misses > thread->trace_mask) {
-        uint32_t events = thread->ticks - thread->trace_ticks;
-        if (events / 16 < thread->trace_misses && thread->trace_mask + 1 < SEEP_MAX_TRACE_SETS)
-            grow_traces(thread);
-        thread->trace_misses = 0;
-        thread->trace_ticks = thread->ticks;
-    }
+    if (met && missed_often(thread, &thread->trace_misses, thread->trace_mask + 1) &&
+        thread->trace_mask + 1 < SEEP_MAX_TRACE_SETS)
+        grow_traces(thread);
     put_trace(thread, trace);
 }
 
@@ -259,7 +266,9 @@ static __attribute__((noinline)) uint32_t capture_slow(struct seep_thread *threa
                                     SEEP_MAX_NATIVE_FRAMES, &native);
         const struct seep_trace *trace = find_trace(thread, join(python, native, space));
         thread->importing = false;
-        if (trace) {
+        if (trace) { /* only the walk's shape had been forgotten, or is another than last time */
+            if (missed_often(thread, &thread->shape_misses, thread->walk.shape_mask + 1))
+                seep_walk_grow(&thread->walk);
             mark(thread, trace->marks);
             return trace->site;
         }
@@ -271,22 +280,32 @@ static inline void follow_python(struct seep_thread *thread)
 {
     seep_python_follow(&thread->stack);
     thread->python = seep_pystack_frames(&thread->stack);
+    thread->in_python = thread->stack.n != 0;
 }
 
-uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, unsigned space)
+/* There is no interpreter (any more). */
+static inline void follow_no_python(struct seep_thread *thread)
+{
+    if (__builtin_expect(thread->in_python, 0))
+        thread->stack.n = 0;
+    thread->in_python = false;
+}
+
+SEEP_EACH_EVENT uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs,
+                                      unsigned space)
 {
     uint64_t python = 0, native = 0;
     const struct seep_trace *trace = NULL;
     bool import = false;
-    if (__builtin_expect(seep_arena.counting, 0))
+    if (__builtin_expect(seep_arena_counting, 0))
         return seep_site_find(&thread->sites, 0, space);
     if (seep_python_ready) {
         follow_python(thread);
         python = seep_pystack_hash(&thread->stack);
-        import = thread->stack.n &&
+        import = thread->in_python &&
                  (thread->importing || thread->python[0].code == seep_frames_importer);
     } else {
-        thread->stack.n = 0;
+        follow_no_python(thread);
     }
     thread->walk.context = (uint32_t)python;
     if (__builtin_expect(thread->generation != seep_threads_generation, 0))
@@ -294,10 +313,11 @@ uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, 
     if (import)
         trace = find_trace(thread, join(python, 0, space));
     for (unsigned guess = 0; guess < SEEP_WALK_GUESSES && !trace && !import; guess++)
-        if (seep_walk_guess(&thread->walk, regs, thread->stack.n != 0, guess, &native))
+        if (seep_walk_guess(&thread->walk, regs, thread->in_python, guess, &native))
             trace = find_trace(thread, join(python, native, space));
     if (__builtin_expect(!trace, 0))
         return capture_slow(thread, regs, python, space, import);
+    __builtin_prefetch(seep_site_at(trace->site), 1);
     mark(thread, trace->marks);
     return trace->site;
 }

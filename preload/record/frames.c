@@ -39,6 +39,7 @@ static bool grow(void)
     struct met *fresh = seep_os_pages((size_t)capacity * sizeof(*fresh));
     if (!fresh)
         return false;
+    seep_os_populate(fresh, (size_t)capacity * sizeof(*fresh));
     for (uint32_t i = 0; table_mask && i <= table_mask; i++) {
         if (!table[i].where)
             continue;
@@ -84,7 +85,7 @@ static struct {
     uint32_t marks;
 } marked[MAX_MARKED];
 static uint32_t n_marked;
-uintptr_t seep_frames_importer;
+SEEP_HOT uintptr_t seep_frames_importer;
 
 static void remember(uintptr_t code, uint32_t marks)
 {

@@ -38,7 +38,8 @@ static uint64_t live_bytes(const struct seep_thread *thread)
 {
     int64_t sum = 0;
     for (unsigned space = SEEP_SPACE_HOST; space <= SEEP_SPACE_MMAP; space++)
-        sum += (int64_t)seep_arena.header->spaces[space].live_bytes + thread->sites.pending[space];
+        sum += (int64_t)seep_arena.header->spaces[space].live_bytes +
+               thread->sites.spaces[space].pending;
     return sum > 0 ? (uint64_t)sum : 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "libprof/store/large.h"
 #include "libprof/store/own_time.h"
 #include "preload/job/job.h"
 #include "preload/job/job_table.h"
@@ -23,7 +24,7 @@ static const double share_alone = 0.5, share_beside_rounds = 0.6;
 enum { ITERATIONS_A_ROUND = 8, LEAST_BUSY_PERCENT = 20, SILENT_STEPS = 20 };
 
 /* Used by the first thread only. */
-static struct seep_loops loops;
+static SEEP_LARGE struct seep_loops loops;
 static uint32_t main_frame;
 static bool searches;      /* a main loop is looked for */
 static bool beside_rounds; /* an optimizer also makes steps */
@@ -92,7 +93,7 @@ static bool is_left_alone(uint64_t now)
 
 void seep_main_loop_review(struct seep_thread *thread)
 {
-    if (!thread->first || !seep_python_ready || seep_arena.counting)
+    if (!thread->first || !seep_python_ready || seep_arena_counting)
         return;
     bool beside = false;
     const bool watched = thread->watches & SEEP_WATCH_LOOPS;

@@ -6,7 +6,7 @@
 #include "preload/record/map_set.h"
 #include "preload/record/tick.h"
 
-uint64_t seep_sample_bytes;
+SEEP_HOT uint64_t seep_sample_bytes;
 
 /* e^−x for 0 ≤ x < 8, to 1e-9: ten terms at x / 64, squared six times. */
 static double exp_minus(double x)
@@ -109,7 +109,7 @@ static __attribute__((noinline)) void freed_pages(uintptr_t address, const struc
         seep_map_inherit(thread, block->bytes, block->site);
 }
 
-static void freed(uintptr_t address, const struct seep_block *block)
+static SEEP_EACH_EVENT void freed(uintptr_t address, const struct seep_block *block)
 {
     uint64_t n, bytes;
     if (__builtin_expect(block->bytes >= PAGE, 0))
@@ -123,6 +123,12 @@ void seep_record_release(void *address, const struct seep_block *held)
     freed((uintptr_t)address, held);
 }
 
+/* An import has no main loop. */
+static inline bool is_watched(const struct seep_thread *thread)
+{
+    return (thread->watches & ~(thread->importing ? SEEP_WATCH_LOOPS : 0)) != 0;
+}
+
 /* The stack has been captured. */
 static __attribute__((noinline)) void watch(struct seep_thread *thread, uint64_t bytes,
                                             uint32_t site)
@@ -133,21 +139,23 @@ static __attribute__((noinline)) void watch(struct seep_thread *thread, uint64_t
         seep_host_shortage_watch(thread, bytes, site);
 }
 
-void seep_record_allocation(void *address, uint64_t bytes, const struct seep_regs *regs)
+SEEP_EACH_EVENT void seep_record_allocation(void *address, uint64_t bytes,
+                                            const struct seep_regs *regs)
 {
     struct seep_thread *thread = seep_tls.thread;
     struct seep_block block, stale;
-    seep_live_prefetch((uintptr_t)address);
+    struct seep_live_page *page = seep_live_page_near(&seep_tls.near, (uintptr_t)address);
+    seep_live_prefetch(page, (uintptr_t)address);
     count_event(thread);
     if (__builtin_expect(seep_sample_bytes != 0, 0) && !sampled(thread, bytes)) {
         thread->passed_over = address;
         seep_capture_glance(thread);
-        if (__builtin_expect(thread->watches, 0))
+        if (__builtin_expect(is_watched(thread), 0))
             watch(thread, bytes, 0);
         return;
     }
     block.site = seep_capture(thread, regs, SEEP_SPACE_HOST);
-    if (__builtin_expect(thread->watches, 0))
+    if (__builtin_expect(is_watched(thread), 0))
         watch(thread, bytes, block.site);
     if (__builtin_expect(!block.site, 0)) {
         seep_arena_drop(seep_arena_reason());
@@ -155,7 +163,7 @@ void seep_record_allocation(void *address, uint64_t bytes, const struct seep_reg
     }
     block.birth = *seep_period;
     block.bytes = bytes;
-    const bool entered = seep_live_replace((uintptr_t)address, &block, &stale);
+    const bool entered = seep_live_replace_at(page, (uintptr_t)address, &block, &stale);
     if (__builtin_expect(stale.site != 0, 0))
         freed((uintptr_t)address, &stale);
     if (__builtin_expect(!entered, 0)) {
@@ -167,11 +175,12 @@ void seep_record_allocation(void *address, uint64_t bytes, const struct seep_reg
     seep_site_allocated(&thread->sites, seep_site_at(block.site), n, total, bytes, block.birth);
 }
 
-void seep_record_free(void *address)
+SEEP_EACH_EVENT void seep_record_free(void *address)
 {
     struct seep_block block;
+    struct seep_live_page *page = seep_live_page_near(&seep_tls.near, (uintptr_t)address);
     count_free(seep_tls.thread);
-    if (__builtin_expect(seep_live_take((uintptr_t)address, &block), 1))
+    if (__builtin_expect(seep_live_take_at(page, (uintptr_t)address, &block), 1))
         freed((uintptr_t)address, &block);
     else if (!seep_sample_bytes)
         seep_arena_drop(SEEP_DROP_FREE_UNKNOWN);

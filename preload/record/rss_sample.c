@@ -49,7 +49,7 @@ static void store(struct seep_rss_sample *to, const struct seep_rss_sample *samp
 static uint64_t host_live(const struct seep_header *header, const struct seep_thread *thread)
 {
     const struct seep_space *host = &header->spaces[SEEP_SPACE_HOST];
-    int64_t pending = thread ? thread->sites.pending[SEEP_SPACE_HOST] : 0;
+    int64_t pending = thread ? thread->sites.spaces[SEEP_SPACE_HOST].pending : 0;
     return host->inherited_bytes + host->live_bytes + (uint64_t)pending;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "libprof/store/large.h"
 #include "preload/job/job.h"
 #include "preload/record/frames.h"
 #include "preload/record/tick.h"
@@ -15,7 +16,7 @@ static struct seep_lock lock;
 
 /* Guarded by the lock. */
 static struct seep_choice choice;
-static struct seep_rounds rounds;
+static SEEP_LARGE struct seep_rounds rounds;
 static struct seep_passes passes;
 static struct seep_laps laps;
 static bool epochs_told;

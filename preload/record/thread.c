@@ -11,11 +11,10 @@
 __thread struct seep_tls seep_tls;
 
 static uint32_t idle = SEEP_IDLE;
-uint32_t *seep_activity = &idle;
+SEEP_HOT uint32_t seep_threads_generation; /* gcc places the last one first */
+SEEP_HOT _Alignas(64) uint32_t *seep_activity = &idle;
 
 bool seep_waiting;
-
-uint32_t seep_threads_generation;
 
 static SEEP_LARGE struct seep_thread *threads[SEEP_MAX_SLOTS];
 static uint32_t n_threads;
@@ -41,7 +40,7 @@ static void release(void *state)
         return;
     seep_guard_raise();
     for (unsigned space = 0; space < SEEP_MAX_SPACES && *seep_activity == SEEP_RECORDING; space++)
-        if (thread->sites.pending[space])
+        if (thread->sites.spaces[space].pending)
             seep_space_flush(&thread->sites, space, 0);
     seep_tls.thread = NULL;
     seep_tls.stack_bytes = 0;
@@ -69,13 +68,19 @@ static struct seep_thread *make_slot(void)
     if (!fresh)
         return NULL;
     fresh->traces = seep_os_pages(SEEP_MIN_TRACE_SETS * sizeof(*fresh->traces));
-    if (!fresh->traces) {
+    if (!fresh->traces || !seep_walk_init(&fresh->walk)) {
+        if (fresh->traces)
+            seep_os_unmap(fresh->traces, SEEP_MIN_TRACE_SETS * sizeof(*fresh->traces));
         seep_os_unmap(fresh, sizeof(*fresh));
         return NULL;
     }
     fresh->trace_mask = SEEP_MIN_TRACE_SETS - 1;
     fresh->n_forks = n_forks;
     fresh->sites.slot = n_threads;
+    if (!n_threads && seep_walk_many) { /* other threads have fewer stacks */
+        seep_os_populate(fresh, sizeof(*fresh));
+        seep_os_populate(fresh->walk.shapes, SEEP_MIN_SHAPE_SETS * sizeof(*fresh->walk.shapes));
+    }
     threads[n_threads] = fresh;
     __atomic_store_n(&n_threads, n_threads + 1, __ATOMIC_RELEASE);
     return fresh;
@@ -124,7 +129,8 @@ static void forget_parent(struct seep_thread *thread)
 {
     struct seep_sites *sites = &thread->sites;
     seep_ref_index_clear(&sites->index);
-    memset(sites->pending, 0, sizeof(sites->pending));
+    memset(sites->spaces, 0, sizeof(sites->spaces));
+    memset(thread->noted, 0, sizeof(thread->noted));
     seep_os_clear(thread->traces, (thread->trace_mask + 1) * sizeof(*thread->traces));
     thread->n_last_python = 0;
     thread->n_forks = n_forks;
@@ -177,6 +183,8 @@ struct seep_thread *seep_thread_acquire(void)
      * checked against the stack of the thread that uses them. */
     if (thread->n_forks != n_forks)
         forget_parent(thread);
+    for (unsigned space = 0; space < SEEP_MAX_SPACES; space++)
+        thread->sites.spaces[space].at_peak = 0; /* others may have recorded since */
     memset(&thread->walk.stacks, 0, sizeof(thread->walk.stacks));
     thread->marks = 0;
     thread->random = seep_os_clock_ns(CLOCK_MONOTONIC) ^ (uintptr_t)thread;
@@ -243,6 +251,14 @@ bool seep_enter_slow(uintptr_t frame)
     else
         seep_tls.depth = 0;
     return ok;
+}
+
+__attribute__((cold)) void seep_note_hook_first(unsigned hook)
+{
+    struct seep_thread *thread = seep_tls.thread;
+    if (thread)
+        thread->noted[hook / 64] |= UINT64_C(1) << hook % 64;
+    seep_arena.header->coverage_seen[hook] = 1;
 }
 
 /* What the parent's threads learned is forgotten when their slots are taken: clearing it now would

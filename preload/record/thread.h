@@ -39,31 +39,37 @@ struct seep_refused {
     uint32_t place; /* in the profile's table */
 };
 
-/* What every event needs comes first, on few pages. */
+/* Of a table that forgets: how often something that it once had was missed, since `ticks`. */
+struct seep_misses {
+    uint32_t n, ticks;
+};
+
+/* What every event needs comes first, in few cache lines. */
 struct seep_thread {
-    struct seep_sites sites;
-    uint32_t ticks;
-    uint32_t marks;        /* of the stack seen last */
-    uintptr_t mark_object; /* the optimizer that is in its step */
-    uint64_t random;
-    int64_t until_sample;    /* bytes to go, --sample */
-    const void *passed_over; /* --sample: the last block that was not taken */
-    uint32_t n_forks;        /* forks between the program's start and the process that filled this
-                              * in */
-    uint32_t generation;
+    _Alignas(64) struct seep_walk walk;
     /* Stacks that this thread finds again without interning them: sets of one cache line, latest
      * first. Grows while stacks are missed that it held before. */
     struct seep_trace (*traces)[SEEP_TRACE_WAYS];
-    uint32_t trace_mask;   /* sets − 1 */
-    uint32_t trace_misses; /* misses of stacks seen before, since trace_ticks */
-    uint32_t trace_ticks;
-    bool importing;                    /* by the last interned stack */
-    bool first;                        /* it is the process's first thread */
-    uint8_t watches;                   /* bits of enum seep_watch */
+    uint32_t trace_mask; /* sets − 1 */
+    uint32_t generation;
+    uint32_t ticks;
+    uint32_t marks;                                /* of the stack seen last */
+    bool in_python;                                /* `stack` has frames */
+    bool importing;                                /* by the last interned stack */
+    bool first;                                    /* it is the process's first thread */
+    uint8_t watches;                               /* bits of enum seep_watch */
+    uint64_t noted[(SEEP_MAX_COVERAGE + 63) / 64]; /* hooks, bit by bit: see seep_note_hook() */
+    struct seep_sites sites;
+    struct seep_misses trace_misses, shape_misses;
+    uint32_t n_forks;      /* forks between the program's start and the process that filled this
+                            * in */
+    uintptr_t mark_object; /* the optimizer that is in its step */
+    uint64_t random;
+    int64_t until_sample;              /* bytes to go, --sample */
+    const void *passed_over;           /* --sample: the last block that was not taken */
     const struct seep_pyframe *python; /* innermost first: the frames of `stack` */
     struct seep_map_of_move shared;
     struct seep_refused refused; /* while it is watched for that */
-    struct seep_walk walk;
     struct seep_pystack stack;
     uintptr_t native[SEEP_MAX_NATIVE_FRAMES];
     /* For the last interned stack, outermost first: nodes of frames that are still there are
@@ -86,8 +92,9 @@ struct seep_tls {
     uint32_t ended;  /* the thread's state was given back: later calls are libc's cleanup */
     uintptr_t frame; /* of the running hook; 0: it must not be taken for a hook that was left */
     uintptr_t stack_low,
-        stack_bytes; /* of the thread's own stack, as far as known; 0 without state */
-    uint32_t waited; /* events that passed while the process waits to be woken */
+        stack_bytes;            /* of the thread's own stack, as far as known; 0 without state */
+    struct seep_live_near near; /* where the last block lay */
+    uint32_t waited;            /* events that passed while the process waits to be woken */
 } __attribute__((aligned(64)));
 
 extern __thread struct seep_tls seep_tls;
@@ -122,6 +129,9 @@ void seep_threads_start(void);
 void seep_threads_forget(void);
 extern uint32_t seep_threads_generation;
 
+/* Slow path of seep_note_hook(). */
+void seep_note_hook_first(unsigned hook);
+
 /* True: recording, and the guard is up; ends with seep_leave(). */
 static inline bool seep_enter(void)
 {
@@ -148,12 +158,13 @@ static inline void seep_guard_lower(void)
     seep_tls.depth--;
 }
 
-/* For coverage in the report. Stores once, because all threads share the line. */
+/* For coverage in the report; also outside the guard, by threads without a state. Each thread
+ * stores it once, because all share that line. */
 static inline void seep_note_hook(unsigned hook)
 {
-    uint32_t *seen = &seep_arena.header->coverage_seen[hook];
-    if (__builtin_expect(!*seen, 0))
-        *seen = 1;
+    const struct seep_thread *thread = seep_tls.thread;
+    if (__builtin_expect(!thread || !(thread->noted[hook / 64] >> hook % 64 & 1), 0))
+        seep_note_hook_first(hook);
 }
 
 static inline void seep_leave(void)

@@ -76,7 +76,7 @@ static void add_row(struct seep_header *header, const struct seep_thread *thread
         struct seep_space *space = &header->spaces[s];
         uint64_t *live = space_timeline(space);
         if (live)
-            live[n] = space->live_bytes + (uint64_t)(thread ? thread->sites.pending[s] : 0);
+            live[n] = space->live_bytes + (uint64_t)(thread ? thread->sites.spaces[s].pending : 0);
     }
     measure(&header->timeline[n], &header->address_bytes);
     uint64_t rss = header->timeline[n].rss_bytes;
@@ -119,10 +119,10 @@ static bool tick(struct seep_thread *thread)
     struct seep_header *header = seep_arena.header;
     __atomic_store_n(&next_ns, now + JOB_GAP_NS, __ATOMIC_RELAXED);
     seep_job_tick(now);
-    if (seep_arena.counting) {
+    if (seep_arena_counting) {
         seep_job_count();
         seep_upcalls.start_grown_up(now);
-        if (seep_arena.counting) {
+        if (seep_arena_counting) {
             seep_os_unlock(&lock);
             return false;
         }
@@ -179,7 +179,7 @@ void seep_tick_final(void)
 {
     if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
         return;
-    if (seep_arena.counting) {
+    if (seep_arena_counting) {
         struct rusage usage = {0};
         (void)seep_os_call3(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0);
         uint64_t peak = (uint64_t)usage.ru_maxrss * 1024;

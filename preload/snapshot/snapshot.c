@@ -140,7 +140,7 @@ static void describe(const struct seep_thread *thread, struct seep_snapshot_mome
     now->reading = __atomic_load_n(&job->snapshot.reading, __ATOMIC_RELAXED) != 0;
     now->live_bytes = now->anonymous_bytes = 0;
     for (unsigned s = SEEP_SPACE_HOST; s <= SEEP_SPACE_SHM; s++) {
-        int64_t pending = thread ? thread->sites.pending[s] : 0;
+        int64_t pending = thread ? thread->sites.spaces[s].pending : 0;
         int64_t live = (int64_t)header->spaces[s].live_bytes + pending;
         now->live_bytes += live > 0 ? (uint64_t)live : 0;
     }
@@ -268,7 +268,7 @@ static uint64_t take(struct seep_snapshot_slot *slot, const struct seep_snapshot
 /* Whether copies of this process may be made at all. */
 static bool is_subject(void)
 {
-    return seep_job_map && seep_arena.header && !seep_arena.counting &&
+    return seep_job_map && seep_arena.header && !seep_arena_counting &&
            !seep_program_is_bystander && own_index_plus_1() &&
            own_index_plus_1() <= SEEP_MAX_PROCESSES && policy.mode != SEEP_SNAPSHOT_OFF;
 }

@@ -8,10 +8,11 @@
 
 enum {
     FIRST_STEP = 12,        /* earlier steps do not yet show what is retained */
-    FIRST_SLICE = 300,      /* without steps: half a minute, because imports grow, too, and are
-                             * slow */
+    FIRST_SLICE = 300,      /* without steps: half a minute after the imports */
     RESERVE_STEP = 6,       /* the judge needs as many; the next ones are the first */
     RESERVE_SLICE = 10,     /* then 20, 40, … */
+    RESERVE_MS = 1000,      /* and between two of them before the first that is read: taking one
+                             * costs 0.1 s of CPU, in vain where a better one follows */
     OLD_SHARE = 10,         /* a copy is old if 1/n of the steps came after it */
     GROWN_BYTES = 1 << 20,  /* less is no finding */
     STOP_SHARE = 1000,      /* stops may take 1/n of the time … */
@@ -55,9 +56,13 @@ static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_mo
         p->gap = now->by_step ? FIRST_STEP : FIRST_SLICE;
         p->reserve = now->by_step ? RESERVE_STEP : RESERVE_SLICE;
         p->last = 0;
+        p->reserve_ns = 0;
         p->least_bytes = p->forked ? 0 : now->live_bytes;
         p->said_dear = false;
     }
+    /* A program that only imports has nothing to look at: slices of time count from then on. */
+    if (!now->by_step && now->importing && !p->last)
+        p->origin = now->step;
     if (now->live_bytes < p->least_bytes)
         p->least_bytes = now->live_bytes;
     p->falls = now->live_bytes < p->level_bytes;
@@ -114,6 +119,8 @@ static bool is_reserve_due(const struct seep_snapshot_policy *p,
         return false;
     if (p->last)
         return now->reading && affords_stop(p, now);
+    if (p->reserve_ns && now->age_ns - p->reserve_ns < RESERVE_MS * MILLISECOND)
+        return false;
     return !now->reading && p->stop_ns + next_stop(p, now) <= most;
 }
 
@@ -185,6 +192,7 @@ void seep_snapshot_policy_reserved(struct seep_snapshot_policy *p,
                                    const struct seep_snapshot_moment *now, uint64_t stop_ns)
 {
     p->reserve = 2 * since_origin(p, now);
+    p->reserve_ns = now->age_ns;
     note_stop(p, stop_ns);
 }
 

@@ -27,11 +27,12 @@ struct seep_snapshot_policy {
     bool begun;
     bool forked;          /* and not copied since: all its live blocks were made since the fork */
     bool by_step;         /* what `origin` and `gap` count */
-    uint32_t origin;      /* the first step seen, … */
-    uint64_t origin_ns;   /* … and the age of the process then */
+    uint32_t origin;      /* the first step seen, or the slice in which imports ended, … */
+    uint64_t origin_ns;   /* … and the age of the process at the first */
     uint32_t seen;        /* the last one */
     uint32_t gap;         /* from `origin` to the next copy, … */
     uint32_t reserve;     /* … and to the next copy in reserve */
+    uint64_t reserve_ns;  /* age of the process at the last one in reserve; 0: none */
     uint32_t last;        /* step of the last copy; 0: none */
     uint64_t least_bytes; /* the least live since the last copy */
     uint64_t level_bytes; /* live when last asked */

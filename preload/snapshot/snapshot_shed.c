@@ -58,7 +58,7 @@ extern const char _end[] __attribute__((visibility("hidden")));
 /* Profiles and the job's table are seep's own shared maps, and its code runs here. */
 static bool is_own(const struct line *line)
 {
-    const uintptr_t arena = (uintptr_t)seep_arena.base, job = (uintptr_t)seep_job_map;
+    const uintptr_t arena = (uintptr_t)seep_arena_base, job = (uintptr_t)seep_job_map;
     return (arena && overlaps(line, arena, arena + seep_arena.reserved_bytes)) ||
            overlaps(line, job, job + sizeof(*seep_job_map)) ||
            overlaps(line, (uintptr_t)__ehdr_start, (uintptr_t)_end);

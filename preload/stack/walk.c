@@ -85,10 +85,13 @@ void seep_walk_forget(void)
 }
 
 SEEP_LARGE uint64_t seep_hash_keys[SEEP_HASH_KEYS];
+bool seep_walk_many;
 
 void seep_walk_start(void)
 {
     uint64_t x = UINT64_C(0x5eedf00dcafe1234); /* splitmix64 */
+    if (seep_walk_many)
+        seep_os_populate(rules, sizeof(rules));
     for (unsigned i = 0; i < SEEP_HASH_KEYS; i++) {
         uint64_t z = x += UINT64_C(0x9e3779b97f4a7c15);
         z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -102,11 +105,51 @@ static inline uintptr_t depth_of(const struct seep_walk *walk, uintptr_t cfa)
     return walk->stacks.own.high - cfa;
 }
 
+static inline void put_shape(struct seep_shape *set, const struct seep_shape *shape)
+{
+    set[1] = set[0];
+    set[0] = *shape;
+}
+
+static inline uint32_t shape_hash_of(uintptr_t depth, uintptr_t ra, uint32_t context)
+{
+    uintptr_t key = ((depth >> 4) ^ (ra * 5)) * 9 + context;
+    return (uint32_t)(key ^ key >> 10);
+}
+
 static inline struct seep_shape *shape_set(const struct seep_walk *walk,
                                            const struct seep_regs *regs)
 {
-    uintptr_t key = ((depth_of(walk, regs->cfa) >> 4) ^ (regs->ra * 5)) * 9 + walk->context;
-    return (struct seep_shape *)walk->shapes[(key ^ key >> 10) % SEEP_SHAPE_SETS];
+    uint32_t hash = shape_hash_of(depth_of(walk, regs->cfa), regs->ra, walk->context);
+    return walk->shapes[hash & walk->shape_mask];
+}
+
+bool seep_walk_init(struct seep_walk *walk)
+{
+    walk->shapes = seep_os_pages(SEEP_MIN_SHAPE_SETS * sizeof(*walk->shapes));
+    walk->shape_mask = SEEP_MIN_SHAPE_SETS - 1;
+    return walk->shapes != NULL;
+}
+
+/* The larger table is there before its size: a child may be forked in between, by another thread,
+ * and its threads go on with both. */
+void seep_walk_grow(struct seep_walk *walk)
+{
+    const size_t n = walk->shape_mask + 1;
+    struct seep_shape(*old)[SEEP_SHAPE_WAYS] = walk->shapes, (*fresh)[SEEP_SHAPE_WAYS];
+    if (n >= SEEP_MAX_SHAPE_SETS || !(fresh = seep_os_table(2 * n * sizeof(*fresh))))
+        return;
+    __atomic_store_n(&walk->shapes, fresh, __ATOMIC_RELEASE);
+    __atomic_store_n(&walk->shape_mask, (uint32_t)(2 * n - 1), __ATOMIC_RELEASE);
+    for (size_t i = 0; i < n; i++)
+        for (unsigned way = SEEP_SHAPE_WAYS; way-- > 0;) {
+            const struct seep_shape *shape = &old[i][way];
+            if (shape->ra) {
+                uint32_t hash = shape_hash_of(shape->depth, shape->ra, shape->context);
+                put_shape(fresh[hash & walk->shape_mask], shape);
+            }
+        }
+    seep_os_unmap(old, n * sizeof(*old));
 }
 
 static intptr_t far_step(const int8_t *bytes)
@@ -127,8 +170,8 @@ static inline uint64_t shape_finish(const struct seep_shape *shape, uint64_t wor
 #define READS_STACK __attribute__((no_sanitize("address")))
 
 /* Sums from the first far step on: usually the last few frames, because main() has large ones. */
-static READS_STACK __attribute__((noinline)) uint64_t far_words(const struct seep_shape *shape,
-                                                                const uintptr_t *word)
+static SEEP_EACH_EVENT READS_STACK __attribute__((noinline)) uint64_t
+far_words(const struct seep_shape *shape, const uintptr_t *word)
 {
     uint64_t sum = 0;
     for (unsigned i = shape->first_far, key; i < shape->n; i++) {
@@ -144,8 +187,8 @@ static READS_STACK __attribute__((noinline)) uint64_t far_words(const struct see
     return sum;
 }
 
-static inline READS_STACK uint64_t shape_hash(const struct seep_shape *shape,
-                                              const struct seep_regs *regs)
+static inline SEEP_EACH_EVENT READS_STACK uint64_t shape_hash(const struct seep_shape *shape,
+                                                              const struct seep_regs *regs)
 {
     const uintptr_t *word = (const uintptr_t *)regs->cfa - 1;
     const int8_t *step = shape->steps;
@@ -213,8 +256,8 @@ static __attribute__((noinline)) bool guess_long(const struct seep_walk *walk,
     return true;
 }
 
-bool seep_walk_guess(const struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
-                     unsigned guess, uint64_t *hash)
+SEEP_EACH_EVENT bool seep_walk_guess(const struct seep_walk *walk, const struct seep_regs *regs,
+                                     bool stop_at_eval, unsigned guess, uint64_t *hash)
 {
     const struct seep_shape *shape = shape_set(walk, regs) + guess % SEEP_SHAPE_WAYS;
     if (!fits(walk, shape, regs, stop_at_eval))
@@ -362,10 +405,8 @@ static void end_shape(struct seep_walk *walk, struct trail *trail)
     uint64_t hash = shape_finish(made, trail->words, trail->regs.rbp);
     trail->hash = trail->first ? hash : hash_on(trail->hash, hash);
     trail->first = false;
-    if (memcmp(&set[0], made, bytes) == 0)
-        return;
-    set[1] = set[0];
-    set[0] = *made;
+    if (memcmp(&set[0], made, bytes) != 0)
+        put_shape(set, made);
 }
 
 /* Called when little room is left: ends the shape before the frame at `at`, if it can end there,
@@ -414,7 +455,8 @@ unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, 
                           .rbp = regs->rbp,
                           .low = regs->cfa - 16,
                           .high = high - 8};
-    struct trail trail = {.shape = &walk->made, .first = true, .whole = true};
+    struct seep_shape made = {0};
+    struct trail trail = {.shape = &made, .first = true, .whole = true};
     begin_shape(walk, &trail, &at, stop_at_eval);
     unsigned n = 0;
     while (n < capacity) {
@@ -436,7 +478,7 @@ unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, 
             if (!step_over_signal(&at, &walk->stacks))
                 break;
         } else {
-            if (__builtin_expect(walk->made.n > SEEP_MAX_SHAPE - ROOM, 0))
+            if (__builtin_expect(made.n > SEEP_MAX_SHAPE - ROOM, 0))
                 next_shape(walk, &trail, &at);
             if (!step(&at, rule, &trail))
                 break;

@@ -37,7 +37,8 @@ struct seep_regs {
  * and the next begins there as if that frame had called a hook. */
 enum {
     SEEP_MAX_SHAPE = 88,
-    SEEP_SHAPE_SETS = 2048,
+    SEEP_MIN_SHAPE_SETS = 2048,
+    SEEP_MAX_SHAPE_SETS = 32 * 1024, /* 8 MiB */
     SEEP_SHAPE_WAYS = 2,
     SEEP_SHAPE_FAR = INT8_MIN, /* three bytes follow, least first: for larger frames */
     SEEP_WALK_GUESSES = 4,
@@ -66,9 +67,15 @@ struct seep_walk {
     struct seep_stacks stacks;
     uint32_t
         context; /* by the caller: selects, among the shapes seen at one place, the one to expect */
-    struct seep_shape made;                                     /* the one being made */
-    struct seep_shape shapes[SEEP_SHAPE_SETS][SEEP_SHAPE_WAYS]; /* latest first in each set */
+    uint32_t shape_mask;                          /* sets − 1 */
+    struct seep_shape (*shapes)[SEEP_SHAPE_WAYS]; /* latest first in each set */
 };
+
+/* Gets the table of shapes of a walk that is all zero. False: no memory. */
+bool seep_walk_init(struct seep_walk *walk);
+
+/* Doubles that table, unless it is as large as it may be or there is no memory. */
+void seep_walk_grow(struct seep_walk *walk);
 
 /* A hash that identifies this stack, from the words of shapes that were seen here. Guess 0 takes
  * the latest; 1 the one before for the first shape; 2 and 3 the same, with the one before for all
@@ -87,6 +94,10 @@ unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, 
 enum { SEEP_HASH_KEYS = 1024 };
 extern uint64_t seep_hash_keys[SEEP_HASH_KEYS];
 void seep_walk_start(void);
+
+/* Set before the start where the program is no helper: its tables get their memory at once. Even a
+ * Python that does nothing uses all their pages. */
+extern bool seep_walk_many;
 
 static inline uint64_t seep_hash_finish(uint64_t sum)
 {

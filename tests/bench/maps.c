@@ -1,7 +1,7 @@
 /* What mapping costs a program that has many maps: a page is unmapped and mapped again, with and
  * without the shim, alternately.
  *   maps              the table
- *   maps live LIVE    beside that many maps; prints ns per pair */
+ *   maps live LIVE    beside that many maps; prints ns per pair: wall, CPU */
 #include <sys/mman.h>
 
 #include "tests/bench/side_by_side.h"
@@ -30,7 +30,7 @@ static int run_live(int n)
         perror("maps");
         return 1;
     }
-    double start = now_ns();
+    struct times start = now_ns();
     for (int i = 0; i < PAIRS; i++) {
         int k = n ? (int)((unsigned)i * 7919u % (unsigned)n) : 0;
         int protection = k % 2 ? PROT_READ : PROT_READ | PROT_WRITE;
@@ -38,19 +38,21 @@ static int run_live(int n)
             munmap(pages[k], PAGE);
         pages[k] = mmap(pages[k], PAGE, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     }
-    printf("%.1f\n", (now_ns() - start) / PAIRS);
+    print_since(start, PAIRS, 1);
     return 0;
 }
 
 static int print_table(const char *self, const char *shim)
 {
     static const char *const counts[] = {"1", "1000", "60000"};
-    printf("munmap+mmap of a page, ns a pair\n%8s %10s %10s %10s\n", "maps", "plain", "seep",
-           "ratio");
+    printf("munmap+mmap of a page, ns a pair\n%8s %10s %10s %7s %10s %10s %7s\n", "maps", "plain",
+           "seep", "ratio", "plain CPU", "seep CPU", "ratio");
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        double plain, profiled;
+        struct times plain, profiled;
         compare(self, shim, "live", counts[i], &plain, &profiled);
-        printf("%8s %10.1f %10.1f %10.2f\n", counts[i], plain, profiled, profiled / plain);
+        printf("%8s %10.1f %10.1f %7.2f %10.1f %10.1f %7.2f\n", counts[i], plain.wall,
+               profiled.wall, profiled.wall / plain.wall, plain.cpu, profiled.cpu,
+               profiled.cpu / plain.cpu);
     }
     return 0;
 }

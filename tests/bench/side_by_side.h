@@ -11,11 +11,31 @@
 
 enum { ROUNDS = 5 };
 
-static inline double now_ns(void)
+/* What a run measures: other work on the machine moves the clock's time, and less the process's
+ * own.
+ */
+struct times {
+    double wall, cpu;
+};
+
+static inline double clock_now_ns(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static inline struct times now_ns(void)
+{
+    return (struct times){clock_now_ns(CLOCK_MONOTONIC), clock_now_ns(CLOCK_PROCESS_CPUTIME_ID)};
+}
+
+/* Prints what run_self() reads: ns since `start`, for each of `n` that `threads` did side by side.
+ */
+static inline void print_since(struct times start, double n, int threads)
+{
+    struct times now = now_ns();
+    printf("%.1f %.1f\n", (now.wall - start.wall) / n, (now.cpu - start.cpu) / n / threads);
 }
 
 /* This program, and the shim that was built with it. */
@@ -38,12 +58,12 @@ static inline int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Runs this program with the shim or without, and reads the number that it prints. */
-static inline double run_self(const char *self, const char *shim, const char *mode,
-                              const char *argument)
+/* Runs this program with the shim or without, and reads the two numbers that it prints. */
+static inline struct times run_self(const char *self, const char *shim, const char *mode,
+                                    const char *argument)
 {
     char command[4096], dir[] = "/tmp/seep-bench-XXXXXX";
-    double value = -1;
+    struct times value = {-1, -1};
     if (!mkdtemp(dir))
         return value;
     snprintf(command, sizeof(command), "%s%s%s%s '%s' %s %s; rm -rf %s", shim ? "SEEP_OUT=" : "",
@@ -52,24 +72,34 @@ static inline double run_self(const char *self, const char *shim, const char *mo
     FILE *pipe = popen(command, "r");
     if (!pipe)
         return value;
-    if (fscanf(pipe, "%lf", &value) != 1)
-        value = -1;
+    if (fscanf(pipe, "%lf %lf", &value.wall, &value.cpu) != 2)
+        value = (struct times){-1, -1};
     pclose(pipe);
     return value;
 }
 
-static inline void compare(const char *self, const char *shim, const char *mode,
-                           const char *argument, double *plain, double *profiled)
+static inline struct times median(const struct times of[ROUNDS])
 {
-    double a[ROUNDS], b[ROUNDS];
+    double wall[ROUNDS], cpu[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        wall[i] = of[i].wall;
+        cpu[i] = of[i].cpu;
+    }
+    qsort(wall, ROUNDS, sizeof(wall[0]), by_value);
+    qsort(cpu, ROUNDS, sizeof(cpu[0]), by_value);
+    return (struct times){wall[ROUNDS / 2], cpu[ROUNDS / 2]};
+}
+
+static inline void compare(const char *self, const char *shim, const char *mode,
+                           const char *argument, struct times *plain, struct times *profiled)
+{
+    struct times a[ROUNDS], b[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) {
         a[i] = run_self(self, NULL, mode, argument);
         b[i] = run_self(self, shim, mode, argument);
     }
-    qsort(a, ROUNDS, sizeof(a[0]), by_value);
-    qsort(b, ROUNDS, sizeof(b[0]), by_value);
-    *plain = a[ROUNDS / 2];
-    *profiled = b[ROUNDS / 2];
+    *plain = median(a);
+    *profiled = median(b);
 }
 
 #endif

@@ -121,6 +121,10 @@ int main(void)
     }
     seep_sites_first_own = SEEP_HEADER_BYTES / 64;
     seep_walk_start();
+    if (!seep_walk_init(&walk)) {
+        fprintf(stderr, "seep-bench: no memory\n");
+        return 1;
+    }
     printf("%-44s %9s\n", "stage", "ns");
     descend(DEEP);
     descend(DEPTH);

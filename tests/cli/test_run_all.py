@@ -74,6 +74,23 @@ class Counting(SeepCase):
         said = b"skipped: other: no such thing here\n66%: Checks: 3, Failures: 1, Errors: 0\n"
         self.assertEqual(load().count_check(said, 1), (1, 1, 1, "no such thing here"))
 
+    def test_its_end_says_again_what_failed(self):
+        """A log may be kept by its end alone."""
+        deep = "    def test_deep(self):\n        self.fail('much to say' + 40 * '\\n-' + '\\nat the bottom')\n"
+        late = "    def test_late(self):\n        self.assertEqual(1, 2, 'was late')\n"
+        with open(self.path("suite.py"), "w") as f:
+            f.write(CASE % (PASSING + deep + late))
+        done = self.command([sys.executable, "-B", "-m", "unittest", "-v", "suite"], cwd=self.dir)
+        run_all = load()
+        told = run_all.failures(done.stdout + done.stderr)
+        self.assertRegex(told[0], r"^FAIL: test_deep \(suite\.Some")
+        self.assertRegex(told[run_all.FAILURE_LINES], r"^FAIL: test_late \(suite\.Some")
+        self.assertEqual([told[run_all.FAILURE_LINES - 1], told[-1]],
+                         ["at the bottom", "AssertionError: 1 != 2 : was late"])
+        self.assertEqual(run_all.failures(b"a\n50%: Checks: 2, Failures: 1, Errors: 0\nx.c:3:F:c:t:0: n == 3\n"),
+                         ["x.c:3:F:c:t:0: n == 3"])
+        self.assertEqual(run_all.failures(b"one\ntwo\n"), ["one", "two"], "a script, or a suite that did not begin")
+
     def test_suites_do_not_ignore_what_nohup_ignores(self):
         ignored = signal.SIGHUP, signal.SIGINT, signal.SIGQUIT
         suite = self.path("suite.sh")

@@ -28,6 +28,7 @@ if mpi.MPI_Init(None, None) or mpi.MPI_Finalize():
     raise SystemExit(9)
 print("ran")
 """
+ATTEMPTS = 5
 SHELL_RANK = "[ $PMIX_RANK$PMI_RANK = %d ]"
 
 
@@ -148,9 +149,14 @@ class MergeCase:
     def test_a_seep_mpi_of_another_mpi_is_told_and_the_job_is_as_it_was(self):
         folder = self.path("other")
         os.mkdir(folder)
-        done = self.leaks(2, seep=beside(folder, self.other), options=["-q"])
-        self.assert_ran(done, "ran\n" * 2)
-        self.assertEqual(done.err.count("MPI_Init() finds one rank: this seep-mpi is of another MPI than the launcher"), 2)
+        seep = beside(folder, self.other)
+        for _ in range(ATTEMPTS):
+            done = self.leaks(2, seep=seep, options=["-q"])
+            self.assert_ran(done, "ran\n" * 2)
+            if "orte_session_dir failed" not in done.err:  # two ranks of Open MPI that made its folder at once
+                break
+        self.assertEqual(done.err.count("MPI_Init() finds one rank: this seep-mpi is of another MPI than the launcher"), 2,
+                         done.err)
         self.assertFalse(os.path.exists(self.path("run", "job.digest")))
 
 

@@ -12,7 +12,6 @@ ALLOWED = {
     "work on memory that is handed to them, and nothing else":
         "memchr memcmp memcpy memmove memrchr memset strcat strchr strcmp strcpy strcspn strlen strncmp strncpy strnlen"
         " strrchr strspn strstr",
-    "read numbers of options, as the program starts, before any locale is set": "strtod",
     "say where errno and the thread's own descriptor lie": "__errno_location pthread_self",
     "keep a word of each thread: the first 32 keys lie in its descriptor; Python's is only read":
         "pthread_key_create pthread_setspecific pthread_getspecific",

@@ -87,6 +87,9 @@ class ErrnoAndSignals(Alike):
     def test_errno_is_kept(self):
         self.subject_ok("errno")
 
+    def test_a_thread_s_first_call_needs_no_memory(self):
+        self.subject_ok("first-call")
+
     def test_an_allocation_that_fails_before_seep_has_started_says_so(self):
         library = compile_c(self, SOURCES / "lib/before_start.c", self.path("libbefore.so"), "-shared", "-fPIC",
                             "-Wl,-z,initfirst")

@@ -318,6 +318,24 @@ TEST(a_short_job_has_copies_in_reserve)
     ck_assert_mem_eq(at, ((uint32_t[]){10, 20, 40, 80, 160}), 5 * sizeof(*at));
 }
 
+/* Each is read at once, in vain if a better one follows. */
+TEST(copies_in_reserve_before_the_first_that_is_read_are_a_second_apart)
+{
+    uint32_t at[8], n = 0;
+    begin(NULL);
+    for (uint32_t step = 1; step <= 200; step++) {
+        struct seep_snapshot_moment now = at_step(step);
+        now.by_loop = true; /* whose first copy is read after two seconds */
+        now.age_ns = 9 * 1000 * MS + step * 10 * MS;
+        if (seep_snapshot_policy_ask(&policy, &now) == SEEP_SNAPSHOT_RESERVE && n < N(at)) {
+            seep_snapshot_policy_reserved(&policy, &now, MS);
+            at[n++] = step;
+        }
+    }
+    ck_assert_uint_eq(n, 2);
+    ck_assert_mem_eq(at, ((uint32_t[]){6, 106}), 2 * sizeof(*at));
+}
+
 /* Ten of a loop a second: for two of these it may be what comes before the training. */
 TEST(of_a_loop_that_has_just_been_found_none_is_read)
 {
@@ -349,6 +367,21 @@ TEST(while_modules_are_imported_there_is_no_reserve)
     ck_assert_int_eq(seep_snapshot_policy_ask(&policy, &now), SEEP_SNAPSHOT_NOT_DUE);
     now.importing = false;
     ck_assert_int_eq(seep_snapshot_policy_ask(&policy, &now), SEEP_SNAPSHOT_RESERVE);
+}
+
+/* "import torch" takes a second or two, and is no script of seconds. */
+TEST(slices_of_time_count_from_the_end_of_imports)
+{
+    begin(NULL);
+    for (uint32_t slice = 1; slice <= 26; slice++) {
+        struct seep_snapshot_moment now = at_step(slice);
+        now.by_step = false;
+        now.importing = slice <= 16;
+        ck_assert_int_eq(seep_snapshot_policy_ask(&policy, &now),
+                         slice == 26 ? SEEP_SNAPSHOT_RESERVE : SEEP_SNAPSHOT_NOT_DUE);
+        ck_assert_int_eq(seep_snapshot_policy_ask_last(&policy, &now),
+                         slice == 26 ? SEEP_SNAPSHOT_DUE : SEEP_SNAPSHOT_NOT_DUE);
+    }
 }
 
 /* As a function returns, what its variables held goes piece by piece: a copy would find the rest

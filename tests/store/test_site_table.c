@@ -195,7 +195,7 @@ TEST(blocks_freed_by_another_thread_are_counted_apart)
 static void open_small_profile(void)
 {
     teardown();
-    seep_arena.base = NULL;
+    seep_arena_base = NULL;
     open_profile(SEEP_HEADER_BYTES + 16 * SEEP_CHUNK_BYTES);
 }
 
@@ -305,7 +305,7 @@ TEST(a_full_profile_counts_on)
         if (seep_arena.header->chunk_types[chunk] != SEEP_CHUNK_SITES)
             continue;
         const struct seep_site *site =
-            (void *)(seep_arena.base + SEEP_HEADER_BYTES + (uint64_t)chunk * SEEP_CHUNK_BYTES);
+            (void *)(seep_arena_base + SEEP_HEADER_BYTES + (uint64_t)chunk * SEEP_CHUNK_BYTES);
         for (unsigned i = 0; i < SEEP_CHUNK_BYTES / sizeof(*site); i++)
             counted += site[i].allocations;
     }
@@ -326,7 +326,7 @@ static uint32_t n_that_fit(uint32_t from)
 TEST(half_of_the_room_is_kept_for_what_comes_after_the_first_step)
 {
     seep_arena_leave();
-    seep_arena.base = NULL;
+    seep_arena_base = NULL;
     open_profile(16 << 20);
     uint32_t first = n_that_fit(0);
     ck_assert(!seep_arena.full);

@@ -8,6 +8,7 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -56,6 +57,36 @@ static void section_errno(void)
     MUST(munmap((void *)1, 4096) == -1 && errno == EINVAL);
     errno = 0;
     MUST(mremap((void *)4096, 4096, 8192, 0) == MAP_FAILED && errno == EFAULT);
+}
+
+/* ---- threads of which nothing is recorded ---- */
+
+static void *waits_first(void *arg)
+{
+    (void)arg;
+    MUST(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+    return NULL;
+}
+
+/* Nothing that posix_spawn() does here takes memory in this process. */
+static void *spawns_first(void *arg)
+{
+    static char *argv[] = {"true", NULL};
+    pid_t pid;
+    int status;
+    MUST(posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ) == 0);
+    MUST(waitpid(pid, &status, 0) == pid && status == 0);
+    return arg;
+}
+
+static void section_first_call(void)
+{
+    pthread_t t;
+    free(malloc(100));
+    for (int i = 0; i < 20; i++) {
+        MUST(pthread_create(&t, NULL, i % 2 ? spawns_first : waits_first, NULL) == 0);
+        pthread_join(t, NULL);
+    }
 }
 
 /* ---- stacks that are not of the usual make ---- */
@@ -345,6 +376,7 @@ int main(int argc, char **argv)
 {
     static const struct section sections[] = {
         {"errno", section_errno},
+        {"first-call", section_first_call},
         {"small-stack", section_small_stack},
         {"deep", section_deep},
         {"coroutines", section_coroutines},

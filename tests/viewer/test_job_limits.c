@@ -121,6 +121,7 @@ TEST(kills_for_lack_of_memory_are_those_of_the_own_group, .to = N(kills))
     limit("/job", kills[_i].file, kills[_i].text);
     seep_limits_add_cgroup(&limits, kills[_i].version, mount, "/", "/job");
     ck_assert_uint_eq(limits.oom_kills, kills[_i].kills);
+    ck_assert_uint_eq(seep_limits_oom_kills(&limits), kills[_i].kills);
 }
 
 TEST(the_tightest_of_cgroup_and_machine_is_named)

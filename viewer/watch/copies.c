@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,8 @@ enum {
     STUCK_MS = 2000,        /* then a slot is freed whose process and copy are dead */
     LAST_MS = 60 * 1000,    /* to wait for readers when the job ends, */
     TELL_MS = 200,          /* with a message after this */
-    RESERVE_MS = 30 * 1000, /* a reserve is evaluated after this, if no newer copy is */
+    RESERVE_MS = 30 * 1000, /* a reserve is evaluated after this, if no newer copy is, */
+    FOLLOW_MS = 500,        /* and one that follows a reading so long after it */
 };
 
 static uint64_t now_ns(void)
@@ -88,8 +90,12 @@ static pid_t start_reader(struct seep_copies *h, bool in_reserve)
     if (pid == 0) {
         if (wish[1] >= 0)
             close(wish[1]);
-        const struct seep_copy_readings readings = {h->folder, h->roles, h->keys, h->worker != 0,
-                                                    memory};
+        const struct seep_copy_readings readings = {.folder = h->folder,
+                                                    .roles = h->roles,
+                                                    .keys = h->keys,
+                                                    .beside = h->worker != 0,
+                                                    .hurries = h->hurries,
+                                                    .memory = memory};
         seep_copy_reader_be(&readings, launcher, wish[0]);
     }
     if (memory >= 0)
@@ -148,7 +154,7 @@ static void drop_reserve(struct seep_copies *h)
 /* The reserve is wanted: its reader becomes the worker. */
 static void use_reserve(struct seep_copies *h)
 {
-    const char word = SEEP_COPY_WANTED;
+    const char word = h->hurries ? SEEP_COPY_WANTED_SOON : SEEP_COPY_WANTED;
 
     if (!h->reserve || h->worker)
         return;
@@ -189,13 +195,26 @@ static void start_reading(struct seep_copies *h)
     }
 }
 
-/* A reserve that followed the reading of an older copy is not due: the job itself makes the next
- * copy when costs allow. */
+/* A reserve that followed a reading is subject to the limit on what all readings may cost. */
+static bool is_reserve_wanted(const struct seep_copies *h)
+{
+    const struct seep_job *job = h->folder->job;
+    const uint64_t now = now_ns();
+
+    return !h->reserve_follows || h->reserve_is_next ||
+           seep_snapshot_may_be_read(job->snapshots.cpu_ns, job->snapshots.n_read,
+                                     now > job->started_ns ? now - job->started_ns : 0);
+}
+
+/* After the reading of an older copy the job itself makes the next one at once, if it can afford
+ * the stop. If not, somebody would have to wait at the end for the one in reserve. */
 static bool is_reserve_due(const struct seep_copies *h)
 {
+    const uint64_t since = h->reserve_follows ? h->worker_left_ns : h->reserve_ns;
+    const uint64_t least = h->reserve_follows ? FOLLOW_MS : RESERVE_MS;
+
     return h->reserve &&
-           (h->reserve_is_next ||
-            (!h->reserve_follows && now_ns() - h->reserve_ns > RESERVE_MS * NS_PER_MS));
+           (h->reserve_is_next || (now_ns() - since > least * NS_PER_MS && is_reserve_wanted(h)));
 }
 
 /* ---- the launcher ---------------------------------------------------------------------------- */
@@ -265,6 +284,7 @@ bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const stru
         h->reserve_is_next = false;
     } else {
         h->worker = 0;
+        h->worker_left_ns = now_ns();
         if (!WIFEXITED(status) || WEXITSTATUS(status) != SEEP_COPY_READ)
             h->reserve_follows = false; /* the reserve stands in for this one */
         else if (!h->reserve_is_next && !h->reserve_follows)
@@ -320,6 +340,16 @@ static void sleep_a_little(struct last_wait *w)
         w->end_ns = 0;
 }
 
+/* The job needs the CPUs no more, and the user waits. Where that is not permitted, the reader still
+ * has what others leave it. */
+static void bring_forward(pid_t reader)
+{
+    const struct sched_param plain = {0};
+
+    if (!sched_setscheduler(reader, SCHED_OTHER, &plain))
+        (void)setpriority(PRIO_PROCESS, (id_t)reader, 0);
+}
+
 /* Reaps the reader once it ends. */
 static void wait_for_reader(struct seep_copies *h, struct last_wait *w)
 {
@@ -335,6 +365,7 @@ static void wait_for_reader(struct seep_copies *h, struct last_wait *w)
         else if (now_ns() > w->end_ns)
             kill(h->worker, SIGKILL);
         if (h->worker) {
+            bring_forward(h->worker);
             tell(h, w);
             sleep_a_little(w);
         }
@@ -353,17 +384,6 @@ static bool copy_waits(const struct seep_copies *h, struct last_wait *w)
            now_ns() < w->end_ns;
 }
 
-/* A reserve that followed a reading is subject to the limit on what all readings may cost. */
-static bool is_reserve_wanted(const struct seep_copies *h)
-{
-    const struct seep_job *job = h->folder->job;
-    const uint64_t now = now_ns();
-
-    return !h->reserve_follows || h->reserve_is_next ||
-           seep_snapshot_may_be_read(job->snapshots.cpu_ns, job->snapshots.n_read,
-                                     now > job->started_ns ? now - job->started_ns : 0);
-}
-
 void seep_copies_close(struct seep_copies *h)
 {
     struct last_wait w = {.begun_ns = now_ns()};
@@ -371,6 +391,7 @@ void seep_copies_close(struct seep_copies *h)
     if (!h->folder)
         return;
     w.end_ns = w.begun_ns + LAST_MS * NS_PER_MS;
+    h->hurries = true;
     wait_for_reader(h, &w);
     if (copy_waits(h, &w))
         start_worker(h);

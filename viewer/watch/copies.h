@@ -18,6 +18,8 @@ struct seep_copies {
     const struct seep_job_folder *folder; /* NULL: copies are not read */
     bool keys;                            /* texts of dict keys are shown */
     const char *roles;                    /* NULL: the shipped rules */
+    bool hurries;                         /* looks are waited for: the job listed them, or it has
+                                           * ended */
     bool tells;                           /* tell on stderr, a terminal, what seep waits for at the
                                            * end */
     pid_t worker;                         /* the process that reads a copy; 0: none */
@@ -26,8 +28,9 @@ struct seep_copies {
     bool reserve_follows; /* that copy is later than the one that the worker reads, or has read */
     int wish;             /* pipe that tells the reserve that it is wanted, */
     uint64_t reserve_ns;  /* and since when there is a reserve */
-    pid_t latest;         /* the reader that started last, until it has let go of its copy */
-    uint32_t copy;        /* that is read, or was read last */
+    uint64_t worker_left_ns; /* when the last worker was done */
+    pid_t latest;            /* the reader that started last, until it has let go of its copy */
+    uint32_t copy;           /* that is read, or was read last */
     struct seep_copy_of read_last, worker_reads, reserve_has;
     uint64_t taken_ns; /* when that copy was made; this identifies it */
     uint32_t state;    /* of the slot, when last checked, */

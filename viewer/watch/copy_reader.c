@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,9 +24,11 @@
 #define FAULT_NS  UINT64_C(700) /* per page that the job writes while a copy exists: measured */
 
 enum {
-    READER_SECONDS = 120, /* then the reading is given up */
+    READER_SECONDS = 120, /* then the reading is given up; and of CPU time, the evaluation */
     ROOM_SHARE = 2,       /* a reader may take 1/n of the memory that is left */
-    BEHIND = 5,           /* nice value while it evaluates: a quarter of a contended CPU */
+    ASIDE = 10,           /* nice value while it reads beside the job: a tenth of a contended CPU */
+    BEHIND = 5,           /* while it evaluates in a hurry: a quarter, */
+    LAST = 19,            /* and else */
 };
 
 static uint64_t now_ns(void)
@@ -107,6 +110,7 @@ struct job_reading {
     const bool in_place;
     const bool beside; /* another reader is at work on an older copy */
     int wish; /* pipe on which the launcher says that the reserve is wanted; −1: it is, at once */
+    bool hurries;  /* somebody waits for what is found */
     bool too_late; /* the process no longer waits, and has said so itself */
     struct seep_examine_request request;
 };
@@ -131,15 +135,54 @@ static uint64_t minor_faults(uint32_t pid)
 
 /* A reserve is kept until the launcher says that it is wanted; anything else, or a closed pipe,
  * discards it. */
-static bool is_wanted(int wish)
+static bool is_wanted(struct job_reading *reading)
 {
     char word = 0;
 
-    alarm(0);
-    while (read(wish, &word, 1) < 0 && errno == EINTR) {
+    while (read(reading->wish, &word, 1) < 0 && errno == EINTR) {
     }
-    alarm(READER_SECONDS);
-    return word == SEEP_COPY_WANTED;
+    reading->hurries = reading->hurries || word == SEEP_COPY_WANTED_SOON;
+    return word == SEEP_COPY_WANTED || word == SEEP_COPY_WANTED_SOON;
+}
+
+/* Nothing of the job waits any more for what has been read: the evaluation has the time that no
+ * other process wants, however long that lasts. With SCHED_IDLE the kernel also lets it read files
+ * last. Once the job has ended, the launcher brings the evaluation forward: where that is not
+ * permitted, it must not depend on what other processes leave. */
+static void step_aside(const struct job_reading *reading)
+{
+    const struct sched_param idle = {0};
+
+    (void)setpriority(PRIO_PROCESS, 0, reading->hurries ? BEHIND : LAST);
+    if (reading->hurries || setpriority(PRIO_PROCESS, 0, 0))
+        return;
+    (void)setpriority(PRIO_PROCESS, 0, LAST);
+    (void)sched_setscheduler(0, SCHED_IDLE, &idle);
+}
+
+/* Whether there is a CPU for each task that wants one, besides this one: now, and in the last
+ * minute. */
+static bool is_calm(void)
+{
+    const long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    double load = 0;
+    unsigned long running = 0;
+    FILE *file = fopen("/proc/loadavg", "re");
+    bool known = file && fscanf(file, "%lf %*f %*f %lu/", &load, &running) == 2;
+
+    if (file)
+        fclose(file);
+    return known && n_cpus > 0 && running <= (unsigned long)n_cpus + 1 &&
+           load < (double)n_cpus + 0.5;
+}
+
+/* Where the job's threads have a CPU each and wait for each other by spinning, as OpenMP's do, one
+ * that shares its CPU with a reader holds up all: a step of 17 ms took 170. Not on a machine that
+ * is busy with other things, where the copy would live too long. */
+static void make_room(const struct job_reading *reading)
+{
+    if (!reading->in_place && !reading->hurries && is_calm())
+        (void)setpriority(PRIO_PROCESS, 0, ASIDE);
 }
 
 /* How long the process was held up: the stop, and the page faults of its writes while the copy
@@ -175,12 +218,13 @@ static bool has_been_read(void *reading_given, bool whole)
         reading->too_late = true;
         return false;
     }
-    setpriority(PRIO_PROCESS, 0, BEHIND); /* nothing waits any more */
-    if (reading->wish < 0)
-        return true;
-    if (!reading->beside)
+    alarm(0);
+    if (reading->wish >= 0 && !reading->beside)
         let_others_in(reading);
-    return whole && is_wanted(reading->wish);
+    if (reading->wish >= 0 && !(whole && is_wanted(reading)))
+        return false;
+    step_aside(reading);
+    return true;
 }
 
 /* Every field of the slot is written by the job, so untrusted, and is read once. */
@@ -201,6 +245,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
         .in_place = !now.faults,
         .beside = h->beside,
         .wish = wish,
+        .hurries = h->hurries || now.source != SEEP_SNAPSHOT_BY_STEP,
         .request = {.folder = h->folder->path,
                     .roles_file = h->roles,
                     .keys = h->keys,
@@ -215,6 +260,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
                     .release = has_been_read,
                     .arg = &reading},
     };
+    make_room(&reading);
     int rc = seep_examine(&reading.request, &found, &document, &err);
     if (reading.too_late)
         return SEEP_COPY_NOT_WANTED;
@@ -243,6 +289,14 @@ static void be_first_to_go(void)
     setrlimit(RLIMIT_CORE, &no_core);
 }
 
+static void limit_time(void)
+{
+    const struct rlimit cpu = {READER_SECONDS, READER_SECONDS};
+
+    setrlimit(RLIMIT_CPU, &cpu);
+    alarm(READER_SECONDS);
+}
+
 _Noreturn void seep_copy_reader_be(const struct seep_copy_readings *h, pid_t launcher, int wish)
 {
     sigset_t none;
@@ -251,7 +305,7 @@ _Noreturn void seep_copy_reader_be(const struct seep_copy_readings *h, pid_t lau
     if (getppid() != launcher)
         _exit(SEEP_COPY_NOT_READ);
     signal(SIGALRM, SIG_DFL); /* seep may have been started with SIGALRM ignored */
-    alarm(READER_SECONDS);
+    limit_time();
     sigemptyset(&none);
     sigaddset(&none, SIGALRM);
     sigprocmask(SIG_UNBLOCK, &none, NULL);

@@ -16,6 +16,7 @@ enum {
     SEEP_COPY_BARRED = 2,
     SEEP_COPY_NOT_WANTED = 3,
     SEEP_COPY_WANTED = 'w',
+    SEEP_COPY_WANTED_SOON = 's', /* it hurries, see below */
 };
 
 struct seep_copy_readings {
@@ -23,6 +24,8 @@ struct seep_copy_readings {
     const char *roles; /* NULL: the shipped rules */
     bool keys;         /* texts of dict keys are shown */
     bool beside;       /* another reader is at work on an older copy */
+    bool hurries;      /* somebody waits for what is found: else it takes only time that no other
+                        * process wants */
     int memory;        /* file of the copy's memory; −1: could not be opened */
 };
 

@@ -11,6 +11,7 @@ enum {
     HEAD =
         16
         << 10, /* bytes of a large block that are copied in any case: an object, the first items */
+    RAW_LEAST = 64 << 10, /* a smaller block is kept with all its pages */
     SAMPLES = 128, /* words of a large block that are checked: if none looks like an address, it is
                       not a table of addresses. Hash tables are mostly empty, and words of pictures
                       are not addresses */
@@ -25,7 +26,18 @@ struct taking {
     struct seep_memory_range *ranges; /* what is taken */
     size_t n_ranges, range_capacity;
     uint64_t lowest, highest; /* where blocks lie */
+    struct seep_memory_range
+        *insides; /* pages of large blocks behind their beginning, by address */
+    size_t n_insides, inside_capacity;
+    uint64_t *mapped; /* [MAPPED_WORDS] a bit for each region of the address space in which anything
+                       * lies */
+    struct seep_memory_range *unmapped; /* blocks that lie in no map, by address */
+    size_t n_unmapped, unmapped_capacity;
 };
+
+/* Of an address space of 47 bits. Nearly all regions are empty, so that few numbers and characters
+ * need a search. */
+enum { REGION_BITS = 26, REGIONS = 1 << (47 - REGION_BITS), MAPPED_WORDS = REGIONS / 64 };
 
 static int copy_own(struct taking *t)
 {
@@ -192,9 +204,117 @@ static int find_ranges(struct taking *t)
     return rc;
 }
 
-static size_t gather(void *remote, const struct seep_memory_piece *pieces, size_t n)
+/* ---- which pages of it are kept -------------------------------------------------------------- */
+
+/* Where tensors and pictures may be: in arenas of small objects, texts lie without addresses. */
+static int find_insides(struct taking *t)
 {
-    return ((struct seep_remote *)remote)->gather(remote, pieces, n);
+    const uint64_t page = SEEP_MEMORY_PAGE;
+    int rc = 0;
+
+    for (size_t i = 0; i < t->request->n_all && !rc; i++) {
+        const struct seep_snapshot_block *block = &t->request->blocks[i];
+        const uint64_t least = i < t->request->n_blocks ? RAW_LEAST : LARGE_MAP;
+        if (block->bytes >= least && !(block->bytes >> 46) && !(block->start >> 47))
+            rc = add(&t->insides, &t->n_insides, &t->inside_capacity,
+                     (block->start + page + page - 1) & ~(page - 1),
+                     (block->start + block->bytes) & ~(page - 1));
+    }
+    if (t->n_insides)
+        qsort(t->insides, t->n_insides, sizeof *t->insides, by_start);
+    return rc;
+}
+
+/* Hostile ranges may overlap; `left` bounds how many regions are marked. */
+static void mark_mapped(struct taking *t, uint64_t start, uint64_t end, size_t *left)
+{
+    if (start >> 47 || end <= start)
+        return;
+    const uint64_t last = (end - 1) >> REGION_BITS;
+    for (uint64_t r = start >> REGION_BITS; r <= last && r < REGIONS && *left; r++, --*left)
+        t->mapped[r / 64] |= UINT64_C(1) << r % 64;
+}
+
+/* Memory that a process shares with others is not mapped in its copy, but is among the blocks. */
+static int find_unmapped(struct taking *t, size_t *left)
+{
+    const struct seep_snapshot_block *blocks = t->request->blocks;
+    const struct seep_map *map = NULL;
+    int rc = 0;
+
+    for (size_t i = 0; i < t->request->n_all && !rc; i++) {
+        const uint64_t start = blocks[i].start, end = start + blocks[i].bytes;
+        if (blocks[i].bytes >> 46 || start >> 47)
+            continue;
+        if (!map || start < map->start || end > map->end)
+            map = seep_maps_at(&t->dump->maps, start);
+        if (map && end <= map->end)
+            continue;
+        mark_mapped(t, start, end, left);
+        rc = add(&t->unmapped, &t->n_unmapped, &t->unmapped_capacity, start, end);
+    }
+    if (t->n_unmapped)
+        qsort(t->unmapped, t->n_unmapped, sizeof *t->unmapped, by_start);
+    return rc;
+}
+
+static int find_mapped(struct taking *t)
+{
+    const struct seep_maps *maps = &t->dump->maps;
+    size_t left = 2 * (size_t)REGIONS + maps->n + t->request->n_all;
+
+    t->mapped = calloc(MAPPED_WORDS, sizeof *t->mapped);
+    if (!t->mapped)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < maps->n; i++)
+        mark_mapped(t, maps->list[i].start, maps->list[i].end, &left);
+    return find_unmapped(t, &left);
+}
+
+/* Blocks do not overlap, but for hostile ones. */
+static bool is_in(const struct seep_memory_range *list, size_t n, uint64_t address)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) { /* the first that ends after it */
+        size_t middle = low + (high - low) / 2;
+        if (list[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && list[low].start <= address;
+}
+
+static bool is_mapped(const struct taking *t, uint64_t address)
+{
+    const uint64_t region = address >> REGION_BITS;
+
+    return region < REGIONS && t->mapped[region / 64] >> region % 64 & 1 &&
+           (seep_maps_at(&t->dump->maps, address) || is_in(t->unmapped, t->n_unmapped, address));
+}
+
+/* Nobody looks at the inside of a large block that was asked for but for addresses. */
+static bool keeps(void *taking, uint64_t address, const uint8_t *page)
+{
+    const struct taking *t = taking;
+    bool any = false;
+
+    if (!is_in(t->insides, t->n_insides, address))
+        return true;
+    for (size_t i = 0; i < SEEP_MEMORY_PAGE / sizeof(uint64_t) && !any; i++) {
+        uint64_t word;
+        memcpy(&word, page + i * sizeof word, sizeof word);
+        any = is_mapped(t, word);
+    }
+    return any;
+}
+
+static size_t gather(void *taking, const struct seep_memory_piece *pieces, size_t n)
+{
+    struct seep_remote *remote = ((struct taking *)taking)->remote;
+
+    return remote->gather(remote, pieces, n);
 }
 
 static int find(struct taking *t)
@@ -207,7 +327,11 @@ static int find(struct taking *t)
         rc = copy_own(t);
     if (!rc)
         rc = find_holes(t);
-    return rc ? rc : find_ranges(t);
+    if (!rc)
+        rc = find_ranges(t);
+    if (!rc)
+        rc = find_mapped(t);
+    return rc ? rc : find_insides(t);
 }
 
 int seep_dump_take(struct seep_dump *dump, struct seep_remote *remote,
@@ -219,7 +343,9 @@ int seep_dump_take(struct seep_dump *dump, struct seep_remote *remote,
     seep_memory_init(&dump->memory, NULL, NULL, request->max_bytes);
     const int rc = find(&t);
     if (!rc) {
-        seep_memory_load(&dump->memory, gather, remote, t.ranges, t.n_ranges);
+        dump->memory.dense = !request->recorded;
+        const struct seep_memory_load how = {gather, request->recorded ? keeps : NULL, &t};
+        seep_memory_load(&dump->memory, &how, t.ranges, t.n_ranges);
         dump->memory.full = dump->memory.full || remote->cut;
         /* If pages are missing, the files would give their contents from before they were
          * changed. */
@@ -227,6 +353,9 @@ int seep_dump_take(struct seep_dump *dump, struct seep_remote *remote,
                         &dump->files);
     }
     free(t.holes);
+    free(t.insides);
+    free(t.mapped);
+    free(t.unmapped);
     free(t.ranges);
     return rc;
 }

@@ -22,7 +22,9 @@ struct seep_dump {
 struct seep_dump_request {
     const struct seep_snapshot_block *blocks; /* followed by maps, */
     size_t n_blocks, n_all;                   /* from n_blocks on */
-    const struct seep_snapshot_range *own;    /* seep's own memory, [n_own]; copied */
+    bool recorded; /* the blocks are what the job asked for. Else they may be what an allocator
+                    * places blocks in, with sizes between them */
+    const struct seep_snapshot_range *own; /* seep's own memory, [n_own]; copied */
     size_t n_own;
     uint64_t max_bytes;
 };

@@ -111,6 +111,7 @@ static int read_copy(struct reading *r, struct seep_error *err)
         .blocks = r->blocks,
         .n_blocks = r->head.n_blocks,
         .n_all = r->n_blocks,
+        .recorded = true,
         .own = r->own,
         .n_own = r->n_own,
         .max_bytes = most && most < MOST_BYTES ? most : MOST_BYTES,
@@ -144,9 +145,8 @@ static int ask(struct reading *r, const struct seep_line_groups *g)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < r->n_blocks; i++)
         lines[i] = g->of_block[i] == SEEP_NO_LINE ? 0 : g->of_block[i] + 1;
-    int rc = seep_who_holds(&question, r->who);
-    free(lines);
-    return rc;
+    r->blocks = NULL; /* who_holds has them now */
+    return seep_who_holds(&question, r->who);
 }
 
 static json_t *unknown(void)

@@ -87,7 +87,7 @@ static int find(struct search *s, bool keys)
     int rc = seep_ways_init(&s->ways, s->reach);
 
     if (!rc)
-        rc = seep_dominators_find(&s->dominators, &s->reach->refs, s->reach->heap->nodes);
+        rc = seep_dominators_find(&s->dominators, &s->reach->refs, NULL);
     if (!rc)
         rc = sum_up(s);
     const uint64_t share = s->found->bytes / LEAST_SHARE;

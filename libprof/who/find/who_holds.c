@@ -70,6 +70,12 @@ static int make_nodes(struct asked *a)
     return 0;
 }
 
+static void free_blocks(const struct seep_who_question *q)
+{
+    free(q->blocks);
+    free(q->line_of_block);
+}
+
 static int make_lines(struct asked *a)
 {
     a->lines = malloc((a->question->n_lines + 1) * sizeof *a->lines);
@@ -84,6 +90,8 @@ static int search(struct asked *a)
                                             .thread_pointer = a->question->head->thread_pointer};
     int rc = seep_heap_init(&a->heap, &a->dump->memory, &a->dump->maps, a->nodes, a->n);
 
+    free(a->nodes); /* the heap has its own */
+    a->nodes = NULL;
     if (!rc)
         rc = seep_reach_init(&a->reach, &a->heap, &places);
     if (!rc)
@@ -150,6 +158,7 @@ static int ask(struct asked *a, struct seep_who_answers *answers)
                    .runtime = head->python_runtime},
     };
     int rc = make_nodes(a);
+    free_blocks(a->question);
     answers->n_nodes = a->n;
     if (!rc)
         rc = make_lines(a);

@@ -22,41 +22,84 @@ static bool is_spare_frame(struct seep_heap *heap, const struct seep_node *node)
     return type && type->kind == SEEP_PYTYPE_FRAME;
 }
 
+static uint8_t type_of(const struct seep_pytype *type)
+{
+    switch (type->kind) {
+    case SEEP_PYTYPE_TEXT:
+        return SEEP_NODE_TEXT;
+    case SEEP_PYTYPE_MODULE:
+        return SEEP_NODE_MODULE;
+    case SEEP_PYTYPE_TYPE:
+        return SEEP_NODE_CLASS;
+    default:
+        return SEEP_NODE_OTHER;
+    }
+}
+
+/* What those who refer to the object ask for lies in its node, so that they need not read it. */
+static void be_object(struct seep_heap *heap, struct seep_node *node, uint64_t words,
+                      const struct seep_pytype *type)
+{
+    /* an object begins with its reference count */
+    const uint32_t counts = seep_memory_u32(heap->memory, node->start + words * sizeof(uint64_t));
+
+    node->kind = SEEP_NODE_PYTHON;
+    node->object = (uint8_t)words;
+    node->type = type_of(type);
+    node->counts = counts < UINT8_MAX ? (uint8_t)counts : 0;
+}
+
 void seep_heap_classify(struct seep_heap *heap, uint32_t n)
 {
+    enum { WORDS = 6 };
     static const uint8_t places[] = {0, 2, 4}; /* where an object may begin: at the block's start,
                                                   after a GC head, after a managed dict's */
     struct seep_node *node = &heap->nodes[n];
+    uint64_t words[WORDS] = {0};
+    const uint8_t *seen = seep_memory_seen(heap->memory, node->start, sizeof words);
 
-    for (size_t i = 0; i < sizeof places; i++) {
+    if (node->type == SEEP_NODE_NO_OBJECT) {
+        node->kind = SEEP_NODE_NATIVE;
+        return;
+    }
+    if (seen)
+        memcpy(words, seen, sizeof words);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         uint64_t at = places[i] * 8u;
         if (node->bytes < at + 16)
             break;
+        if (!seen && !seep_memory_read_pair(heap->memory, node->start + at, words + places[i]))
+            continue;
         const struct seep_pytype *type =
-            seep_python_object(heap, node->start + at, node->bytes - at);
+            seep_python_head(heap, words + places[i], node->bytes - at);
         if (type && seep_python_before(&heap->python, type) == at) {
-            node->kind = SEEP_NODE_PYTHON;
-            node->object = places[i];
+            be_object(heap, node, places[i], type);
             return;
         }
     }
-    node->kind = is_spare_frame(heap, node) ? SEEP_NODE_RAW : SEEP_NODE_NATIVE;
+    if (is_spare_frame(heap, node)) {
+        node->kind = SEEP_NODE_RAW;
+        return;
+    }
+    node->kind = SEEP_NODE_NATIVE;
+    node->type = SEEP_NODE_NO_OBJECT;
 }
 
 static bool becomes_object(struct seep_heap *heap, struct seep_node *node, uint64_t address)
 {
     if (node->kind == SEEP_NODE_PYTHON)
         return address == seep_node_object(node);
-    if (node->kind == SEEP_NODE_RAW || (address - node->start) / 8 > UINT8_MAX ||
-        !seep_python_object(heap, address, seep_node_end(node) - address))
+    if (node->kind == SEEP_NODE_RAW || (address - node->start) / 8 > UINT8_MAX)
         return false;
-    node->kind = SEEP_NODE_PYTHON;
-    node->object = (uint8_t)((address - node->start) / 8);
-    return true;
+    const struct seep_pytype *type =
+        seep_python_object(heap, address, seep_node_end(node) - address);
+    if (type)
+        be_object(heap, node, (address - node->start) / 8, type);
+    return type;
 }
 
 /* An object in the data of a program or library; numbers and the like refer to nothing. */
-static uint32_t find_outside(struct seep_heap *heap, uint64_t address)
+static uint32_t look_outside(struct seep_heap *heap, uint64_t address)
 {
     uint32_t node = seep_heap_outside(heap, address, false);
     const struct seep_map *map;
@@ -72,22 +115,37 @@ static uint32_t find_outside(struct seep_heap *heap, uint64_t address)
                                                   : SEEP_NODE_NONE;
 }
 
+/* Most are the same few: None, small numbers, types. */
+static uint32_t find_outside(struct seep_heap *heap, uint64_t address)
+{
+    struct seep_outside *recent = seep_heap_recent(heap, address);
+
+    if (recent->address != address)
+        *recent = (struct seep_outside){address, look_outside(heap, address)};
+    return recent->node;
+}
+
 static bool meet(struct seep_heap *heap, uint64_t address, uint64_t bytes, enum seep_stranger what)
 {
     return heap->meet && address >= SEEP_MEMORY_PAGE && heap->meet(heap, address, bytes, what);
 }
 
-void seep_edge_exact(struct seep_heap *heap, uint64_t address, seep_label label, unsigned cost)
+void seep_edge_to(struct seep_heap *heap, uint32_t n, uint64_t address, seep_label label,
+                  unsigned cost)
 {
     if (address < SEEP_MEMORY_PAGE || address % 8)
         return;
-    uint32_t n = seep_heap_find(heap, address);
     if (n != SEEP_NODE_NONE && !becomes_object(heap, &heap->nodes[n], address))
         return;
     if (n == SEEP_NODE_NONE && !meet(heap, address, 0, SEEP_STRANGER_OBJECT))
         n = find_outside(heap, address);
     if (n != SEEP_NODE_NONE)
         heap->take(heap, n, label, cost, true);
+}
+
+void seep_edge_exact(struct seep_heap *heap, uint64_t address, seep_label label, unsigned cost)
+{
+    seep_edge_to(heap, seep_heap_find(heap, address), address, label, cost);
 }
 
 void seep_edge_spare(struct seep_heap *heap, uint64_t address, uint64_t bytes)
@@ -114,12 +172,9 @@ void seep_edge_raw(struct seep_heap *heap, uint64_t address, uint64_t bytes)
 }
 
 /* Classes belong to their module: a user would not name a stale word that leads to one. */
-static unsigned cost_of_class(struct seep_heap *heap, const struct seep_node *node)
+static unsigned cost_of_class(const struct seep_node *node)
 {
-    const struct seep_pytype *type = seep_python_type(
-        heap, seep_memory_word(heap->memory, seep_node_object(node) + SEEP_PY_TYPE));
-
-    return type && type->kind == SEEP_PYTYPE_TYPE ? SEEP_COST_TYPE : 0;
+    return node->type == SEEP_NODE_CLASS ? SEEP_COST_TYPE : 0;
 }
 
 /* In a heap at low addresses, numbers look like addresses, unless the heap's addresses are even and
@@ -142,9 +197,11 @@ static void take_maybe(struct seep_heap *heap, uint32_t n, uint64_t address, see
 
     if (node->kind == SEEP_NODE_UNKNOWN)
         seep_heap_classify(heap, n);
+    if (heap->is_counting) /* what may be a reference does not count */
+        return;
     if (node->kind == SEEP_NODE_PYTHON) {
         if (address == seep_node_object(node))
-            heap->take(heap, n, label, cost.python + cost_of_class(heap, node), false);
+            heap->take(heap, n, label, cost.python + cost_of_class(node), false);
     } else if (address - node->start <= INTERIOR && address % 8 == 0) {
         heap->take(heap, n, label, cost.native, false);
     } else if (holds_inside(heap, n, address)) {
@@ -194,32 +251,113 @@ static bool may_own(struct seep_heap *heap, const struct seep_node *to, uint64_t
     return true;
 }
 
+/* Whether take_maybe() would give an edge to a node of known kind to the taker. */
+static bool may_take(const struct seep_heap *heap, uint32_t n, uint64_t address)
+{
+    const struct seep_node *node = &heap->nodes[n];
+
+    if (node->kind == SEEP_NODE_UNKNOWN || heap->is_counting)
+        return node->kind == SEEP_NODE_UNKNOWN;
+    return (node->kind == SEEP_NODE_PYTHON
+                ? address == seep_node_object(node)
+                : (address - node->start <= INTERIOR && address % 8 == 0) ||
+                      holds_inside(heap, n, address));
+}
+
+/* Words of one page. */
+struct words {
+    const uint8_t *page; /* of memory */
+    uint64_t at, end;    /* in the page */
+    uint64_t to;         /* of the whole scan */
+};
+
+static uint64_t word_at(struct seep_heap *heap, const struct words *w, uint64_t at)
+{
+    uint64_t word;
+
+    if (at >= w->end)
+        return seep_memory_word(heap->memory, at);
+    memcpy(&word, w->page + at % SEEP_MEMORY_PAGE, sizeof word);
+    return word;
+}
+
+/* A word that may be an address, and the node that it leads to. */
+struct candidate {
+    uint64_t at, word;
+    uint32_t node;
+};
+
+enum { CANDIDATES = 16 };
+
+/* The next words that may be addresses. Nobody knows yet whether they are: what they lead to lies
+ * far apart, and is fetched at the same time. */
+static size_t find_candidates(struct seep_heap *heap, struct words *w, struct candidate *found)
+{
+    const size_t most = heap->meet ? 1 : CANDIDATES;
+    size_t n = 0;
+
+    for (; w->at < w->end && n < most; w->at += 8) {
+        const uint64_t word = word_at(heap, w, w->at);
+        if (word < SEEP_MEMORY_PAGE)
+            continue;
+        if (word == w->at + 16 && w->at + 32 <= w->to &&
+            word_at(heap, w, w->at + 8) < SHORT_STRING) {
+            w->at += 24; /* a short std::string: its buffer is stale */
+            continue;
+        }
+        if (!heap->meet && !seep_heap_expect(heap, word))
+            continue;
+        found[n].at = w->at;
+        found[n++].word = word;
+    }
+    for (size_t i = 0; i < n; i++) {
+        found[i].node = seep_heap_find(heap, found[i].word);
+        if (found[i].node != SEEP_NODE_NONE)
+            seep_memory_expect(heap->memory, heap->nodes[found[i].node].start);
+    }
+    return n;
+}
+
+/* How a scan names and weighs what it finds. */
+struct manner {
+    uint64_t base;
+    struct costs cost;
+};
+
+static void scan_words(struct seep_heap *heap, struct words *w, const struct manner *manner)
+{
+    struct candidate found[CANDIDATES];
+
+    for (size_t n; (n = find_candidates(heap, w, found));)
+        for (size_t i = 0; i < n; i++) {
+            const uint64_t at = found[i].at, word = found[i].word;
+            const uint32_t node = found[i].node;
+            if (node == SEEP_NODE_NONE)
+                (void)meet(heap, word, 0, SEEP_STRANGER_WORD);
+            else if (may_take(heap, node, word) &&
+                     may_own(heap, &heap->nodes[node], word_at(heap, w, at + 8)))
+                take_maybe(heap, node, word,
+                           manner->base ? seep_label_of(SEEP_LABEL_OFFSET, at - manner->base)
+                                        : seep_label_of(SEEP_LABEL_ADDRESS, at),
+                           manner->cost);
+        }
+}
+
 void seep_heap_scan(struct seep_heap *heap, uint64_t from, uint64_t to, uint64_t base,
                     unsigned cost, unsigned cost_python)
 {
-    for (uint64_t at = (from + 7) & ~UINT64_C(7); at + 8 <= to; at += 8) {
-        uint64_t word;
+    const struct manner manner = {base, {cost, cost_python, SEEP_COST_INNER + SEEP_COST_STALE}};
+    struct words w = {.at = (from + 7) & ~UINT64_C(7), .to = to};
+
+    to &= ~UINT64_C(7);
+    while (w.at < to) {
+        const uint64_t next = (w.at | (SEEP_MEMORY_PAGE - 1)) + 1;
+        w.end = next < to ? next : to;
+        w.page = seep_memory_changed_page(heap->memory, w.at);
         /* Most of a thread's stack was never used: without pages, or zeros. */
-        if (!seep_memory_read_word(heap->memory, at, &word)) {
-            at = (at | (SEEP_MEMORY_PAGE - 1)) - 7;
-            continue;
-        }
-        if (word < SEEP_MEMORY_PAGE)
-            continue;
-        if (word == at + 16 && at + 32 <= to &&
-            seep_memory_word(heap->memory, at + 8) < SHORT_STRING) {
-            at += 24; /* a short std::string: its buffer is stale */
-            continue;
-        }
-        uint32_t n = seep_heap_find(heap, word);
-        if (n == SEEP_NODE_NONE)
-            (void)meet(heap, word, 0, SEEP_STRANGER_WORD);
-        if (n == SEEP_NODE_NONE ||
-            !may_own(heap, &heap->nodes[n], seep_memory_word(heap->memory, at + 8)))
-            continue;
-        take_maybe(heap, n, word,
-                   base ? seep_label_of(SEEP_LABEL_OFFSET, at - base)
-                        : seep_label_of(SEEP_LABEL_ADDRESS, at),
-                   (struct costs){cost, cost_python, SEEP_COST_INNER + SEEP_COST_STALE});
+        if (w.page)
+            scan_words(heap, &w, &manner);
+        else
+            w.at = w.end;
     }
 }

@@ -28,6 +28,9 @@ void seep_heap_classify(struct seep_heap *heap, uint32_t node);
 
 /* Gives an edge to the taker: a certain one, to the object at `address`; */
 void seep_edge_exact(struct seep_heap *heap, uint64_t address, seep_label label, unsigned cost);
+/* the same, if seep_heap_find() has found `node` at the address; */
+void seep_edge_to(struct seep_heap *heap, uint32_t node, uint64_t address, seep_label label,
+                  unsigned cost);
 /* one to memory that belongs to the node, which alone knows its contents, and that has `bytes` or
  * more; */
 void seep_edge_raw(struct seep_heap *heap, uint64_t address, uint64_t bytes);

@@ -5,48 +5,112 @@
 
 enum {
     REGION_BITS = 26,
-    PAGE_BITS = 12,
-    REGION_PAGES = 1 << (REGION_BITS - PAGE_BITS),
+    LEAST_BITS = 4, /* no allocator places blocks closer */
     MAX_OUTSIDE = 1 << 17,
 };
 
-static int by_start(const void *a, const void *b)
-{
-    const struct seep_node *x = a, *y = b;
+/* A part of the address space in pieces of equal size, about as many as nodes begin in it. */
+struct seep_heap_region {
+    uint32_t bits;  /* of a piece's size; 0: no node begins in the region, */
+    uint32_t over;  /* and this + 1 lies over its beginning; 0: none */
+    uint32_t table; /* place in `tables`: for each piece the first node that begins in it or
+                     * behind, and the first behind all */
+};
 
-    return x->start < y->start ? -1 : x->start > y->start;
+/* Addresses have 47 bits: four passes of a radix sort, of which each moves all nodes once. */
+enum { DIGIT_BITS = 12, DIGITS = 4, RADIX = 1 << DIGIT_BITS };
+
+static uint32_t digit_of(const struct seep_node *node, unsigned digit)
+{
+    return (uint32_t)(node->start >> digit * DIGIT_BITS) & (RADIX - 1);
 }
 
-static uint32_t *page_table_of(const struct seep_heap *heap, uint32_t *at)
+static void sort_by_digit(const struct seep_node *from, struct seep_node *to, uint32_t n,
+                          unsigned digit)
 {
-    uint32_t *table = malloc((REGION_PAGES + 1) * sizeof *table), page = 0;
-    uint64_t region = heap->nodes[*at].start >> REGION_BITS;
+    uint32_t at[RADIX] = {0}, sum = 0;
 
-    for (; table && *at < heap->n_blocks && heap->nodes[*at].start >> REGION_BITS == region; ++*at)
-        while (page <= (heap->nodes[*at].start >> PAGE_BITS) % REGION_PAGES)
-            table[page++] = *at;
-    while (table && page <= REGION_PAGES)
-        table[page++] = *at;
-    return table;
+    for (uint32_t i = 0; i < n; i++)
+        at[digit_of(&from[i], digit)]++;
+    for (size_t d = 0; d < RADIX; d++) {
+        const uint32_t count = at[d];
+        at[d] = sum;
+        sum += count;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        to[at[digit_of(&from[i], digit)]++] = from[i];
 }
 
-static int make_index(struct seep_heap *heap)
+/* Sorts nodes by their start; equal ones stay in their order. */
+static int sort_nodes(struct seep_node *nodes, uint32_t n)
 {
-    heap->first_region = heap->lowest >> REGION_BITS;
-    heap->n_regions = (heap->highest >> REGION_BITS) - heap->first_region + 1;
-    heap->page_tables = calloc(heap->n_regions, sizeof *heap->page_tables);
-    heap->region_first = malloc(heap->n_regions * sizeof *heap->region_first);
-    if (!heap->page_tables || !heap->region_first)
+    struct seep_node *other = malloc((n + (size_t)1) * sizeof *other);
+
+    if (!other)
         return -SEEP_ENOMEM;
-    for (uint64_t r = 0, i = 0; r < heap->n_regions; r++) {
-        uint32_t at = heap->region_first[r] = (uint32_t)i;
-        if (at == heap->n_blocks || heap->starts[at] >> REGION_BITS != heap->first_region + r)
-            continue;
-        if (!(heap->page_tables[r] = page_table_of(heap, &at)))
-            return -SEEP_ENOMEM;
-        i = at;
+    for (unsigned digit = 0; digit < DIGITS; digit += 2) {
+        sort_by_digit(nodes, other, n, digit);
+        sort_by_digit(other, nodes, n, digit + 1);
+    }
+    free(other);
+    return 0;
+}
+
+static struct seep_heap_region *region_of(const struct seep_heap *heap, uint64_t address)
+{
+    return &heap->regions[(address >> REGION_BITS) - heap->first_region];
+}
+
+/* Of a region in which the nodes [first, end) begin. */
+static int make_table(struct seep_heap *heap, uint32_t first, uint32_t end)
+{
+    struct seep_heap_region *region = region_of(heap, heap->nodes[first].start);
+    const uint64_t start = heap->nodes[first].start >> REGION_BITS << REGION_BITS;
+    uint32_t at = first;
+
+    region->bits = REGION_BITS;
+    while (region->bits > LEAST_BITS && UINT32_C(1) << (REGION_BITS - region->bits) < end - first)
+        region->bits--;
+    const uint32_t n = UINT32_C(1) << (REGION_BITS - region->bits);
+    if (seep_grow(&heap->tables, &heap->table_capacity, heap->n_tables + n + 1,
+                  sizeof *heap->tables))
+        return -SEEP_ENOMEM;
+    region->table = (uint32_t)heap->n_tables;
+    for (uint32_t piece = 0; piece <= n; piece++) {
+        while (at < end && heap->nodes[at].start < start + ((uint64_t)piece << region->bits))
+            at++;
+        heap->tables[heap->n_tables++] = at;
     }
     return 0;
+}
+
+/* The regions that a node reaches into, but does not begin in. */
+static void note_over(struct seep_heap *heap, uint32_t node)
+{
+    const uint64_t last = (seep_node_end(&heap->nodes[node]) - 1) >> REGION_BITS;
+
+    for (uint64_t r = (heap->nodes[node].start >> REGION_BITS) + 1; r <= last; r++)
+        heap->regions[r - heap->first_region].over = node + 1;
+}
+
+/* Most regions between the first and the last are empty, and none of these is written. */
+static int make_index(struct seep_heap *heap)
+{
+    int rc = 0;
+
+    heap->first_region = heap->lowest >> REGION_BITS;
+    heap->n_regions = (heap->highest >> REGION_BITS) - heap->first_region + 1;
+    heap->regions = calloc(heap->n_regions, sizeof *heap->regions);
+    if (!heap->regions)
+        return -SEEP_ENOMEM;
+    for (uint32_t first = 0, end; first < heap->n_blocks && !rc; first = end) {
+        const uint64_t region = heap->nodes[first].start >> REGION_BITS;
+        for (end = first; end < heap->n_blocks && heap->nodes[end].start >> REGION_BITS == region;)
+            end++;
+        rc = make_table(heap, first, end);
+        note_over(heap, end - 1);
+    }
+    return rc;
 }
 
 static bool is_own(const struct seep_heap *heap, uint64_t address)
@@ -74,18 +138,14 @@ int seep_graph_init(struct seep_heap *heap, const struct seep_snapshot_block *bl
         heap->nodes[kept++] =
             (struct seep_node){.start = blocks[i].start, .bytes = bytes, .site = blocks[i].site};
     }
-    qsort(heap->nodes, kept, sizeof *heap->nodes, by_start);
+    if (sort_nodes(heap->nodes, kept))
+        return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < kept; i++) {
         struct seep_node *last = heap->n_blocks ? &heap->nodes[heap->n_blocks - 1] : NULL;
         if (!last || seep_node_end(last) <= heap->nodes[i].start)
             heap->nodes[heap->n_blocks++] = heap->nodes[i];
     }
     heap->n_nodes = heap->n_blocks;
-    heap->starts = malloc((heap->n_blocks + 1u) * sizeof *heap->starts);
-    if (!heap->starts)
-        return -SEEP_ENOMEM;
-    for (uint32_t i = 0; i < heap->n_blocks; i++)
-        heap->starts[i] = heap->nodes[i].start;
     heap->lowest = kept ? heap->nodes[0].start : 1;
     heap->highest = kept ? seep_node_end(&heap->nodes[heap->n_blocks - 1]) : 1;
     return make_index(heap);
@@ -93,34 +153,43 @@ int seep_graph_init(struct seep_heap *heap, const struct seep_snapshot_block *bl
 
 void seep_graph_fini(struct seep_heap *heap)
 {
-    for (size_t i = 0; heap->page_tables && i < heap->n_regions; i++)
-        free(heap->page_tables[i]);
-    free(heap->page_tables);
-    free(heap->region_first);
+    free(heap->regions);
+    free(heap->tables);
     seep_hash_fini(&heap->outside);
     free(heap->inner);
-    free(heap->starts);
     free(heap->nodes);
 }
 
-uint32_t seep_heap_find(const struct seep_heap *heap, uint64_t address)
+uint32_t seep_heap_find_within(const struct seep_heap *heap, uint64_t address)
 {
-    if (address < heap->lowest || address >= heap->highest)
-        return SEEP_NODE_NONE;
-    uint64_t region = (address >> REGION_BITS) - heap->first_region;
-    const uint32_t *table = heap->page_tables[region];
-    uint64_t page = (address >> PAGE_BITS) % REGION_PAGES;
-    uint32_t low = table ? table[page] : heap->region_first[region];
-    uint32_t high = table ? table[page + 1] : low;
+    const struct seep_heap_region *region = region_of(heap, address);
+    const uint64_t piece = address % (UINT64_C(1) << REGION_BITS) >> region->bits;
 
+    if (!region->bits)
+        return region->over && address < seep_node_end(&heap->nodes[region->over - 1])
+                   ? region->over - 1
+                   : SEEP_NODE_NONE;
+    const uint32_t *table = heap->tables + region->table + piece;
+    uint32_t low = table[0], high = table[1];
     while (low < high) { /* the first node that begins after it */
         uint32_t middle = low + (high - low) / 2;
-        if (heap->starts[middle] <= address)
+        if (heap->nodes[middle].start <= address)
             low = middle + 1;
         else
             high = middle;
     }
     return low && address < seep_node_end(&heap->nodes[low - 1]) ? low - 1 : SEEP_NODE_NONE;
+}
+
+bool seep_heap_expect(const struct seep_heap *heap, uint64_t address)
+{
+    if (address - heap->lowest >= heap->highest - heap->lowest)
+        return false;
+    const struct seep_heap_region *region = region_of(heap, address);
+    if (region->bits)
+        __builtin_prefetch(heap->tables + region->table +
+                           (address % (UINT64_C(1) << REGION_BITS) >> region->bits));
+    return region->bits || region->over;
 }
 
 uint32_t seep_heap_outside(struct seep_heap *heap, uint64_t address, bool make)
@@ -134,6 +203,7 @@ uint32_t seep_heap_outside(struct seep_heap *heap, uint64_t address, bool make)
     if (!make || heap->n_nodes >= heap->capacity || is_own(heap, address) ||
         seep_hash_add(&heap->outside, hash, heap->n_nodes))
         return SEEP_NODE_NONE;
+    *seep_heap_recent(heap, address) = (struct seep_outside){address, heap->n_nodes};
     heap->nodes[heap->n_nodes] = (struct seep_node){.start = address, .kind = SEEP_NODE_PYTHON};
     return heap->n_nodes++;
 }

@@ -21,12 +21,24 @@ enum seep_node_kind {
     SEEP_NODE_RAW,    /* no addresses, or only its owner reads them */
 };
 
+/* The property of an object's type that those who refer to it ask for. */
+enum seep_node_type {
+    SEEP_NODE_OF_ANY, /* its type has to be read */
+    SEEP_NODE_TEXT,
+    SEEP_NODE_MODULE,
+    SEEP_NODE_CLASS,
+    SEEP_NODE_OTHER,
+    SEEP_NODE_NO_OBJECT, /* it was looked at: words lead to no object in it */
+};
+
 struct seep_node {
     uint64_t start;
     uint64_t bytes; /* 0: outside of the heap */
     uint32_t site;
     uint8_t kind;
-    uint8_t object; /* where the Python object begins, in words: after its GC head */
+    uint8_t object; /* where the Python object begins, in words: after its GC head, */
+    uint8_t type;   /* what it is, */
+    uint8_t counts; /* and its reference count, if that is from 1 to 254; else 0 */
 };
 
 /* How a node is reached from another one: a kind, and what is needed to name it. */
@@ -70,6 +82,7 @@ static inline uint64_t seep_label_value(seep_label label)
 }
 
 struct seep_heap;
+struct seep_heap_region;
 
 /* What leads to memory that no node contains, where not all blocks are known. */
 enum seep_stranger {
@@ -87,6 +100,8 @@ typedef bool seep_stranger_taker(struct seep_heap *heap, uint64_t address, uint6
 typedef void seep_edge_taker(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
                              bool exact);
 
+enum { SEEP_HEAP_RECENT = 1 << 10 };
+
 struct seep_heap {
     struct seep_memory *memory;
     const struct seep_maps *maps;
@@ -95,18 +110,26 @@ struct seep_heap {
     struct seep_node *nodes;
     uint32_t n_blocks; /* the heap's nodes, by address; then those outside */
     uint32_t n_nodes, capacity;
-    uint64_t *starts; /* [n_blocks] start addresses of the nodes, in an array of their own because
-                       * they are searched most */
     uint64_t lowest, highest; /* of the heap's nodes */
     uint64_t first_region, n_regions;
-    uint32_t **page_tables; /* by region of 64 MiB: the first node at or after each page, or NULL */
-    uint32_t *region_first; /* [n_regions] the first node at or after each */
-    struct seep_hash_index outside; /* nodes by address */
+    struct seep_heap_region *regions; /* [n_regions] an index of the nodes, */
+    uint32_t *tables;                 /* and its tables */
+    size_t n_tables, table_capacity;
+    struct seep_hash_index outside; /* nodes by address, */
+    struct seep_outside {
+        uint64_t address;
+        uint32_t node;          /* SEEP_NODE_NONE: there is none */
+    } recent[SEEP_HEAP_RECENT]; /* and those met last */
     struct seep_python python;
     seep_edge_taker *take;
-    void *taker;               /* its own */
-    seep_stranger_taker *meet; /* NULL: all blocks are known */
-    uint32_t most_outside;     /* nodes outside that there is room for; 0: the usual number */
+    void *taker; /* its own */
+    struct seep_vtable {
+        uint64_t address;
+        bool is_storage;
+    } vtables[SEEP_HEAP_RECENT]; /* first words of native nodes met last (native.h) */
+    bool is_counting;            /* it wants neither labels nor costs */
+    seep_stranger_taker *meet;   /* NULL: all blocks are known */
+    uint32_t most_outside;       /* nodes outside that there is room for; 0: the usual number */
     uint8_t *inner;    /* [n_blocks] of enum seep_inner; NULL: not looked for (who/ways/inner.h) */
     uint64_t inner_at; /* the address that has just led into such a block */
     bool inner_cut;    /* some memory that may contain addresses was not read to its end */
@@ -121,11 +144,28 @@ SEEP_MUST_CHECK int seep_graph_init(struct seep_heap *heap,
                                     const struct seep_snapshot_block *blocks, size_t n);
 void seep_graph_fini(struct seep_heap *heap);
 
+/* For an address between `lowest` and `highest`. */
+uint32_t seep_heap_find_within(const struct seep_heap *heap, uint64_t address);
+
 /* The heap's node that contains `address`, or SEEP_NODE_NONE. */
-uint32_t seep_heap_find(const struct seep_heap *heap, uint64_t address);
+static inline uint32_t seep_heap_find(const struct seep_heap *heap, uint64_t address)
+{
+    return address - heap->lowest < heap->highest - heap->lowest
+               ? seep_heap_find_within(heap, address)
+               : SEEP_NODE_NONE;
+}
+
+/* Fetches what seep_heap_find() will need. False: no node is near the address. */
+bool seep_heap_expect(const struct seep_heap *heap, uint64_t address);
 
 /* The node of an object outside the heap; with `make` a new one, if there is room. */
 uint32_t seep_heap_outside(struct seep_heap *heap, uint64_t address, bool make);
+
+/* Where it is noted what an address outside the heap was found to be. */
+static inline struct seep_outside *seep_heap_recent(struct seep_heap *heap, uint64_t address)
+{
+    return &heap->recent[(address >> 3) % SEEP_HEAP_RECENT];
+}
 
 /* Programs at low addresses also have their heap below 4 GiB, where numbers look like addresses. */
 static inline bool seep_heap_is_low(uint64_t address)

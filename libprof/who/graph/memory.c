@@ -9,14 +9,12 @@
 
 enum {
     CHUNK = 1 << SEEP_MEMORY_CHUNK_BITS,
-    PAGES = CHUNK / SEEP_MEMORY_PAGE,
-    HUGE_PAGE = 2 << 20,
-    SLAB = 2 * HUGE_PAGE, /* the most that one call asks the kernel for */
+    SLAB = 4 << 20,
+    AT_ONCE = 1 << 20, /* bytes that one call reads; they stay in the CPU's cache */
 };
 
-/* Chunks lie in mappings of their own: parts that are never written take no memory, but for the
- * rest of a huge page. A process is read while it stands still, and filling small pages takes half
- * as long again. */
+/* Chunks lie in mappings of their own: parts that are never written read as zeros and, without huge
+ * pages, take no memory. A process that is read while it stands still waits less with them. */
 struct seep_memory_slab {
     struct seep_memory_slab *next;
     uint8_t *bytes;
@@ -42,21 +40,14 @@ void seep_memory_fini(struct seep_memory *memory)
     seep_hash_fini(&memory->by_number);
 }
 
-/* Begins at a huge page, if the kernel has them. */
-static uint8_t *map_slab(void)
+static uint8_t *map_slab(const struct seep_memory *memory)
 {
-    const size_t all = SLAB + HUGE_PAGE;
-    uint8_t *bytes = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *bytes = mmap(NULL, SLAB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (bytes == MAP_FAILED)
         return NULL;
-    const size_t before = -(uintptr_t)bytes % HUGE_PAGE, after = all - SLAB - before;
-    if (before)
-        munmap(bytes, before);
-    if (after)
-        munmap(bytes + before + SLAB, after);
-    (void)madvise(bytes + before, SLAB, MADV_HUGEPAGE);
-    return bytes + before;
+    (void)madvise(bytes, SLAB, memory->dense ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    return bytes;
 }
 
 static uint8_t *chunk_bytes(struct seep_memory *memory)
@@ -64,7 +55,7 @@ static uint8_t *chunk_bytes(struct seep_memory *memory)
     struct seep_memory_slab *slab = memory->slabs;
 
     if (!slab || slab->used == SLAB) {
-        uint8_t *bytes = map_slab();
+        uint8_t *bytes = map_slab(memory);
         slab = bytes ? malloc(sizeof *slab) : NULL;
         if (!slab) {
             if (bytes)
@@ -99,8 +90,8 @@ static void give_back(struct seep_memory *memory, struct seep_memory_chunk *chun
     chunk->bytes = NULL;
 }
 
-/* Valid until the next call. */
-static struct seep_memory_chunk *chunk_of(struct seep_memory *memory, uint64_t number)
+/* Both are valid until the next call of the second. */
+static struct seep_memory_chunk *known_chunk(struct seep_memory *memory, uint64_t number)
 {
     const uint64_t hash = seep_hash_two(number, 0);
     uint32_t at = seep_hash_begin(&memory->by_number, hash), id;
@@ -108,6 +99,16 @@ static struct seep_memory_chunk *chunk_of(struct seep_memory *memory, uint64_t n
     while ((id = seep_hash_next(&memory->by_number, hash, &at)) != SEEP_HASH_NONE)
         if (memory->chunks[id].number_plus_1 == number + 1)
             return &memory->chunks[id];
+    return NULL;
+}
+
+static struct seep_memory_chunk *chunk_of(struct seep_memory *memory, uint64_t number)
+{
+    const uint64_t hash = seep_hash_two(number, 0);
+    struct seep_memory_chunk *known = known_chunk(memory, number);
+
+    if (known)
+        return known;
     if (memory->n >= SEEP_HASH_NONE ||
         seep_grow(&memory->chunks, &memory->capacity, memory->n + 1, sizeof *memory->chunks) ||
         seep_hash_add(&memory->by_number, hash, (uint32_t)memory->n)) {
@@ -118,27 +119,21 @@ static struct seep_memory_chunk *chunk_of(struct seep_memory *memory, uint64_t n
     return &memory->chunks[memory->n++];
 }
 
-/* Reads all pages at once if possible, else one by one: a chunk may reach beyond a mapping, and
- * some of it may have been loaded. */
-static void fetch(struct seep_memory *memory, struct seep_memory_chunk *chunk)
+/* One page at a time: of most files little is needed. */
+static void fetch(struct seep_memory *memory, struct seep_memory_chunk *chunk, size_t page)
 {
     const uint64_t start = (chunk->number_plus_1 - 1) << SEEP_MEMORY_CHUNK_BITS;
-
+    const size_t at = page * SEEP_MEMORY_PAGE;
     const bool had_room = chunk->bytes; /* loaded before, even if nothing in it could be read */
 
     if (!memory->source || !has_room(memory, chunk))
         return;
-    if (!chunk->pages) {
-        size_t n = memory->source(memory->context, start, chunk->bytes, CHUNK) / SEEP_MEMORY_PAGE;
-        chunk->pages = (uint16_t)((UINT32_C(1) << n) - 1);
-    }
-    for (size_t page = 0; page < PAGES; page++)
-        if (!(chunk->pages >> page & 1) &&
-            memory->source(memory->context, start + page * SEEP_MEMORY_PAGE,
-                           chunk->bytes + page * SEEP_MEMORY_PAGE,
-                           SEEP_MEMORY_PAGE) == SEEP_MEMORY_PAGE)
-            chunk->pages |= (uint16_t)(1u << page);
-    chunk->asked = UINT16_MAX;
+    if (memory->source(memory->context, start + at, chunk->bytes + at, SEEP_MEMORY_PAGE) ==
+        SEEP_MEMORY_PAGE)
+        chunk->pages |= (uint16_t)(1u << page);
+    else
+        memset(chunk->bytes + at, 0, SEEP_MEMORY_PAGE);
+    chunk->asked |= (uint16_t)(1u << page);
     if (!chunk->pages && !had_room)
         give_back(memory, chunk);
 }
@@ -155,32 +150,50 @@ static const struct seep_memory_chunk *asked_chunk(struct seep_memory *memory, u
     if (!chunk)
         return NULL;
     if (!((chunk->pages | chunk->asked) >> page & 1))
-        fetch(memory, chunk);
+        fetch(memory, chunk, page);
     *recent = *chunk;
     return recent;
 }
 
 /* ---- many at once ---------------------------------------------------------------------------- */
 
-/* Pieces that one call of the source reads. Table entries move as the table grows, so chunks are
- * found again by address. */
+/* Pieces that one call of the source reads. They go through a buffer, so that pages of which
+ * nothing is kept are never written. Table entries move as the table grows, so chunks are found
+ * again by address. */
 struct load {
     struct seep_memory *memory;
-    seep_memory_bulk_source *source;
-    void *context;
+    const struct seep_memory_load *how;
+    uint8_t *buffer; /* [AT_ONCE] */
+    size_t used;
     struct seep_memory_piece pieces[SEEP_MEMORY_PIECES];
     size_t n;
 };
+
+static bool is_zero(const uint8_t *page)
+{
+    return !page[0] && memcmp(page, page + 1, SEEP_MEMORY_PAGE - 1) == 0;
+}
+
+/* What is not written reads as zeros. */
+static bool is_kept(const struct load *load, uint64_t address, const uint8_t *page)
+{
+    return !is_zero(page) &&
+           (!load->how->keeps || load->how->keeps(load->how->context, address, page));
+}
 
 static void note_read(struct load *load, const struct seep_memory_piece *piece, size_t bytes)
 {
     struct seep_memory_chunk *chunk =
         chunk_of(load->memory, piece->address >> SEEP_MEMORY_CHUNK_BITS);
-    const size_t first = (size_t)(piece->address % CHUNK) / SEEP_MEMORY_PAGE;
-    const size_t n = bytes / SEEP_MEMORY_PAGE;
 
-    if (chunk && n)
-        chunk->pages |= (uint16_t)(((UINT32_C(1) << n) - 1) << first);
+    for (size_t at = 0; chunk && at + SEEP_MEMORY_PAGE <= bytes; at += SEEP_MEMORY_PAGE) {
+        const size_t in_chunk = (size_t)(piece->address % CHUNK) + at;
+        if (is_kept(load, piece->address + at, piece->to + at))
+            memcpy(chunk->bytes + in_chunk, piece->to + at, SEEP_MEMORY_PAGE);
+        else if (chunk->pages >> in_chunk / SEEP_MEMORY_PAGE & 1) /* it was read before */
+            memset(chunk->bytes + in_chunk, 0, SEEP_MEMORY_PAGE);
+        chunk->pages |= (uint16_t)(1u << in_chunk / SEEP_MEMORY_PAGE);
+    }
 }
 
 /* Reads the rest of a piece page by page, from the first page that could not be read. */
@@ -190,14 +203,14 @@ static void read_rest(struct load *load, const struct seep_memory_piece *piece, 
          at += SEEP_MEMORY_PAGE) {
         const struct seep_memory_piece page = {piece->address + at, piece->to + at,
                                                SEEP_MEMORY_PAGE};
-        note_read(load, &page, load->source(load->context, &page, 1));
+        note_read(load, &page, load->how->source(load->how->context, &page, 1));
     }
 }
 
 static void read_pieces(struct load *load)
 {
     for (size_t done = 0; done < load->n;) {
-        size_t bytes = load->source(load->context, load->pieces + done, load->n - done);
+        size_t bytes = load->how->source(load->how->context, load->pieces + done, load->n - done);
         for (; done < load->n && bytes >= load->pieces[done].n; done++) {
             bytes -= load->pieces[done].n;
             note_read(load, &load->pieces[done], load->pieces[done].n);
@@ -208,14 +221,23 @@ static void read_pieces(struct load *load)
         read_rest(load, &load->pieces[done], bytes);
         done++;
     }
-    load->n = 0;
+    load->n = load->used = 0;
 }
 
-void seep_memory_load(struct seep_memory *memory, seep_memory_bulk_source *source, void *context,
+static void add_piece(struct load *load, uint64_t at, size_t bytes)
+{
+    load->pieces[load->n++] = (struct seep_memory_piece){at, load->buffer + load->used, bytes};
+    load->used += bytes;
+    if (load->n == SEEP_MEMORY_PIECES || load->used + CHUNK > AT_ONCE)
+        read_pieces(load);
+}
+
+void seep_memory_load(struct seep_memory *memory, const struct seep_memory_load *how,
                       const struct seep_memory_range *ranges, size_t n)
 {
-    struct load load = {.memory = memory, .source = source, .context = context};
+    struct load load = {.memory = memory, .how = how, .buffer = malloc(AT_ONCE)};
 
+    memory->full = memory->full || !load.buffer;
     for (size_t i = 0; i < n && !memory->full; i++) {
         uint64_t at = ranges[i].start & ~(uint64_t)(SEEP_MEMORY_PAGE - 1);
         while (at < ranges[i].end) {
@@ -225,14 +247,12 @@ void seep_memory_load(struct seep_memory *memory, seep_memory_bulk_source *sourc
                 break;
             if (stop > ranges[i].end)
                 stop = (ranges[i].end + SEEP_MEMORY_PAGE - 1) & ~(uint64_t)(SEEP_MEMORY_PAGE - 1);
-            load.pieces[load.n++] =
-                (struct seep_memory_piece){at, chunk->bytes + at % CHUNK, (size_t)(stop - at)};
-            if (load.n == SEEP_MEMORY_PIECES)
-                read_pieces(&load);
+            add_piece(&load, at, (size_t)(stop - at));
             at = stop;
         }
     }
     read_pieces(&load);
+    free(load.buffer);
     memset(memory->recent, 0, sizeof memory->recent);
 }
 
@@ -240,6 +260,7 @@ void seep_memory_ask(struct seep_memory *memory, seep_memory_source *source, voi
 {
     memory->source = source;
     memory->context = context;
+    memory->is_loaded = true;
     for (size_t i = 0; i < memory->n; i++)
         memory->chunks[i].asked = 0;
     memset(memory->recent, 0, sizeof memory->recent);
@@ -253,6 +274,22 @@ static const uint8_t *bytes_at(struct seep_memory *memory, uint64_t address)
     const struct seep_memory_chunk *chunk = asked_chunk(memory, address);
     size_t at = (size_t)(address & (CHUNK - 1));
     return chunk && chunk->pages >> at / SEEP_MEMORY_PAGE & 1 ? chunk->bytes + at : NULL;
+}
+
+const uint8_t *seep_memory_page(struct seep_memory *memory, uint64_t address)
+{
+    return bytes_at(memory, address / SEEP_MEMORY_PAGE * SEEP_MEMORY_PAGE);
+}
+
+const uint8_t *seep_memory_changed_page(struct seep_memory *memory, uint64_t address)
+{
+    const size_t at = (size_t)(address % CHUNK) / SEEP_MEMORY_PAGE * SEEP_MEMORY_PAGE;
+
+    if (!memory->is_loaded)
+        return seep_memory_page(memory, address);
+    const struct seep_memory_chunk *chunk = known_chunk(memory, address >> SEEP_MEMORY_CHUNK_BITS);
+    return chunk && (chunk->pages & ~chunk->asked) >> at / SEEP_MEMORY_PAGE & 1 ? chunk->bytes + at
+                                                                                : NULL;
 }
 
 bool seep_memory_read(struct seep_memory *memory, uint64_t address, void *to, size_t n)
@@ -271,7 +308,7 @@ bool seep_memory_read(struct seep_memory *memory, uint64_t address, void *to, si
     return true;
 }
 
-bool seep_memory_has(struct seep_memory *memory, uint64_t address, size_t n)
+bool seep_memory_has_all(struct seep_memory *memory, uint64_t address, size_t n)
 {
     if (n > UINT64_C(1) << 46)
         return false;
@@ -287,7 +324,15 @@ size_t seep_memory_text(struct seep_memory *memory, uint64_t address, char *to, 
     size_t n = 0;
     const uint8_t *bytes;
 
-    while (n + 1 < capacity && (bytes = bytes_at(memory, address + n)) && *bytes)
-        to[n++] = (char)*bytes;
+    while (n + 1 < capacity && (bytes = bytes_at(memory, address + n))) {
+        const size_t room = SEEP_MEMORY_PAGE - (size_t)((address + n) % SEEP_MEMORY_PAGE);
+        const size_t most = capacity - 1 - n < room ? capacity - 1 - n : room;
+        const uint8_t *end = memchr(bytes, '\0', most);
+        const size_t piece = end ? (size_t)(end - bytes) : most;
+        memcpy(to + n, bytes, piece);
+        n += piece;
+        if (end)
+            break;
+    }
     return seep_text_clean_in_place(to, n);
 }

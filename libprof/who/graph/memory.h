@@ -1,4 +1,4 @@
-/* The memory of another process, read in chunks that are kept: what was read once never changes and
+/* The memory of another process, read in pages that are kept: what was read once never changes and
  * stays, even when the process is gone. What is needed of a stopped process is loaded at once
  * (seep_memory_load()); from then on another source may supply the rest. All of it is untrusted.
  * Threads: none may share one. */
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SEEP_MEMORY_PAGE = 4096, SEEP_MEMORY_CHUNK_BITS = 16, SEEP_MEMORY_RECENT = 1024 };
+enum { SEEP_MEMORY_PAGE = 4096, SEEP_MEMORY_CHUNK_BITS = 16, SEEP_MEMORY_RECENT = 1 << 13 };
 #define SEEP_MEMORY_CHUNK (UINT64_C(1) << SEEP_MEMORY_CHUNK_BITS)
 
 /* Copies [address, address + n) to `to`, and returns how many bytes from the start could be read.
@@ -47,6 +47,8 @@ struct seep_memory {
     uint64_t max_bytes; /* of kept chunks; nothing more is read once they reach it */
     uint64_t bytes;
     bool full;
+    bool is_loaded; /* the source supplies what the process has not changed */
+    bool dense;     /* nearly all pages of a chunk are kept: it may lie in huge pages */
     struct seep_memory_slab *slabs;   /* what chunks lie in */
     struct seep_memory_chunk *chunks; /* [n] */
     size_t n, capacity;
@@ -63,18 +65,37 @@ void seep_memory_fini(struct seep_memory *memory);
 typedef size_t seep_memory_bulk_source(void *context, const struct seep_memory_piece *pieces,
                                        size_t n_pieces);
 
+/* Whether the contents of a page matter. If not, it reads as zeros, and takes no memory. */
+typedef bool seep_memory_keeper(void *context, uint64_t address, const uint8_t *page);
+
+struct seep_memory_load {
+    seep_memory_bulk_source *source;
+    seep_memory_keeper *keeps; /* NULL: all do */
+    void *context;             /* for both */
+};
+
 /* Reads whole pages of [start, end) of each range, in any order, by large calls. Leaves out pages
  * that cannot be read. If the pages do not fit into max_bytes, it stops and sets `full`. */
-void seep_memory_load(struct seep_memory *memory, seep_memory_bulk_source *source, void *context,
+void seep_memory_load(struct seep_memory *memory, const struct seep_memory_load *how,
                       const struct seep_memory_range *ranges, size_t n);
 
-/* From now on this source supplies what has not been read. */
+/* From now on this source supplies what has not been read: what mapped files contain, which the
+ * process has not changed. */
 void seep_memory_ask(struct seep_memory *memory, seep_memory_source *source, void *context);
 
 /* Copies all of [address, address + n). If that cannot be read: false, and zeros. */
 bool seep_memory_read(struct seep_memory *memory, uint64_t address, void *to, size_t n);
 
-bool seep_memory_has(struct seep_memory *memory, uint64_t address, size_t n);
+/* The whole page that contains `address`, as long as there is the memory. NULL: it cannot be read.
+ */
+const uint8_t *seep_memory_page(struct seep_memory *memory, uint64_t address);
+
+/* The same, but NULL for pages that the process has not changed: they have no addresses of its heap
+ * in them. */
+const uint8_t *seep_memory_changed_page(struct seep_memory *memory, uint64_t address);
+
+/* Whether all of it can be read. */
+bool seep_memory_has_all(struct seep_memory *memory, uint64_t address, size_t n);
 
 /* Copies a text that ends with a zero byte, cut to `capacity`; returns its length, 0 if there is
  * none. Control characters and bytes that are not UTF-8 become '?'. */
@@ -94,6 +115,22 @@ static inline const uint8_t *seep_memory_seen(const struct seep_memory *memory, 
                : NULL;
 }
 
+/* Memory that is read soon: the CPU fetches it meanwhile. */
+static inline void seep_memory_expect(const struct seep_memory *memory, uint64_t address)
+{
+    const uint8_t *seen = seep_memory_seen(memory, address, 1);
+
+    if (seen)
+        __builtin_prefetch(seen);
+}
+
+/* Whether all of [address, address + n) can be read. */
+static inline bool seep_memory_has(struct seep_memory *memory, uint64_t address, size_t n)
+{
+    return (n <= SEEP_MEMORY_PAGE && seep_memory_seen(memory, address, n)) ||
+           seep_memory_has_all(memory, address, n);
+}
+
 /* False, and 0, if it cannot be read. */
 static inline bool seep_memory_read_word(struct seep_memory *memory, uint64_t address, uint64_t *to)
 {
@@ -102,6 +139,18 @@ static inline bool seep_memory_read_word(struct seep_memory *memory, uint64_t ad
     if (!seen)
         return seep_memory_read(memory, address, to, sizeof *to);
     memcpy(to, seen, sizeof *to);
+    return true;
+}
+
+/* Two words, as an object begins with. False, and zeros, if they cannot be read. */
+static inline bool seep_memory_read_pair(struct seep_memory *memory, uint64_t address,
+                                         uint64_t to[2])
+{
+    const uint8_t *seen = seep_memory_seen(memory, address, 2 * sizeof *to);
+
+    if (!seen)
+        return seep_memory_read(memory, address, to, 2 * sizeof *to);
+    memcpy(to, seen, 2 * sizeof *to);
     return true;
 }
 

@@ -59,6 +59,19 @@ bool seep_native_class(struct seep_heap *heap, uint64_t vtable, char *to, size_t
     return demangle(mangled + (*mangled == '*'), to, capacity);
 }
 
+static bool is_storage(struct seep_heap *heap, uint64_t vtable)
+{
+    struct seep_vtable *recent = &heap->vtables[(vtable >> 3) % SEEP_HEAP_RECENT];
+    char name[128];
+
+    if (vtable < SEEP_MEMORY_PAGE || vtable % 8)
+        return false;
+    if (recent->address != vtable)
+        *recent = (struct seep_vtable){vtable, seep_native_class(heap, vtable, name, sizeof name) &&
+                                                   strcmp(name, "c10::StorageImpl") == 0};
+    return recent->is_storage;
+}
+
 /* c10::StorageImpl: vtable, counts of references, data, deleter, context, device, bytes. The counts
  * are two words, each small; in newer PyTorch one, whose upper half counts weak references and is
  * never 0. */
@@ -66,11 +79,9 @@ bool seep_native_storage(struct seep_heap *heap, uint32_t n, struct seep_storage
 {
     enum { COUNTS = 8, DATA = 16, DEVICE = 40, SIZE = 48 };
     const struct seep_node *node = &heap->nodes[n];
-    char name[128];
 
     if (node->bytes < STORAGE_LEAST || node->bytes > STORAGE_MOST ||
-        !seep_native_class(heap, seep_memory_word(heap->memory, node->start), name, sizeof name) ||
-        strcmp(name, "c10::StorageImpl") != 0)
+        !is_storage(heap, seep_memory_word(heap->memory, node->start)))
         return false;
     const uint64_t more = seep_memory_word(heap->memory, node->start + COUNTS) >> 32 ? 0 : 8;
     const uint64_t at = node->start + more;

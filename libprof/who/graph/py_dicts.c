@@ -76,13 +76,13 @@ static void each_entry(struct seep_heap *heap, uint64_t keys_at, uint64_t values
     if (!read_keys(heap, keys_at, &keys))
         return;
     for (int64_t i = 0; i < keys.n; i++) {
-        uint64_t at = keys.entries + (uint64_t)i * keys.each;
-        uint64_t key_at = keys.each == GENERAL ? at + 8 : at;
+        const uint64_t at = keys.entries + (uint64_t)i * keys.each;
+        uint64_t entry[2];
         if (!seep_memory_has(heap->memory, at, keys.each))
             return;
-        take(heap, seep_memory_word(heap->memory, key_at),
-             seep_memory_word(heap->memory, values ? values + (uint64_t)i * 8 : key_at + 8),
-             context);
+        (void)seep_memory_read_pair(heap->memory, keys.each == GENERAL ? at + 8 : at, entry);
+        take(heap, entry[0],
+             values ? seep_memory_word(heap->memory, values + (uint64_t)i * 8) : entry[1], context);
     }
 }
 
@@ -106,20 +106,52 @@ unsigned seep_python_cost(struct seep_heap *heap, uint64_t object)
     return type && type->kind == SEEP_PYTYPE_MODULE ? SEEP_COST_MODULE : SEEP_COST_NAMED;
 }
 
+/* What an object in the heap is, if a node knows it. */
+static enum seep_node_type type_at(const struct seep_heap *heap, uint32_t n, uint64_t object)
+{
+    return n != SEEP_NODE_NONE && heap->nodes[n].kind == SEEP_NODE_PYTHON &&
+                   object == seep_node_object(&heap->nodes[n])
+               ? (enum seep_node_type)heap->nodes[n].type
+               : SEEP_NODE_OF_ANY;
+}
+
+static unsigned cost_at(struct seep_heap *heap, uint32_t n, uint64_t object)
+{
+    const enum seep_node_type type = type_at(heap, n, object);
+
+    if (type == SEEP_NODE_OF_ANY)
+        return seep_python_cost(heap, object);
+    return type == SEEP_NODE_MODULE ? SEEP_COST_MODULE : SEEP_COST_NAMED;
+}
+
+static bool is_text_at(struct seep_heap *heap, uint32_t n, uint64_t object)
+{
+    const enum seep_node_type type = type_at(heap, n, object);
+
+    return type == SEEP_NODE_OF_ANY ? seep_python_is_text(heap, object) : type == SEEP_NODE_TEXT;
+}
+
 /* context: whether they are attributes. */
 static void take_entry(struct seep_heap *heap, uint64_t key, uint64_t value, void *context)
 {
     const bool *as_attributes = context;
 
+    if (heap->is_counting) {
+        seep_edge_exact(heap, value, 0, 0);
+        seep_edge_exact(heap, key, 0, 0);
+        return;
+    }
+    const uint32_t key_node = seep_heap_find(heap, key);
     if (value) {
-        bool attribute = *as_attributes && seep_python_is_text(heap, key);
-        seep_edge_exact(heap, value,
-                        seep_label_of(attribute ? SEEP_LABEL_ATTRIBUTE : SEEP_LABEL_KEY, key),
-                        seep_python_cost(heap, value));
+        const uint32_t node = seep_heap_find(heap, value);
+        const bool attribute = *as_attributes && is_text_at(heap, key_node, key);
+        seep_edge_to(heap, node, value,
+                     seep_label_of(attribute ? SEEP_LABEL_ATTRIBUTE : SEEP_LABEL_KEY, key),
+                     cost_at(heap, node, value));
     }
     if (key)
-        seep_edge_exact(heap, key, seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_KEY),
-                        SEEP_COST_NAMED + 2);
+        seep_edge_to(heap, key_node, key, seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_KEY),
+                     SEEP_COST_NAMED + 2);
 }
 
 void seep_python_walk_dict(struct seep_heap *heap, uint64_t dict, bool as_attributes)

@@ -3,6 +3,8 @@
 #include "libprof/who/graph/graph.h"
 #include "libprof/who/graph/py_types.h"
 
+#include <string.h>
+
 enum { MAX_STR = 1 << 20 };
 
 /* Where the characters of a str are, and how many bytes each has: 1, 2 or 4. */
@@ -64,6 +66,16 @@ size_t seep_python_text(struct seep_heap *heap, uint64_t object, char *to, size_
     }
     to[used] = '\0';
     return used;
+}
+
+bool seep_python_text_is(struct seep_heap *heap, uint64_t object, const char *text)
+{
+    const size_t n = strlen(text);
+    struct characters c;
+    char there[64];
+
+    return find_characters(heap, object, &c) && c.each == 1 && c.n == n && n <= sizeof there &&
+           seep_memory_read(heap->memory, c.at, there, n) && memcmp(there, text, n) == 0;
 }
 
 void seep_python_keep_text(struct seep_heap *heap, uint64_t object)

@@ -12,6 +12,9 @@ struct seep_heap;
  * ones become '?'. Returns how many bytes, 0 if it is not a str. */
 size_t seep_python_text(struct seep_heap *heap, uint64_t object, char *to, size_t capacity);
 
+/* Whether a str object has exactly this text of ASCII characters, of at most 64. */
+bool seep_python_text_is(struct seep_heap *heap, uint64_t object, const char *text);
+
 /* Reads a str object that is needed later, when the process may be gone. */
 void seep_python_keep_text(struct seep_heap *heap, uint64_t object);
 

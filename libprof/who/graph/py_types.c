@@ -7,13 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TYPES = 1 << 14, REFUSED = 1 << 12, MAX_BASES = 200, MAX_BASIC = 1 << 20 };
+enum {
+    MAX_TYPES = 1 << 14,
+    REFUSED = 1 << 14,
+    RECENT = 1 << 12,
+    MAX_BASES = 200,
+    MAX_BASIC = 1 << 20
+};
 
 struct seep_python_types {
     struct seep_pytype *types[MAX_TYPES];
     uint32_t n;
     struct seep_hash_index by_address;
-    uint64_t refused[REFUSED]; /* addresses met last that are not types */
+    const struct seep_pytype *recent[RECENT]; /* types met last, by address */
+    uint64_t refused[REFUSED];                /* addresses met last that are not types */
 };
 
 static enum seep_pytype_kind kind_of_name(const char *name)
@@ -196,14 +203,17 @@ const struct seep_pytype *seep_python_type(struct seep_heap *heap, uint64_t addr
         return NULL;
     if (!types && !(types = heap->python.types = calloc(1, sizeof *types)))
         return NULL;
+    const struct seep_pytype **recent = &types->recent[(address >> 4) % RECENT];
+    uint64_t *refused = &types->refused[(address >> 4) % REFUSED];
+    if (*recent && (*recent)->address == address)
+        return *recent;
+    if (*refused == address)
+        return NULL;
     const uint64_t hash = seep_hash_two(address, 0);
     uint32_t at = seep_hash_begin(&types->by_address, hash), id;
     while ((id = seep_hash_next(&types->by_address, hash, &at)) != SEEP_HASH_NONE)
         if (types->types[id]->address == address)
-            return types->types[id];
-    uint64_t *refused = &types->refused[(address >> 4) % REFUSED];
-    if (*refused == address)
-        return NULL;
+            return *recent = types->types[id];
     struct seep_pytype *type = NULL;
     if (types->n < MAX_TYPES && looks_like_type(heap, address))
         type = read_type(heap, address);
@@ -212,7 +222,7 @@ const struct seep_pytype *seep_python_type(struct seep_heap *heap, uint64_t addr
         *refused = address;
         return NULL;
     }
-    return types->types[types->n++] = type;
+    return *recent = types->types[types->n++] = type;
 }
 
 const struct seep_pytype *seep_node_type(struct seep_heap *heap, uint32_t node)
@@ -220,8 +230,8 @@ const struct seep_pytype *seep_node_type(struct seep_heap *heap, uint32_t node)
     const struct seep_node *n = &heap->nodes[node];
 
     return n->kind == SEEP_NODE_PYTHON
-               ? seep_python_type(heap, seep_memory_word(heap->memory,
-                                                         seep_node_object(n) + SEEP_PY_TYPE))
+               ? seep_python_type(
+                     heap, seep_memory_word(heap->memory, seep_node_object(n) + SEEP_PY_TYPE))
                : NULL;
 }
 
@@ -233,20 +243,29 @@ static uint64_t least_bytes(const struct seep_python_layout *layout, const struc
                                           : (uint64_t)type->basic;
 }
 
+const struct seep_pytype *seep_python_head(struct seep_heap *heap, const uint64_t words[2],
+                                           uint64_t room)
+{
+    uint64_t count = words[0];
+
+    if (!count || !heap->python.layout)
+        return NULL;
+    if (heap->python.layout->minor >= 14) /* above are flags; an address is a free object's next */
+        count &= UINT64_C(0xffffffffffff);
+    if ((int64_t)count <= 0 || count >> (heap->python.layout->minor >= 14 ? 32 : 40))
+        return NULL;
+    const struct seep_pytype *type = seep_python_type(heap, words[1]);
+    return type && least_bytes(heap->python.layout, type) <= room ? type : NULL;
+}
+
 const struct seep_pytype *seep_python_object(struct seep_heap *heap, uint64_t address,
                                              uint64_t room)
 {
     uint64_t words[2];
 
-    if (room < sizeof words || !heap->python.layout ||
-        !seep_memory_read(heap->memory, address, words, sizeof words))
-        return NULL;
-    if (heap->python.layout->minor >= 14) /* above are flags; an address is a free object's next */
-        words[0] &= UINT64_C(0xffffffffffff);
-    if ((int64_t)words[0] <= 0 || words[0] >> (heap->python.layout->minor >= 14 ? 32 : 40))
-        return NULL;
-    const struct seep_pytype *type = seep_python_type(heap, words[1]);
-    return type && least_bytes(heap->python.layout, type) <= room ? type : NULL;
+    return room >= sizeof words && seep_memory_read_pair(heap->memory, address, words)
+               ? seep_python_head(heap, words, room)
+               : NULL;
 }
 
 uint64_t seep_python_before(const struct seep_python *python, const struct seep_pytype *type)

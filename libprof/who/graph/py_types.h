@@ -63,6 +63,10 @@ const struct seep_pytype *seep_node_type(struct seep_heap *heap, uint32_t node);
 const struct seep_pytype *seep_python_object(struct seep_heap *heap, uint64_t address,
                                              uint64_t room);
 
+/* The same, for an object that begins with these words. */
+const struct seep_pytype *seep_python_head(struct seep_heap *heap, const uint64_t words[2],
+                                           uint64_t room);
+
 /* How many bytes of its block lie before an object of that type. */
 uint64_t seep_python_before(const struct seep_python *python, const struct seep_pytype *type);
 

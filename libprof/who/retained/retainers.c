@@ -75,7 +75,7 @@ static uint32_t next_member(const struct search *s, size_t memory, uint32_t node
  * would name that instead, unless it is but the next member of a linked list. */
 static bool is_large(struct search *s, size_t memory, uint32_t node)
 {
-    if (s->memories[memory].retained[node] < s->memories[memory].least)
+    if (!s->part[memory] || s->memories[memory].retained[node] < s->memories[memory].least)
         return false;
     const uint32_t next = next_member(s, memory, node);
     if (next != SEEP_NODE_NONE)
@@ -217,7 +217,7 @@ static int find(struct search *s)
     for (size_t i = 0; i < n; i++)
         s->found->of_node[i] = SEEP_NO_RETAINER;
     for (size_t m = 0; m < s->n_memories; m++)
-        if (find_parts(s, m))
+        if (s->memories[m].least != UINT64_MAX && find_parts(s, m))
             return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < d->n_order; i++)
         take_node(s, d->order[i]);

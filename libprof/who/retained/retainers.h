@@ -14,7 +14,7 @@ enum { SEEP_RETAINED_MEMORIES = 17 };
 struct seep_retained_memory {
     const uint64_t *retained; /* [nodes] bytes of it, summed over the dominators */
     uint64_t bytes;           /* in use, */
-    uint64_t least;           /* and what makes a retainer */
+    uint64_t least;           /* and what makes a retainer; UINT64_MAX: no part of it does */
 };
 
 struct seep_retainer {

@@ -1,35 +1,29 @@
 #include "libprof/who/ways/answer.h"
-#include "libprof/who/ways/way_types.h"
 
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/who/graph/py_walk.h"
+#include "libprof/who/ways/line_ways.h"
 #include "libprof/who/ways/reach_passes.h"
-#include "libprof/who/ways/ways.h"
+#include "libprof/who/ways/way_types.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    WAYS = 64,    /* paths of a line that are told apart */
-    ASKED = 3,    /* blocks of a path that are searched for its common part */
-    COMMON = 256, /* nodes from the root on that paths may share */
-};
-
 /* Whether a block is held, and if not, what keeps it. */
 enum alive { BY_NOBODY, ALIVE, BY_CYCLE, BY_REFERENCE };
-
-/* Blocks of a line that are reached by alike paths. */
-struct way {
-    uint64_t hash, blocks, bytes;
-    uint32_t example;
-    uint8_t number; /* from 1 on */
-};
 
 /* The live memory of a line. */
 struct sum {
     uint32_t line;
     uint64_t blocks, bytes, lost_bytes, cycle_bytes, reference_bytes, graph_bytes;
+};
+
+/* What is held, before anything is left out. */
+struct held {
+    struct seep_line_way way;
+    uint32_t holder; /* SEEP_NODE_NONE: none */
+    bool is_asked;   /* whether further holders are looked for */
 };
 
 struct asking {
@@ -38,12 +32,12 @@ struct asking {
     uint8_t *alive;       /* [nodes] enum alive */
     uint64_t small_bytes; /* of objects in arenas that references too many hold */
     uint8_t *in_graph;    /* [nodes] whether graphs hold it, as far as known */
-    uint8_t *way_of;      /* [nodes] for the line in question: the number of the node's way; 0:
-                           * none */
-    struct seep_ways ways;
+    struct seep_line_ways lines;
     size_t most_walked;
-    struct seep_reach kept;    /* as found, */
-    struct seep_reach certain; /* and without cycles and doubtful roots */
+    /* Of the paths that were found, */
+    struct seep_reach_changes certain; /* those that change without doubtful roots, */
+    struct seep_reach_changes unheld;  /* and those to what only cycles and references hold */
+    struct held *held;                 /* [most] */
 };
 
 static uint32_t line_of(const struct asking *a, uint32_t node)
@@ -61,119 +55,6 @@ static bool is_reached(const struct asking *a, uint32_t node)
 static double share(uint64_t part, uint64_t whole)
 {
     return whole ? (double)part / (double)whole : 0;
-}
-
-/* Sums up the paths to a line's blocks that are reached and were alive, or with `cycles` to all
- * that are reached, and notes each block's way. Returns the number of ways. */
-static size_t ways_to(struct asking *a, uint32_t line, bool cycles, struct way *ways)
-{
-    size_t n = 0;
-
-    memset(a->way_of, 0, a->reach->heap->n_blocks);
-    seep_ways_forget(&a->ways);
-    for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++) {
-        if (line_of(a, i) != line || !is_reached(a, i) || (!cycles && a->alive[i] != ALIVE))
-            continue;
-        uint64_t hash = seep_ways_hash(&a->ways, i);
-        size_t at = 0;
-        while (at < n && ways[at].hash != hash)
-            at++;
-        if (at == WAYS)
-            continue;
-        if (at == n) {
-            ways[at] = (struct way){.hash = hash, .number = (uint8_t)(at + 1), .example = i};
-            n++;
-        }
-        a->way_of[i] = ways[at].number;
-        if (a->reach->distance[i] > a->reach->distance[ways[at].example])
-            ways[at].example = i; /* the farthest: in a list, its end */
-        ways[at].blocks++;
-        ways[at].bytes += a->reach->heap->nodes[i].bytes;
-    }
-    return n;
-}
-
-static struct way *largest(struct way *ways, size_t n)
-{
-    struct way *best = NULL;
-
-    for (size_t i = 0; i < n; i++)
-        if (ways[i].bytes && (!best || ways[i].bytes > best->bytes))
-            best = &ways[i];
-    return best;
-}
-
-/* How many nodes of a path, counted from the root, nearly all blocks of a way share. A block is not
- * part of what it shares itself. */
-static size_t depth_of(struct asking *a, const struct way *way, const uint32_t *path, size_t n_path)
-{
-    uint64_t shares[COMMON + 1] = {0}, sum = 0;
-
-    seep_ways_unmark(&a->ways);
-    for (size_t k = 0; k < n_path; k++)
-        seep_ways_mark(&a->ways, path[k], (uint16_t)(k + 1));
-    for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++)
-        if (a->way_of[i] == way->number)
-            shares[seep_ways_marked(&a->ways, a->reach->parent[i])]++;
-    for (size_t k = COMMON; k > 0; k--) {
-        sum += shares[k];
-        if (share(sum, way->blocks) >= SEEP_T_HOLDER_SHARE)
-            return k;
-    }
-    return 0;
-}
-
-/* The nearest block stands for all; of several, the largest. So the choice does not depend on
- * addresses. */
-static void choose_example(struct asking *a, struct way *way, uint32_t holder)
-{
-    const struct seep_reach *reach = a->reach;
-    uint32_t best = way->example;
-
-    seep_ways_unmark(&a->ways);
-    seep_ways_mark(&a->ways, holder, 1);
-    for (uint32_t i = 0; i < reach->heap->n_blocks; i++) {
-        if (a->way_of[i] != way->number || reach->distance[i] > reach->distance[best] ||
-            (reach->distance[i] == reach->distance[best] &&
-             reach->heap->nodes[i].bytes <= reach->heap->nodes[best].bytes))
-            continue;
-        if (seep_ways_marked(&a->ways, i))
-            best = i;
-    }
-    way->example = best;
-}
-
-/* The last node that nearly all blocks of a way share with the path to `asked`, and its depth. */
-static uint32_t common_with(struct asking *a, const struct way *way, uint32_t asked, size_t *depth)
-{
-    uint32_t first[COMMON];
-    size_t n = seep_path_begin(a->reach, asked, first, COMMON);
-
-    *depth = depth_of(a, way, first, n > COMMON ? COMMON : n - 1);
-    return *depth ? first[*depth - 1] : SEEP_NODE_NONE;
-}
-
-/* The last node, counted from the root, that the paths to nearly all those blocks share;
- * SEEP_NODE_NONE: none. Any block may be an outlier, so several are tried. */
-static uint32_t common_node(struct asking *a, struct way *way)
-{
-    uint64_t seen = 0;
-    size_t deepest, depth;
-    uint32_t best = common_with(a, way, way->example, &deepest);
-
-    for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++) {
-        if (a->way_of[i] != way->number || seen++ % (way->blocks / ASKED + 1))
-            continue;
-        uint32_t node = common_with(a, way, i, &depth);
-        if (depth > deepest) {
-            deepest = depth;
-            best = node;
-            way->example = i;
-        }
-    }
-    if (best != SEEP_NODE_NONE)
-        choose_example(a, way, best);
-    return best;
 }
 
 /* The hop behind the one that the holder belongs to: where its inside begins. */
@@ -212,15 +93,16 @@ void seep_answer_holder(struct seep_reach *reach, uint32_t holder, struct seep_a
 /* The bytes of a line that nobody would hold without the excluded nodes. */
 static uint64_t freed_of(const struct asking *a, uint32_t line)
 {
+    const struct seep_line_ways *l = &a->lines;
     uint64_t bytes = 0;
 
-    for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++)
-        if (!is_reached(a, i) && a->alive[i] == ALIVE && line_of(a, i) == line)
-            bytes += a->reach->heap->nodes[i].bytes;
+    for (const uint32_t *at = seep_line_begin(l, line); at < seep_line_end(l, line); at++)
+        if (!is_reached(a, *at) && a->alive[*at] == ALIVE)
+            bytes += a->reach->heap->nodes[*at].bytes;
     return bytes;
 }
 
-static enum seep_root_kind root_of(const struct asking *a, const struct way *way)
+static enum seep_root_kind root_of(const struct asking *a, const struct seep_line_way *way)
 {
     size_t n;
 
@@ -229,14 +111,15 @@ static enum seep_root_kind root_of(const struct asking *a, const struct way *way
 
 /* The bytes of a line that a further path must lead to. More if it begins at a word that may be
  * stale instead of an object. */
-static double least_of(const struct asking *a, const struct way *way)
+static double least_of(const struct asking *a, const struct seep_line_way *way)
 {
     const enum seep_root_kind kind = root_of(a, way);
     bool word = kind == SEEP_ROOT_STATIC || kind == SEEP_ROOT_THREAD || kind == SEEP_ROOT_STACK;
     return word ? SEEP_T_HALF : 1.0 / SEEP_T_PEAK_SHARE;
 }
 
-static int take_way(const struct asking *a, const struct way *way, struct seep_answer_path *p)
+static int take_way(const struct asking *a, const struct seep_line_way *way,
+                    struct seep_answer_path *p)
 {
     p->blocks = way->blocks;
     p->bytes = way->bytes;
@@ -244,43 +127,58 @@ static int take_way(const struct asking *a, const struct way *way, struct seep_a
     return seep_path_of(a->reach, way->example, a->question->keys, &p->path);
 }
 
-/* Removes one holder after the other until most of the line would be free, and describes each. */
-static int find_holders(struct asking *a, struct seep_answer *answer, const struct way *first)
+/* The ways to what a line keeps for certain. */
+static size_t certain_ways(struct asking *a, uint32_t line, struct seep_line_way *ways)
 {
-    struct way ways[WAYS], way = *first;
+    return seep_line_ways_find(&a->lines, line, a->alive, ALIVE, ways);
+}
+
+/* Describes what holds the blocks of a way. */
+static int find_holder(struct asking *a, const struct seep_answer *answer, struct held *held,
+                       struct seep_answer_path *p)
+{
+    held->holder = seep_line_ways_common(&a->lines, answer->line, &held->way);
+    const int rc = take_way(a, &held->way, p);
+    if (held->holder != SEEP_NODE_NONE)
+        seep_answer_holder(a->reach, held->holder, p);
+    return rc;
+}
+
+/* Removes one holder after the other until most of the line would be free, and describes each. */
+static int find_holders(struct asking *a, struct seep_answer *answer, struct held *held)
+{
+    struct seep_line_way ways[SEEP_LINE_WAYS];
     uint64_t freed = 0;
     size_t n_worth = 1; /* the rest hold nothing that would not be held without them, too */
     int rc = 0;
 
     for (size_t h = 0; h < SEEP_REACH_EXCLUDED && !rc; h++) {
         struct seep_answer_path *p = &answer->paths[h];
-        uint32_t holder = common_node(a, &way);
-        rc = take_way(a, &way, p);
-        if (holder != SEEP_NODE_NONE)
-            seep_answer_holder(a->reach, holder, p);
-        if (rc || holder == SEEP_NODE_NONE || a->reach->n_walked >= a->most_walked)
+        if (h)
+            rc = find_holder(a, answer, held, p);
+        if (rc || held->holder == SEEP_NODE_NONE || a->reach->n_walked >= a->most_walked)
             break; /* a further one would need proof */
-        if (!h)
-            seep_reach_put_back(a->reach, &a->certain);
-        a->reach->excluded[h] = holder;
-        rc = seep_reach_leave_out(a->reach, holder);
+        a->reach->excluded[h] = held->holder;
+        rc = seep_reach_leave_out(a->reach, held->holder);
         p->sole_bytes = rc ? 0 : freed_of(a, answer->line);
         p->sole_known = !rc;
         if (!h || p->sole_bytes >= freed + answer->bytes / SEEP_T_NEGLIGIBLE)
             n_worth = h + 1;
         freed = p->sole_bytes;
+        seep_ways_forget(&a->lines.ways);
         size_t n =
-            share(freed, answer->bytes) < SEEP_T_MOST ? ways_to(a, answer->line, false, ways) : 0;
-        const struct way *next = largest(ways, n);
+            share(freed, answer->bytes) < SEEP_T_MOST ? certain_ways(a, answer->line, ways) : 0;
+        const struct seep_line_way *next = seep_line_ways_largest(ways, n);
         if (!next || share(next->bytes, answer->bytes) < least_of(a, next))
             break;
-        way = *next;
+        held->way = *next;
     }
     answer->n_paths = n_worth;
     return rc;
 }
 
-static int add_path(const struct asking *a, struct seep_answer *answer, const struct way *way)
+static int add_path(const struct asking *a, struct seep_answer *answer,
+                    const struct seep_line_way *way)
 {
     struct seep_answer_path *p = &answer->paths[answer->n_paths++];
     int rc = take_way(a, way, p);
@@ -291,7 +189,7 @@ static int add_path(const struct asking *a, struct seep_answer *answer, const st
 
 /* Addresses that lead to a part of lost memory may be stray: none of their paths leads to much. */
 static enum seep_hold_state state_of(const struct asking *a, const struct seep_answer *answer,
-                                     const struct way *way)
+                                     const struct seep_line_way *way)
 {
     const double lost = share(answer->lost_bytes, answer->bytes);
 
@@ -307,31 +205,58 @@ static enum seep_hold_state state_of(const struct asking *a, const struct seep_a
     return SEEP_HOLD_HELD;
 }
 
-static int answer_line(struct asking *a, struct seep_answer *answer)
+static int answer_line(struct asking *a, struct seep_answer *answer, struct held *held)
 {
-    struct way ways[WAYS];
-    size_t n = ways_to(a, answer->line, true, ways);
-    const struct way *way = largest(ways, n);
-    int rc;
+    struct seep_line_way ways[SEEP_LINE_WAYS];
+    size_t n = seep_line_ways_find(&a->lines, answer->line, NULL, 0, ways);
+    const struct seep_line_way *way = seep_line_ways_largest(ways, n);
 
     answer->state = state_of(a, answer, way);
     if (answer->state == SEEP_HOLD_CYCLE || answer->state == SEEP_HOLD_REFERENCE)
         return add_path(a, answer, way);
     if (answer->state == SEEP_HOLD_HELD && root_of(a, way) == SEEP_ROOT_REFERENCE) {
-        n = ways_to(a, answer->line, false, ways); /* only a part is explained: who holds the
-                                                    * rest? */
-        way = largest(ways, n);
+        n = certain_ways(a, answer->line, ways); /* only a part is explained: who holds the rest? */
+        way = seep_line_ways_largest(ways, n);
         answer->state = way ? SEEP_HOLD_HELD : SEEP_HOLD_UNKNOWN;
     }
     if (answer->state != SEEP_HOLD_HELD)
         return 0;
-    rc = find_holders(a, answer, way);
+    *held = (struct held){.way = *way, .is_asked = true};
+    answer->n_paths = 1;
+    return find_holder(a, answer, held, &answer->paths[0]);
+}
+
+/* What each holder alone keeps, of a line that is held. Leaves the paths as they were. */
+static int prove_line(struct asking *a, struct seep_answer *answer, struct held *held)
+{
+    struct seep_reach_changes left_out;
+    int rc = seep_reach_changes_begin(a->reach, &left_out);
+
+    if (!rc)
+        rc = find_holders(a, answer, held);
     for (size_t h = 0; h < SEEP_REACH_EXCLUDED; h++)
         a->reach->excluded[h] = SEEP_NODE_NONE;
-    seep_reach_put_back(a->reach, &a->kept);
+    seep_reach_changes_end(a->reach);
+    seep_reach_swap(a->reach, &left_out);
+    seep_reach_changes_fini(&left_out);
     if (answer->n_paths > 1 &&
         share(answer->paths[0].sole_bytes, answer->paths[0].bytes) < SEEP_T_HALF)
         answer->state = SEEP_HOLD_SHARED; /* else each holds a part */
+    return rc;
+}
+
+/* Doubtful roots prove nothing. */
+static int prove_all(struct asking *a, struct seep_answer *answers, size_t n)
+{
+    int rc = 0;
+
+    seep_reach_swap(a->reach, &a->unheld);
+    seep_reach_swap(a->reach, &a->certain);
+    for (size_t i = 0; i < n && !rc; i++)
+        if (a->held[i].is_asked)
+            rc = prove_line(a, &answers[i], &a->held[i]);
+    seep_reach_swap(a->reach, &a->certain);
+    seep_reach_swap(a->reach, &a->unheld);
     return rc;
 }
 
@@ -385,9 +310,11 @@ static int answer_all(struct asking *a, struct sum *sums, struct seep_answer *an
                                           .reference_bytes = sums[n].reference_bytes,
                                           .small_bytes = a->small_bytes,
                                           .graph_bytes = sums[n].graph_bytes};
-        rc = answer_line(a, &answers[n]);
+        rc = answer_line(a, &answers[n], &a->held[n]);
     }
-    if (a->ways.no_memory)
+    if (!rc)
+        rc = prove_all(a, answers, n);
+    if (a->lines.ways.no_memory)
         rc = -SEEP_ENOMEM;
     return rc ? rc : (int)n;
 }
@@ -411,24 +338,22 @@ static void note_reached(struct asking *a, enum alive how)
 static int complete(struct asking *a)
 {
     struct seep_reach *reach = a->reach;
-    int rc = seep_reach_keep(reach, &a->kept);
+    int rc = seep_reach_changes_begin(reach, &a->certain);
 
     note_reached(a, ALIVE);
     if (!rc)
         rc = seep_reach_leave_doubtful(reach);
+    seep_reach_changes_end(reach);
+    seep_reach_swap(reach, &a->certain);
     if (!rc)
-        rc = seep_reach_keep(reach, &a->certain);
-    if (rc)
-        return rc;
-    seep_reach_put_back(reach, &a->kept);
-    seep_reach_fini(&a->kept);
-    rc = seep_cycles_find(reach);
+        rc = seep_reach_changes_begin(reach, &a->unheld);
+    if (!rc)
+        rc = seep_cycles_find(reach);
     note_reached(a, BY_CYCLE);
     if (!rc)
         rc = seep_references_find(reach);
     note_reached(a, BY_REFERENCE);
-    if (!rc)
-        rc = seep_reach_keep(reach, &a->kept);
+    seep_reach_changes_end(reach);
     a->most_walked = reach->n_walked + a->question->most_runs * reach->heap->n_nodes;
     return rc;
 }
@@ -442,17 +367,20 @@ int seep_answer_lines(struct seep_reach *reach, const struct seep_question *ques
 
     a.alive = calloc(reach->heap->capacity, sizeof *a.alive);
     a.in_graph = calloc(reach->heap->capacity, sizeof *a.in_graph);
-    a.way_of = calloc(reach->heap->capacity, sizeof *a.way_of);
-    if (sums && a.alive && a.in_graph && a.way_of && !seep_ways_init(&a.ways, reach))
+    a.held = calloc(question->most + 1, sizeof *a.held);
+    if (sums && a.alive && a.in_graph && a.held)
         rc = complete(&a);
     if (!rc)
+        rc = seep_line_ways_init(&a.lines, reach, question->line_of_site, question->n_sites,
+                                 question->n_lines);
+    if (!rc)
         rc = answer_all(&a, sums, answers);
-    seep_reach_fini(&a.kept);
-    seep_reach_fini(&a.certain);
-    seep_ways_fini(&a.ways);
+    seep_reach_changes_fini(&a.certain);
+    seep_reach_changes_fini(&a.unheld);
+    seep_line_ways_fini(&a.lines);
     free(a.alive);
     free(a.in_graph);
-    free(a.way_of);
+    free(a.held);
     free(sums);
     return rc;
 }

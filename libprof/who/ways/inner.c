@@ -51,11 +51,12 @@ static int is_worth(const struct seep_reach *reach)
 static int mark_lost(struct seep_reach *reach)
 {
     struct seep_heap *heap = reach->heap;
-    struct seep_reach kept;
-    int rc = seep_reach_keep(reach, &kept);
+    struct seep_reach_changes by_cycles;
+    int rc = seep_reach_changes_begin(reach, &by_cycles);
 
     if (!rc)
         rc = seep_cycles_find(reach);
+    seep_reach_changes_end(reach);
     for (uint32_t i = 0; i < heap->n_blocks && !rc; i++) {
         if (reach->distance[i] != SEEP_UNREACHED)
             continue;
@@ -65,8 +66,8 @@ static int mark_lost(struct seep_reach *reach)
             heap->inner[i] |= SEEP_INNER_HOLDS;
     }
     if (!rc)
-        seep_reach_put_back(reach, &kept);
-    seep_reach_fini(&kept);
+        seep_reach_swap(reach, &by_cycles);
+    seep_reach_changes_fini(&by_cycles);
     return rc;
 }
 

@@ -25,6 +25,7 @@ static void lose(struct loss *loss, uint32_t node)
     }
     loss->nodes[loss->n++] = node;
     loss->marks[node] = LOST;
+    seep_reach_note(loss->reach, node);
     loss->reach->distance[node] = SEEP_UNREACHED;
 }
 

@@ -63,10 +63,8 @@ struct finding {
 static void find_text(struct seep_heap *heap, uint64_t key, uint64_t value, void *context)
 {
     struct finding *finding = context;
-    char name[32];
 
-    (void)seep_python_text(heap, key, name, sizeof name);
-    if (strcmp(name, finding->wanted) == 0)
+    if (seep_python_text_is(heap, key, finding->wanted))
         (void)seep_python_text(heap, value, finding->text, sizeof finding->text);
 }
 

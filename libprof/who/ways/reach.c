@@ -1,13 +1,14 @@
 #include "libprof/who/ways/reach.h"
 
 #include "libprof/base/hash_index.h"
+#include "libprof/who/ways/py_roots.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { DISTANCES = 1 << 16, FARTHEST = 60000, NO_ENTRY = 0x80000000u };
 
-/* Nodes by distance, one list for each. */
+/* Nodes by distance, one list for each, and one of entries that were taken. */
 struct seep_reach_queue {
     uint32_t first[DISTANCES];
     unsigned farthest;
@@ -15,6 +16,7 @@ struct seep_reach_queue {
         uint32_t node, next;
     } * entries;
     size_t n, capacity;
+    uint32_t taken;
 };
 
 static size_t all_nodes(const struct seep_reach *reach)
@@ -26,13 +28,19 @@ static void push(struct seep_reach *reach, uint32_t node, unsigned distance)
 {
     struct seep_reach_queue *queue = reach->queue;
 
-    if (queue->n >= NO_ENTRY ||
-        seep_grow(&queue->entries, &queue->capacity, queue->n + 1, sizeof *queue->entries)) {
+    uint32_t at = queue->taken;
+
+    if (at != NO_ENTRY) {
+        queue->taken = queue->entries[at].next;
+    } else if (queue->n >= NO_ENTRY ||
+               seep_grow(&queue->entries, &queue->capacity, queue->n + 1, sizeof *queue->entries)) {
         reach->no_memory = true;
         return;
+    } else {
+        at = (uint32_t)queue->n++;
     }
-    queue->entries[queue->n] = (struct entry){node, queue->first[distance]};
-    queue->first[distance] = (uint32_t)queue->n++;
+    queue->entries[at] = (struct entry){node, queue->first[distance]};
+    queue->first[distance] = at;
     if (distance > queue->farthest)
         queue->farthest = distance;
 }
@@ -47,10 +55,11 @@ static bool is_excluded(const struct seep_reach *reach, uint32_t node)
 
 bool seep_reach_explains(const struct seep_reach *reach, uint32_t node)
 {
-    uint64_t object = seep_node_object(&reach->heap->nodes[node]);
+    const struct seep_node *n = &reach->heap->nodes[node];
 
-    return reach->heap->nodes[node].kind == SEEP_NODE_PYTHON &&
-           reach->exact[node] >= seep_memory_u32(reach->heap->memory, object);
+    return n->kind == SEEP_NODE_PYTHON &&
+           reach->exact[node] >=
+               (n->counts ? n->counts : seep_memory_u32(reach->heap->memory, seep_node_object(n)));
 }
 
 static void note(struct seep_reach *reach, uint32_t to, seep_label label, unsigned distance)
@@ -75,6 +84,8 @@ static void take_edge(struct seep_heap *heap, uint32_t node, seep_label label, u
     struct seep_reach *reach = heap->taker;
     unsigned distance = reach->base + cost;
 
+    if (!reach->notes && distance >= reach->distance[node] && distance <= FARTHEST)
+        return;
     if (is_excluded(reach, node) || (!exact && seep_reach_explains(reach, node)))
         return;
     if (reach->notes)
@@ -83,6 +94,7 @@ static void take_edge(struct seep_heap *heap, uint32_t node, seep_label label, u
         distance = FARTHEST;
     if (distance >= reach->distance[node] || (reach->settled && reach->settled[node]))
         return;
+    seep_reach_note(reach, node);
     reach->distance[node] = (uint16_t)distance;
     reach->parent[node] = reach->from;
     reach->label[node] = label;
@@ -137,6 +149,7 @@ static void count_exact(struct seep_reach *reach)
 
     heap->take = count_edge;
     heap->taker = reach;
+    heap->is_counting = true;
     for (uint32_t i = 0; i < heap->n_blocks; i++)
         if (heap->nodes[i].kind == SEEP_NODE_UNKNOWN && heap->nodes[i].bytes <= MAX_OBJECT)
             seep_heap_classify(heap, i);
@@ -146,7 +159,8 @@ static void count_exact(struct seep_reach *reach)
     for (uint32_t i = 0; i < heap->n_blocks; i++)
         if (heap->nodes[i].kind == SEEP_NODE_NATIVE)
             heap->nodes[i].kind = SEEP_NODE_UNKNOWN;
-    seep_roots_walk(heap, &reach->places, count_root);
+    seep_python_roots_walk(heap, count_root); /* no other root has exact references */
+    heap->is_counting = false;
 }
 
 static int allocate(struct seep_reach *reach)
@@ -170,7 +184,7 @@ int seep_reach_init(struct seep_reach *reach, struct seep_heap *heap,
     if (!reach->exact || !reach->queue || allocate(reach) ||
         seep_refs_init(&reach->refs, heap->capacity))
         return -SEEP_ENOMEM;
-    *reach->queue = (struct seep_reach_queue){0};
+    *reach->queue = (struct seep_reach_queue){.taken = NO_ENTRY};
     if (heap->python.layout)
         count_exact(reach);
     return 0;
@@ -195,6 +209,7 @@ void seep_reach_begin(struct seep_reach *reach)
 {
     reach->queue->n = 0;
     reach->queue->farthest = 0;
+    reach->queue->taken = NO_ENTRY;
     for (size_t i = 0; i < DISTANCES; i++)
         reach->queue->first[i] = NO_ENTRY;
     reach->heap->take = take_edge;
@@ -212,16 +227,37 @@ void seep_reach_walk(struct seep_reach *reach, uint32_t node)
     seep_heap_walk(reach->heap, node);
 }
 
+/* Nodes lie far apart, so the next ones are fetched while this one is walked. */
+static void expect(const struct seep_reach *reach, uint32_t next)
+{
+    const struct seep_reach_queue *queue = reach->queue;
+    const struct seep_node *nodes = reach->heap->nodes;
+
+    if (next == NO_ENTRY)
+        return;
+    const struct entry entry = queue->entries[next];
+    seep_memory_expect(reach->heap->memory, nodes[entry.node].start);
+    if (entry.next == NO_ENTRY)
+        return;
+    const uint32_t after = queue->entries[entry.next].node;
+    __builtin_prefetch(&nodes[after]);
+    __builtin_prefetch(&reach->distance[after]);
+}
+
 int seep_reach_go_on(struct seep_reach *reach)
 {
     struct seep_reach_queue *queue = reach->queue;
 
     for (unsigned d = 0; d <= queue->farthest && !reach->no_memory; d++)
         while (queue->first[d] != NO_ENTRY) {
-            struct entry entry = queue->entries[queue->first[d]];
+            const uint32_t at = queue->first[d];
+            const struct entry entry = queue->entries[at];
             queue->first[d] = entry.next;
+            queue->entries[at].next = queue->taken;
+            queue->taken = at;
             if (reach->distance[entry.node] != d)
                 continue; /* a shorter path was found since */
+            expect(reach, entry.next);
             seep_reach_walk(reach, entry.node);
             /* Edges of cost 0 add to the list that is being read. */
         }
@@ -282,23 +318,57 @@ void seep_reach_unsettle(struct seep_reach *reach)
     reach->settled = NULL;
 }
 
-void seep_reach_put_back(struct seep_reach *reach, const struct seep_reach *kept)
-{
-    size_t n = all_nodes(reach);
+/* ---- changes --------------------------------------------------------------------------------- */
 
-    memcpy(reach->distance, kept->distance, n * sizeof *kept->distance);
-    memcpy(reach->parent, kept->parent, n * sizeof *kept->parent);
-    memcpy(reach->label, kept->label, n * sizeof *kept->label);
-    memcpy(reach->roots, kept->roots, kept->n_roots * sizeof *kept->roots);
-    reach->n_roots = kept->n_roots;
+int seep_reach_changes_begin(struct seep_reach *reach, struct seep_reach_changes *changes)
+{
+    *changes = (struct seep_reach_changes){.n_roots = reach->n_roots};
+    changes->noted = calloc(all_nodes(reach) / 64 + 1, sizeof *changes->noted);
+    reach->changes = changes->noted ? changes : NULL;
+    return changes->noted ? 0 : -SEEP_ENOMEM;
 }
 
-int seep_reach_keep(const struct seep_reach *from, struct seep_reach *kept)
+void seep_reach_changes_end(struct seep_reach *reach)
 {
-    *kept = (struct seep_reach){.heap = from->heap};
-    kept->roots = malloc((from->n_roots + 1) * sizeof *kept->roots);
-    if (!kept->roots || allocate(kept))
-        return -SEEP_ENOMEM;
-    seep_reach_put_back(kept, from);
-    return 0;
+    reach->changes = NULL;
+}
+
+void seep_reach_changes_fini(struct seep_reach_changes *changes)
+{
+    free(changes->list);
+    free(changes->noted);
+    *changes = (struct seep_reach_changes){0};
+}
+
+void seep_reach_note(struct seep_reach *reach, uint32_t node)
+{
+    struct seep_reach_changes *changes = reach->changes;
+    const uint64_t bit = UINT64_C(1) << node % 64;
+
+    if (!changes || changes->noted[node / 64] & bit)
+        return;
+    if (seep_grow(&changes->list, &changes->capacity, changes->n + 1, sizeof *changes->list)) {
+        reach->no_memory = true;
+        return;
+    }
+    changes->noted[node / 64] |= bit;
+    changes->list[changes->n++] = (struct seep_reach_change){
+        reach->label[node], node, reach->parent[node], reach->distance[node]};
+}
+
+void seep_reach_swap(struct seep_reach *reach, struct seep_reach_changes *changes)
+{
+    const size_t n_roots = reach->n_roots;
+
+    for (size_t i = 0; i < changes->n; i++) {
+        struct seep_reach_change *was = &changes->list[i];
+        const struct seep_reach_change is = {reach->label[was->node], was->node,
+                                             reach->parent[was->node], reach->distance[was->node]};
+        reach->label[was->node] = was->label;
+        reach->parent[was->node] = was->parent;
+        reach->distance[was->node] = was->distance;
+        *was = is;
+    }
+    reach->n_roots = changes->n_roots;
+    changes->n_roots = n_roots;
 }

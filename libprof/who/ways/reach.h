@@ -5,6 +5,8 @@
 #include "libprof/who/ways/refs.h"
 #include "libprof/who/ways/roots.h"
 
+struct seep_reach_changes;
+
 enum { SEEP_REACH_EXCLUDED = 4 };
 #define SEEP_REACH_ROOT 0x80000000u /* in `parent`: the rest is the index of a root */
 #define SEEP_UNREACHED  UINT16_MAX
@@ -29,6 +31,7 @@ struct seep_reach {
     bool notes;      /* whether the search notes references */
     size_t n_walked; /* nodes walked by all searches */
     struct seep_reach_queue *queue;
+    struct seep_reach_changes *changes; /* where they are noted; NULL: nowhere */
 };
 
 /* Returns 0 or -SEEP_ENOMEM. Allocates; seep_reach_fini() in either case. Counts the exact
@@ -66,8 +69,31 @@ void seep_reach_walk(struct seep_reach *reach, uint32_t node);
  * like one is stale. */
 bool seep_reach_explains(const struct seep_reach *reach, uint32_t node);
 
-/* Copies what `from` has found, so that it can be searched again. */
-SEEP_MUST_CHECK int seep_reach_keep(const struct seep_reach *from, struct seep_reach *kept);
-void seep_reach_put_back(struct seep_reach *reach, const struct seep_reach *kept);
+/* The paths to nodes as they were before they changed, each node once. Zero-initialised is empty.
+ */
+struct seep_reach_changes {
+    struct seep_reach_change {
+        seep_label label;
+        uint32_t node, parent;
+        uint16_t distance;
+    } * list;
+    size_t n, capacity, n_roots;
+    uint64_t *noted; /* [nodes / 64] a bit for each node in the list */
+};
+
+/* From here on what changes is noted: at most 24 bytes for each node whose path changes, and a bit
+ * for each node. Returns 0 or -SEEP_ENOMEM. Allocates; seep_reach_changes_fini() in either case,
+ * before the reach's own end. */
+SEEP_MUST_CHECK int seep_reach_changes_begin(struct seep_reach *reach,
+                                             struct seep_reach_changes *changes);
+void seep_reach_changes_end(struct seep_reach *reach);
+void seep_reach_changes_fini(struct seep_reach_changes *changes);
+
+/* Exchanges the paths before and after the changes; changes that came after them were taken back
+ * before. */
+void seep_reach_swap(struct seep_reach *reach, struct seep_reach_changes *changes);
+
+/* Whoever changes a path notes it before. */
+void seep_reach_note(struct seep_reach *reach, uint32_t node);
 
 #endif

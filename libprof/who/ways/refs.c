@@ -32,7 +32,8 @@ void seep_refs_begin(struct seep_refs *refs, uint32_t node)
 int seep_refs_add(struct seep_refs *refs, uint32_t from, uint32_t to)
 {
     if (refs->n >= UINT32_MAX ||
-        seep_grow(&refs->to, &refs->capacity, refs->n + 1, sizeof *refs->to))
+        (refs->n == refs->capacity &&
+         seep_grow(&refs->to, &refs->capacity, refs->n + 1, sizeof *refs->to)))
         return -SEEP_ENOMEM;
     refs->to[refs->n++] = to;
     refs->count[from]++;

@@ -4,7 +4,6 @@
 #include "libprof/who/ways/way_types.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { NOT_MARKED = UINT16_MAX }; /* known to have no mark; 0: not known */
 
@@ -23,18 +22,34 @@ void seep_ways_fini(struct seep_ways *ways)
     free(ways->hash);
     free(ways->mark);
     free(ways->pending);
+    free(ways->hashed);
+    free(ways->marked);
     *ways = (struct seep_ways){0};
 }
 
 void seep_ways_forget(struct seep_ways *ways)
 {
-    memset(ways->hash, 0, ways->reach->heap->n_nodes * sizeof *ways->hash);
+    while (ways->n_hashed)
+        ways->hash[ways->hashed[--ways->n_hashed]] = 0;
     seep_ways_unmark(ways);
 }
 
 void seep_ways_unmark(struct seep_ways *ways)
 {
-    memset(ways->mark, 0, ways->reach->heap->n_nodes * sizeof *ways->mark);
+    while (ways->n_marked)
+        ways->mark[ways->marked[--ways->n_marked]] = 0;
+}
+
+/* What is not noted could not be forgotten. */
+static bool note(struct seep_ways *ways, uint32_t **list, size_t *n, size_t *capacity,
+                 uint32_t node)
+{
+    if (seep_grow(list, capacity, *n + 1, sizeof **list)) {
+        ways->no_memory = true;
+        return false;
+    }
+    (*list)[(*n)++] = node;
+    return true;
 }
 
 /* ---- numbers of ways ------------------------------------------------------------------------- */
@@ -103,7 +118,9 @@ static uint64_t hash_at(struct seep_ways *ways, uint32_t node)
     while (n) {
         node = ways->pending[--n];
         hash = hash_behind(reach, hash, node);
-        ways->hash[node] = hash = hash ? hash : 1;
+        hash = hash ? hash : 1;
+        if (note(ways, &ways->hashed, &ways->n_hashed, &ways->hashed_capacity, node))
+            ways->hash[node] = hash;
     }
     return hash;
 }
@@ -119,7 +136,8 @@ uint64_t seep_ways_hash(struct seep_ways *ways, uint32_t node)
 
 void seep_ways_mark(struct seep_ways *ways, uint32_t node, uint16_t mark)
 {
-    ways->mark[node] = mark;
+    if (note(ways, &ways->marked, &ways->n_marked, &ways->marked_capacity, node))
+        ways->mark[node] = mark;
 }
 
 uint16_t seep_ways_marked(struct seep_ways *ways, uint32_t node)
@@ -131,6 +149,6 @@ uint16_t seep_ways_marked(struct seep_ways *ways, uint32_t node)
         ways->n_steps++;
     const uint16_t mark = top & SEEP_REACH_ROOT ? NOT_MARKED : ways->mark[top];
     for (; node != top; node = parent[node])
-        ways->mark[node] = mark;
+        seep_ways_mark(ways, node, mark);
     return mark == NOT_MARKED ? 0 : mark;
 }

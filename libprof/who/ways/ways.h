@@ -11,11 +11,14 @@ struct seep_ways {
     uint16_t *mark;    /* [nodes] of the nearest marked node at or above each, 0: not known */
     uint32_t *pending; /* nodes of the path in question, from its end on */
     size_t capacity;
+    uint32_t *hashed, *marked; /* nodes whose hash or mark is known, [n_hashed], [n_marked] */
+    size_t n_hashed, hashed_capacity, n_marked, marked_capacity;
     size_t n_steps; /* all steps taken from a node to its parent */
     bool no_memory; /* results since then must not be used */
 };
 
-/* Returns 0 or -SEEP_ENOMEM. Allocates; seep_ways_fini() in either case. The reach outlives it. */
+/* Returns 0 or -SEEP_ENOMEM. Allocates, for each node that is asked for at most 22 bytes;
+ * seep_ways_fini() in either case. The reach outlives it. */
 SEEP_MUST_CHECK int seep_ways_init(struct seep_ways *ways, struct seep_reach *reach);
 void seep_ways_fini(struct seep_ways *ways);
 

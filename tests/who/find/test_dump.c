@@ -19,13 +19,13 @@ enum { SHADOWED = 1 };
 enum { SHADOWED = 0 };
 #endif
 
-enum { RAW, TABLE, UNTOUCHED, SMALL, N_BLOCKS };
+enum { RAW, TABLE, UNTOUCHED, SMALL, MIXED, N_BLOCKS };
 
 static const char constant[] = "a constant of this program";
 static char changed[] = "data before the program ran";
 static uint8_t *memory[N_BLOCKS];
-static const uint64_t sizes[N_BLOCKS] = {8 * MIB, 4 * MIB, 16 * MIB, 64 << 10};
-static struct seep_snapshot_block blocks[N_BLOCKS];
+static const uint64_t sizes[N_BLOCKS] = {8 * MIB, 4 * MIB, 16 * MIB, 64 << 10, 256 << 10};
+static struct seep_snapshot_block blocks[N_BLOCKS + 1];
 static struct seep_dump_request request;
 static struct seep_remote_process from;
 static struct seep_dump dump;
@@ -44,8 +44,10 @@ static void set_up(void)
         *at = (uintptr_t)memory[SMALL];
     memory[UNTOUCHED][0] = 1;
     memset(memory[SMALL], 0x33, sizes[SMALL]);
+    memset(memory[MIXED], 0x33, sizes[MIXED]);
     memcpy(changed, "DATA", 4);
-    request = (struct seep_dump_request){.blocks = blocks, .n_blocks = N_BLOCKS, .n_all = N_BLOCKS};
+    request = (struct seep_dump_request){
+        .blocks = blocks, .n_blocks = N_BLOCKS, .n_all = N_BLOCKS, .recorded = true};
     ck_assert_int_eq(seep_remote_process_init(&from, getpid()), 0);
 }
 
@@ -84,6 +86,51 @@ TEST(tables_of_addresses_are_taken_whole_and_as_they_were, .left_out = SHADOWED)
         ck_assert_uint_eq(word, (uintptr_t)memory[SMALL]);
     }
     ck_assert(has(memory[SMALL] + sizes[SMALL] - 8));
+}
+
+/* A picture with a table behind it; a program's data is an address as well, a number between all
+ * that is mapped is none. */
+TEST(of_a_block_that_is_not_small_pages_without_addresses_are_zeros, .left_out = SHADOWED)
+{
+    enum { PAGE = 4096, AT = 40 };
+    const uintptr_t data = (uintptr_t)changed, number = data + (UINT64_C(1) << 40);
+
+    for (uint64_t at = 0; at < sizes[MIXED]; at += PAGE)
+        memcpy(memory[MIXED] + at + 16, &number, sizeof number);
+    memcpy(memory[MIXED] + AT * PAGE + 8, &data, sizeof data);
+    ck_assert_int_eq(take(MOST), 0);
+    for (uint64_t at = 0; at < sizes[MIXED]; at += PAGE) {
+        const bool kept = at < PAGE || at == AT * PAGE;
+        ck_assert(has(memory[MIXED] + at));
+        ck_assert_uint_eq(seep_memory_word(&dump.memory, (uintptr_t)memory[MIXED] + at),
+                          kept ? UINT64_C(0x3333333333333333) : 0);
+    }
+}
+
+/* Shared memory is not mapped in a copy, but who refers to it holds it. */
+TEST(addresses_of_blocks_that_are_not_mapped_are_kept, .left_out = SHADOWED)
+{
+    enum { PAGE = 4096, AT = 40 };
+    const uint64_t shared = (uintptr_t)changed + (UINT64_C(1) << 40), address = shared + 4096;
+
+    blocks[N_BLOCKS] = (struct seep_snapshot_block){.start = shared, .bytes = 8192};
+    request.n_all = N_BLOCKS + 1;
+    memcpy(memory[MIXED] + AT * PAGE, &address, sizeof address);
+    ck_assert_int_eq(take(MOST), 0);
+    ck_assert_uint_eq(seep_memory_word(&dump.memory, (uintptr_t)memory[MIXED] + AT * PAGE),
+                      address);
+    ck_assert_uint_eq(seep_memory_word(&dump.memory, (uintptr_t)memory[MIXED] + (AT + 1) * PAGE),
+                      0);
+}
+
+/* An allocator's sizes lie between the blocks that it places there. */
+TEST(what_is_no_block_of_the_job_is_kept_whole, .left_out = SHADOWED)
+{
+    request.recorded = false;
+    ck_assert_int_eq(take(MOST), 0);
+    for (uint64_t at = 0; at < sizes[MIXED]; at += 4096)
+        ck_assert_uint_eq(seep_memory_word(&dump.memory, (uintptr_t)memory[MIXED] + at),
+                          UINT64_C(0x3333333333333333));
 }
 
 TEST(pages_that_were_never_touched_take_no_room, .left_out = SHADOWED)

@@ -4,6 +4,7 @@
 #include "tests/suite.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 enum { PAGE = 4096, N_PAGES = 40 };
 
@@ -56,11 +57,11 @@ TEST(what_is_there_is_read_and_what_is_not_is_zero)
     ck_assert_uint_eq(seep_memory_word(&memory, UINT64_MAX - 3), 0);
 }
 
-TEST(a_chunk_is_asked_for_once)
+TEST(a_page_is_asked_for_once)
 {
     for (int i = 0; i < 100; i++)
         (void)seep_memory_word(&memory, 0x100000 + (uint64_t)i * 100);
-    ck_assert_uint_eq(n_calls, 1);
+    ck_assert_uint_eq(n_calls, 9900 / PAGE + 1);
 }
 
 static size_t all_or_nothing(void *context, uint64_t address, void *to, size_t n)
@@ -84,6 +85,8 @@ static size_t read_many(void *context, const struct seep_memory_piece *pieces, s
     return sum;
 }
 
+static const struct seep_memory_load all_pages = {.source = read_many};
+
 static size_t only_zeros(void *context, uint64_t address, void *to, size_t n)
 {
     (void)context;
@@ -99,7 +102,7 @@ TEST(what_was_loaded_stays_and_another_source_answers_for_the_rest)
     uint8_t to[PAGE];
 
     n_bulk = 0;
-    seep_memory_load(&memory, read_many, NULL, ranges, 2);
+    seep_memory_load(&memory, &all_pages, ranges, 2);
     ck_assert_uint_eq(n_bulk,
                       10); /* one for all, and one for each page behind the hole in its piece */
     n_calls = 0;
@@ -119,12 +122,50 @@ TEST(what_was_loaded_stays_and_another_source_answers_for_the_rest)
     ck_assert(!seep_memory_has(&memory, 0x300000, 1));
 }
 
+static bool is_odd(void *context, uint64_t address, const uint8_t *page)
+{
+    (void)context;
+    ck_assert_mem_eq(page, bytes + (address - 0x100000), PAGE);
+    return address / PAGE % 2;
+}
+
+/* Pages of the chunks that have ever been written. */
+static size_t pages_in_memory(void)
+{
+    unsigned char is_there[SEEP_MEMORY_CHUNK / PAGE];
+    size_t n = 0;
+
+    for (size_t i = 0; i < memory.n; i++) {
+        ck_assert_int_eq(mincore(memory.chunks[i].bytes, SEEP_MEMORY_CHUNK, is_there), 0);
+        for (size_t k = 0; k < N(is_there); k++)
+            n += is_there[k] & 1;
+    }
+    return n;
+}
+
+TEST(a_page_that_does_not_matter_reads_as_zeros_and_takes_no_memory)
+{
+    const struct seep_memory_load odd = {.source = read_many, .keeps = is_odd};
+    const struct seep_memory_range all = {0x100000, 0x100000 + 20 * PAGE};
+    static const uint8_t zeros[PAGE];
+    uint8_t to[PAGE];
+
+    seep_memory_load(&memory, &odd, &all, 1);
+    ck_assert_uint_eq(pages_in_memory(), 10);
+    n_calls = 0;
+    for (size_t page = 0; page < 20; page++) {
+        ck_assert(seep_memory_read(&memory, 0x100000 + page * PAGE, to, PAGE));
+        ck_assert_mem_eq(to, page % 2 ? bytes + page * PAGE : zeros, PAGE);
+    }
+    ck_assert_uint_eq(n_calls, 0);
+}
+
 TEST(what_has_no_room_is_not_loaded_and_said)
 {
     const struct seep_memory_range all = {0x100000, 0x100000 + 19 * PAGE};
 
     memory.max_bytes = SEEP_MEMORY_CHUNK;
-    seep_memory_load(&memory, read_many, NULL, &all, 1);
+    seep_memory_load(&memory, &all_pages, &all, 1);
     ck_assert(memory.full);
     ck_assert_uint_eq(memory.bytes, SEEP_MEMORY_CHUNK);
     seep_memory_ask(&memory, NULL, NULL);
@@ -143,7 +184,7 @@ TEST(what_could_not_be_loaded_takes_no_room_from_others)
         ranges[i] = (struct seep_memory_range){0x300000 + i * SEEP_MEMORY_CHUNK,
                                                0x300000 + (i + 1) * SEEP_MEMORY_CHUNK};
     ranges[GONE] = (struct seep_memory_range){0x100000, 0x100000 + SEEP_MEMORY_CHUNK};
-    seep_memory_load(&memory, read_many, NULL, ranges, GONE + 1);
+    seep_memory_load(&memory, &all_pages, ranges, GONE + 1);
     const uint64_t loaded = memory.bytes;
     seep_memory_ask(&memory, only_zeros, NULL);
     for (size_t i = 0; i < GONE; i++)

@@ -91,6 +91,38 @@ TEST(a_long_list_of_c_is_held_by_its_variable)
     examined_fini(&e);
 }
 
+/* How many nodes are walked, and edges followed, to answer for a list of n objects. */
+static struct work {
+    size_t nodes, walks, edges;
+} work_for(size_t n)
+{
+    static const char *const names[] = {"kept"};
+    static uint64_t items[LONG];
+    struct work work;
+    uint64_t list;
+
+    begin(11);
+    for (size_t i = 0; i < n; i++)
+        items[i] = new_object(types.array, 100, 1 + i % 2);
+    list = new_list(items, n);
+    make_main(names, &list, 1);
+    examine(&e);
+    ck_assert_int_eq(e.n, 2);
+    work = (struct work){e.heap.n_nodes, e.reach.n_walked, e.reach.refs.n};
+    examined_fini(&e);
+    return work;
+}
+
+/* One search finds all; without the holder only what it led to is searched again. */
+TEST(twice_the_objects_are_twice_the_work)
+{
+    const struct work once = work_for(LONG / 2), twice = work_for(LONG);
+
+    ck_assert_uint_le(twice.walks, 2 * once.walks);
+    ck_assert_uint_le(twice.edges, 2 * once.edges);
+    ck_assert_uint_le(twice.walks, twice.nodes + twice.nodes / 10);
+}
+
 /* What it costs to tell all ways of a list, in steps from a node to its parent. */
 static size_t steps_for(size_t n, bool python)
 {
