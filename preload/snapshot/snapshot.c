@@ -16,11 +16,13 @@
 #include "preload/snapshot/snapshot_way.h"
 
 enum {
-    FAULT_NS = 700, /* copying a page that is written to while there is a copy: measured */
-    SHED_MS = 2,    /* the caller's wait for its copy to shed, if that gets a CPU at once */
-    BIRTH_MS = 250, /* the most it waits: shedding takes 1 ms while the caller has a CPU itself */
-    GONE_MS = 50,   /* for a killed copy to end, which may need a CPU first */
-    FOR_COPY_MS = 400, /* for a copy that is being read to end by itself; then for its end */
+    FAULT_NS = 700,  /* copying a page that is written to while there is a copy: measured */
+    SHED_MS = 2,     /* the caller's wait for its copy to shed, if that gets a CPU at once */
+    BIRTH_MS = 250,  /* the most it waits: shedding takes 1 ms while the caller has a CPU itself */
+    GONE_MS = 50,    /* for a killed copy to end, which may need a CPU first */
+    UNREAD_MS = 400, /* at the end of the process, for a reader of its copy to begin, … */
+    READING_MS = 2000, /* … for one that has begun, which a busy machine makes wait for a CPU, … */
+    KILLED_MS = 400, /* … and for a copy that had to be killed */
 };
 
 static struct seep_lock lock;
@@ -406,6 +408,14 @@ static bool is_coming_or_there(void)
     return __atomic_load_n(&making, __ATOMIC_SEQ_CST) || copy_there();
 }
 
+static int most_wait_ms(void)
+{
+    const long pid = copy_there();
+    if (pid && __atomic_load_n(&seep_job_map->snapshot.reading, __ATOMIC_RELAXED) == (uint32_t)pid)
+        return READING_MS;
+    return UNREAD_MS;
+}
+
 /* A copy that outlives its maker would become the child of a process that does not know it, or of
  * the program that this process execs. So it is ended, after a moment to finish if it is being
  * read. Another thread may be making a copy right now, and hold the lock. */
@@ -415,7 +425,7 @@ void seep_snapshot_before_end(void)
     if (!is_own_memory())
         return;
     __atomic_add_fetch(&ending, 1, __ATOMIC_SEQ_CST);
-    for (int ms = 0; is_coming_or_there() && !ended && ms < FOR_COPY_MS; ms += 2) {
+    for (int ms = 0; is_coming_or_there() && !ended && ms < most_wait_ms(); ms += 2) {
         const struct seep_snapshot_slot *slot = &seep_job_map->snapshot;
         if (!__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE)) {
             reap();
@@ -425,7 +435,7 @@ void seep_snapshot_before_end(void)
             (void)seep_os_call6(SYS_futex, (long)&slot->state, FUTEX_WAIT, slot->state,
                                 (long)&moment, 0, 0);
     }
-    end_copy(FOR_COPY_MS);
+    end_copy(KILLED_MS);
 }
 
 void seep_snapshot_goes_on(void)

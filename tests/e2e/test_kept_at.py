@@ -1,5 +1,4 @@
 """The line that keeps memory allocated by another line: where the job's own code stores it in its holder."""
-import glob
 import json
 import os
 import sys
@@ -7,8 +6,6 @@ import time
 
 from tests.e2e import support
 from tests.e2e.support import SYSTEM_PYTHON, SeepCase, marked_line
-
-ATTEMPTS = 5
 
 STORE = '''import collections
 import functools
@@ -145,11 +142,7 @@ class KeptAt(SeepCase):
 
     def record(self):
         """A run that was looked at while main() went on."""
-        for _ in range(ATTEMPTS):  # a busy machine gives a copy no CPU in time, and seep then gives it up
-            folder = self.run_seep([SYSTEM_PYTHON, "job.py"], ("--holders", "50"), cwd=self.path(), timeout=120).folder
-            if glob.glob(os.path.join(folder, "holders-*-50.json")):
-                break
-        return folder
+        return self.run_looked_at([SYSTEM_PYTHON, "job.py"], ("--holders", "50"), cwd=self.path(), timeout=120).folder
 
     def kept(self, folder):
         """By the function that made it: [file, line] of each statement."""

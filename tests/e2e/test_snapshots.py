@@ -271,7 +271,7 @@ class Short(SeepCase):
 
     def answer(self, *arguments, python=SYSTEM_PYTHON, options=()):
         """(source, step, path) of the only document."""
-        profile = self.run_seep([python, "-c", SHORT, *map(str, arguments)], options)
+        profile = self.run_looked_at([python, "-c", SHORT, *map(str, arguments)], options)
         (read,) = documents(profile.folder)
         self.assertEqual(profile.written["coverage"]["holders"], {"taken": 1, "refused": {}})
         line = line_of(read, "keep")
@@ -284,7 +284,7 @@ class Short(SeepCase):
 
     def test_a_script_of_two_seconds_has_one(self):
         """Whether or not its loop is believed to be the main one by then."""
-        profile = self.run_seep([SYSTEM_PYTHON, "-c", SHORT, "function", "250", "0.01"])
+        profile = self.run_looked_at([SYSTEM_PYTHON, "-c", SHORT, "function", "250", "0.01"])
         read = documents(profile.folder)
         self.assertTrue(read)
         for document in read:
@@ -295,9 +295,9 @@ class Short(SeepCase):
         """The one of step 12 is old by then; and what no variable of a module held is not said to be lost."""
         for python in [python for version, python in self.every_python() if supported(version)]:
             with self.subTest(python):
-                profile = self.run_seep([python, "-c", SHORT + UNTIL_READ, "module", "17", "0.1"])
+                profile = self.run_looked_at([python, "-c", SHORT + UNTIL_READ, "module", "17", "0.1"], looks=2)
                 read = sorted(documents(profile.folder), key=lambda d: d["step"])
-                self.assertEqual([d["source"] for d in read], ["told", "end"])
+                self.assertEqual([d["source"] for d in read], ["told", "end"], profile.written["coverage"]["holders"])
                 self.assertTrue(12 <= read[0]["step"] <= 15 and read[1]["step"] == 17)  # 12 but on a busy machine
                 self.assertEqual(line_of(read[1], "keep")["paths"][0]["text"],
                                  "module __main__.history[340] (bytearray)")
