@@ -203,7 +203,7 @@ static size_t first_at_or_above(const struct query *queries, size_t n, uint64_t 
     return low;
 }
 
-static void offer(struct query *q, const GElf_Sym *symbol, const char *name)
+static void offer(struct query *q, const Elf64_Sym *symbol, const char *name)
 {
     bool sized = symbol->st_size != 0;
 
@@ -217,7 +217,7 @@ static void offer(struct query *q, const GElf_Sym *symbol, const char *name)
 /* Offers a symbol to the queries that it covers. One without a size (assembly) may reach as far as
  * the next symbol, which later queries prefer. Most cover none, and their names are not read. */
 static void offer_to_all(struct query *queries, size_t n, Elf *elf, size_t names,
-                         const GElf_Sym *symbol)
+                         const Elf64_Sym *symbol)
 {
     uint64_t bytes = symbol->st_size ? symbol->st_size : UNSIZED_BYTES;
     size_t i = first_at_or_above(queries, n, symbol->st_value);
@@ -237,20 +237,21 @@ static bool scan_table(Elf *elf, uint32_t type, struct query *queries, size_t n)
     Elf_Scn *scn = seep_elf_section(elf, type, NULL);
     Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
 
-    if (!data || !gelf_getshdr(scn, &header) || !header.sh_entsize)
+    if (!data || !gelf_getshdr(scn, &header) || gelf_getclass(elf) != ELFCLASS64 ||
+        data->d_type != ELF_T_SYM)
         return false;
-    size_t count = data->d_size / header.sh_entsize;
-    uint64_t low = queries[0].address, high = queries[n - 1].address;
-    for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
-        GElf_Sym symbol;
-        if (!gelf_getsym(data, (int)i, &symbol))
-            break;
-        unsigned kind = GELF_ST_TYPE(symbol.st_info);
+    /* What gelf_getsym() copies; a library may have a million of them. */
+    const Elf64_Sym *symbols = data->d_buf;
+    const size_t count = data->d_size / sizeof *symbols;
+    const uint64_t low = queries[0].address, high = queries[n - 1].address;
+    for (size_t i = 0; i < count; i++) {
+        const Elf64_Sym *symbol = &symbols[i];
+        const unsigned kind = GELF_ST_TYPE(symbol->st_info);
         if ((kind != STT_FUNC && kind != STT_GNU_IFUNC && kind != STT_NOTYPE) ||
-            symbol.st_shndx == SHN_UNDEF || symbol.st_value > high ||
-            (symbol.st_size && symbol.st_value + symbol.st_size <= low))
+            symbol->st_shndx == SHN_UNDEF || symbol->st_value > high ||
+            (symbol->st_size && symbol->st_value + symbol->st_size <= low))
             continue;
-        offer_to_all(queries, n, elf, header.sh_link, &symbol);
+        offer_to_all(queries, n, elf, header.sh_link, symbol);
     }
     return true;
 }

@@ -39,7 +39,11 @@ static const struct {
     {"runtime.mallocgc", "Go's runtime"},
 };
 
-enum { N_MARKS = sizeof marks / sizeof *marks };
+enum {
+    N_MARKS = sizeof marks / sizeof *marks,
+    STRIDE = 7, /* below the shortest text's length */
+    N_PAIRS = 1 << 12,
+};
 
 static bool is_digit(char c)
 {
@@ -115,12 +119,53 @@ static void find_version(const char *bytes, size_t n, struct seep_own_allocator 
         find_text_version(bytes, n, "gperftools ", found);
 }
 
+static uint16_t *entry_of_pair(uint16_t pairs[N_PAIRS], const char *at)
+{
+    return &pairs[((uint8_t)at[0] << 4 ^ (uint8_t)at[1]) & (N_PAIRS - 1)];
+}
+
+/* Whether the text has the byte at `at` among its first STRIDE. */
+static bool is_around(const char *bytes, size_t n, size_t at, const char *text)
+{
+    for (size_t before = 0; before < STRIDE && before <= at; before++) {
+        const char *start = bytes + at - before;
+        if (*start != *text)
+            continue;
+        const size_t length = strlen(text);
+        if (length <= n - (at - before) && memcmp(start, text, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The index of the first mark whose text is there; N_MARKS: none is. Looks at every STRIDE-th pair
+ * of bytes: a text has one of these among the pairs with which it begins. */
+static size_t find_mark(const char *bytes, size_t n)
+{
+    uint16_t pairs[N_PAIRS] = {0}; /* a bit for each mark */
+    size_t first = N_MARKS;
+
+    _Static_assert(N_MARKS <= 16, "one bit each");
+    for (size_t i = 0; i < N_MARKS; i++)
+        for (size_t at = 0; at < STRIDE; at++)
+            *entry_of_pair(pairs, marks[i].text + at) |= (uint16_t)(1u << i);
+    for (size_t at = 0; at + 1 < n; at += STRIDE)
+        for (unsigned left = *entry_of_pair(pairs, bytes + at); left; left &= left - 1u) {
+            const size_t i = (size_t)__builtin_ctz(left);
+            if (i >= first)
+                break;
+            if (is_around(bytes, n, at, marks[i].text))
+                first = i;
+        }
+    return first;
+}
+
 bool seep_own_allocator_scan(const char *bytes, size_t n, struct seep_own_allocator *found)
 {
-    for (size_t i = 0; i < N_MARKS && !found->name[0]; i++) {
-        if (memmem(bytes, n, marks[i].text, strlen(marks[i].text)))
-            snprintf(found->name, sizeof found->name, "%s", marks[i].name);
-    }
+    const size_t mark = found->name[0] ? N_MARKS : find_mark(bytes, n);
+
+    if (mark < N_MARKS)
+        snprintf(found->name, sizeof found->name, "%s", marks[mark].name);
     if (n && !found->version[0])
         find_version(bytes, n, found);
     return found->name[0] && found->version[0];

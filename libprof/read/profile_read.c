@@ -156,24 +156,37 @@ static int open_regular(const char *path, uint64_t *size, struct seep_error *err
     return fd;
 }
 
+/* A part of a file without holes. To find its end the system walks through all of its pages, so it
+ * is kept for what is read next. All zero: none is known. */
+struct extent {
+    uint64_t from, end;
+};
+
+/* Finds the next data at or after `from`; a file system that cannot tell has no holes. False: there
+ * is none. */
+static bool find_extent(int fd, uint64_t from, struct extent *found)
+{
+    const off_t data = lseek(fd, (off_t)from, SEEK_DATA);
+
+    if (data < 0) {
+        *found = (struct extent){from, UINT64_MAX};
+        return errno != ENXIO; /* a hole up to the end, or past it */
+    }
+    const off_t hole = lseek(fd, data, SEEK_HOLE);
+    *found = (struct extent){(uint64_t)data, hole > data ? (uint64_t)hole : UINT64_MAX};
+    return true;
+}
+
 /* Reads [from, to) without the holes, which would waste memory. */
-static int read_data(int fd, void *base, uint64_t from, uint64_t to)
+static int read_data(int fd, void *base, uint64_t from, uint64_t to, struct extent *known)
 {
     while (from < to) {
-        uint64_t end = to;
-        off_t data = lseek(fd, (off_t)from, SEEK_DATA);
-        if (data < 0 && errno == ENXIO)
-            return 0; /* a hole up to the end, or past it */
-        if (data >= 0) {
-            if ((uint64_t)data >= to)
-                return 0;
-            off_t hole = lseek(fd, data, SEEK_HOLE);
-            from = (uint64_t)data > from ? (uint64_t)data : from;
-            if (hole > 0 && (uint64_t)hole < end)
-                end = (uint64_t)hole;
-        }
-        if (end <= from)
+        if ((from < known->from || from >= known->end) && !find_extent(fd, from, known))
             return 0;
+        from = known->from > from ? known->from : from;
+        if (from >= to)
+            return 0;
+        const uint64_t end = known->end < to ? known->end : to;
         ssize_t n = read_at(fd, (uint8_t *)base + from, end - from, from);
         if (n < 0)
             return -1;
@@ -198,7 +211,7 @@ int seep_profile_open(const char *path, struct seep_profile **out, struct seep_e
     }
     p->size = size;
     uint64_t end = size < SEEP_HEADER_BYTES ? size : SEEP_HEADER_BYTES;
-    int rc = read_data(fd, p->header, 0, end);
+    int rc = read_data(fd, p->header, 0, end, &(struct extent){0});
     close(fd);
     if (rc || size < offsetof(struct seep_header, spaces)) {
         int code = rc ? SEEP_EIO : SEEP_EFORMAT;
@@ -279,6 +292,7 @@ enum { N_PASSES = 4 };
 static int read_chunks(int fd, struct seep_profile *p, unsigned pass)
 {
     const uint8_t *types = p->header->chunk_types;
+    struct extent known = {0};
 
     for (uint32_t i = p->first_chunk; i < p->n_chunks;) {
         uint32_t j = i;
@@ -292,7 +306,7 @@ static int read_chunks(int fd, struct seep_profile *p, unsigned pass)
         uint64_t end = chunk_offset(j) < p->size ? chunk_offset(j) : p->size;
         if (chunk_offset(j) > p->size)
             p->truncated = true;
-        if (chunk_offset(i) < end && read_data(fd, p->base, chunk_offset(i), end))
+        if (chunk_offset(i) < end && read_data(fd, p->base, chunk_offset(i), end, &known))
             return -1;
         i = j;
     }

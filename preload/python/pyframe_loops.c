@@ -5,7 +5,7 @@
 #include "preload/objects/loader.h"
 #include "preload/python/pyframe_layout.h"
 
-enum { MAX_SLOTS = 6, MAX_TYPES = 64 };
+enum { MAX_SLOTS = 6, MAX_TYPES = 256 };
 
 /* The kind of an object on a frame's stack, by its type's name. */
 enum kind {

@@ -310,6 +310,8 @@ static size_t find_candidates(struct seep_heap *heap, struct words *w, struct ca
         found[n].at = w->at;
         found[n++].word = word;
     }
+    for (size_t i = 0; i < n && !heap->meet; i++)
+        seep_heap_expect_node(heap, found[i].word);
     for (size_t i = 0; i < n; i++) {
         found[i].node = seep_heap_find(heap, found[i].word);
         if (found[i].node != SEEP_NODE_NONE)

@@ -7,6 +7,7 @@ enum {
     REGION_BITS = 26,
     LEAST_BITS = 4, /* no allocator places blocks closer */
     MAX_OUTSIDE = 1 << 17,
+    FEW = 3, /* nodes that are looked at without a branch: most pieces have no more */
 };
 
 /* A part of the address space in pieces of equal size, about as many as nodes begin in it. */
@@ -160,24 +161,34 @@ void seep_graph_fini(struct seep_heap *heap)
     free(heap->nodes);
 }
 
+/* The table's entry for the piece of the region that the address lies in. */
+static const uint32_t *piece_of(const struct seep_heap *heap, const struct seep_heap_region *region,
+                                uint64_t address)
+{
+    return heap->tables + region->table + (address % (UINT64_C(1) << REGION_BITS) >> region->bits);
+}
+
 uint32_t seep_heap_find_within(const struct seep_heap *heap, uint64_t address)
 {
     const struct seep_heap_region *region = region_of(heap, address);
-    const uint64_t piece = address % (UINT64_C(1) << REGION_BITS) >> region->bits;
 
     if (!region->bits)
         return region->over && address < seep_node_end(&heap->nodes[region->over - 1])
                    ? region->over - 1
                    : SEEP_NODE_NONE;
-    const uint32_t *table = heap->tables + region->table + piece;
+    const uint32_t *table = piece_of(heap, region, address);
     uint32_t low = table[0], high = table[1];
-    while (low < high) { /* the first node that begins after it */
+    while (high - low > FEW) { /* the first node that begins after it */
         uint32_t middle = low + (high - low) / 2;
         if (heap->nodes[middle].start <= address)
             low = middle + 1;
         else
             high = middle;
     }
+    uint32_t n_before = 0; /* which of the last ones it is, no processor can foresee */
+    for (uint32_t i = 0; i < FEW; i++)
+        n_before += (i < high - low) & (heap->nodes[low + i].start <= address);
+    low += n_before;
     return low && address < seep_node_end(&heap->nodes[low - 1]) ? low - 1 : SEEP_NODE_NONE;
 }
 
@@ -187,9 +198,21 @@ bool seep_heap_expect(const struct seep_heap *heap, uint64_t address)
         return false;
     const struct seep_heap_region *region = region_of(heap, address);
     if (region->bits)
-        __builtin_prefetch(heap->tables + region->table +
-                           (address % (UINT64_C(1) << REGION_BITS) >> region->bits));
+        __builtin_prefetch(piece_of(heap, region, address));
     return region->bits || region->over;
+}
+
+void seep_heap_expect_node(const struct seep_heap *heap, uint64_t address)
+{
+    if (address - heap->lowest >= heap->highest - heap->lowest)
+        return;
+    const struct seep_heap_region *region = region_of(heap, address);
+    const struct seep_node *next;
+    if (!region->bits)
+        return;
+    next = &heap->nodes[*piece_of(heap, region, address)];
+    __builtin_prefetch(next - (next > heap->nodes)); /* mostly one of these two */
+    __builtin_prefetch(next);
 }
 
 uint32_t seep_heap_outside(struct seep_heap *heap, uint64_t address, bool make)

@@ -155,8 +155,11 @@ static inline uint32_t seep_heap_find(const struct seep_heap *heap, uint64_t add
                : SEEP_NODE_NONE;
 }
 
-/* Fetches what seep_heap_find() will need. False: no node is near the address. */
+/* Fetches what seep_heap_expect_node() will need. False: no node is near the address. */
 bool seep_heap_expect(const struct seep_heap *heap, uint64_t address);
+
+/* Fetches what seep_heap_find() will need. */
+void seep_heap_expect_node(const struct seep_heap *heap, uint64_t address);
 
 /* The node of an object outside the heap; with `make` a new one, if there is room. */
 uint32_t seep_heap_outside(struct seep_heap *heap, uint64_t address, bool make);

@@ -35,6 +35,8 @@ static void walk_items(struct seep_heap *heap, uint64_t items, int64_t n)
         }
         most = i;
         for (i = 0; i < most; i++)
+            seep_heap_expect_node(heap, words[i]);
+        for (i = 0; i < most; i++)
             nodes[i] = seep_heap_find(heap, words[i]);
         for (i = 0; i < most; i++)
             seep_edge_to(heap, nodes[i], words[i],
