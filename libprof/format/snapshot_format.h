@@ -101,16 +101,22 @@ struct seep_snapshot_reads {
     uint32_t reserved;
 };
 
+/* Reading copies may take 1/SHARE of one CPU, for all of the job, plus this: FREE, which is two
+ * copies of a job with torch, and 1/EARLY of the time until it is MOST. */
 enum {
-    SEEP_READING_SHARE = 50, /* reading copies may take 1/n of one CPU, for all of the job, … */
-    SEEP_READING_FREE_MS = 5000, /* … plus this: three copies of a job with torch */
+    SEEP_READING_SHARE = 50,
+    SEEP_READING_EARLY = 10,
+    SEEP_READING_FREE_MS = 2500,
+    SEEP_READING_MOST_MS = 5000,
 };
 
 /* Whether one more copy may be read, if it takes as long as earlier ones did on average. */
 static inline bool seep_snapshot_may_be_read(uint64_t read_ns, uint32_t n_read, uint64_t job_age_ns)
 {
     const uint64_t next_ns = n_read ? read_ns / n_read : 0;
-    const uint64_t free_ns = SEEP_READING_FREE_MS * UINT64_C(1000000);
+    const uint64_t most_ns = SEEP_READING_MOST_MS * UINT64_C(1000000);
+    uint64_t free_ns = SEEP_READING_FREE_MS * UINT64_C(1000000) + job_age_ns / SEEP_READING_EARLY;
+    free_ns = free_ns < most_ns ? free_ns : most_ns;
     return read_ns <= UINT64_MAX - next_ns &&
            read_ns + next_ns <= free_ns + job_age_ns / SEEP_READING_SHARE;
 }

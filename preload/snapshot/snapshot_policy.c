@@ -13,7 +13,8 @@ enum {
     RESERVE_SLICE = 10,     /* then 20, 40, … */
     RESERVE_MS = 1000,      /* and between two of them before the first that is read: taking one
                              * costs 0.1 s of CPU, in vain where a better one follows */
-    OLD_SHARE = 10,         /* a copy is old if 1/n of the steps came after it */
+    OLD_SHARE = 10,         /* the only copy is old if 1/n of the steps came after it, … */
+    OLDER_SHARE = 2,        /* … the last of several if this many did */
     GROWN_BYTES = 1 << 20,  /* less is no finding */
     STOP_SHARE = 1000,      /* stops may take 1/n of the time … */
     FREE_STOP_MS = 100,     /* … plus this, */
@@ -56,6 +57,7 @@ static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_mo
         p->gap = now->by_step ? FIRST_STEP : FIRST_SLICE;
         p->reserve = now->by_step ? RESERVE_STEP : RESERVE_SLICE;
         p->last = 0;
+        p->several = false;
         p->reserve_ns = 0;
         p->least_bytes = p->forked ? 0 : now->live_bytes;
         p->said_dear = false;
@@ -160,8 +162,8 @@ enum seep_snapshot_answer seep_snapshot_policy_ask_last(struct seep_snapshot_pol
     notice(p, now);
     const uint32_t least = now->by_step ? RESERVE_STEP : RESERVE_SLICE;
     const uint32_t since = now->step > p->last ? now->step - p->last : 0;
-    if (since_origin(p, now) < least || since <= now->step / OLD_SHARE || !has_grown(p, now) ||
-        now->reading)
+    const uint32_t old = now->step / (p->several ? OLDER_SHARE : OLD_SHARE);
+    if (since_origin(p, now) < least || since <= old || !has_grown(p, now) || now->reading)
         return SEEP_SNAPSHOT_NOT_DUE;
     return is_affordable(p, now) ? SEEP_SNAPSHOT_DUE : dear(p);
 }
@@ -179,8 +181,9 @@ void seep_snapshot_policy_done(struct seep_snapshot_policy *p,
     uint32_t since = since_origin(p, now);
     while (is_listed(p, now))
         p->n_passed++;
+    p->several = p->last != 0;
     if (since >= p->gap)
-        p->gap = since + since / 2;
+        p->gap = p->several ? 2 * since : since + since / 2;
     p->least_bytes = now->live_bytes;
     p->forked = p->said_dear = false;
     p->reserve = 2 * since;

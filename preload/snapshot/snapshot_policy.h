@@ -34,6 +34,7 @@ struct seep_snapshot_policy {
     uint32_t reserve;     /* … and to the next copy in reserve */
     uint64_t reserve_ns;  /* age of the process at the last one in reserve; 0: none */
     uint32_t last;        /* step of the last copy; 0: none */
+    bool several;         /* it was not the first */
     uint64_t least_bytes; /* the least live since the last copy */
     uint64_t level_bytes; /* live when last asked */
     bool falls;           /* less is live than when last asked: something is being torn down */

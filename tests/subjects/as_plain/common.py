@@ -17,7 +17,7 @@ except ImportError:
         pass
 
 libc = ctypes.CDLL(None, use_errno=True)
-LOOKED_AT = 40  # steps after which a copy is due: 6, 12, 18, 27, 40
+LOOKED_AT = 36  # steps after which a copy is due: 6, 12, 18, 36
 BY_TIME = 1.5  # seconds after which one has been due by time, of a process that has just begun: 1, 2, 4…
 _begun = time.monotonic()
 _without_steps = "WITHOUT_STEPS" in os.environ
