@@ -13,6 +13,7 @@ from tests.e2e.support import SEEP, SYSTEM_PYTHON, SeepCase, needs
 PACED = {0, 3, 39, 27, 228, 257, 310}
 PASS = [SYSTEM_PYTHON, "-c", "pass"]
 TRUE = ["sh", "-c", "/bin/true; /bin/true"]
+RUNS = 4
 
 Program = collections.namedtuple("Program", "faults calls")
 
@@ -30,10 +31,13 @@ class ShortJobs(SeepCase):
         return found
 
     def both(self, argv, name, but=()):
-        """The program without seep and under it, and `seep run` itself."""
+        """The program without seep and under it, and `seep run` itself: the least of several runs, for one that has to
+        wait for a CPU is looked at more often."""
         plain = self.programs(argv, but)[name]
-        found = self.programs([SEEP, "run", "-q", "--no-report", "-o", self.fresh(), "--", *argv], but)
-        return plain, found[name], found["seep"]
+        runs = [self.programs([SEEP, "run", "-q", "--no-report", "-o", self.fresh(), "--", *argv], but)
+                for _ in range(RUNS)]
+        seep, run = (Program(*map(min, zip(*(found[who] for found in runs)))) for who in (name, "seep"))
+        return plain, seep, run
 
     def test_a_helper(self):
         plain, seep, _ = self.both(TRUE, "true")
