@@ -1,15 +1,19 @@
 """A copy ends with the process that made it, whichever thread ends that, and a copy that stays never blocks the job."""
 import ctypes
+import json
 import os
+import pathlib
 import select
 import signal
 import struct
+import subprocess
 import threading
 import time
 import unittest
 
-from tests.e2e.support import SYSTEM_PYTHON, SeepCase, children_of, needs, needs_to_read_children
-from tests.e2e.test_snapshots import Told, name_of
+from tests.e2e.support import (LOOK_ATTEMPTS, SEEP, SYSTEM_PYTHON, SeepCase, children_of, job_env, needs,
+                               needs_to_read_children)
+from tests.e2e.test_snapshots import PATIENCE, Told, has_ended, many, name_of
 
 MNT_DETACH = 2
 LOOKUP, GETATTR, OPEN, FLUSH, INIT = 1, 3, 14, 25, 26
@@ -107,6 +111,47 @@ class WithItsMaker(Told):
                   "seep.holders()\n")
         profile = self.run_seep([SYSTEM_PYTHON, "-c", script])
         self.assertEqual(profile.written["coverage"]["holders"], {"taken": 1, "refused": {}})
+
+
+@needs_to_read_children
+class HeldUp(SeepCase):
+    """A reader that a busy machine gives no CPU: here it stands still, while the job ends."""
+
+    def start(self):
+        """The launcher, the job, and the reader of its only copy, which has begun, and is stopped."""
+        self.folder = self.fresh()
+        launcher = subprocess.Popen([SEEP, "run", "-q", "-o", self.folder, "--holders", "4", "--", SYSTEM_PYTHON, "-c",
+                                     many(4, "")], env=job_env())
+        self.addCleanup(launcher.kill)
+        reader, until = None, time.monotonic() + PATIENCE
+        while not reader and launcher.poll() is None and time.monotonic() < until:
+            reader = next((pid for pid in children_of(launcher.pid) if name_of(pid) == "seep-reader"), None)
+        self.assertTrue(reader, "no reader was seen")
+        os.kill(reader, signal.SIGSTOP)
+        job = next((pid for pid in children_of(launcher.pid) if pid != reader), None)
+        return launcher, job, reader
+
+    def holders(self, launcher, reader):
+        os.kill(reader, signal.SIGCONT)
+        self.assertEqual(launcher.wait(timeout=PATIENCE), 0)
+        return json.loads(pathlib.Path(self.folder, "report.json").read_text())["coverage"]["holders"]
+
+    def test_it_is_given_time(self):
+        for _ in range(LOOK_ATTEMPTS):
+            launcher, _, reader = self.start()
+            time.sleep(1)
+            holders = self.holders(launcher, reader)
+            if holders["taken"]:
+                break
+        self.assertEqual(holders, {"taken": 1, "refused": {}})
+
+    def test_it_is_not_waited_for_for_good(self):
+        launcher, job, reader = self.start()
+        until = time.monotonic() + PATIENCE
+        while job and not has_ended(job) and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertTrue(not job or has_ended(job))
+        self.holders(launcher, reader)
 
 
 @needs_to_read_children

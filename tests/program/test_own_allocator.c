@@ -64,6 +64,21 @@ TEST(allocators_are_known_by_their_words, .to = N(texts))
     ck_assert_int_eq(strncmp(text, texts[_i].name, strlen(texts[_i].name)), 0);
 }
 
+/* A text at each place of a window of many times the stride, to its last byte. */
+TEST(words_are_found_at_each_place, .to = 40)
+{
+    char bytes[60] = "";
+    struct seep_own_allocator found = {0};
+    const size_t n = (size_t)_i + strlen("snmalloc");
+
+    memset(bytes, 's', sizeof bytes);
+    memcpy(bytes + _i, "snmalloc", strlen("snmalloc"));
+    (void)seep_own_allocator_scan(bytes, n - 1, &found);
+    ck_assert_str_eq(found.name, "");
+    (void)seep_own_allocator_scan(bytes, n, &found);
+    ck_assert_str_eq(found.name, "snmalloc");
+}
+
 /* ---- files --------------------------------------------------------------------------------- */
 
 static char path[] = "/tmp/seep-own-allocator-XXXXXX";

@@ -7,7 +7,7 @@ enum {
     REGION_BITS = 26,
     LEAST_BITS = 4, /* no allocator places blocks closer */
     MAX_OUTSIDE = 1 << 17,
-    FEW = 3, /* nodes that are looked at without a branch: most pieces have no more */
+    FEW = 3, /* nodes that are read without a branch: most pieces have no more */
 };
 
 /* A part of the address space in pieces of equal size, about as many as nodes begin in it. */
@@ -129,7 +129,7 @@ int seep_graph_init(struct seep_heap *heap, const struct seep_snapshot_block *bl
     if (n > UINT32_MAX / 4)
         return -SEEP_ENOMEM;
     heap->capacity = (uint32_t)n + (heap->most_outside ? heap->most_outside : MAX_OUTSIDE);
-    heap->nodes = calloc(heap->capacity, sizeof *heap->nodes);
+    heap->nodes = calloc(heap->capacity + (size_t)FEW, sizeof *heap->nodes);
     if (!heap->nodes)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < n; i++) {
