@@ -2,7 +2,6 @@
 #include <check.h>
 #include <string.h>
 
-#include "libprof/format/snapshot_format.h"
 #include "preload/snapshot/snapshot_policy.h"
 #include "tests/suite.h"
 
@@ -148,17 +147,6 @@ TEST(reading_stays_within_a_fiftieth_of_a_cpu)
         ck_assert_uint_le(read_ns, 5 * SECOND / 2 + now.job_age_ns * 12 / 100);
     }
     ck_assert_uint_ge(n, 5);
-}
-
-/* Another look, as long as the one before, at the latest. */
-TEST(what_readings_may_take_grows_with_the_time, .to = 5)
-{
-    static const struct {
-        uint64_t age_s, all_ms;
-    } allowed[] = {{0, 2500}, {10, 3700}, {25, 5500}, {50, 6000}, {1000, 25000}};
-    const uint64_t half_ns = allowed[_i].all_ms / 2 * MS, age_ns = allowed[_i].age_s * SECOND;
-    ck_assert(seep_snapshot_may_be_read(half_ns, 1, age_ns));
-    ck_assert(!seep_snapshot_may_be_read(half_ns + MS, 1, age_ns));
 }
 
 /* A worker that reads its data at its first item has grown before anybody looks. */
