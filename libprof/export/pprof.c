@@ -282,11 +282,12 @@ static void put_site(struct pprof *p, const json_t *site)
 
 /* ---- the profile -------------------------------------------------------------------------- */
 
+/* 0 for what no job can have: the sum of two is below 2^63. */
 static int64_t nanoseconds(const json_t *job, const char *key)
 {
     const double s = seep_get_number(job, key);
 
-    return s > 0 && s < 9e9 ? (int64_t)(s * 1e9) : 0;
+    return s > 0 && s < 4e9 ? (int64_t)(s * 1e9) : 0;
 }
 
 static int64_t type_text(struct pprof *p, int type)
