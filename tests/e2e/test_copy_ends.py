@@ -18,6 +18,7 @@ from tests.e2e.test_snapshots import PATIENCE, Told, has_ended, many, name_of
 MNT_DETACH = 2
 LOOKUP, GETATTR, OPEN, FLUSH, INIT = 1, 3, 14, 25, 26
 SILENT_S = 6
+COPY_GIVES_UP_S = 10  # READING_S of preload/snapshot/snapshot_copy.c
 
 # What the longest step took while a file is open whose server does not answer a copy that closes it. _exit() at the end
 # would close it, too, so the time is said before.
@@ -128,7 +129,7 @@ class HeldUp(SeepCase):
             reader = next((pid for pid in children_of(launcher.pid) if name_of(pid) == "seep-reader"), None)
         self.assertTrue(reader, "no reader was seen")
         os.kill(reader, signal.SIGSTOP)
-        job = next((pid for pid in children_of(launcher.pid) if pid != reader), None)
+        job = next((pid for pid in children_of(launcher.pid) if name_of(pid).startswith("python")), None)
         return launcher, job, reader
 
     def holders(self, launcher, reader):
@@ -146,12 +147,19 @@ class HeldUp(SeepCase):
         self.assertEqual(holders, {"taken": 1, "refused": {}})
 
     def test_it_is_not_waited_for_for_good(self):
-        launcher, job, reader = self.start()
-        until = time.monotonic() + PATIENCE
-        while job and not has_ended(job) and time.monotonic() < until:
-            time.sleep(0.05)
-        self.assertTrue(not job or has_ended(job))
-        self.holders(launcher, reader)
+        """Two seconds, and not the ten after which a copy gives up itself; a busy machine makes more of them."""
+        least = COPY_GIVES_UP_S
+        for _ in range(LOOK_ATTEMPTS):
+            launcher, job, reader = self.start()
+            began = time.monotonic()
+            while job and not has_ended(job) and time.monotonic() - began < PATIENCE:
+                time.sleep(0.05)
+            if job:  # else all had been read before it was stopped
+                least = min(least, time.monotonic() - began)
+            self.holders(launcher, reader)
+            if least < 0.6 * COPY_GIVES_UP_S:
+                break
+        self.assertLess(least, 0.6 * COPY_GIVES_UP_S)
 
 
 @needs_to_read_children
