@@ -11,8 +11,8 @@ enum {
     FIRST_SLICE = 300,      /* without steps: half a minute after the imports */
     RESERVE_STEP = 6,       /* the judge needs as many; the next ones are the first */
     RESERVE_SLICE = 10,     /* then 20, 40, … */
-    RESERVE_MS = 1000,      /* and between two of them before the first that is read: taking one
-                             * costs 0.1 s of CPU, in vain where a better one follows */
+    RESERVE_MS = 1000,      /* and between any copy and the next in reserve: taking one costs 0.1 s
+                             * of CPU, in vain where a better one follows */
     OLD_SHARE = 10,         /* the only copy is old if 1/n of the steps came after it, … */
     OLDER_SHARE = 2,        /* … the last of several if this many did */
     GROWN_BYTES = 1 << 20,  /* less is no finding */
@@ -45,6 +45,16 @@ void seep_snapshot_policy_read(struct seep_snapshot_policy *policy, const char *
         policy->mode = SEEP_SNAPSHOT_OFF; /* "off", or a list without entries */
 }
 
+static void note_low(struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
+{
+    if (now->step != p->seen) {
+        memmove(p->lows + 1, p->lows, sizeof p->lows - sizeof *p->lows);
+        p->lows[0] = now->live_bytes;
+    } else if (now->live_bytes < p->lows[0]) {
+        p->lows[0] = now->live_bytes;
+    }
+}
+
 /* Starts again when the kind of step changes: from slices of time to the first step, or from
  * iterations of one loop to another's. */
 static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
@@ -58,10 +68,13 @@ static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_mo
         p->reserve = now->by_step ? RESERVE_STEP : RESERVE_SLICE;
         p->last = 0;
         p->several = false;
-        p->reserve_ns = 0;
+        p->copied_ns = 0;
         p->least_bytes = p->forked ? 0 : now->live_bytes;
         p->said_dear = false;
+        p->seen = now->step - 1; /* any other */
+        memset(p->lows, 0, sizeof p->lows);
     }
+    note_low(p, now);
     /* A program that only imports has nothing to look at: slices of time count from then on. */
     if (!now->by_step && now->importing && !p->last)
         p->origin = now->step;
@@ -119,10 +132,10 @@ static bool is_reserve_due(const struct seep_snapshot_policy *p,
     const uint64_t most = FREE_STOP_MS * MILLISECOND / (p->stop_ns ? 2 : 1);
     if (!p->reserve || since_origin(p, now) < p->reserve || now->importing)
         return false;
+    if (p->copied_ns && now->age_ns - p->copied_ns < RESERVE_MS * MILLISECOND)
+        return false;
     if (p->last)
         return now->reading && affords_stop(p, now);
-    if (p->reserve_ns && now->age_ns - p->reserve_ns < RESERVE_MS * MILLISECOND)
-        return false;
     return !now->reading && p->stop_ns + next_stop(p, now) <= most;
 }
 
@@ -134,9 +147,15 @@ static enum seep_snapshot_answer dear(struct seep_snapshot_policy *p)
     return said ? SEEP_SNAPSHOT_NOT_DUE : SEEP_SNAPSHOT_DEAR;
 }
 
+/* What a step takes and gives back is not growth: after the first copy, the lowest levels of the
+ * last steps count. */
 static bool has_grown(const struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
 {
-    return now->live_bytes - p->least_bytes >= GROWN_BYTES;
+    uint64_t level = now->live_bytes;
+
+    for (size_t i = 0; p->last && i < SEEP_SNAPSHOT_LOWS; i++)
+        level = p->lows[i] && p->lows[i] < level ? p->lows[i] : level;
+    return level >= p->least_bytes && level - p->least_bytes >= GROWN_BYTES;
 }
 
 enum seep_snapshot_answer seep_snapshot_policy_ask(struct seep_snapshot_policy *p,
@@ -188,6 +207,7 @@ void seep_snapshot_policy_done(struct seep_snapshot_policy *p,
     p->forked = p->said_dear = false;
     p->reserve = 2 * since;
     p->last = now->step;
+    p->copied_ns = now->age_ns;
     note_stop(p, stop_ns);
 }
 
@@ -195,7 +215,7 @@ void seep_snapshot_policy_reserved(struct seep_snapshot_policy *p,
                                    const struct seep_snapshot_moment *now, uint64_t stop_ns)
 {
     p->reserve = 2 * since_origin(p, now);
-    p->reserve_ns = now->age_ns;
+    p->copied_ns = now->age_ns;
     note_stop(p, stop_ns);
 }
 

@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SEEP_SNAPSHOT_LISTED = 512 };
+enum {
+    SEEP_SNAPSHOT_LISTED = 512,
+    SEEP_SNAPSHOT_LOWS = 3, /* a step comes and goes, and what it takes is not what is kept */
+};
 
 enum seep_snapshot_mode {
     SEEP_SNAPSHOT_OFF,
@@ -32,13 +35,15 @@ struct seep_snapshot_policy {
     uint32_t seen;        /* the last one */
     uint32_t gap;         /* from `origin` to the next copy, … */
     uint32_t reserve;     /* … and to the next copy in reserve */
-    uint64_t reserve_ns;  /* age of the process at the last one in reserve; 0: none */
+    uint64_t copied_ns;   /* age of the process at the last copy of either kind; 0: none */
     uint32_t last;        /* step of the last copy; 0: none */
     bool several;         /* it was not the first */
     uint64_t least_bytes; /* the least live since the last copy */
-    uint64_t level_bytes; /* live when last asked */
-    bool falls;           /* less is live than when last asked: something is being torn down */
-    uint64_t stop_ns;     /* of all copies so far, */
+    uint64_t lows[SEEP_SNAPSHOT_LOWS]; /* and in each of the last steps, the newest first; 0: in
+                                        * none */
+    uint64_t level_bytes;              /* live when last asked */
+    bool falls;       /* less is live than when last asked: something is being torn down */
+    uint64_t stop_ns; /* of all copies so far, */
     uint64_t last_stop_ns;
     bool said_dear; /* it was reported that the next one costs too much */
 };

@@ -1,5 +1,7 @@
 /* The launcher has copies read by a separate process, and an abandoned slot becomes free again. */
 #include <check.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libprof/base/clock.h"
 #include "libprof/who/find/copy_memory.h"
 #include "tests/profile_builder.h"
 #include "tests/suite.h"
@@ -65,6 +68,7 @@ static void open_it(void)
     char dir[] = "/tmp/seep-copies-XXXXXX";
 
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* of each test's own process */
+    signal(SIGPIPE, SIG_IGN); /* as the launcher does: a reader may be gone before it is told */
     ck_assert_ptr_nonnull(mkdtemp(dir));
     ck_assert_int_eq(seep_job_folder_make(&folder, dir, NULL, argv, &err), 0);
     builder_init(&profile, 100, START);
@@ -74,6 +78,7 @@ static void open_it(void)
     builder_seal(&profile);
     snprintf(name, sizeof name, "100-%x.seep", START);
     ck_assert_int_eq(builder_write(&profile, dir, name), 0);
+    folder.job->started_ns = 0; /* long ago: an evaluation does not wait for an idle CPU */
     folder.job->n_processes = 1;
     folder.job->processes[0] = (struct seep_process){.pid = 100, .start_ns = START, .steps = 9};
     one_block = (struct seep_snapshot_block){0x10000, 500, site / 8, 0};
@@ -217,6 +222,125 @@ TEST(one_in_reserve_is_dropped_for_a_better_one, .left_out = cannot_be_read())
     ck_assert_uint_eq(folder.job->snapshots.n_read, 1);
     ck_assert_uint_eq(folder.job->snapshots.n_failed, 0);
     ck_assert(!is_written()); /* of step 9 */
+}
+
+/* Keeps the only CPU of this process busy until it is killed. */
+static pid_t keep_busy(void)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    while (pid == 0) {
+    }
+    return pid;
+}
+
+/* One of step 9 that was read as the job began, beside which no CPU is idle. */
+static void announce_one_that_waits(void)
+{
+    folder.job->started_ns = seep_clock_ns(CLOCK_MONOTONIC);
+    announce(1);
+    seep_copies_look(&holders);
+    let_it_be_read();
+    for (int ms = 0; ms < 300; ms += 10) {
+        seep_copies_look(&holders);
+        pause_ms(10);
+    }
+    ck_assert_uint_ne(slot()->reading, 0);
+    ck_assert(holders.worker_waits);
+    ck_assert(!is_written());
+}
+
+TEST(one_is_not_evaluated_where_every_cpu_is_busy_until_it_is_a_small_part_of_the_time,
+     .left_out = cannot_be_read())
+{
+    pid_t busy = keep_busy();
+
+    announce_one_that_waits();
+    folder.job->started_ns -= UINT64_C(10000) * 1000 * 1000;
+    seep_copies_look(&holders);
+    ck_assert(!holders.worker_waits);
+    kill(busy, SIGKILL);
+    reap_worker();
+    ck_assert(is_written());
+}
+
+TEST(one_that_was_not_evaluated_yet_is_as_the_job_ends, .left_out = cannot_be_read())
+{
+    pid_t busy = keep_busy();
+
+    announce_one_that_waits();
+    kill(busy, SIGKILL);
+    copy.step = 12;
+    announce_in_reserve();
+    seep_copies_close(&holders);
+    ck_assert(is_written());
+    ck_assert(is_written_of(12));
+    ck_assert_uint_eq(folder.job->snapshots.n_read, 2);
+}
+
+TEST(as_the_job_ends_one_in_reserve_makes_way_for_one_later_still, .left_out = cannot_be_read())
+{
+    announce_one_and_a_later_in_reserve();
+    copy.step = 18;
+    announce(1);
+    seep_copies_close(&holders);
+    ck_assert(is_written());
+    ck_assert(!is_written_of(12));
+    ck_assert(is_written_of(18));
+    ck_assert_uint_eq(folder.job->snapshots.n_read, 2);
+}
+
+TEST(one_that_waits_makes_way_for_one_that_is_asked_for, .left_out = cannot_be_read())
+{
+    pid_t busy = keep_busy();
+
+    announce_one_that_waits();
+    copy.step = 12;
+    announce(1);
+    slot()->source = SEEP_SNAPSHOT_ASKED;
+    seep_copies_look(&holders);
+    let_it_be_read();
+    ck_assert(!holders.worker_waits);
+    kill(busy, SIGKILL);
+    reap_worker();
+    reap_worker();
+    ck_assert(is_written());
+    ck_assert(is_written_of(12));
+}
+
+TEST(one_that_is_asked_for_is_evaluated_at_once, .left_out = cannot_be_read())
+{
+    pid_t busy = keep_busy();
+
+    folder.job->started_ns = seep_clock_ns(CLOCK_MONOTONIC);
+    announce(1);
+    slot()->source = SEEP_SNAPSHOT_ASKED;
+    reap_reader();
+    ck_assert(is_written());
+    kill(busy, SIGKILL);
+}
+
+TEST(one_that_waits_and_is_killed_leaves_the_next_its_turn)
+{
+    struct rusage usage = {0};
+    int status;
+
+    folder.job->started_ns = seep_clock_ns(CLOCK_MONOTONIC);
+    announce(1);
+    seep_copies_look(&holders);
+    kill(holders.worker, SIGKILL);
+    pid_t pid = waitpid(holders.worker, &status, 0);
+    ck_assert(seep_copies_reaped(&holders, pid, status, &usage));
+    ck_assert(!holders.worker_waits);
+    folder.job->started_ns = 0;
+    announce(1);
+    reap_reader();
 }
 
 /* The job is over before anybody has time for a second one. */

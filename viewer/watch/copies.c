@@ -24,6 +24,7 @@ enum {
     TELL_MS = 200,          /* with a message after this */
     RESERVE_MS = 30 * 1000, /* a reserve is evaluated after this, if no newer copy is, */
     FOLLOW_MS = 500,        /* and one that follows a reading so long after it */
+    EARLY_MS = 10 * 1000,   /* of the job's time, in which an evaluation waits for an idle CPU */
 };
 
 static uint64_t now_ns(void)
@@ -39,6 +40,12 @@ static struct seep_snapshot_slot *slot_of(const struct seep_copies *h)
 static uint32_t state_of(const struct seep_copies *h)
 {
     return __atomic_load_n(&slot_of(h)->state, __ATOMIC_ACQUIRE);
+}
+
+/* A copy that no reader was started for yet. */
+static bool is_copy_ready(const struct seep_copies *h)
+{
+    return state_of(h) == SEEP_SNAPSHOT_READY && slot_of(h)->taken_ns != h->taken_ns;
 }
 
 static void free_slot(struct seep_snapshot_slot *slot)
@@ -74,25 +81,26 @@ static int open_memory(pid_t pid)
     return pid > 1 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
-/* Starts a reader in a process of its own. A reserve reader keeps what it has read until it is told
- * to go on. */
-static pid_t start_reader(struct seep_copies *h, bool in_reserve)
+/* Starts a reader in a process of its own, which keeps what it has read until it is told to go on
+ * by the pipe. */
+static pid_t start_reader(struct seep_copies *h, bool in_reserve, int *told_by)
 {
     const pid_t launcher = getpid();
-    int wish[2] = {-1, -1};
+    int wish[2];
 
     h->copy = slot_of(h)->copy;
     h->taken_ns = slot_of(h)->taken_ns;
     h->read_last = what_is_read(h);
     __atomic_store_n(&slot_of(h)->reading, h->copy, __ATOMIC_RELEASE);
     const int memory = open_memory((pid_t)h->copy);
-    pid_t pid = in_reserve && pipe2(wish, O_CLOEXEC) ? -1 : fork();
+    const bool has_pipe = pipe2(wish, O_CLOEXEC) == 0;
+    pid_t pid = has_pipe ? fork() : -1;
     if (pid == 0) {
-        if (wish[1] >= 0)
-            close(wish[1]);
+        close(wish[1]);
         const struct seep_copy_readings readings = {.folder = h->folder,
                                                     .roles = h->roles,
                                                     .keys = h->keys,
+                                                    .in_reserve = in_reserve,
                                                     .beside = h->worker != 0,
                                                     .hurries = h->hurries,
                                                     .memory = memory};
@@ -100,18 +108,17 @@ static pid_t start_reader(struct seep_copies *h, bool in_reserve)
     }
     if (memory >= 0)
         close(memory);
-    if (wish[0] >= 0)
+    if (has_pipe)
         close(wish[0]);
     if (pid < 0) {
-        if (wish[1] >= 0)
+        if (has_pipe)
             close(wish[1]);
         h->folder->job->snapshots.n_failed++;
         seep_copy_let_go(slot_of(h), h->taken_ns);
         note_reading(h);
         return 0;
     }
-    if (in_reserve)
-        h->wish = wish[1];
+    *told_by = wish[1];
     h->latest = pid;
     return pid;
 }
@@ -151,16 +158,39 @@ static void drop_reserve(struct seep_copies *h)
     h->reserve_is_next = false;
 }
 
+static void tell_to_evaluate(const struct seep_copies *h, int told_by)
+{
+    const char word = h->hurries ? SEEP_COPY_WANTED_SOON : SEEP_COPY_WANTED;
+    ssize_t n = write(told_by, &word, 1);
+
+    (void)n;
+    close(told_by);
+}
+
+static void let_worker_go_on(struct seep_copies *h)
+{
+    if (h->worker_waits)
+        tell_to_evaluate(h, h->go);
+    h->worker_waits = false;
+}
+
+/* An evaluation takes a second. It takes only time that nobody else wants, but threads that wait
+ * for each other by spinning want all of it, and whatever runs beside one of them holds up the
+ * others. So at first it waits for a CPU that is idle, unless somebody waits for what is found;
+ * later it is a small part of the time. */
+static bool may_evaluate(struct seep_copies *h)
+{
+    return h->hurries || h->is_awaited ||
+           now_ns() - h->folder->job->started_ns > EARLY_MS * NS_PER_MS ||
+           seep_idle_cpu_is_there(&h->idle);
+}
+
 /* The reserve is wanted: its reader becomes the worker. */
 static void use_reserve(struct seep_copies *h)
 {
-    const char word = h->hurries ? SEEP_COPY_WANTED_SOON : SEEP_COPY_WANTED;
-
     if (!h->reserve || h->worker)
         return;
-    ssize_t n = write(h->wish, &word, 1);
-    (void)n;
-    close(h->wish);
+    tell_to_evaluate(h, h->wish);
     h->worker = h->reserve;
     h->worker_reads = h->reserve_has;
     h->reserve = 0;
@@ -171,8 +201,12 @@ static void use_reserve(struct seep_copies *h)
 static void start_worker(struct seep_copies *h)
 {
     h->reserve_follows = false;
-    h->worker = start_reader(h, false);
+    h->worker = start_reader(h, false, &h->go);
+    h->worker_waits = h->worker != 0;
     h->worker_reads = h->read_last;
+    h->is_awaited = slot_of(h)->source != SEEP_SNAPSHOT_BY_STEP;
+    if (may_evaluate(h))
+        let_worker_go_on(h);
 }
 
 /* A copy is read at once. Its evaluation waits, in reserve, while the worker evaluates another one,
@@ -185,11 +219,12 @@ static void start_reading(struct seep_copies *h)
         return;
     if (in_reserve || h->worker) {
         drop_reserve(h);
-        h->reserve = start_reader(h, true);
+        h->reserve = start_reader(h, true, &h->wish);
         h->reserve_has = h->read_last;
         h->reserve_ns = now_ns();
         h->reserve_is_next = !in_reserve;
         h->reserve_follows = h->worker != 0;
+        h->is_awaited = h->is_awaited || h->reserve_is_next;
     } else {
         start_worker(h);
     }
@@ -208,13 +243,13 @@ static bool is_reserve_wanted(const struct seep_copies *h)
 
 /* After the reading of an older copy the job itself makes the next one at once, if it can afford
  * the stop. If not, somebody would have to wait at the end for the one in reserve. */
-static bool is_reserve_due(const struct seep_copies *h)
+static bool is_reserve_due(struct seep_copies *h)
 {
     const uint64_t since = h->reserve_follows ? h->worker_left_ns : h->reserve_ns;
     const uint64_t least = h->reserve_follows ? FOLLOW_MS : RESERVE_MS;
 
-    return h->reserve &&
-           (h->reserve_is_next || (now_ns() - since > least * NS_PER_MS && is_reserve_wanted(h)));
+    return h->reserve && (h->reserve_is_next || (now_ns() - since > least * NS_PER_MS &&
+                                                 is_reserve_wanted(h) && may_evaluate(h)));
 }
 
 /* ---- the launcher ---------------------------------------------------------------------------- */
@@ -252,8 +287,10 @@ void seep_copies_look(struct seep_copies *h)
 {
     if (!h->folder)
         return;
-    if (state_of(h) == SEEP_SNAPSHOT_READY && slot_of(h)->taken_ns != h->taken_ns)
+    if (is_copy_ready(h))
         start_reading(h);
+    else if (h->worker_waits && may_evaluate(h))
+        let_worker_go_on(h);
     else if (!h->worker && is_reserve_due(h))
         use_reserve(h);
     else if (!h->worker)
@@ -279,10 +316,14 @@ bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const stru
         return false;
     count_end(h->folder->job, status, usage);
     if (pid == h->reserve) {
-        close(h->wish);
+        if (!h->reserve_is_told)
+            close(h->wish);
         h->reserve = 0;
-        h->reserve_is_next = false;
+        h->reserve_is_next = h->reserve_is_told = false;
     } else {
+        if (h->worker_waits)
+            close(h->go);
+        h->worker_waits = h->is_awaited = false;
         h->worker = 0;
         h->worker_left_ns = now_ns();
         if (!WIFEXITED(status) || WEXITSTATUS(status) != SEEP_COPY_READ)
@@ -350,25 +391,38 @@ static void bring_forward(pid_t reader)
         (void)setpriority(PRIO_PROCESS, (id_t)reader, 0);
 }
 
-/* Reaps the reader once it ends. */
-static void wait_for_reader(struct seep_copies *h, struct last_wait *w)
+/* Reaps the reader if it has ended; 0: there is none. */
+static void see_to(struct seep_copies *h, const struct last_wait *w, pid_t reader)
 {
     struct rusage usage = {0};
-    int status;
+    int status = 0;
+    const pid_t pid = reader ? wait4(reader, &status, WNOHANG, &usage) : -1;
 
-    while (h->worker) {
-        pid_t pid = wait4(h->worker, &status, WNOHANG, &usage);
-        if (pid < 0 && errno != EINTR)
-            h->worker = 0;
-        else if (pid > 0)
-            (void)seep_copies_reaped(h, pid, status, &usage);
-        else if (now_ns() > w->end_ns)
-            kill(h->worker, SIGKILL);
-        if (h->worker) {
-            bring_forward(h->worker);
-            tell(h, w);
-            sleep_a_little(w);
-        }
+    if (!reader || (pid < 0 && errno == EINTR))
+        return;
+    if (pid) /* if it is not there any more, as one that failed */
+        (void)seep_copies_reaped(h, reader, pid > 0 ? status : SIGKILL, &usage);
+    else if (now_ns() > w->end_ns)
+        kill(reader, SIGKILL);
+    else
+        bring_forward(reader);
+}
+
+static pid_t told_reserve(const struct seep_copies *h)
+{
+    return h->reserve_is_told ? h->reserve : 0;
+}
+
+/* For the worker, and the reserve if that was told. */
+static void wait_for_readers(struct seep_copies *h, struct last_wait *w)
+{
+    for (;;) {
+        see_to(h, w, h->worker);
+        see_to(h, w, told_reserve(h));
+        if (!h->worker && !told_reserve(h))
+            return;
+        tell(h, w);
+        sleep_a_little(w);
     }
 }
 
@@ -380,8 +434,18 @@ static bool copy_waits(const struct seep_copies *h, struct last_wait *w)
     while (state_of(h) == SEEP_SNAPSHOT_TAKEN && now_ns() < w->end_ns && slot->copy &&
            seep_process_is_alive(slot->copy, slot->taken_ns))
         sleep_a_little(w);
-    return state_of(h) == SEEP_SNAPSHOT_READY && slot->taken_ns != h->taken_ns &&
-           now_ns() < w->end_ns;
+    return is_copy_ready(h) && now_ns() < w->end_ns;
+}
+
+/* Nothing else wants the CPUs any more: the reserve is evaluated beside the worker, unless a copy
+ * that is later still is to come. */
+static void use_both(struct seep_copies *h)
+{
+    if (!h->worker || !h->reserve || !h->reserve_follows || !is_reserve_wanted(h) ||
+        state_of(h) == SEEP_SNAPSHOT_TAKEN || is_copy_ready(h))
+        return;
+    tell_to_evaluate(h, h->wish);
+    h->reserve_is_told = true;
 }
 
 void seep_copies_close(struct seep_copies *h)
@@ -392,14 +456,16 @@ void seep_copies_close(struct seep_copies *h)
         return;
     w.end_ns = w.begun_ns + LAST_MS * NS_PER_MS;
     h->hurries = true;
-    wait_for_reader(h, &w);
+    let_worker_go_on(h);
+    use_both(h);
+    wait_for_readers(h, &w);
     if (copy_waits(h, &w))
         start_worker(h);
-    wait_for_reader(h, &w);
+    wait_for_readers(h, &w);
     if (now_ns() < w.end_ns && is_reserve_wanted(h))
         use_reserve(h);
     drop_reserve(h);
-    wait_for_reader(h, &w);
+    wait_for_readers(h, &w);
     clear(&w);
     __atomic_store_n(&slot_of(h)->reader, 0, __ATOMIC_RELEASE);
     seep_copy_let_go(slot_of(h), slot_of(h)->taken_ns);

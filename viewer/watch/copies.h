@@ -5,6 +5,7 @@
 #define SEEP_VIEWER_WATCH_COPIES_H
 
 #include "viewer/job_folder.h"
+#include "viewer/watch/idle_cpu.h"
 
 #include <stdbool.h>
 #include <sys/resource.h>
@@ -22,10 +23,15 @@ struct seep_copies {
                                            * ended */
     bool tells;                           /* tell on stderr, a terminal, what seep waits for at the
                                            * end */
-    pid_t worker;                         /* the process that reads a copy; 0: none */
+    pid_t worker;              /* the process that reads a copy, and evaluates it; 0: none */
+    bool worker_waits;         /* it does not evaluate it yet, */
+    int go;                    /* but is told to by this pipe, */
+    struct seep_idle_cpu idle; /* if there is a CPU for that, */
+    bool is_awaited;           /* or the job waits for what is found */
     pid_t reserve;        /* the process that has read a copy and keeps it for the end; 0: none */
     bool reserve_is_next; /* that copy was asked for, and waits only for its turn */
     bool reserve_follows; /* that copy is later than the one that the worker reads, or has read */
+    bool reserve_is_told; /* that it is wanted, beside the worker: the job has ended */
     int wish;             /* pipe that tells the reserve that it is wanted, */
     uint64_t reserve_ns;  /* and since when there is a reserve */
     uint64_t worker_left_ns; /* when the last worker was done */

@@ -108,10 +108,10 @@ struct job_reading {
     struct seep_snapshot_slot *slot;
     const uint64_t taken_ns;
     const bool in_place;
-    const bool beside; /* another reader is at work on an older copy */
-    int wish; /* pipe on which the launcher says that the reserve is wanted; −1: it is, at once */
-    bool hurries;  /* somebody waits for what is found */
-    bool too_late; /* the process no longer waits, and has said so itself */
+    const bool in_reserve, beside; /* as in struct seep_copy_readings */
+    const int wish; /* pipe on which the launcher says that what was read is to be evaluated */
+    bool hurries;   /* somebody waits for what is found */
+    bool too_late;  /* the process no longer waits, and has said so itself */
     struct seep_examine_request request;
 };
 
@@ -133,7 +133,7 @@ static uint64_t minor_faults(uint32_t pid)
     return faults;
 }
 
-/* A reserve is kept until the launcher says that it is wanted; anything else, or a closed pipe,
+/* What was read is kept until the launcher says that it is wanted; anything else, or a closed pipe,
  * discards it. */
 static bool is_wanted(struct job_reading *reading)
 {
@@ -219,9 +219,9 @@ static bool has_been_read(void *reading_given, bool whole)
         return false;
     }
     alarm(0);
-    if (reading->wish >= 0 && !reading->beside)
+    if (reading->in_reserve && !reading->beside)
         let_others_in(reading);
-    if (reading->wish >= 0 && !(whole && is_wanted(reading)))
+    if (!whole || !is_wanted(reading))
         return false;
     step_aside(reading);
     return true;
@@ -243,6 +243,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
         .slot = slot,
         .taken_ns = now.taken_ns,
         .in_place = !now.faults,
+        .in_reserve = h->in_reserve,
         .beside = h->beside,
         .wish = wish,
         .hurries = h->hurries || now.source != SEEP_SNAPSHOT_BY_STEP,

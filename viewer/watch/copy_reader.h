@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Its exit statuses, and the launcher's word to a reserve. */
+/* Its exit statuses, and the launcher's word to a reader that has read its copy. */
 enum {
     SEEP_COPY_READ = 0,
     SEEP_COPY_NOT_READ = 1,
@@ -23,6 +23,7 @@ struct seep_copy_readings {
     const struct seep_job_folder *folder;
     const char *roles; /* NULL: the shipped rules */
     bool keys;         /* texts of dict keys are shown */
+    bool in_reserve;   /* the job goes on to make copies as if this one did not exist */
     bool beside;       /* another reader is at work on an older copy */
     bool hurries;      /* somebody waits for what is found: else it takes only time that no other
                         * process wants */
@@ -33,8 +34,8 @@ struct seep_copy_readings {
  * on. False: it no longer waits. */
 bool seep_copy_let_go(struct seep_snapshot_slot *slot, uint64_t taken_ns);
 
-/* The body of a forked child of the launcher. `wish`: pipe that tells it that its reserve is
- * wanted; −1: it is, at once. */
+/* The body of a forked child of the launcher. `wish`: pipe that tells it that what it has read is
+ * to be evaluated. */
 _Noreturn void seep_copy_reader_be(const struct seep_copy_readings *readings, pid_t launcher,
                                    int wish);
 
