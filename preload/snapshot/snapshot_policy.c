@@ -11,8 +11,8 @@ enum {
     FIRST_SLICE = 300,      /* without steps: half a minute after the imports */
     RESERVE_STEP = 6,       /* the judge needs as many; the next ones are the first */
     RESERVE_SLICE = 10,     /* then 20, 40, … */
-    RESERVE_MS = 500,       /* and between one in reserve and any copy before it, or the first that
-                             * is read: it costs 0.1 s of CPU, in vain where a better one follows */
+    RESERVE_MS = 500,       /* and between one in reserve and any copy before it: it costs 0.1 s of
+                             * CPU, in vain where a better one follows */
     OLD_SHARE = 10,         /* the only copy is old if 1/n of the steps came after it, … */
     OLDER_SHARE = 2,        /* … the last of several if this many did */
     GROWN_BYTES = 1 << 20,  /* less is no finding */
@@ -123,18 +123,6 @@ static bool has_begun(const struct seep_snapshot_policy *p, const struct seep_sn
            (!now->by_loop || now->age_ns - p->origin_ns >= LOOP_MS * MILLISECOND);
 }
 
-/* How long it will be until the first copy that is read, if steps take as long as so far. */
-static uint64_t until_first(const struct seep_snapshot_policy *p,
-                            const struct seep_snapshot_moment *now)
-{
-    const uint64_t since_ns = now->age_ns - p->origin_ns;
-    const uint32_t since = since_origin(p, now), left = p->gap > since ? p->gap - since : 0;
-    const uint64_t by_steps = since > 1 ? since_ns / (since - 1) * left : UINT64_MAX;
-    const uint64_t by_time =
-        now->by_loop && since_ns < LOOP_MS * MILLISECOND ? LOOP_MS * MILLISECOND - since_ns : 0;
-    return by_steps > by_time ? by_steps : by_time;
-}
-
 /* Before the first copy that is read, half of the free time is kept for such copies, but the first
  * copy in reserve may take all. After it, a copy in reserve is made only while a reader still works
  * on the last copy: the cost of that is unknown, and the job may end first. */
@@ -148,8 +136,7 @@ static bool is_reserve_due(const struct seep_snapshot_policy *p,
         return false;
     if (p->last)
         return now->reading && affords_stop(p, now);
-    return !now->reading && p->stop_ns + next_stop(p, now) <= most &&
-           until_first(p, now) >= RESERVE_MS * MILLISECOND;
+    return !now->reading && p->stop_ns + next_stop(p, now) <= most;
 }
 
 /* Reports only the first time until a copy is made. */

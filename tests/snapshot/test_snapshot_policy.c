@@ -16,15 +16,13 @@ static void begin(const char *text)
     seep_snapshot_policy_read(&policy, text);
 }
 
-static uint64_t step_ns = SECOND / 10;
-
 /* A job that makes ten steps a second and keeps a MiB of each; copies cost nothing. */
 static struct seep_snapshot_moment at_step(uint32_t step)
 {
     return (struct seep_snapshot_moment){.step = step,
                                          .by_step = true,
-                                         .age_ns = step * step_ns,
-                                         .job_age_ns = step * step_ns,
+                                         .age_ns = step * SECOND / 10,
+                                         .job_age_ns = step * SECOND / 10,
                                          .live_bytes = (100 + step) * MIB,
                                          .anonymous_bytes = MIB};
 }
@@ -317,10 +315,6 @@ TEST(a_short_job_has_copies_in_reserve)
     ck_assert_uint_eq(reserve(true, 100, MS, at, N(at)), 1);
     ck_assert_uint_eq(at[0], 6);
     begin(NULL);
-    step_ns = SECOND / 20; /* then the first comes 0.3 s later */
-    ck_assert_uint_eq(reserve(true, 100, MS, at, N(at)), 0);
-    step_ns = SECOND / 10;
-    begin(NULL);
     ck_assert_uint_eq(reserve(false, 300, MS, at, N(at)), 5);
     ck_assert_mem_eq(at, ((uint32_t[]){10, 20, 40, 80, 160}), 5 * sizeof(*at));
 }
@@ -328,7 +322,7 @@ TEST(a_short_job_has_copies_in_reserve)
 /* Before the first that is evaluated, which of a loop comes after two seconds, and after it. */
 TEST(a_copy_in_reserve_comes_half_a_second_after_any_other, .to = 2)
 {
-    static const uint32_t expected[][4] = {{6, 56, 112, 0}, {62, 124, 0}};
+    static const uint32_t expected[][4] = {{6, 56, 112, 0}, {6, 62, 124, 0}};
     uint32_t n = 0;
     begin(NULL);
     for (uint32_t step = 1; step <= 200; step++) {
