@@ -64,7 +64,8 @@ def just_begun(data):
 
 
 def with_a_start(data):
-    """A second before the first step, in slices of 100 ms: the first site has 30 MiB from the first to the sixth."""
+    """A second before the first step, in slices of 100 ms: the first site has 30 MiB from the first to the sixth, and
+    the others nothing: on a slow machine the job's own start has as many slices."""
     line, n = data["timeline"], 10
     for space in line["spaces"]:
         most = 30 << 20 if space == data["texts"][data["sites"]["space"][0]] else 0
@@ -72,6 +73,7 @@ def with_a_start(data):
     line["rss_bytes"][:0] = [40 << 20] * n
     line["t_s"] = [0.05 + i / 10 for i in range(n)] + [1 + t for t in line["t_s"]]
     line["step"] = [0] * n + [max(1, step) for step in line["step"]]
+    data["sites"]["series"] = [[] for _ in data["sites"]["series"]]
     data["sites"]["series"][0] = [-9, 30 << 20, 6, -(30 << 20)]
 
 
