@@ -224,7 +224,7 @@ TEST(one_in_reserve_is_dropped_for_a_better_one, .left_out = cannot_be_read())
     ck_assert(!is_written()); /* of step 9 */
 }
 
-/* Keeps the only CPU of this process busy until it is killed. */
+/* Leaves this process a single CPU, which a child keeps busy until it is killed. */
 static pid_t keep_busy(void)
 {
     cpu_set_t one;
