@@ -69,4 +69,35 @@ TEST(too_short_a_time_tells_nothing_and_is_not_forgotten)
     ck_assert(seep_idle_cpu_was_there(&idle, 5120 * MS, 70060 * MS));
 }
 
+static const struct {
+    const char *text;
+    bool enough; /* of two CPUs */
+} loads[] = {
+    {"0.51 0.40 0.31 3/84 8984\n", true}, /* this one and two */
+    {"2.49 0.40 0.31 1/84 8984\n", true},
+    {"0.51 0.40 0.31 4/84 8984\n", false}, /* at the moment */
+    {"2.50 0.40 0.31 3/84 8984\n", false}, /* in the last minute */
+    {"0.51 0.40\n", false},
+    {"", false},
+};
+
+TEST(each_task_has_a_cpu_if_none_waits_but_the_one_that_asks, .to = N(loads))
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%s\n", loads[_i].text);
+    FILE *file = fmemopen(text, strlen(text), "r");
+    ck_assert_int_eq(seep_idle_cpu_for_each(file, 2), loads[_i].enough);
+    fclose(file);
+}
+
+TEST(nobody_knows_how_many_cpus_are_enough)
+{
+    char text[] = "0.00 0.00 0.00 1/84 8984\n";
+    FILE *file = fmemopen(text, strlen(text), "r");
+
+    ck_assert(!seep_idle_cpu_for_each(file, -1));
+    fclose(file);
+}
+
 SUITE("an idle CPU")

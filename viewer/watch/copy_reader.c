@@ -3,6 +3,7 @@
 #include "libprof/base/error.h"
 #include "libprof/who/find/examine.h"
 #include "viewer/output.h"
+#include "viewer/watch/idle_cpu.h"
 #include "viewer/watch/room.h"
 
 #include <errno.h>
@@ -160,28 +161,12 @@ static void step_aside(const struct job_reading *reading)
     (void)sched_setscheduler(0, SCHED_IDLE, &idle);
 }
 
-/* Whether there is a CPU for each task that wants one, besides this one: now, and in the last
- * minute. */
-static bool is_calm(void)
-{
-    const long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    double load = 0;
-    unsigned long running = 0;
-    FILE *file = fopen("/proc/loadavg", "re");
-    bool known = file && fscanf(file, "%lf %*f %*f %lu/", &load, &running) == 2;
-
-    if (file)
-        fclose(file);
-    return known && n_cpus > 0 && running <= (unsigned long)n_cpus + 1 &&
-           load < (double)n_cpus + 0.5;
-}
-
 /* Where the job's threads have a CPU each and wait for each other by spinning, as OpenMP's do, one
  * that shares its CPU with a reader holds up all: a step of 17 ms took 170. Not on a machine that
  * is busy with other things, where the copy would live too long. */
 static void make_room(const struct job_reading *reading)
 {
-    if (!reading->in_place && !reading->hurries && is_calm())
+    if (!reading->in_place && !reading->hurries && seep_idle_cpu_for_each_task())
         (void)setpriority(PRIO_PROCESS, 0, ASIDE);
 }
 

@@ -25,4 +25,12 @@ bool seep_idle_cpu_was_there(struct seep_idle_cpu *idle, uint64_t now_ns, uint64
  * beyond the size of a set count. False: it tells of none. */
 bool seep_idle_cpu_read(FILE *stat, const cpu_set_t *cpus, uint64_t *idle_ns);
 
+/* Whether each task that wants a CPU has one, besides the one that asks: now, and in the last
+ * minute. Asks several times within three milliseconds, as the processes that have just made this
+ * one may still run. */
+bool seep_idle_cpu_for_each_task(void);
+
+/* The same, for once, of a machine with so many CPUs, by the text of /proc/loadavg. */
+bool seep_idle_cpu_for_each(FILE *loadavg, long n_cpus);
+
 #endif
