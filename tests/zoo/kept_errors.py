@@ -44,7 +44,7 @@ def main():
                               torch.nn.Linear(8 * 16 * 16, 10))
     optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
     for epoch in range(args.epochs):
-        for batch in DataLoader(pictures, batch_size=BATCH):
+        for batch in DataLoader(pictures, batch_size=BATCH):  # LEAK
             loss = net(batch).pow(2).mean()
             optimizer.zero_grad()
             loss.backward()
