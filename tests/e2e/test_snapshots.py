@@ -339,20 +339,20 @@ class WhileItRuns(Told):
         self.assertIn("has ended", done.err)
 
 
-def many(steps, then):
-    """A job of so many objects that it takes a second or two to read them, on a slow machine more."""
+def many(steps, then, nodes=15000):
+    """A job of so many objects a step that it takes 0.2 s or more to read them; of 60,000, a second or more."""
     return """
 import sys, seep
 class Node: pass
 kept = []
 for step in range(%d):
-    for i in range(15000):
+    for i in range(%d):
         node = Node()
         node.it = [i] * 3
         kept.append(node)
     kept.append(bytearray(1000000))
     seep.step()
-%s""" % (steps, then)
+%s""" % (steps, nodes, then)
 
 
 @needs_to_read_children
@@ -364,7 +364,7 @@ class AtTheEnd(SeepCase):
         folder, shown, pressed = self.fresh(), b"", False
         pid, terminal = pty.fork()
         if pid == 0:
-            job = [SYSTEM_PYTHON, "-c", many(8, "print('done')")]
+            job = [SYSTEM_PYTHON, "-c", many(8, "print('done')", 60000)]
             os.execve(SEEP, [SEEP, "run", "-o", folder, *options, "--", *job], job_env())
         while True:
             try:
