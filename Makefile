@@ -94,7 +94,7 @@ CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_sta
 # ---- files ----------------------------------------------------------------------------------
 
 # Rooms, in the order of docs/architecture.md.
-RUNTIME := $(wildcard libprof/store/*.c libprof/regex/*.c) $(addprefix libprof/program/,cluster.c program_elf.c program_entry.c)
+RUNTIME := $(wildcard libprof/store/*.c libprof/regex/*.c) $(addprefix libprof/program/,cluster.c memory_cgroups.c memory_room.c program_elf.c program_entry.c)
 LIBPROF := $(wildcard libprof/*.c libprof/*/*.c libprof/*/*/*.c)
 PRELOAD := $(wildcard preload/*.c preload/*/*.c)
 VIEWER := $(filter-out viewer/mpi/%,$(wildcard viewer/*.c viewer/*/*.c))

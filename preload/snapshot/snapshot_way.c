@@ -1,8 +1,9 @@
 #include "preload/snapshot/snapshot_way.h"
 
+#include "libprof/program/memory_room.h"
+#include "libprof/store/address_space.h"
 #include "libprof/store/os.h"
 #include "preload/job/job_table.h"
-#include "preload/life/headroom.h"
 #include "preload/life/run_settings.h"
 #include "preload/objects/modules.h"
 #include "preload/snapshot/snapshot_harm.h"
@@ -49,30 +50,39 @@ static int obstacle(void)
     return -1;
 }
 
+/* Resident, and not a file's: what a fork may have to copy. */
+static uint64_t anonymous_bytes(void)
+{
+    struct seep_address_space space;
+    seep_address_space_read(&space);
+    return space.resident_bytes > space.shared_bytes ? space.resident_bytes - space.shared_bytes
+                                                     : 0;
+}
+
 /* CUDA's driver, if loaded, has pinned pages, and a fork copies them at once. */
 struct seep_snapshot_way seep_snapshot_choose(const struct seep_snapshot_policy *policy,
                                               const struct seep_snapshot_moment *now,
                                               enum seep_snapshot_source source)
 {
-    struct seep_headroom room;
+    struct seep_memory_room room;
+    const uint64_t anonymous = anonymous_bytes();
     const bool wished = now->asked || policy->mode == SEEP_SNAPSHOT_LIST;
     struct seep_snapshot_way way = {.refusal = obstacle(),
                                     .most_ns = (wished ? LAST_MS : IN_PLACE_MS) * SEEP_MILLISECOND};
     if (way.refusal >= 0)
         return way;
-    seep_headroom_read(&room);
+    seep_memory_room_read("/proc", 0, &room);
     (void)seep_modules_refresh();
-    const uint64_t read_ns =
-        READER_MS * SEEP_MILLISECOND + room.anonymous_bytes / BYTES_PER_READ_NS;
+    const uint64_t read_ns = READER_MS * SEEP_MILLISECOND + anonymous / BYTES_PER_READ_NS;
     if (source == SEEP_SNAPSHOT_AT_END) {
         way.in_place = true;
         way.most_ns = LAST_MS * SEEP_MILLISECOND;
     } else {
-        way.in_place = room.left_bytes / ROOM_FOR_COPY < room.anonymous_bytes ||
+        way.in_place = room.left_bytes / ROOM_FOR_COPY < anonymous ||
                        policy->last_stop_ns > read_ns || seep_modules_cuda ||
-                       seep_snapshot_fork_harms(room.anonymous_bytes);
+                       seep_snapshot_fork_harms(anonymous);
     }
-    if (way.in_place && room.left_bytes < room.anonymous_bytes / ROOM_IN_PLACE)
+    if (way.in_place && room.left_bytes < anonymous / ROOM_IN_PLACE)
         way.refusal = SEEP_REFUSED_MEMORY;
     else if (way.in_place && seep_snapshot_is_guarded())
         way.refusal = SEEP_REFUSED_GUARDED;

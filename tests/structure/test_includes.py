@@ -51,7 +51,7 @@ ALLOWED = {
     "preload/record": "preload/objects preload/python preload/stack preload/job preload/steps store format",
     "preload/device": "preload/objects preload/python preload/stack preload/job preload/record store format",
     "preload/life": "preload/objects preload/python preload/stack preload/job preload/record preload/device store program regex format",
-    "preload/snapshot": "preload/objects preload/python preload/stack preload/job preload/record preload/life store format",
+    "preload/snapshot": "preload/objects preload/python preload/stack preload/job preload/record preload/life store program format",
     "preload/cuda": "preload/objects preload/python preload/stack preload/job preload/record preload/device preload/life store regex format",
     "preload/hooks": "preload/objects preload/python preload/stack preload/job preload/record preload/device preload/life"
                      " preload/snapshot store program format",

@@ -10,8 +10,8 @@
 SEEP_MUST_CHECK int seep_digest_of_file(struct seep_digest *d, const char *name, const char *roles,
                                         struct seep_error *err);
 
-/* Merges `one`, called `name`, into `all`, unless some of what it sums up is in it already, which is
- * told, and counted if that is not all of it. Returns how many were added, or -SEEP_ENOMEM. */
+/* Merges `one`, called `name`, into `all`, unless some of what it sums up is in it already, which
+ * is told, and counted if that is not all of it. Returns how many were added, or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_digest_add_once(struct seep_digest *all, const struct seep_digest *one,
                                          const char *name);
 

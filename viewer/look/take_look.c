@@ -1,9 +1,9 @@
 #include "viewer/look/take_look.h"
 
 #include "libprof/base/clock.h"
+#include "libprof/program/memory_room.h"
 #include "viewer/look/remote_fork.h"
 #include "viewer/watch/process_file.h"
-#include "viewer/watch/room.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,9 +42,10 @@ static uint64_t pss_of(pid_t pid)
 
 static uint64_t most_bytes(void)
 {
-    const uint64_t room = seep_room_left() / ROOM_SHARE;
+    struct seep_memory_room room;
 
-    return room < MOST_BYTES ? room : MOST_BYTES;
+    seep_memory_room_read("/proc", 0, &room);
+    return room.left_bytes / ROOM_SHARE < MOST_BYTES ? room.left_bytes / ROOM_SHARE : MOST_BYTES;
 }
 
 static int refuse_reading(pid_t pid, int rc, struct seep_error *err)

@@ -199,7 +199,7 @@ bool seep_option_seconds(const struct seep_option_given *given, double least, do
     *seconds = strtod(given->value, &end);
     if (end != given->value && !*end && *seconds >= least && *seconds <= most)
         return true;
-    seep_complain("%s %s is not a number of seconds: choose one from %.15g to %.15g", given->from, given->value,
-                  least, most);
+    seep_complain("%s %s is not a number of seconds: choose one from %.15g to %.15g", given->from,
+                  given->value, least, most);
     return false;
 }

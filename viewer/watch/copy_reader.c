@@ -1,10 +1,10 @@
 #include "viewer/watch/copy_reader.h"
 
 #include "libprof/base/error.h"
+#include "libprof/program/memory_room.h"
 #include "libprof/who/find/examine.h"
 #include "viewer/output.h"
 #include "viewer/watch/idle_cpu.h"
-#include "viewer/watch/room.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -219,11 +219,13 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
     struct seep_snapshot_slot *slot = &job->snapshot, now = *slot;
     uint32_t process = now.process_plus_1 - 1;
     struct seep_examine_found found = {0};
+    struct seep_memory_room room;
     struct seep_error err = {0};
     json_t *document = NULL;
 
     if (process >= SEEP_MAX_PROCESSES || (int32_t)now.copy <= 1)
         return SEEP_COPY_NOT_READ;
+    seep_memory_room_read("/proc", 0, &room);
     struct job_reading reading = {
         .slot = slot,
         .taken_ns = now.taken_ns,
@@ -242,7 +244,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
                     .start_ns = job->processes[process].start_ns,
                     .process = process,
                     .source = source_of(job, process, now.source),
-                    .max_bytes = seep_room_left() / ROOM_SHARE,
+                    .max_bytes = room.left_bytes / ROOM_SHARE,
                     .release = has_been_read,
                     .arg = &reading},
     };
