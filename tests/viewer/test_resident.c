@@ -46,4 +46,23 @@ TEST(a_process_that_was_reaped_is_not_measured)
     ck_assert_uint_eq(sampled(now_ns(), 1), 0);
 }
 
+TEST(a_job_with_processes_of_another_pid_namespace_has_no_known_pss)
+{
+    struct seep_job *job = calloc(1, sizeof *job);
+    struct seep_resident resident = {0};
+
+    ck_assert_ptr_nonnull(job);
+    job->n_processes = 2;
+    job->processes[0] = (struct seep_process){
+        .pid = (uint32_t)getpid(), .ppid = (uint32_t)getppid(), .start_ns = now_ns()};
+    job->processes[1] = (struct seep_process){.pid = 0, .start_ns = now_ns()};
+    seep_resident_sample(&resident, job);
+    ck_assert_uint_gt(job->pss_peak_bytes, 0);
+    job->processes[1].pid = 1; /* its parent cannot be seen from there */
+    resident = (struct seep_resident){0};
+    seep_resident_sample(&resident, job);
+    ck_assert_uint_eq(job->pss_peak_bytes, 0);
+    free(job);
+}
+
 SUITE("resident")

@@ -57,6 +57,16 @@ static bool is_copied(const struct seep_job *job, uint32_t process)
            job->snapshot.process_plus_1 == process + 1;
 }
 
+/* Numbers of processes in another pid namespace mean nothing here, so these cannot be found. The
+ * first one there has a parent that it cannot see. */
+static bool any_has_other_pids(const struct seep_job *job, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (job->processes[i].pid && !job->processes[i].ppid)
+            return true;
+    return false;
+}
+
 /* One pass over the listed processes that have not been reaped yet. */
 static void pass(struct seep_job *job, bool with_pss)
 {
@@ -85,7 +95,9 @@ static void pass(struct seep_job *job, bool with_pss)
             raise_peak(&p->rss_peak_bytes, seep_process_file_kib(text, "VmHWM:"));
         }
     }
-    if (with_pss)
+    if (with_pss && any_has_other_pids(job, n))
+        __atomic_store_n(&job->pss_peak_bytes, 0, __ATOMIC_RELAXED); /* it would lack them */
+    else if (with_pss)
         raise_peak(&job->pss_peak_bytes, sum);
 }
 
