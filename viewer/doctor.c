@@ -93,7 +93,7 @@ void seep_doctor_memory(void)
     const char *kind;
     char text[SEEP_SIZE_TEXT];
 
-    seep_limits_read(&limits);
+    seep_limits_read("/proc", &limits);
     uint64_t tightest = seep_limits_tightest(&limits, &kind);
     if (limits.cgroup_bytes)
         seep_doctor_line("memory", SEEP_VERDICT_OK, "limit of the cgroup: %s (version %d, %s)",

@@ -64,7 +64,7 @@ static void fill_job(struct seep_job_folder *folder, char *const *argv)
     job->started_ns = seep_clock_ns(CLOCK_MONOTONIC);
     job->started_unix_ns = seep_clock_ns(CLOCK_REALTIME);
     job->launcher_pid = (uint32_t)getpid();
-    seep_limits_read(&folder->limits);
+    seep_limits_read("/proc", &folder->limits);
     job->limit_bytes = seep_limits_tightest(&folder->limits, &kind);
     snprintf(job->limit_kind, sizeof job->limit_kind, "%s", kind);
     if (gethostname(job->host, sizeof job->host - 1) < 0)
@@ -316,12 +316,21 @@ void seep_job_folder_reaped(struct seep_job_folder *folder, pid_t pid, int wait_
     }
 }
 
+bool seep_job_folder_own_oom_kill(struct seep_job_folder *folder)
+{
+    if (seep_limits_oom_kills(&folder->limits) <= folder->limits.oom_kills + folder->own_oom_kills)
+        return false;
+    folder->own_oom_kills++;
+    return true;
+}
+
 void seep_job_folder_ended(struct seep_job_folder *folder, int wait_status)
 {
     const uint64_t kills = seep_limits_oom_kills(&folder->limits);
+    const uint64_t not_the_jobs = folder->limits.oom_kills + folder->own_oom_kills;
 
-    if (kills > folder->limits.oom_kills)
-        folder->job->oom_kills = (uint32_t)(kills - folder->limits.oom_kills);
+    if (kills > not_the_jobs)
+        folder->job->oom_kills = (uint32_t)(kills - not_the_jobs);
     folder->job->wait_status = wait_status;
     __atomic_store_n(&folder->job->ended_ns, seep_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
 }

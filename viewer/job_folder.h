@@ -19,6 +19,7 @@ struct seep_job_folder {
     int n_parents_made;              /* folders above it, likewise */
     struct seep_job *job;            /* mapped, shared with the job's processes */
     struct seep_limits limits;       /* of seep itself, before the job began */
+    uint64_t own_oom_kills;          /* processes of seep's own that the kernel has killed */
 };
 
 /* Makes the folder `dir`, relative to the working folder, and those above it (or uses it where it
@@ -41,6 +42,10 @@ void seep_job_folder_limit(struct seep_job_folder *folder, uint64_t bytes);
 
 /* Notes how a process of the job ended, in its latest entry, unless that is already noted. */
 void seep_job_folder_reaped(struct seep_job_folder *folder, pid_t pid, int wait_status);
+
+/* A process of seep's own was killed by SIGKILL, and not by seep. True if the kernel has killed one
+ * more for lack of memory than are known to be seep's own: then it is not the job's. */
+bool seep_job_folder_own_oom_kill(struct seep_job_folder *folder);
 
 /* Notes the end of the job. */
 void seep_job_folder_ended(struct seep_job_folder *folder, int wait_status);

@@ -210,10 +210,11 @@ int seep_launch_wait(struct seep_launch *launch, struct seep_job_folder *folder)
 
     while (!reap(launch, folder, &status)) {
         siginfo_t info;
-        seep_copies_look(launch->holders);
+        const uint64_t look_ns = seep_copies_look(launch->holders);
         seep_devices_look(&launch->devices);
         seep_ends_find(&launch->ends, folder, launch->pid);
         uint64_t gap_ns = seep_resident_sample(&resident, folder->job);
+        gap_ns = look_ns < gap_ns ? look_ns : gap_ns;
         struct timespec wait = {.tv_sec = (time_t)(gap_ns / NS_PER_S),
                                 .tv_nsec = (long)(gap_ns % NS_PER_S)};
         int signal = sigtimedwait(&launch->waited, &info, &wait);

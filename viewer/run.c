@@ -2,6 +2,7 @@
 #include "libprof/format/profile_format.h"
 #include "libprof/format/wake_format.h"
 #include "libprof/program/cluster.h"
+#include "libprof/program/memory_room.h"
 #include "viewer/digest/job_merge.h"
 #include "viewer/job_folder.h"
 #include "viewer/launch.h"
@@ -157,6 +158,7 @@ static void report_job(const struct seep_run_options *o, const char *name, int p
 
     if (pid == 0) {
         sigset_t none;
+        (void)seep_memory_volunteer(); /* what the job has left behind may need the memory */
         sigemptyset(&none);
         signal(SIGALRM, SIG_DFL); /* seep may have been started with SIGALRM ignored */
         alarm(ANALYSIS_SECONDS);
@@ -289,10 +291,50 @@ static bool prepare(const struct seep_run_options *options, struct seep_job_fold
     return true;
 }
 
+static uint32_t steps_made(const struct seep_job *job)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < job->n_processes && i < SEEP_MAX_PROCESSES; i++) {
+        const struct seep_process *p = &job->processes[i];
+        const uint32_t n = p->steps ? p->steps : p->period; /* without steps, slices of time */
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Steps of --holders after which nobody looked, for there were none. */
+static void say_unreached(const struct seep_run_options *options, const struct seep_job *job)
+{
+    const uint32_t made = steps_made(job);
+    uint32_t first = 0, n = 0;
+
+    for (const char *at = options->holders + strspn(options->holders, ",");
+         *at >= '0' && *at <= '9';) {
+        char *end;
+        const unsigned long step = strtoul(at, &end, 10);
+        at = end + strspn(end, ",");
+        if (step <= made)
+            continue;
+        first = !n || step < first ? (uint32_t)step : first;
+        n++;
+    }
+    if (n == 1)
+        seep_complain("step %" PRIu32 " of --holders was not reached: the job made %" PRIu32
+                      " steps",
+                      first, made);
+    else if (n)
+        seep_complain("%" PRIu32 " steps of --holders were not reached, the first of them %" PRIu32
+                      ": the job made %" PRIu32 " steps",
+                      n, first, made);
+}
+
 /* A job may have run for days since it was said that something is not as it was asked for. */
 static void say_again(const struct seep_run_options *options, const struct seep_job_folder *folder,
                       bool recorded)
 {
+    if (recorded && !options->quiet)
+        say_unreached(options, folder->job);
     if (!recorded)
         seep_complain("nothing was recorded of this job: seep said why before it began");
     else if (folder->beside && options->out)

@@ -95,7 +95,10 @@ struct seep_process { /* published by pid. 384 bytes */
     uint32_t epoch_frame;   /* frame, in its own profile: of the loop whose iterations are epochs */
     uint32_t trained_steps; /* of `steps`, before what goes on after a training; 0: it goes on */
     uint32_t back_steps, back_period; /* see "counted back" in step_format.h */
-    uint32_t reserved_2[6];
+    uint32_t n_looks_short; /* given up, for memory was short; by the launcher. Of the one that
+                             * needed the most: */
+    uint32_t look_need_mib, look_left_mib;
+    uint32_t reserved_2[3];
     char name[32];      /* base name of its program, cut */
     char exec_path[64]; /* what it became by an exec that cannot be entered: the path's end; "" */
     struct seep_count counts[SEEP_COUNTED_SPACES]; /* while, and so far as, it is only counted */
@@ -125,7 +128,8 @@ struct seep_job {
     uint64_t ended_ns; /* by the launcher; 0: not ended, or there was none */
     uint32_t launcher_pid;
     int32_t wait_status;     /* of the command; valid once ended_ns != 0 */
-    uint64_t pss_peak_bytes; /* by the launcher: the peak of the sum over processes; 0: not known */
+    uint64_t pss_peak_bytes; /* by the launcher: the peak of the sum over processes; 0: not known,
+                              * as where some are in another pid namespace */
     uint64_t limit_bytes;    /* the tightest that the launcher or first process found; 0: none */
     char limit_kind[16];     /* "cgroup-v2", "cgroup-v1", "ram" */
     char host[SEEP_NAME_BYTES];

@@ -86,6 +86,14 @@ uint64_t seep_memory_cgroup_number(const struct seep_memory_cgroup *group, const
     return parse_number(seep_memory_cgroup_text(group, name));
 }
 
+uint64_t seep_memory_cgroup_limit(const struct seep_memory_cgroup *group)
+{
+    const uint64_t bytes = seep_memory_cgroup_number(
+        group, group->version == 2 ? "memory.max" : "memory.limit_in_bytes");
+
+    return bytes == SEEP_MEMORY_NO_NUMBER ? 0 : bytes;
+}
+
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 static int next_byte(void)

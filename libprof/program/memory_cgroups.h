@@ -33,6 +33,9 @@ const char *seep_memory_cgroup_text(const struct seep_memory_cgroup *group, cons
 /* The number that a file of the cgroup begins with. */
 uint64_t seep_memory_cgroup_number(const struct seep_memory_cgroup *group, const char *file);
 
+/* Its limit of memory; 0: none. */
+uint64_t seep_memory_cgroup_limit(const struct seep_memory_cgroup *group);
+
 /* The number after `key` at the beginning of a line of a text; 0: there is no such line. */
 uint64_t seep_memory_number_after(const char *text, const char *key);
 

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "libprof/store/address_space.h"
+#include "libprof/store/os.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -129,6 +130,17 @@ uint64_t seep_memory_room_most(const struct seep_memory_room *room)
 bool seep_memory_room_fits(const struct seep_memory_room *room, uint64_t bytes)
 {
     return bytes <= seep_memory_room_most(room);
+}
+
+bool seep_memory_volunteer(void)
+{
+    const int fd = seep_os_open("/proc/self/oom_score_adj", O_WRONLY, 0);
+
+    if (fd < 0)
+        return false;
+    const bool said = seep_os_call3(SYS_write, fd, (long)"1000", 4) == 4;
+    seep_os_close(fd);
+    return said;
 }
 
 const char *seep_memory_limit_text(enum seep_memory_limit limit)

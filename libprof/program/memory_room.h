@@ -42,6 +42,10 @@ bool seep_memory_room_fits(const struct seep_memory_room *room, uint64_t bytes);
 /* The most that fits so; SEEP_MEMORY_NO_NUMBER: there is no limit. */
 uint64_t seep_memory_room_most(const struct seep_memory_room *room);
 
+/* From now on the kernel kills this process, and those that it starts, before others when memory is
+ * short. False: it does not let it say so. */
+bool seep_memory_volunteer(void);
+
 /* "the cgroup's limit (memory.max)"; "" for SEEP_MEMORY_NO_LIMIT. */
 const char *seep_memory_limit_text(enum seep_memory_limit limit);
 

@@ -227,8 +227,13 @@ static void *map_chunks(struct seep_profile *p, uint32_t n)
 {
     p->room = n;
     p->map_bytes = chunk_offset(n);
-    return mmap(NULL, p->map_bytes, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return mmap(NULL, p->map_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* The rest counts against no limit of data. */
+static bool make_writable(const struct seep_profile *p)
+{
+    return mprotect(p->base, chunk_offset(p->n_chunks), PROT_READ | PROT_WRITE) == 0;
 }
 
 /* With room for `more` chunks, or for fewer under a limit. */
@@ -241,7 +246,7 @@ static int make_base(struct seep_profile *p, uint32_t more, struct seep_error *e
         return seep_error_set(err, SEEP_ENOMEM, p->path, 0, "no memory for the profile");
     p->base = base;
     p->memo = calloc(p->room + 1u, sizeof *p->memo);
-    if (!p->memo) {
+    if (!p->memo || !make_writable(p)) {
         seep_profile_unload(p);
         return seep_error_set(err, SEEP_ENOMEM, p->path, 0, "no memory for the profile");
     }
@@ -332,7 +337,10 @@ static void refresh_types(int fd, struct seep_profile *p, unsigned pass)
     uint32_t n = p->base ? p->room : SEEP_MAX_CHUNKS;
     while (n > p->n_chunks && p->header->chunk_types[n - 1] == SEEP_CHUNK_FREE)
         n--;
+    const uint32_t before = p->n_chunks;
     p->n_chunks = n;
+    if (p->base && !make_writable(p))
+        p->n_chunks = before;
     if (!fstat(fd, &st))
         p->size = (uint64_t)st.st_size;
 }

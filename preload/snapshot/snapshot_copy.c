@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "libprof/program/memory_room.h"
 #include "libprof/store/os.h"
 #include "preload/snapshot/snapshot_copy_parts.h"
 
@@ -83,16 +84,11 @@ static void limit(int resource, uint64_t most)
     (void)seep_os_call6(SYS_prlimit64, 0, resource, (long)&both, 0, 0, 0);
 }
 
-/* The copy is the first to be killed if memory is short, has no priority over others, and leaves no
- * core dump: programs that receive cores through a pipe respect a limit of 1 byte, too. */
+/* The copy has no priority over others, and leaves no core dump: programs that receive cores
+ * through a pipe respect a limit of 1 byte, too. */
 static void step_back(void)
 {
     const struct sched_param plain = {0};
-    int fd = seep_os_open("/proc/self/oom_score_adj", O_WRONLY, 0);
-    if (fd >= 0) {
-        (void)seep_os_call3(SYS_write, fd, (long)"1000", 4);
-        seep_os_close(fd);
-    }
     (void)seep_os_call3(SYS_sched_setscheduler, 0, SCHED_OTHER, (long)&plain);
     limit(RLIMIT_CORE, 1);
     limit(RLIMIT_CPU, MOST_CPU_S);
@@ -184,6 +180,7 @@ static _Noreturn void be_copy(struct seep_snapshot_slot *slot, uint32_t step, ui
     (void)seep_os_call3(SYS_prctl, PR_SET_NAME, (long)"seep-copy", 0);
     if (!leave_files())
         end(SEEP_COPY_REFUSED + SEEP_REFUSED_FILES);
+    (void)seep_memory_volunteer(); /* needs a descriptor, which may not be one of the job's */
     if (!seep_snapshot_shed())
         end(SEEP_COPY_REFUSED + SEEP_REFUSED_MAPS);
     __atomic_store_n(&slot->copy, (uint32_t)seep_os_pid(), __ATOMIC_RELEASE);

@@ -348,6 +348,13 @@ class Environment(LauncherCase):
         self.assertNotIn("PYTHONMALLOC", self.environment(SEEP_PYTHON_ALLOCATORS="no"))
         self.assertEqual(self.environment("--python-allocators", PYTHONMALLOC="debug")["PYTHONMALLOC"], "debug")
 
+    def test_a_listed_step_that_was_not_reached_is_told(self):
+        job = [SYSTEM_PYTHON, "-c", "import seep\nfor i in range(4): seep.step()"]
+        for listed, said in (("2,4", ""), ("2,9", "step 9 of --holders was not reached: the job made 4 steps"),
+                             ("9,2,7", "2 steps of --holders were not reached, the first of them 7: the job made 4 steps")):
+            done = self.seep("run", "--no-report", "-o", self.fresh(), "--holders", listed, "--", *job)
+            self.assertEqual((done.status, done.err.strip()), (0, "seep: " + said if said else ""))
+
     def test_quiet_by_variable(self):
         done = self.seep("run", "-o", self.fresh(), "--", "true", env=job_env(SEEP_QUIET="1"))
         self.assertEqual((done.status, done.stderr), (0, b""))

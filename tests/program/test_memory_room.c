@@ -1,84 +1,17 @@
 /* How much memory is left before a limit, by files that look like /proc and like cgroups. */
 #include "libprof/program/memory_room.h"
+#include "tests/cgroup_tree.h"
 #include "tests/suite.h"
 
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #define MB UINT64_C(1000000)
-
-static char top[32];
-
-static void set_up(void)
-{
-    strcpy(top, "/tmp/seep-room-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(top));
-}
-
-static void tear_down(void)
-{
-    char command[64];
-
-    snprintf(command, sizeof command, "rm -r %s", top);
-    ck_assert_int_eq(system(command), 0);
-}
-
-static void put(const char *name, const char *text)
-{
-    char path[512];
-
-    snprintf(path, sizeof path, "%s/%s", top, name);
-    for (char *p = path + strlen(top) + 1; (p = strchr(p, '/')); *p++ = '/') {
-        *p = '\0';
-        mkdir(path, 0700);
-    }
-    FILE *f = fopen(path, "w");
-    ck_assert_ptr_nonnull(f);
-    fputs(text, f);
-    fclose(f);
-}
-
-static void put_mb(const char *folder, const char *file, unsigned mb)
-{
-    char name[256], text[32];
-
-    snprintf(name, sizeof name, "cg%s/%s", folder, file);
-    snprintf(text, sizeof text, "%u000000\n", mb);
-    put(name, text);
-}
-
-/* A hierarchy is mounted, of which this process sees the part from `root` on. */
-static void mount_at(int version, const char *root)
-{
-    char text[512];
-
-    snprintf(text, sizeof text,
-             "21 20 0:5 / /proc rw - proc proc rw\n"
-             "30 24 0:26 %s %s/cg rw,nosuid - %s cgroup %s\n",
-             root, top, version == 2 ? "cgroup2" : "cgroup",
-             version == 2 ? "rw,nsdelegate" : "rw,memory");
-    put("proc/self/mountinfo", text);
-}
-
-static void process_is_in(const char *process, const char *lines)
-{
-    char name[64];
-
-    snprintf(name, sizeof name, "proc/%s/cgroup", process);
-    put(name, lines);
-}
 
 static struct seep_memory_room read_room(uint32_t pid)
 {
     struct seep_memory_room room;
-    char proc[64];
 
-    snprintf(proc, sizeof proc, "%s/proc", top);
-    seep_memory_room_read(proc, pid, &room);
+    seep_memory_room_read(proc_folder(), pid, &room);
     return room;
 }
 

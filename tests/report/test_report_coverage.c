@@ -85,6 +85,20 @@ TEST(a_process_that_should_have_a_profile_is_missed, .to = 2)
     ck_assert_uint_eq(json_object_size(at(report, "processes/1/spaces")), 0);
 }
 
+TEST(looks_that_memory_was_short_for_say_what_was_missing)
+{
+    struct seep_job *job = stepped_job();
+
+    job->processes[0].n_looks_short = 2;
+    job->processes[0].look_need_mib = 310;
+    job->processes[0].look_left_mib = 120;
+    builder_header(&a)->snapshots.refused[SEEP_REFUSED_MEMORY] = 1;
+    analyse(1, job, false);
+    ck_assert_int_eq((int)number("coverage/holders/refused/memory"), 3);
+    ck_assert(not_seen("who holds memory: 3 snapshots were not read, because memory was short (310 "
+                       "MiB needed, 120 MiB left): use --holders off or a larger limit"));
+}
+
 TEST(copies_that_were_read_and_those_that_were_not_are_counted)
 {
     struct seep_job *job = stepped_job();

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,28 @@ TEST(the_folder_and_the_job_file_are_private_and_complete)
     ck_assert_str_eq(job->cwd, base);
     ck_assert_uint_gt(job->limit_bytes, 0);
     ck_assert_uint_eq(job->ended_ns, 0);
+}
+
+TEST(the_kernels_kill_of_a_reader_is_not_the_jobs)
+{
+    const char *file = "events";
+    FILE *f;
+
+    ck_assert_int_eq(make("p.d"), 0);
+    snprintf(folder.limits.oom_file, sizeof folder.limits.oom_file, "%s/%s", base, file);
+    folder.limits.oom_kills = 4;
+    f = fopen(file, "w");
+    fputs("oom_kill 4\n", f);
+    fclose(f);
+    ck_assert(!seep_job_folder_own_oom_kill(&folder)); /* somebody else has killed it */
+    f = fopen(file, "w");
+    fputs("oom_kill 6\n", f);
+    fclose(f);
+    ck_assert(seep_job_folder_own_oom_kill(&folder));
+    seep_job_folder_ended(&folder, SIGKILL);
+    ck_assert_uint_eq(folder.job->oom_kills, 1);
+    ck_assert(seep_job_folder_own_oom_kill(&folder));
+    ck_assert(!seep_job_folder_own_oom_kill(&folder));
 }
 
 static bool is_named(const char *name)

@@ -2,6 +2,7 @@
 #include "libprof/base/clock.h"
 #include "libprof/base/json_build.h"
 #include "libprof/look/look_tree.h"
+#include "libprof/program/memory_room.h"
 #include "viewer/job_limits.h"
 #include "viewer/look/look_options.h"
 #include "viewer/look/process_stat.h"
@@ -60,7 +61,7 @@ static json_t *limit_json(void)
     struct seep_limits limits;
     const char *kind;
 
-    seep_limits_read(&limits);
+    seep_limits_read("/proc", &limits);
     const uint64_t bytes = seep_limits_tightest(&limits, &kind);
     return bytes ? json_pack("{s:o, s:s}", "bytes", seep_json_count(bytes), "kind", kind)
                  : json_null();
@@ -278,6 +279,8 @@ int seep_look_main(int argc, char **argv)
 {
     struct seep_look_options options;
     struct looks *looks = calloc(1, sizeof *looks);
+
+    (void)seep_memory_volunteer();
     if (looks)
         looks->core.fd = -1;
     int status = seep_look_options_read(argc, argv, &options);

@@ -3,6 +3,7 @@
 #include "libprof/base/clock.h"
 #include "libprof/read/process_alive.h"
 #include "viewer/watch/copy_reader.h"
+#include "viewer/watch/reader_ends.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,8 +69,9 @@ static struct seep_copy_of what_is_read(const struct seep_copies *h)
     const struct seep_snapshot_slot *slot = slot_of(h);
     const uint32_t process = slot->process_plus_1 - 1;
 
-    return (struct seep_copy_of){
-        process < SEEP_MAX_PROCESSES ? h->folder->job->processes[process].pid : 0, slot->step};
+    if (process >= SEEP_MAX_PROCESSES)
+        return (struct seep_copy_of){.step = slot->step};
+    return (struct seep_copy_of){h->folder->job->processes[process].pid, slot->step, process + 1};
 }
 
 /* Yama lets a process be read by its ancestors: the launcher is one, a reader is not. */
@@ -83,7 +85,8 @@ static int open_memory(pid_t pid)
 
 /* Starts a reader in a process of its own, which keeps what it has read until it is told to go on
  * by the pipe. */
-static pid_t start_reader(struct seep_copies *h, bool in_reserve, int *told_by)
+static pid_t start_reader(struct seep_copies *h, bool in_reserve, int *told_by,
+                          struct seep_reader_claim **claim)
 {
     const pid_t launcher = getpid();
     int wish[2];
@@ -94,6 +97,7 @@ static pid_t start_reader(struct seep_copies *h, bool in_reserve, int *told_by)
     __atomic_store_n(&slot_of(h)->reading, h->copy, __ATOMIC_RELEASE);
     const int memory = open_memory((pid_t)h->copy);
     const bool has_pipe = pipe2(wish, O_CLOEXEC) == 0;
+    *claim = seep_reader_room_claim(&h->room);
     pid_t pid = has_pipe ? fork() : -1;
     if (pid == 0) {
         close(wish[1]);
@@ -103,7 +107,9 @@ static pid_t start_reader(struct seep_copies *h, bool in_reserve, int *told_by)
                                                     .in_reserve = in_reserve,
                                                     .beside = h->worker != 0,
                                                     .hurries = h->hurries,
-                                                    .memory = memory};
+                                                    .memory = memory,
+                                                    .room = &h->room,
+                                                    .claim = *claim};
         seep_copy_reader_be(&readings, launcher, wish[0]);
     }
     if (memory >= 0)
@@ -118,6 +124,8 @@ static pid_t start_reader(struct seep_copies *h, bool in_reserve, int *told_by)
         note_reading(h);
         return 0;
     }
+    if (*claim)
+        (*claim)->pid = pid;
     *told_by = wish[1];
     h->latest = pid;
     return pid;
@@ -133,12 +141,11 @@ static void has_left(struct seep_copies *h, pid_t reader)
     seep_copy_let_go(slot_of(h), h->taken_ns);
 }
 
-static void count_cpu(struct seep_job *job, const struct rusage *usage)
+static void end_claim(struct seep_reader_claim **claim)
 {
-    const struct timeval *user = &usage->ru_utime, *system = &usage->ru_stime;
-
-    job->snapshots.cpu_ns += (uint64_t)(user->tv_sec + system->tv_sec) * 1000 * NS_PER_MS +
-                             (uint64_t)(user->tv_usec + system->tv_usec) * 1000;
+    if (*claim)
+        (*claim)->pid = 0;
+    *claim = NULL;
 }
 
 /* Kills the reserve reader, and still counts the CPU time that it took. */
@@ -152,8 +159,9 @@ static void drop_reserve(struct seep_copies *h)
     kill(h->reserve, SIGKILL);
     while (wait4(h->reserve, NULL, 0, &usage) < 0 && errno == EINTR) {
     }
-    count_cpu(h->folder->job, &usage);
+    seep_reader_count_cpu(h->folder->job, &usage);
     has_left(h, h->reserve);
+    end_claim(&h->reserve_claim);
     h->reserve = 0;
     h->reserve_is_next = false;
 }
@@ -193,6 +201,8 @@ static void use_reserve(struct seep_copies *h)
     tell_to_evaluate(h, h->wish);
     h->worker = h->reserve;
     h->worker_reads = h->reserve_has;
+    h->worker_claim = h->reserve_claim;
+    h->reserve_claim = NULL;
     h->reserve = 0;
     h->reserve_is_next = false;
     note_reading(h);
@@ -201,7 +211,9 @@ static void use_reserve(struct seep_copies *h)
 static void start_worker(struct seep_copies *h)
 {
     h->reserve_follows = false;
-    h->worker = start_reader(h, false, &h->go);
+    if (!seep_reader_room_has_another(&h->room, h->reserve_claim))
+        drop_reserve(h);
+    h->worker = start_reader(h, false, &h->go, &h->worker_claim);
     h->worker_waits = h->worker != 0;
     h->worker_reads = h->read_last;
     h->is_awaited = slot_of(h)->source != SEEP_SNAPSHOT_BY_STEP;
@@ -219,7 +231,7 @@ static void start_reading(struct seep_copies *h)
         return;
     if (in_reserve || h->worker) {
         drop_reserve(h);
-        h->reserve = start_reader(h, true, &h->wish);
+        h->reserve = start_reader(h, true, &h->wish, &h->reserve_claim);
         h->reserve_has = h->read_last;
         h->reserve_ns = now_ns();
         h->reserve_is_next = !in_reserve;
@@ -258,6 +270,7 @@ void seep_copies_open(struct seep_copies *h, struct seep_job_folder *folder, con
                       bool keys)
 {
     *h = (struct seep_copies){.folder = folder, .roles = roles, .keys = keys};
+    seep_reader_room_open(&h->room);
     struct stat st;
     folder->job->snapshot.reader_namespace =
         stat("/proc/self/ns/pid", &st) == 0 ? (uint32_t)st.st_ino : 0;
@@ -283,10 +296,29 @@ static void free_stuck(struct seep_copies *h)
     free_slot(slot);
 }
 
-void seep_copies_look(struct seep_copies *h)
+/* What the reserve keeps may not be needed, so it goes first. */
+static void give_up_readers(struct seep_copies *h)
+{
+    const uint64_t now = now_ns();
+
+    if ((!h->worker && !h->reserve) || !seep_reader_room_is_short(&h->room, now))
+        return;
+    if (h->reserve) {
+        seep_reader_note_short(h->folder->job, &h->reserve_has, h->reserve_claim);
+        drop_reserve(h);
+        h->room.due_ns = now; /* that may be enough */
+    } else if (!h->worker_given_up) {
+        h->worker_given_up = true;
+        seep_copy_reader_hurry(h->worker);
+        kill(h->worker, SIGKILL);
+    }
+}
+
+uint64_t seep_copies_look(struct seep_copies *h)
 {
     if (!h->folder)
-        return;
+        return UINT64_MAX;
+    give_up_readers(h);
     if (is_copy_ready(h))
         start_reading(h);
     else if (h->worker_waits && may_evaluate(h))
@@ -295,27 +327,24 @@ void seep_copies_look(struct seep_copies *h)
         use_reserve(h);
     else if (!h->worker)
         free_stuck(h);
-}
-
-static void count_end(struct seep_job *job, int status, const struct rusage *usage)
-{
-    count_cpu(job, usage);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == SEEP_COPY_NOT_WANTED)
-        return;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == SEEP_COPY_READ)
-        job->snapshots.n_read++;
-    else if (WIFEXITED(status) && WEXITSTATUS(status) == SEEP_COPY_BARRED)
-        job->snapshots.n_barred++;
-    else
-        job->snapshots.n_failed++;
+    const uint64_t now = now_ns();
+    return !h->worker && !h->reserve ? UINT64_MAX : h->room.due_ns > now ? h->room.due_ns - now : 0;
 }
 
 bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const struct rusage *usage)
 {
     if (!h->folder || pid <= 0 || (pid != h->worker && pid != h->reserve))
         return false;
-    count_end(h->folder->job, status, usage);
-    if (pid == h->reserve) {
+    const bool is_worker = pid == h->worker;
+    struct seep_reader_claim **claim = is_worker ? &h->worker_claim : &h->reserve_claim;
+    if (is_worker && h->worker_given_up)
+        seep_reader_note_short(h->folder->job, &h->worker_reads, *claim);
+    else
+        seep_reader_note_end(h->folder, is_worker ? &h->worker_reads : &h->reserve_has, *claim,
+                             status);
+    seep_reader_count_cpu(h->folder->job, usage);
+    end_claim(claim);
+    if (!is_worker) {
         if (!h->reserve_is_told)
             close(h->wish);
         h->reserve = 0;
@@ -323,7 +352,7 @@ bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const stru
     } else {
         if (h->worker_waits)
             close(h->go);
-        h->worker_waits = h->is_awaited = false;
+        h->worker_waits = h->is_awaited = h->worker_given_up = false;
         h->worker = 0;
         h->worker_left_ns = now_ns();
         if (!WIFEXITED(status) || WEXITSTATUS(status) != SEEP_COPY_READ)
@@ -381,16 +410,6 @@ static void sleep_a_little(struct last_wait *w)
         w->end_ns = 0;
 }
 
-/* The job needs the CPUs no more, and the user waits. Where that is not permitted, the reader still
- * has what others leave it. */
-static void bring_forward(pid_t reader)
-{
-    const struct sched_param plain = {0};
-
-    if (!sched_setscheduler(reader, SCHED_OTHER, &plain))
-        (void)setpriority(PRIO_PROCESS, (id_t)reader, 0);
-}
-
 /* Reaps the reader if it has ended; 0: there is none. */
 static void see_to(struct seep_copies *h, const struct last_wait *w, pid_t reader)
 {
@@ -405,7 +424,7 @@ static void see_to(struct seep_copies *h, const struct last_wait *w, pid_t reade
     else if (now_ns() > w->end_ns)
         kill(reader, SIGKILL);
     else
-        bring_forward(reader);
+        seep_copy_reader_hurry(reader);
 }
 
 static pid_t told_reserve(const struct seep_copies *h)
@@ -417,6 +436,7 @@ static pid_t told_reserve(const struct seep_copies *h)
 static void wait_for_readers(struct seep_copies *h, struct last_wait *w)
 {
     for (;;) {
+        give_up_readers(h);
         see_to(h, w, h->worker);
         see_to(h, w, told_reserve(h));
         if (!h->worker && !told_reserve(h))

@@ -26,7 +26,6 @@
 
 enum {
     READER_SECONDS = 120, /* then the reading is given up; and of CPU time, the evaluation */
-    ROOM_SHARE = 2,       /* a reader may take 1/n of the memory that is left */
     ASIDE = 10,           /* nice value while it reads beside the job: a tenth of a contended CPU */
     BEHIND = 5,           /* while it evaluates in a hurry: a quarter, */
     LAST = 19,            /* and else */
@@ -112,7 +111,9 @@ struct job_reading {
     const bool in_reserve, beside; /* as in struct seep_copy_readings */
     const int wish; /* pipe on which the launcher says that what was read is to be evaluated */
     bool hurries;   /* somebody waits for what is found */
-    bool too_late;  /* the process no longer waits, and has said so itself */
+    const struct seep_reader_room *room;
+    struct seep_reader_claim *claim;
+    bool too_late; /* the process no longer waits, and has said so itself */
     struct seep_examine_request request;
 };
 
@@ -140,8 +141,12 @@ static bool is_wanted(struct job_reading *reading)
 {
     char word = 0;
 
+    if (reading->claim)
+        reading->claim->waits = true;
     while (read(reading->wish, &word, 1) < 0 && errno == EINTR) {
     }
+    if (reading->claim)
+        reading->claim->waits = false;
     reading->hurries = reading->hurries || word == SEEP_COPY_WANTED_SOON;
     return word == SEEP_COPY_WANTED || word == SEEP_COPY_WANTED_SOON;
 }
@@ -212,6 +217,13 @@ static bool has_been_read(void *reading_given, bool whole)
     return true;
 }
 
+static bool admits(void *reading_given, uint64_t need_bytes)
+{
+    const struct job_reading *reading = reading_given;
+
+    return seep_reader_room_take(reading->room, reading->claim, need_bytes);
+}
+
 /* Every field of the slot is written by the job, so untrusted, and is read once. */
 static int read_slot(const struct seep_copy_readings *h, int wish)
 {
@@ -219,13 +231,11 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
     struct seep_snapshot_slot *slot = &job->snapshot, now = *slot;
     uint32_t process = now.process_plus_1 - 1;
     struct seep_examine_found found = {0};
-    struct seep_memory_room room;
     struct seep_error err = {0};
     json_t *document = NULL;
 
     if (process >= SEEP_MAX_PROCESSES || (int32_t)now.copy <= 1)
         return SEEP_COPY_NOT_READ;
-    seep_memory_room_read("/proc", 0, &room);
     struct job_reading reading = {
         .slot = slot,
         .taken_ns = now.taken_ns,
@@ -234,6 +244,8 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
         .beside = h->beside,
         .wish = wish,
         .hurries = h->hurries || now.source != SEEP_SNAPSHOT_BY_STEP,
+        .room = h->room,
+        .claim = h->claim,
         .request = {.folder = h->folder->path,
                     .roles_file = h->roles,
                     .keys = h->keys,
@@ -244,7 +256,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
                     .start_ns = job->processes[process].start_ns,
                     .process = process,
                     .source = source_of(job, process, now.source),
-                    .max_bytes = room.left_bytes / ROOM_SHARE,
+                    .admits = admits,
                     .release = has_been_read,
                     .arg = &reading},
     };
@@ -253,7 +265,9 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
     if (reading.too_late)
         return SEEP_COPY_NOT_WANTED;
     if (rc)
-        return found.barred ? SEEP_COPY_BARRED : SEEP_COPY_NOT_READ;
+        return found.barred         ? SEEP_COPY_BARRED
+               : rc == -SEEP_ENOMEM ? SEEP_COPY_SHORT
+                                    : SEEP_COPY_NOT_READ;
     if (!document)
         return SEEP_COPY_NOT_WANTED;
     if (now.source == SEEP_SNAPSHOT_AT_END)
@@ -263,16 +277,8 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
     return rc ? SEEP_COPY_NOT_READ : SEEP_COPY_READ;
 }
 
-/* The kernel kills this process first when memory is short. */
-static void be_first_to_go(void)
+static void leave_no_core(void)
 {
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-    if (fd >= 0) {
-        ssize_t n = write(fd, "1000", 4);
-        (void)n;
-        close(fd);
-    }
     const struct rlimit no_core = {1, 1}; /* 1, not 0: no core through a pipe either */
     setrlimit(RLIMIT_CORE, &no_core);
 }
@@ -285,10 +291,19 @@ static void limit_time(void)
     alarm(READER_SECONDS);
 }
 
+void seep_copy_reader_hurry(pid_t reader)
+{
+    const struct sched_param plain = {0};
+
+    if (!sched_setscheduler(reader, SCHED_OTHER, &plain))
+        (void)setpriority(PRIO_PROCESS, (id_t)reader, 0);
+}
+
 _Noreturn void seep_copy_reader_be(const struct seep_copy_readings *h, pid_t launcher, int wish)
 {
     sigset_t none;
 
+    (void)seep_memory_volunteer();
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != launcher)
         _exit(SEEP_COPY_NOT_READ);
@@ -298,6 +313,6 @@ _Noreturn void seep_copy_reader_be(const struct seep_copy_readings *h, pid_t lau
     sigaddset(&none, SIGALRM);
     sigprocmask(SIG_UNBLOCK, &none, NULL);
     prctl(PR_SET_NAME, "seep-reader", 0, 0, 0);
-    be_first_to_go();
+    leave_no_core();
     _exit(read_slot(h, wish));
 }

@@ -5,6 +5,7 @@
 
 #include "libprof/format/snapshot_format.h"
 #include "viewer/job_folder.h"
+#include "viewer/watch/reader_room.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -15,6 +16,7 @@ enum {
     SEEP_COPY_NOT_READ = 1,
     SEEP_COPY_BARRED = 2,
     SEEP_COPY_NOT_WANTED = 3,
+    SEEP_COPY_SHORT = 4, /* there was no memory for it; its claim says how much */
     SEEP_COPY_WANTED = 'w',
     SEEP_COPY_WANTED_SOON = 's', /* it hurries, see below */
 };
@@ -28,11 +30,17 @@ struct seep_copy_readings {
     bool hurries;      /* somebody waits for what is found: else it takes only time that no other
                         * process wants */
     int memory;        /* file of the copy's memory; −1: could not be opened */
+    const struct seep_reader_room *room;
+    struct seep_reader_claim *claim; /* NULL: it may take what it needs */
 };
 
 /* Tells the copy made at that time, which waits on the slot's state, to end, or the process to go
  * on. False: it no longer waits. */
 bool seep_copy_let_go(struct seep_snapshot_slot *slot, uint64_t taken_ns);
+
+/* Somebody waits for a reader's end: it gets its share of the CPUs again. Where that is not
+ * permitted, it still has what others leave it. */
+void seep_copy_reader_hurry(pid_t reader);
 
 /* The body of a forked child of the launcher. `wish`: pipe that tells it that what it has read is
  * to be evaluated. */

@@ -334,6 +334,26 @@ static int find(struct taking *t)
     return rc ? rc : find_insides(t);
 }
 
+/* Chunks are kept whole. */
+static uint64_t most_kept(const struct taking *t)
+{
+    uint64_t bytes = 0, after = 0;
+
+    for (size_t i = 0; i < t->n_ranges; i++) {
+        uint64_t from = t->ranges[i].start >> SEEP_MEMORY_CHUNK_BITS;
+        const uint64_t end = ((t->ranges[i].end - 1) >> SEEP_MEMORY_CHUNK_BITS) + 1;
+        from = from < after ? after : from;
+        bytes += end > from ? (end - from) << SEEP_MEMORY_CHUNK_BITS : 0;
+        after = end > after ? end : after;
+    }
+    return bytes < t->request->max_bytes ? bytes : t->request->max_bytes;
+}
+
+static bool is_admitted(const struct taking *t)
+{
+    return !t->request->admits || t->request->admits(t->request->arg, most_kept(t));
+}
+
 int seep_dump_take(struct seep_dump *dump, struct seep_remote *remote,
                    const struct seep_dump_request *request)
 {
@@ -341,7 +361,9 @@ int seep_dump_take(struct seep_dump *dump, struct seep_remote *remote,
 
     *dump = (struct seep_dump){0};
     seep_memory_init(&dump->memory, NULL, NULL, request->max_bytes);
-    const int rc = find(&t);
+    int rc = find(&t);
+    if (!rc && !is_admitted(&t))
+        rc = -SEEP_ENOMEM;
     if (!rc) {
         dump->memory.dense = !request->recorded;
         const struct seep_memory_load how = {gather, request->recorded ? keeps : NULL, &t};

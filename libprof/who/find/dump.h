@@ -27,11 +27,16 @@ struct seep_dump_request {
     const struct seep_snapshot_range *own; /* seep's own memory, [n_own]; copied */
     size_t n_own;
     uint64_t max_bytes;
+    /* Called before any page is taken, with the most that is kept of them. False: it is given up.
+     * NULL: never. */
+    bool (*admits)(void *arg, uint64_t kept_bytes);
+    void *arg;
 };
 
 /* Takes it from `remote`, which is not needed any more afterwards. Keeps at most `max_bytes`; if
  * the process has more, sets dump->memory.full. Returns 0; -SEEP_EIO: its mappings cannot be read,
- * or the process is gone; -SEEP_ENOMEM. Allocates; seep_dump_fini() in either case. */
+ * or the process is gone; -SEEP_ENOMEM, also where it was not admitted. Allocates; seep_dump_fini()
+ * in either case. */
 SEEP_MUST_CHECK int seep_dump_take(struct seep_dump *dump, struct seep_remote *remote,
                                    const struct seep_dump_request *request);
 void seep_dump_fini(struct seep_dump *dump);

@@ -4,12 +4,14 @@
 #include "libprof/who/find/dump.h"
 #include "libprof/who/find/line_groups.h"
 #include "libprof/who/find/profile_chain.h"
+#include "libprof/who/find/reading_need.h"
 #include "libprof/who/find/who_holds.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum { MOST_BLOCKS = 6 * 1000 * 1000, MOST_OWN = 1 << 16, MOST_LINES = 256 };
@@ -25,6 +27,7 @@ struct reading {
     struct seep_snapshot_range *own; /* [n_own] */
     size_t n_own;
     uint64_t began_ns, read_ns;
+    uint64_t need_bytes; /* that this takes at most, as far as it is known */
     bool barred;
     const struct seep_examine_request *request;
     struct seep_who_answers *who;
@@ -59,6 +62,16 @@ static int read_head(struct reading *r, uint64_t address, struct seep_error *err
     return 0;
 }
 
+static bool is_admitted(struct reading *r, uint64_t n_nodes, uint64_t kept_bytes)
+{
+    const struct seep_examine_request *request = r->request;
+
+    r->need_bytes = seep_reading_need(
+        n_nodes,
+        kept_bytes + seep_profile_chain_bytes(request->folder, request->pid, request->start_ns));
+    return !request->admits || request->admits(request->arg, r->need_bytes);
+}
+
 static int read_blocks(struct reading *r, struct seep_error *err)
 {
     const struct seep_snapshot *s = &r->head;
@@ -66,6 +79,8 @@ static int read_blocks(struct reading *r, struct seep_error *err)
     const size_t one = sizeof *r->blocks;
 
     r->n_blocks = s->n_blocks + s->n_maps;
+    if (!is_admitted(r, r->n_blocks, 0))
+        return -SEEP_ENOMEM;
     r->blocks = calloc(r->n_blocks + 1, one);
     if (!r->blocks)
         return -SEEP_ENOMEM;
@@ -96,6 +111,17 @@ static bool is_still_there(struct reading *r)
            memcmp(&now, &r->head, sizeof now) == 0;
 }
 
+static bool admits_pages(void *reading, uint64_t kept_bytes)
+{
+    struct reading *r = reading;
+    const struct seep_python_layout *layout = seep_python_layout_find(r->head.python_version);
+    const uint64_t n_nodes =
+        r->head.n_blocks + seep_reading_count(&r->process.remote, layout,
+                                              r->blocks + r->head.n_blocks, r->head.n_maps);
+
+    return is_admitted(r, n_nodes, kept_bytes);
+}
+
 static int read_copy(struct reading *r, struct seep_error *err)
 {
     const uint64_t most = r->request->max_bytes;
@@ -115,6 +141,8 @@ static int read_copy(struct reading *r, struct seep_error *err)
         .own = r->own,
         .n_own = r->n_own,
         .max_bytes = most && most < MOST_BYTES ? most : MOST_BYTES,
+        .admits = admits_pages,
+        .arg = r,
     };
     rc = seep_dump_take(&r->dump, &r->process.remote, &request);
     if (rc == -SEEP_EIO)
@@ -226,6 +254,14 @@ static json_t *small_json(const struct seep_small_objects *small, const struct s
     return seep_json_whole(json, failed);
 }
 
+static uint64_t peak_bytes(void)
+{
+    struct rusage usage = {0};
+
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
 static json_t *python_json(uint32_t version)
 {
     char text[32];
@@ -256,6 +292,8 @@ static json_t *document(const struct reading *r, const struct seep_examine_reque
                   &failed);
     seep_json_set(json, "lines", lines_json(r, g), &failed);
     seep_json_set(json, "small_objects", small_json(&r->who->small, g), &failed);
+    seep_json_set(json, "need_bytes", seep_json_count(r->need_bytes), &failed);
+    seep_json_set(json, "peak_bytes", seep_json_count(peak_bytes()), &failed);
     seep_json_set(json, "cpu_ns", seep_json_count(clock_ns(CLOCK_PROCESS_CPUTIME_ID)), &failed);
     return seep_json_whole(json, failed);
 }

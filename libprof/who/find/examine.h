@@ -24,6 +24,9 @@ struct seep_examine_request {
     const char *source; /* "optimizer", "told", "time", "request", "end" */
     uint64_t stop_ns;   /* release() may still set it */
     uint64_t max_bytes; /* the most to copy of its memory; 0: the usual limit */
+    /* Called when it is known what the reading takes at most, before that is taken; again if it is
+     * more than was known. False: it is given up, with -SEEP_ENOMEM. NULL: never. */
+    bool (*admits)(void *arg, uint64_t need_bytes);
     /* Called once, when the copy is no longer needed, before anything is evaluated. `whole`: all
      * was read. Returns false if nobody wants the document any more, and then there is none. NULL:
      * always true. */

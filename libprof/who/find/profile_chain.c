@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MOST_ANCESTORS = 64 };
 
@@ -42,12 +43,27 @@ static void open_ancestors(const char *dir, struct seep_profile *profile)
     }
 }
 
+static void name_profile(char name[SEEP_NAME_BYTES], uint32_t pid, uint64_t start_ns)
+{
+    snprintf(name, SEEP_NAME_BYTES, "%" PRIu32 "-%" PRIx64 SEEP_PROFILE_SUFFIX, pid, start_ns);
+}
+
+uint64_t seep_profile_chain_bytes(const char *dir, uint32_t pid, uint64_t start_ns)
+{
+    char name[SEEP_NAME_BYTES], path[SEEP_PATH_BYTES + SEEP_NAME_BYTES];
+    struct stat st;
+
+    name_profile(name, pid, start_ns);
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return stat(path, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
+}
+
 int seep_profile_chain_open(const char *dir, uint32_t pid, uint64_t start_ns,
                             struct seep_profile **out, struct seep_error *err)
 {
     char name[SEEP_NAME_BYTES];
 
-    snprintf(name, sizeof name, "%" PRIu32 "-%" PRIx64 SEEP_PROFILE_SUFFIX, pid, start_ns);
+    name_profile(name, pid, start_ns);
     int rc = open_one(dir, name, out, err);
     if (!rc)
         open_ancestors(dir, *out);

@@ -11,4 +11,7 @@ SEEP_MUST_CHECK int seep_profile_chain_open(const char *dir, uint32_t pid, uint6
                                             struct seep_profile **out, struct seep_error *err);
 void seep_profile_chain_close(struct seep_profile *profile);
 
+/* What the file of the process has on disk; 0: there is none. */
+uint64_t seep_profile_chain_bytes(const char *dir, uint32_t pid, uint64_t start_ns);
+
 #endif
