@@ -9,7 +9,7 @@
 
 struct seep_process_stat {
     pid_t pid, parent;
-    char state;       /* as in proc(5): 'Z' and 'X' have ended */
+    char state;       /* as in proc(5): 'Z' and 'X' have ended, 't' is traced and stands still */
     uint64_t started; /* clock ticks since boot: tells two processes of one pid apart */
 };
 

@@ -1,6 +1,7 @@
 #include "viewer/look/remote_fork.h"
 
 #include "libprof/base/clock.h"
+#include "viewer/look/process_stat.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -234,7 +235,20 @@ static pid_t choose_thread(const struct seep_stopped *s)
     return 0;
 }
 
-/* A clone without a signal at its end, traced from its first instruction on. `number`: that the
+static bool is_to_go_first(pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)pid);
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    const bool told = fd >= 0 && write(fd, "1000", 4) == 4;
+    if (fd >= 0)
+        close(fd);
+    return told;
+}
+
+/* A clone without a signal at its end, traced from its first instruction on, which it has yet to
+ * make: of this job the kernel ends it first, should its memory run out. `number`: that the
  * caller knows it by, who may be in a container. */
 static pid_t clone_of(struct caller c, long options, long *number)
 {
@@ -245,9 +259,8 @@ static pid_t clone_of(struct caller c, long options, long *number)
         return 0;
     (void)call(c, arguments, number, &child);
     (void)ptrace(PTRACE_SETOPTIONS, c.tid, NULL, (void *)(intptr_t)options);
-    if (child && seep_stop_wait(child, SEEP_STOP_NO_DEADLINE) < 0) {
-        kill(child, SIGKILL);
-        (void)waitpid(child, NULL, __WALL);
+    if (child && (seep_stop_wait(child, SEEP_STOP_NO_DEADLINE) < 0 || !is_to_go_first(child))) {
+        (void)seep_remote_fork_end(child);
         child = 0;
     }
     return child;
@@ -313,7 +326,7 @@ static pid_t copy_of(struct caller between)
 
     copy.tid = clone_of(between, PTRACE_O_EXITKILL, &number);
     if (copy.tid && !shed(copy)) {
-        seep_remote_fork_end(copy.tid);
+        (void)seep_remote_fork_end(copy.tid);
         copy.tid = 0;
     }
     if (copy.tid)
@@ -327,7 +340,7 @@ int seep_remote_fork(const struct seep_stopped *s, pid_t *copy)
 {
     struct caller c = {.tid = choose_thread(s), .instruction = 0};
     struct caller between;
-    long number, result;
+    long number = 0, result;
 
     *copy = 0;
     if (c.tid)
@@ -336,17 +349,21 @@ int seep_remote_fork(const struct seep_stopped *s, pid_t *copy)
         return -SEEP_EIO;
     between = c;
     between.tid = clone_of(c, 0, &number);
-    if (!between.tid)
-        return -SEEP_EIO;
-    *copy = copy_of(between);
+    if (between.tid)
+        *copy = copy_of(between);
     const long wait[7] = {SYS_wait4, number, 0, __WALL};
     if (number > 0)
         (void)call(c, wait, &result, NULL);
     return *copy ? 0 : -SEEP_EIO;
 }
 
-void seep_remote_fork_end(pid_t copy)
+/* Of one that was killed the memory goes before it is seen to have ended. */
+bool seep_remote_fork_end(pid_t copy)
 {
+    struct seep_process_stat stat;
+    const bool stood = seep_process_stat(copy, &stat) && stat.state == 't';
+
     kill(copy, SIGKILL);
     (void)waitpid(copy, NULL, __WALL);
+    return stood;
 }

@@ -11,11 +11,11 @@
 const char *seep_remote_fork_why_not(pid_t pid);
 
 /* Makes a copy of a process whose threads are stopped, and leaves them so. The copy is traced, has
- * no file open and nothing mapped that others share, and ends with who made it. Returns 0 or
- * -SEEP_EIO: it could not be made. */
+ * no file open and nothing mapped that others share, ends with who made it, and before the process
+ * if the kernel has to end one for lack of memory. Returns 0 or -SEEP_EIO: it could not be made. */
 SEEP_MUST_CHECK int seep_remote_fork(const struct seep_stopped *stopped, pid_t *copy);
 
-/* Ends the copy. */
-void seep_remote_fork_end(pid_t copy);
+/* Ends the copy. False: somebody else had already, so that what was read of it is worth nothing. */
+bool seep_remote_fork_end(pid_t copy);
 
 #endif

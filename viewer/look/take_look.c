@@ -90,7 +90,11 @@ static int take_copy(pid_t pid, struct seep_taken *taken, struct seep_look_momen
     if (rc)
         return 1;
     rc = read_from(copy, pid, taken);
-    seep_remote_fork_end(copy);
+    if (!seep_remote_fork_end(copy)) {
+        moment->why = "its copy was ended by somebody else";
+        seep_taken_fini(taken);
+        return 1;
+    }
     moment->way = "copy";
     return rc ? refuse_reading(pid, rc, err) : 0;
 }
