@@ -7,15 +7,14 @@
 
 #include <jansson.h>
 
-enum { SEEP_MOST_LOOKS = 64 };
+enum { SEEP_MOST_LOOKS = 64, SEEP_LOOK_WHY = 160 };
 
 /* One look. */
 struct seep_look_moment {
     double t_s;      /* since the first one */
     uint32_t round;  /* 0: of the first looks at all processes of a job, 1: of the second … */
     const char *way; /* "copy", "stop", "live", "core" */
-    const char
-        *why; /* if the process was not copied as usual: how it was read instead; else NULL */
+    char why[SEEP_LOOK_WHY]; /* if the process was not copied as usual: why; else "" */
     uint64_t stop_ns;
     uint64_t rss_bytes, file_bytes;   /* the latter: of RSS, pages of files and shared ones; 0: not
                                        * known */

@@ -5,7 +5,7 @@
 #include "libprof/program/memory_room.h"
 #include "viewer/job_limits.h"
 #include "viewer/look/look_options.h"
-#include "viewer/look/process_stat.h"
+#include "viewer/look/target_end.h"
 #include "viewer/viewer.h"
 
 #include <errno.h>
@@ -15,14 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_ARGUMENTS = 4096, MOST_PROCESSES = 64, GROWS = 1 /* exit status */ };
+enum { MOST_ARGUMENTS = 4096, MOST_PROCESSES = 64, GROWS_OR_ENDED = 1 /* exit status */ };
 
 /* A process that was looked at: once or more, or never with success. */
 struct looked {
     struct seep_process_stat stat;
     json_t *command;
     struct seep_look_course *course;
-    struct seep_error err; /* of the last look, if that failed */
+    struct seep_error err;     /* of the last look, if that failed or the process ended in it */
+    struct seep_target before; /* how it was before the first look */
+    bool is_over, is_told;     /* it has ended, and that was said */
 };
 
 struct looks {
@@ -33,6 +35,7 @@ struct looks {
     uint64_t began_ns;
     double began_unix_s;
     bool left_out; /* there were more processes */
+    bool harmed;   /* one ended in a look, or was killed between two */
 };
 
 /* ---- what is said --------------------------------------------------------------------------- */
@@ -157,6 +160,10 @@ static struct looked *entry_of(struct looks *looks, const struct seep_process_st
         *its = (struct looked){.stat = *stat,
                                .command = command_of(stat->pid),
                                .course = calloc(1, sizeof *its->course)};
+    if (looks->n < MOST_PROCESSES) {
+        seep_target_note(&its->before, stat->pid);
+        its->is_over = seep_process_is_over(&its->before.stat);
+    }
     if (looks->n == MOST_PROCESSES || !its->course) {
         if (looks->n < MOST_PROCESSES)
             json_decref(its->command);
@@ -202,7 +209,36 @@ static bool look_once(struct looks *looks, uint32_t round)
     return there;
 }
 
-/* Looks as often as wanted. One that ends between two looks is told by those that there were. */
+/* Says who ended. That children end by themselves is usual, and not told. */
+static void note_ends(struct looks *looks, const char *when, bool in_look)
+{
+    for (struct looked *its = looks->list; its < looks->list + looks->n; its++) {
+        struct seep_error ended;
+        if (its->is_over)
+            continue;
+        const enum seep_target_end end = seep_target_ended(&its->before, when, &ended);
+        its->is_over = end != SEEP_TARGET_LIVES;
+        if (end != SEEP_TARGET_KILLED && (!its->is_over || its != looks->list))
+            continue;
+        its->err = ended;
+        its->is_told = true;
+        looks->harmed = looks->harmed || in_look || end == SEEP_TARGET_KILLED;
+        seep_complain("%s", ended.text);
+    }
+}
+
+/* One round. False: it was the last, since the process has ended or cannot be looked at. */
+static bool look_round(struct looks *looks, uint32_t round)
+{
+    note_ends(looks, "between two looks", false);
+    const bool seen = (!looks->n || !looks->list[0].is_over) && look_once(looks, round);
+    note_ends(looks, "while it was looked at", true);
+    if (!seen && !(looks->n && looks->list[0].is_told))
+        seep_complain("%s", looks->n ? looks->list[0].err.text : "no memory");
+    return seen && !looks->list[0].is_over;
+}
+
+/* Looks as often as wanted. One that ends before is told by the looks that there were. */
 static int look(struct looks *looks)
 {
     const struct seep_look_options *o = looks->options;
@@ -214,10 +250,8 @@ static int look(struct looks *looks)
             sleep_until(looks, (double)i * o->every_s);
         else if (!await_line())
             break;
-        if (!look_once(looks, (uint32_t)i)) {
-            seep_complain("%s", looks->n ? looks->list[0].err.text : "no memory");
+        if (!look_round(looks, (uint32_t)i))
             return looks->n && looks->list[0].course->n ? 0 : -1;
-        }
         if (o->each_line)
             fprintf(stderr, "seep: look %ld\n", i + 1);
         else if (o->times > 1 && isatty(STDERR_FILENO))
@@ -288,12 +322,12 @@ int seep_look_main(int argc, char **argv)
     if (looks)
         looks->options = &options;
     if (status < 0 && (!looks || (options.core ? look_at_core(looks) : look(looks))))
-        status = SEEP_EXIT_UNUSABLE;
+        status = looks && looks->harmed ? GROWS_OR_ENDED : SEEP_EXIT_UNUSABLE;
     if (status < 0) {
         json_t *json = document(looks);
         status = json ? seep_output(json, options.format->print, options.out) : SEEP_EXIT_UNUSABLE;
-        if (!status && grows_endlessly(json))
-            status = GROWS;
+        if (!status && (looks->harmed || grows_endlessly(json)))
+            status = GROWS_OR_ENDED;
         json_decref(json);
     }
     end(looks);

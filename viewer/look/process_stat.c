@@ -26,10 +26,11 @@ bool seep_process_stat(pid_t pid, struct seep_process_stat *stat)
         return false;
     stat->parent = (pid_t)parent;
     stat->started = started;
+    stat->status = (int)strtol(strrchr(behind_name, ' '), NULL, 10); /* the last field */
     return true;
 }
 
-static bool has_ended(const struct seep_process_stat *stat)
+bool seep_process_is_over(const struct seep_process_stat *stat)
 {
     return stat->state == 'Z' || stat->state == 'X';
 }
@@ -38,7 +39,7 @@ bool seep_process_has_ended(pid_t pid)
 {
     struct seep_process_stat stat;
 
-    return seep_process_stat(pid, &stat) && has_ended(&stat);
+    return seep_process_stat(pid, &stat) && seep_process_is_over(&stat);
 }
 
 /* All that run, in any order. Returns how many. Allocates: *list; free(). */
@@ -52,7 +53,7 @@ static size_t list_all(struct seep_process_stat **list)
     while (dir && (entry = readdir(dir))) {
         struct seep_process_stat stat;
         const long pid = strtol(entry->d_name, NULL, 10);
-        if (pid < 1 || !seep_process_stat((pid_t)pid, &stat) || has_ended(&stat))
+        if (pid < 1 || !seep_process_stat((pid_t)pid, &stat) || seep_process_is_over(&stat))
             continue;
         if (n == capacity) {
             const size_t larger = capacity ? 2 * capacity : 256;
@@ -76,7 +77,7 @@ size_t seep_process_tree(pid_t root, struct seep_process_stat *list, size_t most
     size_t n = 0;
 
     *more = false;
-    if (most && seep_process_stat(root, &list[0]) && !has_ended(&list[0]))
+    if (most && seep_process_stat(root, &list[0]) && !seep_process_is_over(&list[0]))
         n = 1;
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < n_all; k++) {

@@ -10,6 +10,7 @@
 struct seep_process_stat {
     pid_t pid, parent;
     char state;       /* as in proc(5): 'Z' and 'X' have ended, 't' is traced and stands still */
+    int status;       /* of one that has ended, as of wait(2) */
     uint64_t started; /* clock ticks since boot: tells two processes of one pid apart */
 };
 
@@ -17,6 +18,7 @@ struct seep_process_stat {
 bool seep_process_stat(pid_t pid, struct seep_process_stat *stat);
 
 /* A zombie holds no memory any more. */
+bool seep_process_is_over(const struct seep_process_stat *stat);
 bool seep_process_has_ended(pid_t pid);
 
 /* `root` and its descendants that have not ended, parents before their children. Returns how many

@@ -1,19 +1,29 @@
 #include "viewer/look/take_look.h"
 
 #include "libprof/base/clock.h"
-#include "libprof/program/memory_room.h"
+#include "libprof/base/text.h"
+#include "viewer/look/guarded_remote.h"
 #include "viewer/look/remote_fork.h"
+#include "viewer/look/target_end.h"
+#include "viewer/viewer.h"
 #include "viewer/watch/process_file.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_BYTES (UINT64_C(6) << 30) /* that are kept of a process, */
-enum { ROOM_SHARE = 2 };               /* or one in so many of those that are left */
-#define STOP_NS (UINT64_C(500) * 1000 * 1000)
+#define MOST_BYTES  (UINT64_C(6) << 30)  /* that are kept of a process, */
+#define LEAST_BYTES (UINT64_C(16) << 20) /* that a look takes for itself */
+#define STOP_NS     (UINT64_C(500) * 1000 * 1000)
+#define SAID_NS     (UINT64_C(1000) * 1000 * 1000)
+
+enum {
+    ROOM_SHARE = 2,   /* or one in so many of those that are left */
+    NODE_BYTES = 150, /* that graph and search take for an object */
+};
 
 static void note_rss(pid_t pid, struct seep_look_moment *moment)
 {
@@ -31,22 +41,15 @@ static void note_rss(pid_t pid, struct seep_look_moment *moment)
         fclose(file);
 }
 
-/* What is its alone, and its share of what it has in common with others; 0: not known. */
-static uint64_t pss_of(pid_t pid)
-{
-    char text[SEEP_PROCESS_FILE_BYTES];
-
-    seep_process_file(pid, "smaps_rollup", text);
-    return seep_process_file_kib(text, "Pss:");
-}
-
-static uint64_t most_bytes(void)
-{
-    struct seep_memory_room room;
-
-    seep_memory_room_read("/proc", 0, &room);
-    return room.left_bytes / ROOM_SHARE < MOST_BYTES ? room.left_bytes / ROOM_SHARE : MOST_BYTES;
-}
+/* What a look at one process needs besides the process. */
+struct looking {
+    pid_t pid;
+    struct seep_room_watch watch;
+    struct seep_look_case how;
+    struct seep_look_moment *moment;
+    struct seep_taken *taken;
+    struct seep_error *err;
+};
 
 static int refuse_reading(pid_t pid, int rc, struct seep_error *err)
 {
@@ -56,132 +59,223 @@ static int refuse_reading(pid_t pid, int rc, struct seep_error *err)
                           strerror(errno));
 }
 
-/* Reads it, or the copy of it that stands for it. */
-static int read_from(pid_t from, pid_t pid, struct seep_taken *taken)
+static int refuse_for_room(struct looking *l, const struct seep_memory_room *room, uint64_t bytes)
+{
+    char needs[SEEP_SIZE_TEXT], left[SEEP_SIZE_TEXT];
+
+    return seep_error_set(l->err, SEEP_ENOMEM, "", 0,
+                          "memory was short: to look at process %d seep needs about %s, and %s "
+                          "leaves %s: look at it from outside of its container, or with a larger "
+                          "limit",
+                          (int)l->pid, seep_text_size((double)bytes, needs),
+                          seep_memory_limit_text(room->nearest),
+                          seep_text_size((double)room->left_bytes, left));
+}
+
+/* How much of a process may be kept. What the copy may take meanwhile is not there. */
+static uint64_t most_bytes(struct looking *l, uint64_t copy_bytes)
+{
+    struct seep_memory_room room;
+
+    seep_room_watch_read(&l->watch, 0, &room);
+    const uint64_t most = seep_memory_room_most(&room), taken = l->how.beside ? copy_bytes : 0;
+    const uint64_t left = most > taken ? (most - taken) / ROOM_SHARE : 0;
+    return left < MOST_BYTES ? left : MOST_BYTES;
+}
+
+/* Reads it, or the copy of it that stands for it; for the most so long that it may stand still
+ * (0: it does not). */
+static int read_from(struct looking *l, pid_t from, uint64_t most_ns)
 {
     struct seep_remote_process remote, whole;
+    struct seep_guarded_remote guarded;
+    const uint64_t copy_bytes = from == l->pid ? 0 : seep_look_copy_bytes(&l->how);
     int rc = seep_remote_process_init(&remote, from);
 
-    remote.remote.files = pid;
+    remote.remote.files = l->pid;
     if (!rc)
-        rc = seep_remote_process_init(&whole, pid);
+        rc = seep_remote_process_init(&whole, l->pid);
     if (!rc) {
-        rc = seep_take(taken, &remote.remote, &whole.remote, most_bytes());
+        seep_guarded_remote_init(&guarded, &remote.remote, &l->watch, most_ns,
+                                 seep_look_stop_ns(&l->how));
+        rc = seep_take(l->taken, &guarded.remote, &whole.remote, most_bytes(l, copy_bytes));
+        if (guarded.is_late)
+            rc =
+                seep_error_set(l->err, SEEP_EIO, "", 0,
+                               "process %d stood still for %.0f s and was not yet read: look at it "
+                               "when its machine has more time, or with --live",
+                               (int)l->pid, (double)most_ns / 1e9);
+        else if (rc)
+            rc = refuse_reading(l->pid, rc, l->err);
         seep_remote_process_fini(&whole);
     }
     seep_remote_process_fini(&remote);
     return rc;
 }
 
-/* Takes it from a copy; 1: none could be made, and it runs on as before. What speaks against one
- * may have come until it stopped. */
-static int take_copy(pid_t pid, struct seep_taken *taken, struct seep_look_moment *moment,
-                     struct seep_error *err)
+/* Takes it from a copy; 1: there is none, and it runs on as before. What speaks against one may
+ * have come until it stopped. */
+static int take_copy(struct looking *l)
 {
     struct seep_stopped stopped;
     pid_t copy;
-    int rc = seep_stop(&stopped, pid, seep_clock_ns(CLOCK_MONOTONIC) + STOP_NS, err);
+    int rc = seep_stop(&stopped, l->pid, seep_clock_ns(CLOCK_MONOTONIC) + STOP_NS, l->err);
 
     if (rc)
         return rc;
-    moment->why = seep_remote_fork_why_not(pid);
-    rc = moment->why ? -SEEP_EIO : seep_remote_fork(&stopped, &copy);
-    moment->stop_ns += seep_stop_end(&stopped);
-    if (rc)
-        return 1;
-    rc = read_from(copy, pid, taken);
-    if (!seep_remote_fork_end(copy)) {
-        moment->why = "its copy was ended by somebody else";
-        seep_taken_fini(taken);
+    l->how.why_no_copy = seep_remote_fork_why_not(l->pid);
+    rc = l->how.why_no_copy ? -SEEP_EIO : seep_remote_fork(&stopped, &copy);
+    if (!rc)
+        seep_room_watch_copy(&l->watch, copy, seep_look_copy_bytes(&l->how));
+    l->moment->stop_ns += seep_stop_end(&stopped);
+    if (rc) {
+        l->how.why_no_copy = l->how.why_no_copy ? l->how.why_no_copy : "none could be made";
         return 1;
     }
-    moment->way = "copy";
-    return rc ? refuse_reading(pid, rc, err) : 0;
+    rc = read_from(l, copy, 0);
+    seep_room_watch_copy(&l->watch, 0, 0);
+    if (seep_remote_fork_end(copy))
+        return rc;
+    l->how.why_no_copy = l->watch.ended_copy ? "memory became short while there was one"
+                                             : "the one that was made was ended by somebody else";
+    *l->err = (struct seep_error){0};
+    seep_taken_fini(l->taken);
+    return 1;
 }
 
-static int take_stopped(pid_t pid, struct seep_taken *taken, struct seep_look_moment *moment,
-                        struct seep_error *err)
+/* What it costs the process is said before, where it is much or somebody sits there. */
+static int take_stopped(struct looking *l)
 {
     struct seep_stopped stopped;
-    int rc = seep_stop(&stopped, pid, seep_clock_ns(CLOCK_MONOTONIC) + STOP_NS, err);
+    const uint64_t about_ns = seep_look_stop_ns(&l->how), most_ns = seep_look_stop_most_ns(&l->how);
 
+    if (about_ns >= SAID_NS || isatty(STDERR_FILENO))
+        seep_complain(
+            "process %d stands still while it is read, for about %.1f s and at most %.0f s"
+            "%s%s",
+            (int)l->pid, (double)about_ns / 1e9, (double)most_ns / 1e9,
+            l->moment->why[0] ? ": " : "", l->moment->why);
+    int rc = seep_stop(&stopped, l->pid, seep_clock_ns(CLOCK_MONOTONIC) + STOP_NS, l->err);
     if (rc)
         return rc;
-    rc = read_from(pid, pid, taken);
-    moment->stop_ns += seep_stop_end(&stopped);
-    moment->way = "stop";
-    return rc ? refuse_reading(pid, rc, err) : 0;
+    rc = read_from(l, l->pid, most_ns);
+    l->moment->stop_ns += seep_stop_end(&stopped);
+    return rc;
 }
 
-static int take_live(pid_t pid, struct seep_taken *taken, struct seep_look_moment *moment,
-                     struct seep_error *err)
+/* Takes it as it was asked for, and otherwise where a copy comes to nothing. */
+static int take(struct looking *l)
 {
-    int rc = read_from(pid, pid, taken);
-
-    moment->way = "live";
-    return rc ? refuse_reading(pid, rc, err) : 0;
-}
-
-static int take(pid_t pid, enum seep_look_way way, struct seep_taken *taken,
-                struct seep_look_moment *moment, struct seep_error *err)
-{
+    static const char *const ways[] = {
+        [SEEP_LOOK_BY_COPY] = "copy", [SEEP_LOOK_BY_STOP] = "stop", [SEEP_LOOK_LIVE] = "live"};
     int rc = 1;
 
-    if (way == SEEP_LOOK_LIVE)
-        return take_live(pid, taken, moment, err);
-    if (way != SEEP_LOOK_BY_STOP && !(moment->why = seep_remote_fork_why_not(pid)))
-        rc = take_copy(pid, taken, moment, err);
-    if (rc != 1)
-        return rc;
-    if (way == SEEP_LOOK_BY_COPY)
-        return seep_error_set(err, SEEP_EIO, "", 0,
-                              "no copy of process %d was made%s%s: try --stop", (int)pid,
-                              moment->why ? ", for " : "", moment->why ? moment->why : "");
-    if (way == SEEP_LOOK_CHOSEN && !moment->why)
-        moment->why = "no copy could be made";
-    return take_stopped(pid, taken, moment, err);
+    for (int way = 0; rc == 1;) {
+        way = seep_look_choose(&l->how, l->moment->why, l->err);
+        if (way < 0)
+            return way;
+        l->moment->way = ways[way];
+        rc = way == SEEP_LOOK_BY_COPY   ? take_copy(l)
+             : way == SEEP_LOOK_BY_STOP ? take_stopped(l)
+                                        : read_from(l, l->pid, 0);
+    }
+    return rc;
 }
 
-static int think(struct seep_taken *taken, struct seep_look_moment *moment, pid_t pid,
-                 struct seep_error *err)
+/* What is known before anything is taken: nothing in seep's own room, everything in the job's. */
+static void ask(struct looking *l, enum seep_look_way asked)
 {
+    char text[SEEP_PROCESS_FILE_BYTES];
+
+    l->how = (struct seep_look_case){.pid = l->pid,
+                                     .asked = asked,
+                                     .why_no_copy = seep_remote_fork_why_not(l->pid),
+                                     .beside = seep_target_is_beside(l->pid)};
+    note_rss(l->pid, l->moment);
+    l->how.anonymous_bytes = l->moment->rss_bytes - l->moment->file_bytes;
+    seep_process_file(l->pid, "smaps_rollup", text);
+    l->moment->pss_bytes = seep_process_file_kib(text, "Pss:");
+    l->how.swapped_bytes = seep_process_file_kib(text, "Swap:");
+    seep_process_file(l->pid, "status", text);
+    l->how.table_bytes = seep_process_file_kib(text, "VmPTE:");
+    seep_memory_room_read("/proc", (uint32_t)l->pid, &l->how.room);
+}
+
+/* 0, or an error if there is not so much memory for seep itself. */
+static int need(struct looking *l, uint64_t bytes)
+{
+    struct seep_memory_room room;
+
+    seep_room_watch_read(&l->watch, 0, &room);
+    return seep_memory_room_fits(&room, bytes) && !l->watch.is_short
+               ? 0
+               : refuse_for_room(l, &room, bytes);
+}
+
+static int refuse_kind(struct looking *l)
+{
+    const struct seep_taken *taken = l->taken;
+
     if (taken->allocator[0] && !taken->python_version)
-        return seep_error_set(err, SEEP_ENODATA, "", 0,
+        return seep_error_set(l->err, SEEP_ENODATA, "", 0,
                               "process %d takes its memory from %s, whose blocks seep look cannot "
                               "tell, and runs no Python: start it without, or under seep run",
-                              (int)pid, taken->allocator);
+                              (int)l->pid, taken->allocator);
     if (taken->no_gil)
-        return seep_error_set(err, SEEP_EVERSION, "", 0,
+        return seep_error_set(l->err, SEEP_EVERSION, "", 0,
                               "process %d runs a Python without a GIL, which seep look does not "
                               "know: start it under seep run",
-                              (int)pid);
+                              (int)l->pid);
     if (taken->python_version && !taken->python.layout)
-        return seep_error_set(err, SEEP_EVERSION, "", 0,
+        return seep_error_set(l->err, SEEP_EVERSION, "", 0,
                               "process %d runs Python %u.%u, which seep look does not know",
-                              (int)pid, taken->python_version >> 24,
+                              (int)l->pid, taken->python_version >> 24,
                               taken->python_version >> 16 & 0xff);
-    int rc = seep_taken_settle(taken);
-    memcpy(moment->allocator, taken->allocator, sizeof moment->allocator);
+    return 0;
+}
+
+/* From here on the process is as it was, and what seep takes is its own. */
+static int think(struct looking *l)
+{
+    struct seep_taken *taken = l->taken;
+    int rc = need(l, LEAST_BYTES);
+
     if (!rc)
-        rc = seep_look_holders_find(&moment->holders, taken, true);
-    moment->incomplete =
+        rc = refuse_kind(l);
+    if (rc)
+        return rc;
+    seep_room_watch_may_exit(&l->watch);
+    rc = seep_taken_settle(taken);
+    memcpy(l->moment->allocator, taken->allocator, sizeof l->moment->allocator);
+    if (!rc && (rc = need(l, taken->blocks.n * NODE_BYTES)))
+        return rc;
+    if (!rc)
+        rc = seep_look_holders_find(&l->moment->holders, taken, true);
+    l->moment->incomplete =
         taken->is_cut
             ? "it has more than 5 million objects, or more memory than there is room to keep"
             : NULL;
-    return rc ? refuse_reading(pid, rc, err) : 0;
+    return rc ? refuse_reading(l->pid, rc, l->err) : 0;
 }
 
 int seep_take_look(pid_t pid, enum seep_look_way way, struct seep_look_moment *moment,
                    struct seep_error *err)
 {
     struct seep_taken taken = {0};
+    struct looking l = {.pid = pid, .moment = moment, .taken = &taken, .err = err};
 
-    *moment = (struct seep_look_moment){.pss_bytes = pss_of(pid)};
-    note_rss(pid, moment);
-    int rc = take(pid, way, &taken, moment, err);
+    *moment = (struct seep_look_moment){0};
+    ask(&l, way);
+    if (seep_room_watch_begin(&l.watch, pid))
+        return refuse_reading(pid, -SEEP_ENOMEM, err);
+    int rc = need(&l, LEAST_BYTES);
     if (!rc)
-        rc = think(&taken, moment, pid, err);
+        rc = take(&l);
+    if (!rc)
+        rc = think(&l);
     seep_taken_fini(&taken);
+    seep_room_watch_end(&l.watch);
+    malloc_trim(0); /* until the next look the memory is the job's */
     return rc;
 }
 
@@ -189,17 +283,17 @@ int seep_take_core_look(struct seep_core_file *core, struct seep_look_moment *mo
                         struct seep_error *err)
 {
     struct seep_taken taken = {0};
-    int rc;
+    struct looking l = {.pid = core->notes.pid, .moment = moment, .taken = &taken, .err = err};
 
     *moment = (struct seep_look_moment){.way = "core"};
-    rc = seep_take(&taken, &core->remote, &core->remote, most_bytes());
+    if (seep_room_watch_begin(&l.watch, l.pid))
+        return refuse_reading(l.pid, -SEEP_ENOMEM, err);
+    int rc = seep_take(&taken, &core->remote, &core->remote, most_bytes(&l, 0));
     taken.lacks_memory = core->missing[0];
-    if (rc)
-        rc = refuse_reading(core->notes.pid, rc, err);
-    else
-        rc = think(&taken, moment, core->notes.pid, err);
+    rc = rc ? refuse_reading(l.pid, rc, err) : think(&l);
     if (core->missing[0])
         moment->incomplete = core->missing;
     seep_taken_fini(&taken);
+    seep_room_watch_end(&l.watch);
     return rc;
 }

@@ -3,14 +3,7 @@
 #define SEEP_VIEWER_LOOK_TAKE_LOOK_H
 
 #include "libprof/look/core_file.h"
-#include "libprof/look/look_course.h"
-
-enum seep_look_way {
-    SEEP_LOOK_CHOSEN, /* a copy where one can be made, else it is read while it stands still */
-    SEEP_LOOK_BY_COPY,
-    SEEP_LOOK_BY_STOP,
-    SEEP_LOOK_LIVE, /* it runs on: what changes meanwhile may be missing, or look held by nobody */
-};
+#include "viewer/look/look_choice.h"
 
 /* Looks at a core file. As seep_take_look(). */
 SEEP_MUST_CHECK int seep_take_core_look(struct seep_core_file *core,
