@@ -4,6 +4,7 @@
 #include "libprof/look/typed_blocks.h"
 #include "libprof/who/blocks/glibc_free.h"
 #include "libprof/who/blocks/live_places.h"
+#include "libprof/who/find/reading_need.h"
 #include "libprof/who/graph/pymalloc.h"
 
 #include <stdlib.h>
@@ -119,21 +120,61 @@ static bool must_leave_out(struct seep_taken *t, uint64_t max_bytes)
     return true;
 }
 
+/* The objects of pools, by the heads of these, and one for each other block. */
+static int count_nodes(struct seep_taken *t, struct seep_remote *remote)
+{
+    struct seep_block_list runs = {.most = MOST_BLOCKS};
+    struct seep_python_layout pools = {0};
+
+    for (size_t i = 0; i < t->blocks.n; i++)
+        if (t->blocks.list[i].site == SEEP_BLOCK_POOLS)
+            seep_block_add(&runs, SEEP_BLOCK_POOLS, t->blocks.list[i].start,
+                           t->blocks.list[i].bytes);
+    if (runs.n) {
+        pools = *t->python.layout;
+        pools.arena_bytes = pools.pool_bytes; /* a run may begin and end with any */
+    }
+    t->n_nodes = t->blocks.n - runs.n +
+                 seep_reading_count(remote, runs.n ? &pools : NULL, runs.list, runs.n);
+    t->n_nodes = t->n_nodes < MOST_BLOCKS ? t->n_nodes : MOST_BLOCKS;
+    const bool no_memory = runs.no_memory;
+    seep_block_list_fini(&runs);
+    return no_memory ? -SEEP_ENOMEM : 0;
+}
+
+struct admission {
+    const struct seep_taken *taken;
+    const struct seep_take_limits *limits;
+};
+
+static bool admits(void *admission, uint64_t kept_bytes)
+{
+    const struct admission *a = admission;
+
+    return !a->limits->admits ||
+           a->limits->admits(a->limits->arg, seep_reading_need(a->taken->n_nodes, kept_bytes));
+}
+
 int seep_take(struct seep_taken *t, struct seep_remote *remote, struct seep_remote *whole,
-              uint64_t max_bytes)
+              const struct seep_take_limits *limits)
 {
     struct seep_maps maps = {0}, shared = {0};
+    struct admission admission = {t, limits};
 
     *t = (struct seep_taken){.blocks = {.most = MOST_BLOCKS}};
     int rc = take_parts(t, remote, whole, &maps, &shared);
-    const bool leaves_out = !rc && must_leave_out(t, max_bytes);
+    const bool leaves_out = !rc && must_leave_out(t, limits->max_bytes);
+    if (!rc)
+        rc = count_nodes(t, remote);
     if (!rc) {
         const struct seep_dump_request request = {.blocks = t->blocks.list,
                                                   .n_blocks = t->blocks.n,
                                                   .n_all = t->blocks.n,
                                                   .own = t->live.own,
                                                   .n_own = t->live.n_own,
-                                                  .max_bytes = max_bytes};
+                                                  .max_bytes = limits->max_bytes,
+                                                  .admits = admits,
+                                                  .arg = &admission};
         rc = seep_dump_take(&t->dump, remote, &request);
     }
     t->is_cut = leaves_out || t->blocks.full || t->dump.memory.full;

@@ -13,6 +13,7 @@
 struct seep_taken {
     struct seep_dump dump;
     struct seep_block_list blocks; /* by address */
+    uint64_t n_nodes;              /* that they were admitted for */
     struct seep_process_profile profile;
     struct seep_live_set live;        /* empty where there is no profile */
     struct seep_python python;        /* layout NULL: no Python, or an unknown one */
@@ -23,11 +24,20 @@ struct seep_taken {
     bool lacks_memory;                /* some of what it had was not there to be read */
 };
 
+/* What may be taken. */
+struct seep_take_limits {
+    uint64_t max_bytes; /* the most to keep of its memory; of more, some is left out */
+    /* Called once, before that is kept, with what it takes to find who holds it
+     * (seep_reading_need()). False: it is given up, with -SEEP_ENOMEM. NULL: never. */
+    bool (*admits)(void *arg, uint64_t need_bytes);
+    void *arg;
+};
+
 /* Copies it from `remote`, of a process that is stopped or a copy of `whole`: the same, if it is
  * not a copy. Returns 0; -SEEP_EIO: it cannot be read, errno says why; -SEEP_ENOMEM. Allocates;
  * seep_taken_fini() in either case. */
 SEEP_MUST_CHECK int seep_take(struct seep_taken *taken, struct seep_remote *remote,
-                              struct seep_remote *whole, uint64_t max_bytes);
+                              struct seep_remote *whole, const struct seep_take_limits *limits);
 
 /* Evaluates the copy after the process has been let go: the objects of pools, and chunks that are
  * free. Returns 0 or -SEEP_ENOMEM. */

@@ -40,8 +40,9 @@ static void look(struct seep_core_file *core)
 {
     struct seep_taken taken;
     struct seep_look_holders holders = {0};
+    const struct seep_take_limits limits = {.max_bytes = MOST_KEPT};
 
-    if (seep_take(&taken, &core->remote, &core->remote, MOST_KEPT) || seep_taken_settle(&taken) ||
+    if (seep_take(&taken, &core->remote, &core->remote, &limits) || seep_taken_settle(&taken) ||
         seep_look_holders_find(&holders, &taken, true))
         abort();
     seep_look_holders_fini(&holders);

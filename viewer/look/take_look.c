@@ -2,6 +2,7 @@
 
 #include "libprof/base/clock.h"
 #include "libprof/base/text.h"
+#include "libprof/who/find/reading_need.h"
 #include "viewer/look/guarded_remote.h"
 #include "viewer/look/remote_fork.h"
 #include "viewer/look/target_end.h"
@@ -15,15 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_BYTES  (UINT64_C(6) << 30)  /* that are kept of a process, */
-#define LEAST_BYTES (UINT64_C(16) << 20) /* that a look takes for itself */
-#define STOP_NS     (UINT64_C(500) * 1000 * 1000)
-#define SAID_NS     (UINT64_C(1000) * 1000 * 1000)
+#define MOST_BYTES (UINT64_C(6) << 30) /* that are kept of a process, */
+#define STOP_NS    (UINT64_C(500) * 1000 * 1000)
+#define SAID_NS    (UINT64_C(1000) * 1000 * 1000)
 
-enum {
-    ROOM_SHARE = 2,   /* or one in so many of those that are left */
-    NODE_BYTES = 150, /* that graph and search take for an object */
-};
+enum { ROOM_SHARE = 2 }; /* or one in so many of those that are left */
 
 static void note_rss(pid_t pid, struct seep_look_moment *moment)
 {
@@ -45,6 +42,7 @@ static void note_rss(pid_t pid, struct seep_look_moment *moment)
 struct looking {
     pid_t pid;
     struct seep_room_watch watch;
+    uint64_t copy_bytes; /* that a copy may take of what is left to seep, too */
     struct seep_look_case how;
     struct seep_look_moment *moment;
     struct seep_taken *taken;
@@ -72,15 +70,31 @@ static int refuse_for_room(struct looking *l, const struct seep_memory_room *roo
                           seep_text_size((double)room->left_bytes, left));
 }
 
-/* How much of a process may be kept. What the copy may take meanwhile is not there. */
-static uint64_t most_bytes(struct looking *l, uint64_t copy_bytes)
+/* 0, or an error if there is not so much memory for seep itself. What a copy may still take beside
+ * it is not there. */
+static int need(struct looking *l, uint64_t bytes)
 {
     struct seep_memory_room room;
 
     seep_room_watch_read(&l->watch, 0, &room);
-    const uint64_t most = seep_memory_room_most(&room), taken = l->how.beside ? copy_bytes : 0;
-    const uint64_t left = most > taken ? (most - taken) / ROOM_SHARE : 0;
-    return left < MOST_BYTES ? left : MOST_BYTES;
+    return seep_memory_room_fits(&room, bytes + l->copy_bytes) && !l->watch.is_short
+               ? 0
+               : refuse_for_room(l, &room, bytes);
+}
+
+static bool admits(void *looking, uint64_t need_bytes)
+{
+    return need(looking, need_bytes) == 0;
+}
+
+static struct seep_take_limits limits_of(struct looking *l)
+{
+    struct seep_memory_room room;
+
+    seep_room_watch_read(&l->watch, 0, &room);
+    const uint64_t most = seep_memory_room_most(&room) / ROOM_SHARE;
+    return (struct seep_take_limits){
+        .max_bytes = most < MOST_BYTES ? most : MOST_BYTES, .admits = admits, .arg = l};
 }
 
 /* Reads it, or the copy of it that stands for it; for the most so long that it may stand still
@@ -89,7 +103,7 @@ static int read_from(struct looking *l, pid_t from, uint64_t most_ns)
 {
     struct seep_remote_process remote, whole;
     struct seep_guarded_remote guarded;
-    const uint64_t copy_bytes = from == l->pid ? 0 : seep_look_copy_bytes(&l->how);
+    const struct seep_take_limits limits = limits_of(l);
     int rc = seep_remote_process_init(&remote, from);
 
     remote.remote.files = l->pid;
@@ -98,7 +112,7 @@ static int read_from(struct looking *l, pid_t from, uint64_t most_ns)
     if (!rc) {
         seep_guarded_remote_init(&guarded, &remote.remote, &l->watch, most_ns,
                                  seep_look_stop_ns(&l->how));
-        rc = seep_take(l->taken, &guarded.remote, &whole.remote, most_bytes(l, copy_bytes));
+        rc = seep_take(l->taken, &guarded.remote, &whole.remote, &limits);
         if (guarded.is_late)
             rc =
                 seep_error_set(l->err, SEEP_EIO, "", 0,
@@ -132,7 +146,9 @@ static int take_copy(struct looking *l)
         l->how.why_no_copy = l->how.why_no_copy ? l->how.why_no_copy : "none could be made";
         return 1;
     }
+    l->copy_bytes = l->how.beside ? seep_look_copy_bytes(&l->how) : 0;
     rc = read_from(l, copy, 0);
+    l->copy_bytes = 0;
     seep_room_watch_copy(&l->watch, 0, 0);
     if (seep_remote_fork_end(copy))
         return rc;
@@ -201,17 +217,6 @@ static void ask(struct looking *l, enum seep_look_way asked)
     seep_memory_room_read("/proc", (uint32_t)l->pid, &l->how.room);
 }
 
-/* 0, or an error if there is not so much memory for seep itself. */
-static int need(struct looking *l, uint64_t bytes)
-{
-    struct seep_memory_room room;
-
-    seep_room_watch_read(&l->watch, 0, &room);
-    return seep_memory_room_fits(&room, bytes) && !l->watch.is_short
-               ? 0
-               : refuse_for_room(l, &room, bytes);
-}
-
 static int refuse_kind(struct looking *l)
 {
     const struct seep_taken *taken = l->taken;
@@ -238,17 +243,15 @@ static int refuse_kind(struct looking *l)
 static int think(struct looking *l)
 {
     struct seep_taken *taken = l->taken;
-    int rc = need(l, LEAST_BYTES);
+    int rc = refuse_kind(l);
 
-    if (!rc)
-        rc = refuse_kind(l);
     if (rc)
         return rc;
     seep_room_watch_may_exit(&l->watch);
     rc = seep_taken_settle(taken);
     memcpy(l->moment->allocator, taken->allocator, sizeof l->moment->allocator);
-    if (!rc && (rc = need(l, taken->blocks.n * NODE_BYTES)))
-        return rc;
+    if (!rc && taken->blocks.n > taken->n_nodes) /* of another malloc they are found only now */
+        rc = need(l, seep_reading_need(taken->blocks.n - taken->n_nodes, 0));
     if (!rc)
         rc = seep_look_holders_find(&l->moment->holders, taken, true);
     l->moment->incomplete =
@@ -268,7 +271,7 @@ int seep_take_look(pid_t pid, enum seep_look_way way, struct seep_look_moment *m
     ask(&l, way);
     if (seep_room_watch_begin(&l.watch, pid))
         return refuse_reading(pid, -SEEP_ENOMEM, err);
-    int rc = need(&l, LEAST_BYTES);
+    int rc = need(&l, seep_reading_need(0, 0));
     if (!rc)
         rc = take(&l);
     if (!rc)
@@ -288,7 +291,8 @@ int seep_take_core_look(struct seep_core_file *core, struct seep_look_moment *mo
     *moment = (struct seep_look_moment){.way = "core"};
     if (seep_room_watch_begin(&l.watch, l.pid))
         return refuse_reading(l.pid, -SEEP_ENOMEM, err);
-    int rc = seep_take(&taken, &core->remote, &core->remote, most_bytes(&l, 0));
+    const struct seep_take_limits limits = limits_of(&l);
+    int rc = seep_take(&taken, &core->remote, &core->remote, &limits);
     taken.lacks_memory = core->missing[0];
     rc = rc ? refuse_reading(l.pid, rc, err) : think(&l);
     if (core->missing[0])

@@ -1,5 +1,6 @@
 /* What is live by glibc's own structures: in a child of this process, which waits. */
 #include "libprof/look/taken.h"
+#include "libprof/who/find/reading_need.h"
 #include "tests/suite.h"
 
 #include <signal.h>
@@ -49,6 +50,8 @@ static void free_blocks(void)
 
 static void open_it(void)
 {
+    const struct seep_take_limits limits = {.max_bytes = UINT64_C(1) << 30};
+
     if (OTHER_MALLOC)
         return;
     make_blocks();
@@ -57,7 +60,7 @@ static void open_it(void)
         for (;;)
             pause();
     ck_assert_int_eq(seep_remote_process_init(&remote, child), 0);
-    ck_assert_int_eq(seep_take(&taken, &remote.remote, &remote.remote, UINT64_C(1) << 30), 0);
+    ck_assert_int_eq(seep_take(&taken, &remote.remote, &remote.remote, &limits), 0);
     seep_remote_process_fini(&remote);
     ck_assert_int_eq(seep_taken_settle(&taken), 0);
 }
@@ -151,6 +154,29 @@ TEST(adjacent_blocks_of_a_kind_are_joined_up_to_a_size)
         ck_assert_uint_eq(blocks.list[i].start, starts[i]);
         ck_assert_uint_eq(blocks.list[i].bytes, i ? 100 : 200);
     }
+}
+
+static bool refuse(void *need, uint64_t need_bytes)
+{
+    *(uint64_t *)need = need_bytes;
+    return false;
+}
+
+TEST(nothing_is_kept_that_does_not_fit)
+{
+    struct seep_taken other;
+    uint64_t need = 0;
+    const struct seep_take_limits limits = {UINT64_C(1) << 30, refuse, &need};
+
+    if (OTHER_MALLOC)
+        SKIP("malloc is not glibc's");
+    ck_assert_uint_ge(taken.n_nodes, taken.blocks.n); /* that were admitted: no pools here */
+    ck_assert_int_eq(seep_remote_process_init(&remote, child), 0);
+    ck_assert_int_eq(seep_take(&other, &remote.remote, &remote.remote, &limits), -SEEP_ENOMEM);
+    seep_remote_process_fini(&remote);
+    ck_assert_uint_gt(need, seep_reading_need(taken.n_nodes, 0));
+    ck_assert_uint_eq(other.dump.memory.n, 0);
+    seep_taken_fini(&other);
 }
 
 SUITE("live blocks", .setup = open_it, .teardown = close_it);
