@@ -11,8 +11,9 @@ enum {
     FORKS = 2,        /* the copy's parent ends only after the copy was made */
     STACKS = 1 << 20, /* what the kernel keeps of two processes besides page tables */
     RESERVE_SHARE = 16,
-    READ_NS = 1, /* a byte; measured: 31 ms for a million small objects, less for arrays */
-    SLOW = 4,    /* times so long on a machine that is busy */
+    READ_NS = 1,  /* a byte; measured: 31 ms for a million small objects, less for arrays */
+    SWAP_NS = 10, /* a byte that comes from a disk */
+    SLOW = 4,     /* times so long on a machine that is busy */
 };
 
 uint64_t seep_look_copy_bytes(const struct seep_look_case *c)
@@ -27,7 +28,7 @@ bool seep_look_is_short(const struct seep_memory_room *room, uint64_t copy_bytes
 
 uint64_t seep_look_stop_ns(const struct seep_look_case *c)
 {
-    return READ_NS * (c->anonymous_bytes + c->swapped_bytes);
+    return READ_NS * c->anonymous_bytes + SWAP_NS * c->swapped_bytes;
 }
 
 uint64_t seep_look_stop_most_ns(const struct seep_look_case *c)
@@ -64,6 +65,29 @@ static bool speaks_against(const struct seep_look_case *c, char why[SEEP_LOOK_WH
     return why[0];
 }
 
+/* What is read of it must not push anything else out of memory, nor keep it from its work for long.
+ */
+static int choose_stop(const struct seep_look_case *c, const char *why, struct seep_error *err)
+{
+    char swapped[SEEP_SIZE_TEXT], left[SEEP_SIZE_TEXT];
+
+    if (!seep_memory_room_fits(&c->room, c->swapped_bytes))
+        return seep_error_set(
+            err, SEEP_EIO, "", 0,
+            "process %d was not looked at: %s of it is in swap, and %s leaves %s to "
+            "read that: give --stop or --live if other memory may go to swap",
+            (int)c->pid, seep_text_size((double)c->swapped_bytes, swapped),
+            seep_memory_limit_text(c->room.nearest),
+            seep_text_size((double)c->room.left_bytes, left));
+    if (seep_look_stop_ns(c) > MOST_STOP_NS)
+        return seep_error_set(err, SEEP_EIO, "", 0,
+                              "process %d was not looked at: %s, and to be read it would stand "
+                              "still for about %.0f s: "
+                              "give --stop if it may, or --live",
+                              (int)c->pid, why, (double)seep_look_stop_ns(c) / 1e9);
+    return SEEP_LOOK_BY_STOP;
+}
+
 int seep_look_choose(const struct seep_look_case *c, char why[SEEP_LOOK_WHY],
                      struct seep_error *err)
 {
@@ -76,11 +100,5 @@ int seep_look_choose(const struct seep_look_case *c, char why[SEEP_LOOK_WHY],
         return seep_error_set(err, SEEP_EIO, "", 0,
                               "no copy of process %d was made, for %s: try --stop", (int)c->pid,
                               why);
-    if (seep_look_stop_ns(c) <= MOST_STOP_NS)
-        return SEEP_LOOK_BY_STOP;
-    return seep_error_set(
-        err, SEEP_EIO, "", 0,
-        "process %d was not looked at: %s, and to be read it would stand still for "
-        "about %.0f s: give --stop if it may, or --live",
-        (int)c->pid, why, (double)seep_look_stop_ns(c) / 1e9);
+    return choose_stop(c, why, err);
 }
