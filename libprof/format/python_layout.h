@@ -167,6 +167,7 @@ enum {
 };
 
 /* Of a string's state. */
+#define SEEP_PY_TEXT_INTERNED   3u
 #define SEEP_PY_TEXT_KIND_SHIFT 2u
 #define SEEP_PY_TEXT_KIND       7u /* bytes a character: 1, 2 or 4 */
 #define SEEP_PY_TEXT_COMPACT    (1u << 5)

@@ -5,8 +5,7 @@
 #include "libprof/look/look_memories.h"
 #include "libprof/look/look_unheld.h"
 #include "libprof/who/find/who_holds.h"
-#include "libprof/who/graph/heap.h"
-#include "libprof/who/graph/py_walk.h"
+#include "libprof/who/survey/survey.h"
 #include "libprof/who/ways/inner.h"
 #include "libprof/who/ways/way_types.h"
 #include "libprof/who/ways/ways.h"
@@ -113,7 +112,6 @@ static int sort_holders(struct search *s)
 static int tell(struct search *s, struct seep_look_holder *holder, bool keys)
 {
     const struct seep_pytype *type = seep_node_type(&s->heap, holder->node);
-    const uint64_t object = seep_node_object(&s->heap.nodes[holder->node]);
 
     holder->made_at = seep_look_lines_json(&s->lines, holder->found);
     if (!holder->made_at)
@@ -124,7 +122,7 @@ static int tell(struct search *s, struct seep_look_holder *holder, bool keys)
     }
     if (type) {
         if (holder->state == SEEP_HOLD_HELD) {
-            holder->length = seep_python_length(&s->heap, object, type);
+            holder->length = seep_node_length(&s->heap, holder->node);
             holder->bound = seep_way_bound(&s->reach, holder->node);
         }
         snprintf(holder->type, sizeof holder->type, "%s", seep_pytype_short(type));
@@ -146,15 +144,24 @@ static uint64_t reached_bytes(const struct search *s)
     return sum;
 }
 
-static int make_graph(struct search *s)
+/* What was copied is not needed once it was surveyed. */
+static int survey(struct search *s, bool keys)
 {
     const struct seep_root_places places = {0};
+    const int rc = seep_reach_init(&s->reach, &s->heap, &places, keys);
+
+    seep_memory_fini(&s->taken->dump.memory);
+    return rc;
+}
+
+static int make_graph(struct search *s, bool keys)
+{
     struct seep_taken *t = s->taken;
 
     s->heap = (struct seep_heap){.own = t->dump.own, .n_own = t->dump.n_own, .python = t->python};
     int rc = seep_heap_init(&s->heap, &t->dump.memory, &t->dump.maps, t->blocks.list, t->blocks.n);
     if (!rc)
-        rc = seep_reach_init(&s->reach, &s->heap, &places);
+        rc = survey(s, keys);
     if (!rc)
         rc = seep_reach_run(&s->reach);
     if (!rc)
@@ -162,7 +169,7 @@ static int make_graph(struct search *s)
     if (!rc)
         rc = seep_ways_init(&s->ways, &s->reach);
     if (!rc)
-        rc = seep_dominators_find(&s->dominators, &s->reach.refs, s->heap.nodes);
+        rc = seep_dominators_find(&s->dominators, &s->reach, true);
     return rc ? rc : seep_look_memories_find(&s->memories, s->found, &s->heap, &s->dominators);
 }
 
@@ -177,7 +184,7 @@ static void count(struct search *s)
 
 static int find(struct search *s, bool keys)
 {
-    int rc = make_graph(s);
+    int rc = make_graph(s, keys);
 
     if (!rc) {
         count(s);

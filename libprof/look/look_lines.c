@@ -49,7 +49,10 @@ static int count(struct seep_look_lines *l, const struct seep_taken *taken,
 
     for (uint32_t i = 0; i < heap->n_blocks && !rc; i++) {
         const size_t at = seep_live_set_find(&taken->live, heap->nodes[i].start);
-        const uint32_t line = at < taken->live.n ? l->groups.of_block[at] : SEEP_NO_LINE;
+        const uint32_t line =
+            at < taken->live.n
+                ? l->groups.of_site[seep_site_sums_find(&l->sites, taken->live.blocks[at].site)]
+                : SEEP_NO_LINE;
         if (line != SEEP_NO_LINE)
             rc = count_block(l, list, holder[i], line, heap->nodes[i].bytes);
     }
@@ -70,8 +73,11 @@ int seep_look_lines_count(struct seep_look_lines *l, const struct seep_taken *ta
     if (!taken->live.n ||
         seep_profile_chain_open(its->folder, its->pid, its->start_ns, &profile, &ignored))
         return 0;
-    int rc = seep_line_groups_init(&l->groups, profile, taken->live.blocks, taken->live.n, NULL,
-                                   &ignored);
+    int rc = 0;
+    for (size_t i = 0; i < taken->live.n && !rc; i++)
+        rc = seep_site_sums_add(&l->sites, taken->live.blocks[i].site, taken->live.blocks[i].bytes);
+    if (!rc)
+        rc = seep_line_groups_init(&l->groups, profile, &l->sites, NULL, &ignored);
     seep_profile_chain_close(profile);
     l->known = !rc;
     if (rc)
@@ -82,6 +88,7 @@ int seep_look_lines_count(struct seep_look_lines *l, const struct seep_taken *ta
 void seep_look_lines_fini(struct seep_look_lines *l)
 {
     seep_line_groups_fini(&l->groups);
+    seep_site_sums_fini(&l->sites);
     seep_hash_fini(&l->by_pair);
     free(l->shares);
     *l = (struct seep_look_lines){0};

@@ -18,6 +18,7 @@ struct seep_look_share {
 
 struct seep_look_lines {
     bool known; /* false: it does not run under seep, or its profile cannot be read */
+    struct seep_site_sums sites;
     struct seep_line_groups groups;
     struct seep_look_share *shares; /* [n] by holder, the largest first */
     size_t n, capacity;

@@ -1,7 +1,7 @@
 #include "libprof/look/look_memories.h"
 
 #include "libprof/base/hash_index.h"
-#include "libprof/who/graph/native.h"
+#include "libprof/who/survey/survey.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,17 +39,17 @@ static struct seep_look_memory *memory_of(struct seep_look_holders *holders,
 
 /* What several storages have, as tensors that share memory by CUDA IPC or DLPack, is there once. */
 static bool is_new(struct seep_hash_index *seen, const struct seep_look_memories *memories,
-                   const struct seep_heap *heap, const struct seep_storage *storage, int *rc)
+                   const struct seep_storage *storage, int *rc)
 {
     const uint64_t hash = seep_hash_two(storage->data, storage->device << 8 | storage->number);
     uint32_t at = seep_hash_begin(seen, hash), i;
-    struct seep_storage other;
 
-    while ((i = seep_hash_next(seen, hash, &at)) != SEEP_HASH_NONE)
-        if (seep_native_storage((struct seep_heap *)heap, memories->storages[i].node, &other) &&
-            other.data == storage->data && other.device == storage->device &&
-            other.number == storage->number)
+    while ((i = seep_hash_next(seen, hash, &at)) != SEEP_HASH_NONE) {
+        const struct seep_storage *other = memories->storages[i].storage;
+        if (other->data == storage->data && other->device == storage->device &&
+            other->number == storage->number)
             return false;
+    }
     *rc = seep_hash_add(seen, hash, (uint32_t)memories->n);
     return true;
 }
@@ -57,25 +57,26 @@ static bool is_new(struct seep_hash_index *seen, const struct seep_look_memories
 static int find_storages(struct seep_look_memories *found, struct seep_look_holders *holders,
                          struct seep_heap *heap)
 {
+    const struct seep_survey *survey = heap->survey;
     struct seep_hash_index seen = {0};
-    struct seep_storage storage;
     int rc = 0;
 
-    for (uint32_t i = 0; i < heap->n_blocks && !rc; i++) {
-        if (heap->nodes[i].kind == SEEP_NODE_PYTHON || heap->nodes[i].kind == SEEP_NODE_RAW ||
-            !seep_native_storage(heap, i, &storage) || !device_name(storage.device) ||
-            !storage.data || !storage.bytes || !is_new(&seen, found, heap, &storage, &rc))
+    for (size_t i = 0; i < survey->n_storages && !rc; i++) {
+        const struct seep_storage *storage = &survey->storages[i].storage;
+        if (!device_name(storage->device) || !storage->data || !storage->bytes ||
+            !is_new(&seen, found, storage, &rc))
             continue;
-        struct seep_look_memory *memory = rc ? NULL : memory_of(holders, &storage);
+        struct seep_look_memory *memory = rc ? NULL : memory_of(holders, storage);
         if (!memory)
             continue;
         if (seep_grow(&found->storages, &found->capacity, found->n + 1, sizeof *found->storages)) {
             rc = -SEEP_ENOMEM;
             continue;
         }
-        memory->bytes += storage.bytes;
-        found->storages[found->n++] =
-            (struct seep_look_storage){i, (uint32_t)(memory - holders->memories), storage.bytes};
+        memory->bytes += storage->bytes;
+        found->storages[found->n++] = (struct seep_look_storage){
+            survey->storages[i].node, (uint32_t)(memory - holders->memories), storage->bytes,
+            storage};
     }
     seep_hash_fini(&seen);
     return rc;

@@ -10,6 +10,7 @@ struct seep_look_storage {
     uint32_t node;
     uint32_t memory; /* index in memories[] of the holders */
     uint64_t bytes;
+    const struct seep_storage *storage; /* the survey's */
 };
 
 struct seep_look_memories {

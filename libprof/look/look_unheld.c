@@ -2,8 +2,7 @@
 
 #include "libprof/base/hash_index.h"
 #include "libprof/base/text.h"
-#include "libprof/who/graph/native.h"
-#include "libprof/who/graph/py_types.h"
+#include "libprof/who/survey/survey.h"
 #include "libprof/who/ways/reach_passes.h"
 
 #include <stdio.h>
@@ -22,17 +21,12 @@ struct groups {
 };
 
 /* The word that says what a node is: an object's type, a class's vtable; else how large it is. */
-static uint64_t kind_of(const struct seep_heap *heap, uint32_t node)
+static uint64_t kind_of(struct seep_heap *heap, uint32_t node)
 {
-    const struct seep_node *n = &heap->nodes[node];
-    char name[SEEP_HOP_TYPE];
+    const uint64_t at = seep_node_kind_at(heap, node);
+    const uint64_t bytes = heap->nodes[node].bytes;
 
-    if (n->kind == SEEP_NODE_PYTHON)
-        return seep_memory_word(heap->memory, seep_node_object(n) + SEEP_PY_TYPE);
-    const uint64_t first = seep_memory_word(heap->memory, n->start);
-    if (seep_native_class((struct seep_heap *)heap, first, name, sizeof name))
-        return first;
-    return n->bytes ? 63 - (uint64_t)__builtin_clzll(n->bytes) : 0;
+    return at ? at : bytes ? 63 - (uint64_t)__builtin_clzll(bytes) : 0;
 }
 
 static uint64_t key_of(enum seep_hold_state state, uint64_t kind)
@@ -116,8 +110,6 @@ static int take_lost(struct groups *g, const bool *was, uint64_t *sum)
     for (uint32_t i = 0; i < heap->n_blocks && !rc; i++) {
         if (was[i])
             continue;
-        if (heap->nodes[i].kind == SEEP_NODE_UNKNOWN)
-            seep_heap_classify(heap, i);
         *sum += heap->nodes[i].bytes;
         rc = add_node(g, SEEP_HOLD_LOST, i, i);
     }
@@ -203,10 +195,13 @@ void seep_look_unheld_path(struct seep_heap *heap, struct seep_look_holder *hold
 
     holder->path = (struct seep_path){.root.kind = SEEP_ROOT_NOBODY, .n = 1};
     *hop = (struct seep_hop){.kind = SEEP_HOP_SELF, .length = -1, .index = -1};
+    const char *class = seep_node_class(heap, holder->node);
     if (node->kind == SEEP_NODE_PYTHON) {
-        const struct seep_pytype *type = seep_python_type(heap, kind);
+        const struct seep_pytype *type = seep_node_type(heap, holder->node);
         snprintf(hop->type, sizeof hop->type, "%s", type ? seep_pytype_short(type) : "object");
-    } else if (!seep_native_class(heap, kind, hop->type, sizeof hop->type)) {
+    } else if (*class) {
+        snprintf(hop->type, sizeof hop->type, "%.*s", (int)sizeof hop->type - 1, class);
+    } else {
         seep_text_size((double)(UINT64_C(1) << (kind & 63)), size);
         snprintf(hop->type, sizeof hop->type, "blocks of %s and more", size);
     }

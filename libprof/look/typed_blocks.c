@@ -1,8 +1,8 @@
 #include "libprof/look/typed_blocks.h"
 
-#include "libprof/who/graph/heap.h"
 #include "libprof/who/graph/native.h"
 #include "libprof/who/graph/py_size.h"
+#include "libprof/who/survey/heap.h"
 #include "libprof/who/ways/roots.h"
 
 #include <stdlib.h>
@@ -92,8 +92,8 @@ static void add(struct search *s, uint64_t address, uint64_t bytes, enum seep_no
     }
     struct seep_node *node = &s->heap.nodes[n];
     if (bytes > node->bytes)
-        node->bytes = bytes;
-    node->kind = (uint8_t)kind;
+        node->bytes = bytes & SEEP_NODE_SIZES;
+    node->kind = kind & 3u;
 }
 
 /* Free memory has no count of references where an object has one. */
@@ -141,7 +141,7 @@ static void walk_met(struct search *s)
 {
     for (; s->next < s->heap.n_nodes; s->next++)
         if (s->heap.nodes[s->next].kind != SEEP_NODE_RAW)
-            seep_heap_walk(&s->heap, s->next);
+            seep_heap_read(&s->heap, s->next);
 }
 
 static void follow(struct search *s)
@@ -156,10 +156,10 @@ static void follow(struct search *s)
         seep_heap_classify(heap, i);
     for (uint32_t i = 0; i < heap->n_blocks; i++) /* they know which of the others are raw */
         if (heap->nodes[i].kind == SEEP_NODE_PYTHON)
-            seep_heap_walk(heap, i);
+            seep_heap_read(heap, i);
     for (uint32_t i = 0; i < heap->n_blocks; i++)
         if (heap->nodes[i].kind == SEEP_NODE_NATIVE)
-            seep_heap_walk(heap, i);
+            seep_heap_read(heap, i);
     s->next = heap->n_blocks;
     walk_met(s);
     seep_roots_walk(heap, &places, pass_root);

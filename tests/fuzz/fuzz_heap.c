@@ -61,7 +61,8 @@ static void ask(struct seep_heap *heap)
     const struct seep_root_places places = {HEAP_AT + 64, DATA_AT + 64};
     struct seep_reach reach = {0};
 
-    if (seep_reach_init(&reach, heap, &places) || seep_reach_run(&reach) || seep_inner_find(&reach))
+    if (seep_reach_init(&reach, heap, &places, true) || seep_reach_run(&reach) ||
+        seep_inner_find(&reach))
         abort();
     int n = seep_answer_lines(&reach, &question, answers);
     if (n < 0)

@@ -11,7 +11,6 @@ enum {
     HEAD =
         16
         << 10, /* bytes of a large block that are copied in any case: an object, the first items */
-    RAW_LEAST = 64 << 10, /* a smaller block is kept with all its pages */
     SAMPLES = 128, /* words of a large block that are checked: if none looks like an address, it is
                       not a table of addresses. Hash tables are mostly empty, and words of pictures
                       are not addresses */
@@ -97,6 +96,10 @@ static void find_extent(struct taking *t)
 {
     const struct seep_snapshot_block *blocks = t->request->blocks;
 
+    t->lowest = t->request->lowest;
+    t->highest = t->request->highest;
+    if (t->highest)
+        return;
     t->lowest = UINT64_MAX;
     for (size_t i = 0; i < t->request->n_all; i++) {
         if (blocks[i].bytes >> 46 || blocks[i].start >> 47)
@@ -214,7 +217,7 @@ static int find_insides(struct taking *t)
 
     for (size_t i = 0; i < t->request->n_all && !rc; i++) {
         const struct seep_snapshot_block *block = &t->request->blocks[i];
-        const uint64_t least = i < t->request->n_blocks ? RAW_LEAST : LARGE_MAP;
+        const uint64_t least = i < t->request->n_blocks ? SEEP_DUMP_LARGE : LARGE_MAP;
         if (block->bytes >= least && !(block->bytes >> 46) && !(block->start >> 47))
             rc = add(&t->insides, &t->n_insides, &t->inside_capacity,
                      (block->start + page + page - 1) & ~(page - 1),
@@ -317,6 +320,13 @@ static size_t gather(void *taking, const struct seep_memory_piece *pieces, size_
     return remote->gather(remote, pieces, n);
 }
 
+static size_t pass_by(void *remote_given, const struct seep_memory_piece *pieces, size_t n)
+{
+    struct seep_remote *remote = remote_given;
+
+    return remote->gather(remote, pieces, n);
+}
+
 static int find(struct taking *t)
 {
     int rc = t->remote->read_maps(t->remote, &t->dump->maps);
@@ -327,15 +337,36 @@ static int find(struct taking *t)
         rc = copy_own(t);
     if (!rc)
         rc = find_holes(t);
+    return rc ? rc : find_ranges(t);
+}
+
+/* Ranges are in the order of the mappings, which is that of addresses. */
+static int stream(struct taking *t)
+{
+    struct seep_dump *dump = t->dump;
+
+    dump->ranges = t->ranges;
+    t->ranges = NULL;
+    return seep_memory_stream(&dump->memory, pass_by, t->remote, dump->ranges, t->n_ranges);
+}
+
+static int copy(struct taking *t)
+{
+    const bool recorded = t->request->recorded;
+    int rc = find_mapped(t);
+
     if (!rc)
-        rc = find_ranges(t);
-    if (!rc)
-        rc = find_mapped(t);
-    return rc ? rc : find_insides(t);
+        rc = find_insides(t);
+    if (rc)
+        return rc;
+    t->dump->memory.dense = !recorded;
+    const struct seep_memory_load how = {gather, recorded ? keeps : NULL, t};
+    seep_memory_load(&t->dump->memory, &how, t->ranges, t->n_ranges);
+    return 0;
 }
 
 /* Chunks are kept whole. */
-static uint64_t most_kept(const struct taking *t)
+static uint64_t all_bytes(const struct taking *t)
 {
     uint64_t bytes = 0, after = 0;
 
@@ -346,12 +377,17 @@ static uint64_t most_kept(const struct taking *t)
         bytes += end > from ? (end - from) << SEEP_MEMORY_CHUNK_BITS : 0;
         after = end > after ? end : after;
     }
-    return bytes < t->request->max_bytes ? bytes : t->request->max_bytes;
+    return bytes;
 }
 
-static bool is_admitted(const struct taking *t)
+/* Of what passes by next to nothing is kept. */
+static bool is_admitted(const struct taking *t, uint64_t bytes, bool passes_by)
 {
-    return !t->request->admits || t->request->admits(t->request->arg, most_kept(t));
+    const uint64_t most = t->request->max_bytes;
+
+    return !t->request->admits || t->request->admits(t->request->arg, passes_by      ? 0
+                                                                      : bytes < most ? bytes
+                                                                                     : most);
 }
 
 int seep_dump_take(struct seep_dump *dump, struct seep_remote *remote,
@@ -362,12 +398,13 @@ int seep_dump_take(struct seep_dump *dump, struct seep_remote *remote,
     *dump = (struct seep_dump){0};
     seep_memory_init(&dump->memory, NULL, NULL, request->max_bytes);
     int rc = find(&t);
-    if (!rc && !is_admitted(&t))
+    const uint64_t bytes = all_bytes(&t);
+    const bool passes_by = bytes > request->most_copied;
+    if (!rc && !is_admitted(&t, bytes, passes_by))
         rc = -SEEP_ENOMEM;
+    if (!rc)
+        rc = passes_by ? stream(&t) : copy(&t);
     if (!rc) {
-        dump->memory.dense = !request->recorded;
-        const struct seep_memory_load how = {gather, request->recorded ? keeps : NULL, &t};
-        seep_memory_load(&dump->memory, &how, t.ranges, t.n_ranges);
         dump->memory.full = dump->memory.full || remote->cut;
         /* If pages are missing, the files would give their contents from before they were
          * changed. */
@@ -382,8 +419,16 @@ int seep_dump_take(struct seep_dump *dump, struct seep_remote *remote,
     return rc;
 }
 
+void seep_dump_let_go(struct seep_dump *dump)
+{
+    seep_memory_stream_end(&dump->memory);
+    free(dump->ranges);
+    dump->ranges = NULL;
+}
+
 void seep_dump_fini(struct seep_dump *dump)
 {
+    seep_dump_let_go(dump);
     seep_memory_fini(&dump->memory);
     seep_file_pages_fini(&dump->files);
     seep_maps_fini(&dump->maps);

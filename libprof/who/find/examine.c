@@ -1,5 +1,6 @@
 #include "libprof/who/find/examine.h"
 
+#include "libprof/base/hash_index.h"
 #include "libprof/base/json_build.h"
 #include "libprof/who/find/dump.h"
 #include "libprof/who/find/line_groups.h"
@@ -17,20 +18,26 @@
 enum { MOST_BLOCKS = 6 * 1000 * 1000, MOST_OWN = 1 << 16, MOST_LINES = 256 };
 #define MOST_BYTES (UINT64_C(2) << 30) /* the most that is copied of a process */
 
-/* What is read of one copy: its blocks, followed by its maps. */
+/* What is read of one copy. */
 struct reading {
     struct seep_remote_process process;
     struct seep_dump dump;
     struct seep_snapshot head;
-    struct seep_snapshot_block *blocks;
-    size_t n_blocks;
+    struct seep_who who;
+    struct seep_snapshot_block
+        *large; /* [n_large] blocks that may be raw data, followed by maps: */
+    size_t n_large, large_capacity;
+    size_t first_map;                /* from here on */
+    uint64_t lowest, highest;        /* where blocks lie */
     struct seep_snapshot_range *own; /* [n_own] */
     size_t n_own;
     uint64_t began_ns, read_ns;
-    uint64_t need_bytes; /* that this takes at most, as far as it is known */
+    uint64_t need_bytes; /* that this takes at most, as far as it is known, */
+    uint64_t kept_bytes; /* of which these are pages */
     bool barred;
+    bool is_surveyed;
     const struct seep_examine_request *request;
-    struct seep_who_answers *who;
+    struct seep_who_answers *answers;
 };
 
 static uint64_t clock_ns(clockid_t clock)
@@ -62,32 +69,81 @@ static int read_head(struct reading *r, uint64_t address, struct seep_error *err
     return 0;
 }
 
+/* Asked again each time when more is known: a look that does not fit is given up as early as
+ * possible. */
 static bool is_admitted(struct reading *r, uint64_t n_nodes, uint64_t kept_bytes)
 {
     const struct seep_examine_request *request = r->request;
-
-    r->need_bytes = seep_reading_need(
+    const uint64_t need = seep_reading_need(
         n_nodes,
         kept_bytes + seep_profile_chain_bytes(request->folder, request->pid, request->start_ns));
-    return !request->admits || request->admits(request->arg, r->need_bytes);
+
+    if (need <= r->need_bytes)
+        return true;
+    r->need_bytes = need;
+    return !request->admits || request->admits(request->arg, need);
+}
+
+static int keep_large(struct reading *r, const struct seep_snapshot_block *block)
+{
+    if (seep_grow(&r->large, &r->large_capacity, r->n_large + 1, sizeof *r->large))
+        return -SEEP_ENOMEM;
+    r->large[r->n_large++] = *block;
+    return 0;
+}
+
+static void widen(struct reading *r, const struct seep_snapshot_block *block)
+{
+    if (block->bytes >> 46 || block->start >> 47)
+        return;
+    r->lowest = block->start < r->lowest ? block->start : r->lowest;
+    r->highest =
+        block->start + block->bytes > r->highest ? block->start + block->bytes : r->highest;
+}
+
+static int take_block(struct reading *r, const struct seep_snapshot_block *block)
+{
+    widen(r, block);
+    const int rc = seep_who_add(&r->who, block);
+    return rc || block->bytes < SEEP_DUMP_LARGE ? rc : keep_large(r, block);
+}
+
+static int take_map(struct reading *r, const struct seep_snapshot_block *map)
+{
+    widen(r, map);
+    return keep_large(r, map);
+}
+
+/* A list is read in pieces: it is the longest of all that is read. */
+static int read_list(struct reading *r, uint64_t list, uint64_t n,
+                     int (*take)(struct reading *, const struct seep_snapshot_block *),
+                     struct seep_error *err)
+{
+    enum { AT_ONCE = 4096 };
+    struct seep_snapshot_block *some = malloc(AT_ONCE * sizeof *some);
+    int rc = some ? 0 : -SEEP_ENOMEM;
+
+    for (uint64_t done = 0; done < n && !rc;) {
+        const size_t now = n - done < AT_ONCE ? (size_t)(n - done) : AT_ONCE;
+        if (seep_copy_memory_read(&r->process.memory, list + done * sizeof *some, some,
+                                  now * sizeof *some))
+            rc = refuse_reading(r, err, "its list of blocks");
+        for (size_t i = 0; i < now && !rc; i++)
+            rc = take(r, &some[i]);
+        done += now;
+    }
+    free(some);
+    return rc;
 }
 
 static int read_blocks(struct reading *r, struct seep_error *err)
 {
-    const struct seep_snapshot *s = &r->head;
-    struct seep_copy_memory *memory = &r->process.memory;
-    const size_t one = sizeof *r->blocks;
-
-    r->n_blocks = s->n_blocks + s->n_maps;
-    if (!is_admitted(r, r->n_blocks, 0))
+    if (!is_admitted(r, r->head.n_blocks, 0))
         return -SEEP_ENOMEM;
-    r->blocks = calloc(r->n_blocks + 1, one);
-    if (!r->blocks)
-        return -SEEP_ENOMEM;
-    if (seep_copy_memory_read(memory, s->blocks, r->blocks, s->n_blocks * one) ||
-        seep_copy_memory_read(memory, s->maps, r->blocks + s->n_blocks, s->n_maps * one))
-        return refuse_reading(r, err, "its list of blocks");
-    return 0;
+    r->lowest = UINT64_MAX;
+    int rc = read_list(r, r->head.blocks, r->head.n_blocks, take_block, err);
+    r->first_map = r->n_large;
+    return rc ? rc : read_list(r, r->head.maps, r->head.n_maps, take_map, err);
 }
 
 static int read_own(struct reading *r)
@@ -114,12 +170,16 @@ static bool is_still_there(struct reading *r)
 static bool admits_pages(void *reading, uint64_t kept_bytes)
 {
     struct reading *r = reading;
-    const struct seep_python_layout *layout = seep_python_layout_find(r->head.python_version);
-    const uint64_t n_nodes =
-        r->head.n_blocks + seep_reading_count(&r->process.remote, layout,
-                                              r->blocks + r->head.n_blocks, r->head.n_maps);
 
-    return is_admitted(r, n_nodes, kept_bytes);
+    r->kept_bytes = kept_bytes;
+    return is_admitted(r, r->head.n_blocks, kept_bytes);
+}
+
+static bool admits_nodes(void *reading, uint64_t n_nodes)
+{
+    struct reading *r = reading;
+
+    return is_admitted(r, n_nodes, r->kept_bytes);
 }
 
 static int read_copy(struct reading *r, struct seep_error *err)
@@ -134,19 +194,44 @@ static int read_copy(struct reading *r, struct seep_error *err)
     if (rc)
         return rc;
     const struct seep_dump_request request = {
-        .blocks = r->blocks,
-        .n_blocks = r->head.n_blocks,
-        .n_all = r->n_blocks,
+        .blocks = r->large,
+        .n_blocks = r->first_map,
+        .n_all = r->n_large,
+        .lowest = r->lowest,
+        .highest = r->highest,
         .recorded = true,
         .own = r->own,
         .n_own = r->n_own,
         .max_bytes = most && most < MOST_BYTES ? most : MOST_BYTES,
         .admits = admits_pages,
         .arg = r,
+        .most_copied = r->request->most_copied,
     };
     rc = seep_dump_take(&r->dump, &r->process.remote, &request);
     if (rc == -SEEP_EIO)
         return refuse_reading(r, err, "what is mapped in the copy");
+    return rc;
+}
+
+static int survey(struct reading *r)
+{
+    r->who.heap.least_address = r->lowest;
+    r->who.admits = admits_nodes;
+    r->who.arg = r;
+    return seep_who_survey(&r->who, &r->dump, &r->head, r->large + r->first_map,
+                           r->n_large - r->first_map, r->request->keys);
+}
+
+/* What passes by is surveyed while it is there. */
+static int take_all(struct reading *r, struct seep_error *err)
+{
+    int rc = read_copy(r, err);
+
+    if (!rc && r->dump.ranges) {
+        rc = survey(r);
+        r->is_surveyed = true;
+        seep_dump_let_go(&r->dump);
+    }
     if (!rc && !is_still_there(r))
         return seep_error_set(err, SEEP_EIO, "", 0, "the copy ended before it was read");
     return rc;
@@ -161,20 +246,16 @@ static bool let_go(struct reading *r, int rc)
 
 static int ask(struct reading *r, const struct seep_line_groups *g)
 {
-    uint32_t *lines = malloc((r->n_blocks + 1) * sizeof *lines);
-    const struct seep_who_question question = {.dump = &r->dump,
-                                               .head = &r->head,
-                                               .blocks = r->blocks,
-                                               .line_of_block = lines,
-                                               .n_lines = (uint32_t)g->n_lines,
-                                               .keys = r->request->keys};
+    uint32_t *lines = malloc((g->n_sites + 1) * sizeof *lines);
 
     if (!lines)
         return -SEEP_ENOMEM;
-    for (size_t i = 0; i < r->n_blocks; i++)
-        lines[i] = g->of_block[i] == SEEP_NO_LINE ? 0 : g->of_block[i] + 1;
-    r->blocks = NULL; /* who_holds has them now */
-    return seep_who_holds(&question, r->who);
+    for (size_t i = 0; i < g->n_sites; i++)
+        lines[i] = g->of_site[i] == SEEP_NO_LINE ? 0 : g->of_site[i] + 1;
+    const int rc = seep_who_holds(&r->who, &r->dump.maps, lines, (uint32_t)g->n_lines,
+                                  r->request->keys, r->answers);
+    free(lines);
+    return rc;
 }
 
 static json_t *unknown(void)
@@ -208,9 +289,9 @@ static json_t *line_json(const struct reading *r, const struct seep_line_groups 
     const struct seep_answer *answer = NULL;
     bool failed = false;
 
-    for (size_t k = 0; k < r->who->n && !answer; k++)
-        if (r->who->lines[k].line == i + 1)
-            answer = &r->who->lines[k];
+    for (size_t k = 0; k < r->answers->n && !answer; k++)
+        if (r->answers->lines[k].line == i + 1)
+            answer = &r->answers->lines[k];
     const bool less = answer && are_arenas_of_entries(line, answer);
     json_t *json = answer ? seep_who_json(answer) : unknown();
     seep_json_set(json, "frame", seep_line_groups_frame(g, i), &failed);
@@ -285,13 +366,13 @@ static json_t *document(const struct reading *r, const struct seep_examine_reque
     seep_json_set(json, "python", python_json(r->head.python_version), &failed);
     seep_json_set(json, "stop_ns", seep_json_count(request->stop_ns), &failed);
     seep_json_set(json, "read_ns", seep_json_count(r->read_ns), &failed);
-    seep_json_set(json, "nodes", seep_json_count(r->who->n_nodes), &failed);
+    seep_json_set(json, "nodes", seep_json_count(r->answers->n_nodes), &failed);
     seep_json_set(json, "live_bytes", seep_json_count(live), &failed);
-    seep_json_set(json, "complete", json_boolean(!r->who->why_not), &failed);
-    seep_json_set(json, "why_not", r->who->why_not ? json_string(r->who->why_not) : json_null(),
-                  &failed);
+    seep_json_set(json, "complete", json_boolean(!r->answers->why_not), &failed);
+    seep_json_set(json, "why_not",
+                  r->answers->why_not ? json_string(r->answers->why_not) : json_null(), &failed);
     seep_json_set(json, "lines", lines_json(r, g), &failed);
-    seep_json_set(json, "small_objects", small_json(&r->who->small, g), &failed);
+    seep_json_set(json, "small_objects", small_json(&r->answers->small, g), &failed);
     seep_json_set(json, "need_bytes", seep_json_count(r->need_bytes), &failed);
     seep_json_set(json, "peak_bytes", seep_json_count(peak_bytes()), &failed);
     seep_json_set(json, "cpu_ns", seep_json_count(clock_ns(CLOCK_PROCESS_CPUTIME_ID)), &failed);
@@ -307,8 +388,7 @@ static int analyse(struct reading *r, json_t **out, struct seep_error *err)
         seep_profile_chain_open(request->folder, request->pid, request->start_ns, &profile, err);
 
     if (!rc)
-        rc = seep_line_groups_init(&groups, profile, r->blocks, r->n_blocks, request->roles_file,
-                                   err);
+        rc = seep_line_groups_init(&groups, profile, &r->who.sites, request->roles_file, err);
     if (!rc)
         rc = ask(r, &groups);
     if (!rc) {
@@ -326,23 +406,29 @@ int seep_examine(const struct seep_examine_request *request, struct seep_examine
     struct reading r = {.began_ns = clock_ns(CLOCK_MONOTONIC), .request = request};
 
     *out = NULL;
-    r.who = calloc(1, sizeof *r.who);
-    if (!r.who)
+    r.answers = calloc(1, sizeof *r.answers);
+    if (!r.answers)
         return -SEEP_ENOMEM;
     int rc = seep_remote_process_init(&r.process, request->copy);
     r.process.memory.fd = request->memory;
     if (!rc)
-        rc = read_copy(&r, err);
+        rc = take_all(&r, err);
     seep_remote_process_fini(&r.process);
-    if (let_go(&r, rc) && !rc)
+    const bool wanted = let_go(&r, rc);
+    if (wanted && !rc && !r.is_surveyed) {
+        rc = survey(&r);
+        seep_memory_fini(&r.dump.memory);
+    }
+    if (wanted && !rc)
         rc = analyse(&r, out, err);
     if (rc == -SEEP_ENOMEM)
         seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
     *found = (struct seep_examine_found){.step = r.head.step, .barred = r.barred};
+    seep_who_fini(&r.who);
     seep_dump_fini(&r.dump);
-    free(r.blocks);
+    free(r.large);
     free(r.own);
-    seep_who_answers_fini(r.who);
-    free(r.who);
+    seep_who_answers_fini(r.answers);
+    free(r.answers);
     return rc;
 }

@@ -16,14 +16,16 @@ struct seep_examine_request {
     bool keys;              /* texts of dict keys may be shown: they are the job's data */
     const char *roles_file; /* NULL: the shipped rules */
     pid_t copy;
-    int memory;         /* its /proc/PID/mem, opened; closed by the callee. −1: to be opened */
-    uint64_t snapshot;  /* address of its struct seep_snapshot */
-    uint32_t pid;       /* of the process that it is a copy of, */
-    uint64_t start_ns;  /* which began then, */
-    uint32_t process;   /* and has this place in the job's table */
-    const char *source; /* "optimizer", "told", "time", "request", "end" */
-    uint64_t stop_ns;   /* release() may still set it */
-    uint64_t max_bytes; /* the most to copy of its memory; 0: the usual limit */
+    int memory;           /* its /proc/PID/mem, opened; closed by the callee. −1: to be opened */
+    uint64_t most_copied; /* bytes that may be copied of its memory: if it has more, and stays as it
+                           * is, its memory passes by while it is surveyed, which takes longer */
+    uint64_t snapshot;    /* address of its struct seep_snapshot */
+    uint32_t pid;         /* of the process that it is a copy of, */
+    uint64_t start_ns;    /* which began then, */
+    uint32_t process;     /* and has this place in the job's table */
+    const char *source;   /* "optimizer", "told", "time", "request", "end" */
+    uint64_t stop_ns;     /* release() may still set it */
+    uint64_t max_bytes;   /* the most to copy of its memory; 0: the usual limit */
     /* Called when it is known what the reading takes at most, before that is taken; again if it is
      * more than was known. False: it is given up, with -SEEP_ENOMEM. NULL: never. */
     bool (*admits)(void *arg, uint64_t need_bytes);
@@ -40,10 +42,10 @@ struct seep_examine_found {
     bool barred; /* the kernel does not allow its memory to be read */
 };
 
-/* Reads the copy at once, lets go of it, and makes the document, version 1, from what it has read.
- * Returns 0 (*out NULL: nobody wants it any more); -SEEP_EIO: its memory may not be read, or is not
- * a copy's; -SEEP_EFORMAT: what it says is wrong; -SEEP_ENOMEM; or the error of the profile or the
- * rules. */
+/* Reads the copy, or the process that waits, lets go of it, and makes the document,
+ * version 1, from what it has read. Returns 0 (*out NULL: nobody wants it any more); -SEEP_EIO: its
+ * memory may not be read, or is not a copy's; -SEEP_EFORMAT: what it says is wrong; -SEEP_ENOMEM;
+ * or the error of the profile or the rules. */
 SEEP_MUST_CHECK int seep_examine(const struct seep_examine_request *request,
                                  struct seep_examine_found *found, json_t **out,
                                  struct seep_error *err);

@@ -38,14 +38,14 @@ static int read_code(struct seep_line_groups *g, const char *roles_file, struct 
     return rc ? rc : seep_stack_lines_init(&g->stacks, &g->dict, g->rules, &g->kinds, g->symbols);
 }
 
-/* of_block[] first holds stacks; each is replaced by its line. */
-static void count(struct seep_line_groups *g, const struct seep_snapshot_block *blocks,
+/* of_site[] first holds stacks; each is replaced by its line. */
+static void count(struct seep_line_groups *g, const struct seep_site_sum *sites,
                   uint32_t *line_of_frame)
 {
-    for (size_t i = 0; i < g->n_blocks; i++) {
-        uint32_t stack = g->of_block[i];
+    for (size_t i = 0; i < g->n_sites; i++) {
+        uint32_t stack = g->of_site[i];
         uint32_t frame = stack && !g->stacks.importing[stack] ? g->stacks.shown[stack] : 0;
-        g->of_block[i] = SEEP_NO_LINE;
+        g->of_site[i] = SEEP_NO_LINE;
         if (!frame)
             continue;
         if (!line_of_frame[frame]) {
@@ -53,9 +53,9 @@ static void count(struct seep_line_groups *g, const struct seep_snapshot_block *
             line_of_frame[frame] = (uint32_t)++g->n_lines;
         }
         struct seep_line_group *line = &g->lines[line_of_frame[frame] - 1];
-        line->blocks++;
-        line->bytes += blocks[i].bytes < INT64_MAX - line->bytes ? blocks[i].bytes : 0;
-        g->of_block[i] = line_of_frame[frame] - 1;
+        line->blocks += sites[i].blocks;
+        line->bytes += sites[i].bytes < INT64_MAX - line->bytes ? sites[i].bytes : 0;
+        g->of_site[i] = line_of_frame[frame] - 1;
     }
 }
 
@@ -71,28 +71,28 @@ static int compare_lines(const void *a, const void *b)
 static void sort(struct seep_line_groups *g, uint32_t *line_of_frame)
 {
     /* The index of each line before they were sorted. */
-    for (size_t i = 0; i < g->n_blocks; i++)
-        g->of_block[i] = g->of_block[i] == SEEP_NO_LINE ? 0 : g->lines[g->of_block[i]].frame;
+    for (size_t i = 0; i < g->n_sites; i++)
+        g->of_site[i] = g->of_site[i] == SEEP_NO_LINE ? 0 : g->lines[g->of_site[i]].frame;
     qsort(g->lines, g->n_lines, sizeof *g->lines, compare_lines);
     for (size_t i = 0; i < g->n_lines; i++)
         line_of_frame[g->lines[i].frame] = (uint32_t)i;
-    for (size_t i = 0; i < g->n_blocks; i++)
-        g->of_block[i] = g->of_block[i] ? line_of_frame[g->of_block[i]] : SEEP_NO_LINE;
+    for (size_t i = 0; i < g->n_sites; i++)
+        g->of_site[i] = g->of_site[i] ? line_of_frame[g->of_site[i]] : SEEP_NO_LINE;
 }
 
 int seep_line_groups_init(struct seep_line_groups *g, struct seep_profile *profile,
-                          const struct seep_snapshot_block *blocks, size_t n,
-                          const char *roles_file, struct seep_error *err)
+                          const struct seep_site_sums *sites, const char *roles_file,
+                          struct seep_error *err)
 {
-    *g = (struct seep_line_groups){.n_blocks = n};
+    *g = (struct seep_line_groups){.n_sites = sites->n};
     struct seep_resolver resolver = {.dict = &g->dict};
     int rc = seep_dictionary_init(&g->dict);
 
-    g->of_block = calloc(n + 1, sizeof *g->of_block);
-    if (!rc && !g->of_block)
+    g->of_site = calloc(sites->n + 1, sizeof *g->of_site);
+    if (!rc && !g->of_site)
         rc = -SEEP_ENOMEM;
-    for (size_t i = 0; i < n && !rc; i++)
-        g->of_block[i] = stack_of_site(&resolver, profile, blocks[i].site);
+    for (size_t i = 0; i < sites->n && !rc; i++)
+        g->of_site[i] = stack_of_site(&resolver, profile, sites->list[i].site);
     if (!rc && g->dict.failed)
         rc = -SEEP_ENOMEM;
     if (!rc)
@@ -105,7 +105,7 @@ int seep_line_groups_init(struct seep_line_groups *g, struct seep_profile *profi
         free(line_of_frame);
         return -SEEP_ENOMEM;
     }
-    count(g, blocks, line_of_frame);
+    count(g, sites->list, line_of_frame);
     sort(g, line_of_frame);
     free(line_of_frame);
     return 0;
@@ -119,7 +119,7 @@ void seep_line_groups_fini(struct seep_line_groups *g)
     seep_part_rules_free(g->rules);
     seep_dictionary_fini(&g->dict);
     free(g->lines);
-    free(g->of_block);
+    free(g->of_site);
     *g = (struct seep_line_groups){0};
 }
 

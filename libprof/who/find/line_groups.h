@@ -1,12 +1,12 @@
-/* The lines of code that made the live blocks of a frozen copy: blocks are grouped by the line to
+/* The lines of code that made the live blocks of a frozen copy: sites are grouped by the line to
  * show to the user, as in findings. */
 #ifndef SEEP_LIBPROF_WHO_FIND_LINE_GROUPS_H
 #define SEEP_LIBPROF_WHO_FIND_LINE_GROUPS_H
 
 #include "libprof/code/function_kinds.h"
 #include "libprof/code/stack_lines.h"
-#include "libprof/format/snapshot_format.h"
 #include "libprof/read/profile_read.h"
+#include "libprof/who/find/site_sums.h"
 
 #include <jansson.h>
 
@@ -20,8 +20,8 @@ struct seep_line_group {
 struct seep_line_groups {
     struct seep_line_group *lines; /* those that hold most first */
     size_t n_lines;
-    uint32_t *of_block; /* [n_blocks] index in lines[]; SEEP_NO_LINE: its site is unknown */
-    size_t n_blocks;
+    uint32_t *of_site; /* [n_sites] index in lines[]; SEEP_NO_LINE: the site is unknown */
+    size_t n_sites;
     struct seep_dictionary dict;
     struct seep_part_rules *rules;
     struct seep_symbols *symbols;
@@ -29,11 +29,11 @@ struct seep_line_groups {
     struct seep_stack_lines stacks;
 };
 
-/* Groups blocks[n] of the process, given its loaded profile and those that it inherits from; writes
+/* Groups the sites of the process, given its loaded profile and those that it inherits from; writes
  * to their memos. `roles_file`: NULL for the shipped rules. Returns 0, -SEEP_ENOMEM, or the error
  * of the rules. seep_line_groups_fini() in either case. */
 SEEP_MUST_CHECK int seep_line_groups_init(struct seep_line_groups *g, struct seep_profile *profile,
-                                          const struct seep_snapshot_block *blocks, size_t n,
+                                          const struct seep_site_sums *sites,
                                           const char *roles_file, struct seep_error *err);
 void seep_line_groups_fini(struct seep_line_groups *g);
 

@@ -1,12 +1,12 @@
 #include "libprof/who/find/small_objects.h"
 
-#include "libprof/who/graph/py_types.h"
 #include "libprof/who/retained/retainers.h"
+#include "libprof/who/survey/survey.h"
 
 #include <stdlib.h>
 
 enum { LEAST_BYTES = 64 << 10, LEAST_SHARE = 256 };
-enum { BYTES, BLOCKS };
+enum { BYTES, BLOCKS }; /* places in a retainer's sums */
 
 struct search {
     struct seep_small_objects *found;
@@ -14,28 +14,44 @@ struct search {
     uint32_t site;
     struct seep_ways ways;
     struct seep_dominators dominators;
-    uint64_t *bytes, *blocks; /* [nodes] of small objects, that each retains */
+    uint64_t *bytes; /* [nodes] of small objects, that each retains */
     struct seep_retainers retainers;
 };
 
 static int sum_up(struct search *s)
 {
     const struct seep_heap *heap = s->reach->heap;
-    const size_t n = (size_t)s->dominators.n_nodes + 1;
 
-    s->bytes = calloc(n, sizeof *s->bytes);
-    s->blocks = calloc(n, sizeof *s->blocks);
-    if (!s->bytes || !s->blocks)
+    s->bytes = calloc((size_t)s->dominators.n_nodes + 1, sizeof *s->bytes);
+    if (!s->bytes)
         return -SEEP_ENOMEM;
-    for (uint32_t i = 0; i < heap->n_blocks; i++) {
-        if (heap->nodes[i].site != s->site)
-            continue;
-        s->found->bytes += s->bytes[i] = heap->nodes[i].bytes;
-        s->found->blocks += s->blocks[i] = 1;
+    for (uint32_t i = 0; i < heap->n_nodes; i++) {
+        uint64_t n;
+        seep_node_with(heap, i, &s->bytes[i], &n);
+        if (heap->nodes[i].site == s->site) {
+            s->bytes[i] += heap->nodes[i].bytes;
+            n++;
+        }
+        s->found->bytes += s->bytes[i];
+        s->found->blocks += n;
     }
     seep_dominators_sum(&s->dominators, s->bytes);
-    seep_dominators_sum(&s->dominators, s->blocks);
     return 0;
+}
+
+/* Who retains a block is asked only once it is known who retains much. */
+static void count_blocks(struct search *s)
+{
+    const struct seep_heap *heap = s->reach->heap;
+    struct seep_retainers *r = &s->retainers;
+
+    for (uint32_t i = 0; i < heap->n_nodes; i++) {
+        uint64_t bytes, n;
+        seep_node_with(heap, i, &bytes, &n);
+        n += heap->nodes[i].site == s->site;
+        for (uint32_t one = r->of_node[i]; one != SEEP_NO_RETAINER; one = r->list[one].within)
+            r->list[one].retained[BLOCKS] += n;
+    }
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -50,11 +66,13 @@ static int by_bytes(const void *a, const void *b)
 /* The largest block that the container refers to and whose contents nobody else reads. */
 static uint32_t table_of(const struct search *s, uint32_t container)
 {
-    const struct seep_refs *refs = &s->reach->refs;
-    const struct seep_node *nodes = s->reach->heap->nodes, *table = NULL;
+    const struct seep_heap *heap = s->reach->heap;
+    const struct seep_node *table = NULL;
+    struct seep_edge_cursor cursor = seep_heap_edges(heap, container);
+    struct seep_edge edge;
 
-    for (uint32_t i = 0; i < refs->count[container]; i++) {
-        const struct seep_node *to = &nodes[refs->to[refs->first[container] + i]];
+    while (seep_heap_next(heap, container, &cursor, &edge)) {
+        const struct seep_node *to = &heap->nodes[edge.to];
         if (to->kind == SEEP_NODE_RAW && to->site < s->site && (!table || to->bytes > table->bytes))
             table = to;
     }
@@ -87,18 +105,17 @@ static int find(struct search *s, bool keys)
     int rc = seep_ways_init(&s->ways, s->reach);
 
     if (!rc)
-        rc = seep_dominators_find(&s->dominators, &s->reach->refs, NULL);
+        rc = seep_dominators_find(&s->dominators, s->reach, false);
     if (!rc)
         rc = sum_up(s);
     const uint64_t share = s->found->bytes / LEAST_SHARE;
-    const struct seep_retained_memory memories[] = {
-        [BYTES] = {.retained = s->bytes,
-                   .bytes = s->found->bytes,
-                   .least = share > LEAST_BYTES ? share : LEAST_BYTES},
-        [BLOCKS] = {.retained = s->blocks, .least = UINT64_MAX},
-    };
+    const struct seep_retained_memory memory = {.retained = s->bytes,
+                                                .bytes = s->found->bytes,
+                                                .least = share > LEAST_BYTES ? share : LEAST_BYTES};
     if (!rc)
-        rc = seep_retainers_find(&s->retainers, &s->ways, &s->dominators, memories, 2);
+        rc = seep_retainers_find(&s->retainers, &s->ways, &s->dominators, &memory, 1);
+    if (!rc)
+        count_blocks(s);
     const size_t n = s->retainers.n < SEEP_SMALL_HOLDERS ? s->retainers.n : SEEP_SMALL_HOLDERS;
     s->found->list = rc ? NULL : calloc(n + 1, sizeof *s->found->list);
     if (!s->found->list)
@@ -121,7 +138,6 @@ int seep_small_objects_find(struct seep_small_objects *found, struct seep_reach 
     seep_dominators_fini(&s.dominators);
     seep_ways_fini(&s.ways);
     free(s.bytes);
-    free(s.blocks);
     return rc;
 }
 

@@ -3,6 +3,7 @@
 #include "libprof/base/json_build.h"
 #include "libprof/code/data_symbols.h"
 #include "libprof/who/graph/pymalloc.h"
+#include "libprof/who/survey/read_cells.h"
 #include "libprof/who/ways/inner.h"
 
 #include <stdio.h>
@@ -16,87 +17,92 @@ enum {
     MOST_RUNS = 4, /* searches for what would be freed: few holders hold most of a heap */
 };
 
-struct asked {
-    const struct seep_who_question *question;
-    struct seep_dump *dump;
-    struct seep_snapshot_block *nodes; /* site: the line */
-    size_t n;
-    uint32_t *lines; /* [n_lines + 1] line i of "site" i */
-    struct seep_heap heap;
-    struct seep_reach reach;
-};
+/* The site of objects in arenas, which are no line's. */
+#define SMALL UINT32_MAX
 
-/* That of objects in arenas: behind those of lines. */
-static uint32_t small_site(const struct asked *a)
+int seep_who_add(struct seep_who *who, const struct seep_snapshot_block *block)
 {
-    return a->question->n_lines + 1;
+    const int rc = seep_site_sums_add(&who->sites, block->site, block->bytes);
+
+    return rc ? rc : seep_graph_add(&who->heap, block);
 }
 
-/* Adds a map, or, if it is an arena of Python's, the objects in it; `count`: only counts them. */
-static size_t add_map(struct asked *a, struct seep_snapshot_block map, uint32_t line, bool count)
+/* Adds a map, or notes that it is an arena of Python's. */
+static int add_map(struct seep_who *who, struct seep_dump *dump,
+                   const struct seep_snapshot_block *map)
 {
-    const struct seep_python_layout *layout = a->heap.python.layout;
-    size_t n = layout ? seep_pymalloc_objects(&a->dump->memory, layout, &map, NULL, 0) : 0;
+    const struct seep_python_layout *layout = who->heap.python.layout;
+    const int rc = seep_site_sums_add(&who->sites, map->site, map->bytes);
 
-    map.site = n ? small_site(a) : line;
-    if (count)
-        return n ? n : 1;
-    if (n)
-        return seep_pymalloc_objects(&a->dump->memory, layout, &map, a->nodes + a->n, n);
-    a->nodes[a->n] = map;
-    return 1;
+    if (rc || !layout || !seep_pymalloc_objects(&dump->memory, layout, map, NULL, 0))
+        return rc ? rc : seep_graph_add(&who->heap, map);
+    const uint64_t pool = layout->pool_bytes, start = (map->start + pool - 1) / pool * pool;
+    return seep_cells_add(&who->cells, start, (map->start + map->bytes - start) / pool * pool);
 }
 
-static int make_nodes(struct asked *a)
+/* What lies in arenas and needs no node of its own goes with its owner. */
+static int add_maps(struct seep_who *who, struct seep_dump *dump,
+                    const struct seep_snapshot_block *maps, size_t n)
 {
-    const struct seep_who_question *q = a->question;
-    const struct seep_snapshot_block *maps = q->blocks + q->head->n_blocks;
-    const uint32_t *line_of_map = q->line_of_block + q->head->n_blocks;
-    size_t n = (size_t)q->head->n_blocks;
+    int rc = 0;
 
-    for (uint64_t i = 0; i < q->head->n_maps; i++)
-        n += add_map(a, maps[i], 0, true);
-    if (n > MOST_NODES)
-        return -SEEP_EINVAL;
-    a->nodes = malloc((n + 1) * sizeof *a->nodes);
-    if (!a->nodes)
-        return -SEEP_ENOMEM;
-    for (; a->n < q->head->n_blocks; a->n++) {
-        a->nodes[a->n] = q->blocks[a->n];
-        a->nodes[a->n].site = q->line_of_block[a->n];
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = add_map(who, dump, &maps[i]);
+    who->n_objects = who->heap.n_nodes;
+    who->heap.cells_site = SMALL;
+    if (!rc)
+        rc = seep_cells_read(&who->cells, &who->heap, MOST_NODES + MOST_NODES / 2);
+    if (rc)
+        return rc;
+    who->heap.cells = &who->cells;
+    who->n_objects += who->cells.n_live;
+    who->too_many = who->heap.n_nodes > MOST_NODES;
+    return who->admits && !who->admits(who->arg, who->heap.n_nodes) ? -SEEP_ENOMEM : 0;
+}
+
+static const char *incomplete(const struct seep_who *who, const struct seep_dump *dump)
+{
+    if (who->too_many)
+        return "its heap has more than 5 million objects";
+    if (who->knows_no_python)
+        return "seep does not know this version of Python";
+    return dump->memory.full ? "seep copied only part of the process's memory: there is more than "
+                               "seep copies, or free memory is short"
+                             : NULL;
+}
+
+int seep_who_survey(struct seep_who *who, struct seep_dump *dump, const struct seep_snapshot *head,
+                    const struct seep_snapshot_block *maps, size_t n, bool keys)
+{
+    const struct seep_root_places places = {.stack_pointer = head->stack_pointer,
+                                            .thread_pointer = head->thread_pointer};
+    struct seep_heap *heap = &who->heap;
+
+    heap->memory = &dump->memory;
+    heap->maps = &dump->maps;
+    heap->own = dump->own;
+    heap->n_own = dump->n_own;
+    heap->python = (struct seep_python){.layout = seep_python_layout_find(head->python_version),
+                                        .runtime = head->python_runtime};
+    int rc = add_maps(who, dump, maps, n);
+    if (!rc && !who->too_many) {
+        rc = seep_graph_end(heap);
+        if (!rc)
+            rc = seep_reach_init(&who->reach, heap, &places, keys);
     }
-    for (uint64_t i = 0; i < q->head->n_maps; i++)
-        a->n += add_map(a, maps[i], line_of_map[i], false);
-    return 0;
+    heap->cells = NULL;
+    seep_cells_fini(&who->cells);
+    who->knows_no_python = head->python_version && !heap->python.layout;
+    who->why_not = incomplete(who, dump);
+    return rc;
 }
 
-static void free_blocks(const struct seep_who_question *q)
+void seep_who_fini(struct seep_who *who)
 {
-    free(q->blocks);
-    free(q->line_of_block);
-}
-
-static int make_lines(struct asked *a)
-{
-    a->lines = malloc((a->question->n_lines + 1) * sizeof *a->lines);
-    for (uint32_t i = 0; a->lines && i <= a->question->n_lines; i++)
-        a->lines[i] = i;
-    return a->lines ? 0 : -SEEP_ENOMEM;
-}
-
-static int search(struct asked *a)
-{
-    const struct seep_root_places places = {.stack_pointer = a->question->head->stack_pointer,
-                                            .thread_pointer = a->question->head->thread_pointer};
-    int rc = seep_heap_init(&a->heap, &a->dump->memory, &a->dump->maps, a->nodes, a->n);
-
-    free(a->nodes); /* the heap has its own */
-    a->nodes = NULL;
-    if (!rc)
-        rc = seep_reach_init(&a->reach, &a->heap, &places);
-    if (!rc)
-        rc = seep_reach_run(&a->reach);
-    return rc ? rc : seep_inner_find(&a->reach);
+    seep_reach_fini(&who->reach);
+    seep_heap_fini(&who->heap);
+    seep_cells_fini(&who->cells);
+    seep_site_sums_fini(&who->sites);
 }
 
 void seep_who_name_global(const struct seep_maps *maps, struct seep_path *path)
@@ -110,80 +116,70 @@ void seep_who_name_global(const struct seep_maps *maps, struct seep_path *path)
         snprintf(path->root_name, sizeof path->root_name, "%s", symbol);
 }
 
-static void name_globals(const struct asked *a, struct seep_who_answers *answers)
+static void name_globals(const struct seep_maps *maps, struct seep_who_answers *answers)
 {
     for (size_t i = 0; i < answers->small.n; i++)
-        seep_who_name_global(&a->dump->maps, &answers->small.list[i].path.path);
+        seep_who_name_global(maps, &answers->small.list[i].path.path);
     for (size_t i = 0; i < answers->n; i++)
         for (size_t k = 0; k < answers->lines[i].n_paths; k++)
-            seep_who_name_global(&a->dump->maps, &answers->lines[i].paths[k].path);
+            seep_who_name_global(maps, &answers->lines[i].paths[k].path);
 }
 
-static int answer(struct asked *a, struct seep_who_answers *answers)
+/* From here on the site of a node is its line; that of small objects is behind those of lines. */
+static void set_lines(struct seep_who *who, const uint32_t *line_of_site, uint32_t small_site)
 {
-    const struct seep_question question = {.line_of_site = a->lines,
-                                           .n_sites = a->question->n_lines + 1u,
-                                           .n_lines = a->question->n_lines + 1u,
-                                           .small_site = small_site(a),
+    struct seep_heap *heap = &who->heap;
+
+    for (uint32_t i = 0; i < heap->n_nodes; i++) {
+        struct seep_node *node = &heap->nodes[i];
+        const size_t site = node->site == SMALL ? 0 : seep_site_sums_find(&who->sites, node->site);
+        node->site = node->site == SMALL   ? small_site
+                     : site < who->sites.n ? line_of_site[site]
+                                           : 0;
+    }
+}
+
+static int answer(struct seep_who *who, uint32_t n_lines, bool keys,
+                  struct seep_who_answers *answers)
+{
+    uint32_t *lines = malloc((n_lines + (size_t)1) * sizeof *lines);
+    const struct seep_question question = {.line_of_site = lines,
+                                           .n_sites = n_lines + (size_t)1,
+                                           .n_lines = n_lines + 1u,
+                                           .small_site = n_lines + 1u,
                                            .most = SEEP_WHO_ANSWERS,
                                            .least = LEAST_LINE,
                                            .most_runs = MOST_RUNS,
-                                           .keys = a->question->keys};
-    int n = seep_answer_lines(&a->reach, &question, answers->lines);
+                                           .keys = keys};
+    int n = -SEEP_ENOMEM;
 
-    if (n < 0)
-        return n;
-    answers->n = (size_t)n;
-    name_globals(a, answers);
-    if (answers->why_not)
+    for (uint32_t i = 0; lines && i <= n_lines; i++)
+        lines[i] = i;
+    if (lines)
+        n = seep_answer_lines(&who->reach, &question, answers->lines);
+    free(lines);
+    answers->n = n > 0 ? (size_t)n : 0;
+    return n < 0 ? n : 0;
+}
+
+int seep_who_holds(struct seep_who *who, const struct seep_maps *maps, const uint32_t *line_of_site,
+                   uint32_t n_lines, bool keys, struct seep_who_answers *answers)
+{
+    *answers = (struct seep_who_answers){.n_nodes = who->n_objects, .why_not = who->why_not};
+    if (who->too_many)
         return 0;
-    if (a->dump->memory.full)
-        answers->why_not = "seep copied only part of the process's memory: there is more than seep "
-                           "copies, or free memory is short";
-    if (a->question->head->python_version && !a->heap.python.layout) {
-        answers->why_not = "seep does not know this version of Python";
+    set_lines(who, line_of_site, n_lines + 1);
+    int rc = seep_reach_run(&who->reach);
+    if (!rc)
+        rc = seep_inner_find(&who->reach);
+    if (!rc)
+        rc = seep_small_objects_find(&answers->small, &who->reach, n_lines + 1, keys);
+    if (!rc)
+        rc = answer(who, n_lines, keys, answers);
+    if (!rc)
+        name_globals(maps, answers);
+    if (who->knows_no_python)
         answers->n = answers->small.n = 0; /* what its objects hold would look lost */
-    }
-    return 0;
-}
-
-static int ask(struct asked *a, struct seep_who_answers *answers)
-{
-    const struct seep_snapshot *head = a->question->head;
-
-    a->heap = (struct seep_heap){
-        .own = a->dump->own,
-        .n_own = a->dump->n_own,
-        .python = {.layout = seep_python_layout_find(head->python_version),
-                   .runtime = head->python_runtime},
-    };
-    int rc = make_nodes(a);
-    free_blocks(a->question);
-    answers->n_nodes = a->n;
-    if (!rc)
-        rc = make_lines(a);
-    if (!rc)
-        rc = search(a);
-    if (!rc)
-        rc = seep_small_objects_find(&answers->small, &a->reach, small_site(a), a->question->keys);
-    return rc ? rc : answer(a, answers);
-}
-
-int seep_who_holds(const struct seep_who_question *question, struct seep_who_answers *answers)
-{
-    struct asked a = {.question = question, .dump = question->dump};
-    int rc;
-
-    *answers = (struct seep_who_answers){0};
-    rc = ask(&a, answers);
-    seep_reach_fini(&a.reach);
-    seep_heap_fini(&a.heap);
-    free(a.nodes);
-    free(a.lines);
-    if (rc == -SEEP_EINVAL) {
-        answers->why_not = "its heap has more than 5 million objects";
-        rc = 0;
-    }
     return rc;
 }
 

@@ -1,6 +1,9 @@
 #include "libprof/who/graph/edges.h"
 
+#include "libprof/who/graph/cells.h"
 #include "libprof/who/graph/py_types.h"
+
+#include <string.h>
 
 enum {
     INTERIOR = 64,     /* how far into a native block an address may point */
@@ -22,7 +25,7 @@ static bool is_spare_frame(struct seep_heap *heap, const struct seep_node *node)
     return type && type->kind == SEEP_PYTYPE_FRAME;
 }
 
-static uint8_t type_of(const struct seep_pytype *type)
+static unsigned type_of(const struct seep_pytype *type)
 {
     switch (type->kind) {
     case SEEP_PYTYPE_TEXT:
@@ -45,8 +48,22 @@ static void be_object(struct seep_heap *heap, struct seep_node *node, uint64_t w
 
     node->kind = SEEP_NODE_PYTHON;
     node->object = (uint8_t)words;
-    node->type = type_of(type);
+    node->type = type_of(type) & 7u;
     node->counts = counts < UINT8_MAX ? (uint8_t)counts : 0;
+    node->class = type->number;
+}
+
+/* An object owned by std::shared_ptr that knows it (enable_shared_from_this), such as a node of
+ * PyTorch's graphs, has its own address and that of its count after its vtable. The block begins
+ * with the object, or with the count. */
+enum { OWN = 8, COUNT = 16, BEHIND_COUNT = 16 };
+
+static bool owns_itself(struct seep_heap *heap, const struct seep_node *node)
+{
+    for (uint64_t at = node->start; at <= node->start + BEHIND_COUNT; at += BEHIND_COUNT)
+        if (at + COUNT + 8 <= seep_node_end(node) && seep_memory_word(heap->memory, at + OWN) == at)
+            return true;
+    return false;
 }
 
 void seep_heap_classify(struct seep_heap *heap, uint32_t n)
@@ -83,6 +100,7 @@ void seep_heap_classify(struct seep_heap *heap, uint32_t n)
     }
     node->kind = SEEP_NODE_NATIVE;
     node->type = SEEP_NODE_NO_OBJECT;
+    node->owns_itself = owns_itself(heap, node);
 }
 
 static bool becomes_object(struct seep_heap *heap, struct seep_node *node, uint64_t address)
@@ -130,6 +148,18 @@ static bool meet(struct seep_heap *heap, uint64_t address, uint64_t bytes, enum 
     return heap->meet && address >= SEEP_MEMORY_PAGE && heap->meet(heap, address, bytes, what);
 }
 
+/* What has no node goes with whoever refers to it. */
+static bool goes_with(struct seep_heap *heap, uint64_t address)
+{
+    uint32_t bytes;
+
+    if (!heap->cells || !seep_cells_meet(heap->cells, address, &bytes))
+        return false;
+    heap->with_bytes += bytes;
+    heap->n_with += bytes > 0;
+    return true;
+}
+
 void seep_edge_to(struct seep_heap *heap, uint32_t n, uint64_t address, seep_label label,
                   unsigned cost)
 {
@@ -137,7 +167,8 @@ void seep_edge_to(struct seep_heap *heap, uint32_t n, uint64_t address, seep_lab
         return;
     if (n != SEEP_NODE_NONE && !becomes_object(heap, &heap->nodes[n], address))
         return;
-    if (n == SEEP_NODE_NONE && !meet(heap, address, 0, SEEP_STRANGER_OBJECT))
+    if (n == SEEP_NODE_NONE && !goes_with(heap, address) &&
+        !meet(heap, address, 0, SEEP_STRANGER_OBJECT))
         n = find_outside(heap, address);
     if (n != SEEP_NODE_NONE)
         heap->take(heap, n, label, cost, true);
@@ -154,7 +185,7 @@ void seep_edge_spare(struct seep_heap *heap, uint64_t address, uint64_t bytes)
 
     if (n == SEEP_NODE_NONE)
         (void)meet(heap, address, bytes, SEEP_STRANGER_RAW);
-    else if (heap->nodes[n].kind == SEEP_NODE_UNKNOWN)
+    else if (heap->nodes[n].kind != SEEP_NODE_PYTHON)
         heap->nodes[n].kind = SEEP_NODE_RAW;
 }
 
@@ -163,7 +194,8 @@ void seep_edge_raw(struct seep_heap *heap, uint64_t address, uint64_t bytes)
     uint32_t n = seep_heap_find(heap, address);
 
     if (n == SEEP_NODE_NONE) {
-        (void)meet(heap, address, bytes, SEEP_STRANGER_RAW);
+        if (!goes_with(heap, address))
+            (void)meet(heap, address, bytes, SEEP_STRANGER_RAW);
         return;
     }
     if (heap->nodes[n].kind != SEEP_NODE_PYTHON)
@@ -179,10 +211,21 @@ static unsigned cost_of_class(const struct seep_node *node)
 
 /* In a heap at low addresses, numbers look like addresses, unless the heap's addresses are even and
  * the number is odd; flags of types all look so (1 << 24 is the flag of int and its subclasses). */
-static bool holds_inside(const struct seep_heap *heap, uint32_t n, uint64_t address)
+static bool may_hold_inside(const struct seep_heap *heap, const struct seep_node *node,
+                            uint64_t address)
 {
-    return heap->inner && heap->inner[n] & SEEP_INNER_HOLDS &&
+    return node->kind != SEEP_NODE_RAW &&
            (!seep_heap_is_low(address) || (address % 8 == 0 && !heap->in_types));
+}
+
+static void take_marked(struct seep_heap *heap, uint32_t n, seep_label label, unsigned cost,
+                        enum seep_edge_mark mark)
+{
+    const uint8_t marks = heap->marks;
+
+    heap->marks |= (uint8_t)mark;
+    heap->take(heap, n, label, cost, false);
+    heap->marks = marks;
 }
 
 /* The cost of an edge by its target: the start of a block, an object, the inside of a block. */
@@ -197,16 +240,14 @@ static void take_maybe(struct seep_heap *heap, uint32_t n, uint64_t address, see
 
     if (node->kind == SEEP_NODE_UNKNOWN)
         seep_heap_classify(heap, n);
-    if (heap->is_counting) /* what may be a reference does not count */
-        return;
     if (node->kind == SEEP_NODE_PYTHON) {
         if (address == seep_node_object(node))
-            heap->take(heap, n, label, cost.python + cost_of_class(node), false);
+            take_marked(heap, n, label, cost.python + cost_of_class(node), SEEP_EDGE_OBJECT);
     } else if (address - node->start <= INTERIOR && address % 8 == 0) {
         heap->take(heap, n, label, cost.native, false);
-    } else if (holds_inside(heap, n, address)) {
+    } else if (may_hold_inside(heap, node, address)) {
         heap->inner_at = address;
-        heap->take(heap, n, label, cost.native + cost.inner, false);
+        take_marked(heap, n, label, cost.native + cost.inner, SEEP_EDGE_INNER);
     }
 }
 
@@ -217,7 +258,7 @@ void seep_edge_maybe(struct seep_heap *heap, uint64_t address, seep_label label,
 
     if (n != SEEP_NODE_NONE)
         take_maybe(heap, n, address, label, (struct costs){cost, cost_python, SEEP_COST_INNER});
-    else
+    else if (!goes_with(heap, address))
         (void)meet(heap, address, 0, SEEP_STRANGER_WORD);
 }
 
@@ -225,21 +266,20 @@ void seep_edge_inner(struct seep_heap *heap, uint64_t address, seep_label label)
 {
     uint32_t n = seep_heap_find(heap, address);
 
-    if (n == SEEP_NODE_NONE || !holds_inside(heap, n, address) ||
+    if (n == SEEP_NODE_NONE || heap->nodes[n].kind == SEEP_NODE_PYTHON ||
+        !may_hold_inside(heap, &heap->nodes[n], address) ||
         (seep_heap_is_low(address) && address != heap->nodes[n].start))
         return;
     heap->inner_at = address;
-    heap->take(heap, n, label, SEEP_COST_INNER, false);
+    take_marked(heap, n, label, SEEP_COST_INNER, SEEP_EDGE_INNER);
 }
 
-/* An object owned by std::shared_ptr that knows it (enable_shared_from_this), such as a node of
- * PyTorch's graphs, has its own address and that of its count after its vtable. An owner has the
- * same two words side by side; an address alone holds nothing, and is mostly stale. The block
- * begins with the object, or with the count. */
+/* An owner has the address of the object and that of its count side by side; an address alone
+ * holds nothing, and is mostly stale. */
 static bool may_own(struct seep_heap *heap, const struct seep_node *to, uint64_t next)
 {
-    enum { OWN = 8, COUNT = 16, BEHIND_COUNT = 16 };
-
+    if (!to->owns_itself)
+        return true;
     for (uint64_t at = to->start; at <= to->start + BEHIND_COUNT; at += BEHIND_COUNT) {
         if (at + COUNT + 8 > seep_node_end(to) || seep_memory_word(heap->memory, at + OWN) != at)
             continue;
@@ -256,19 +296,19 @@ static bool may_take(const struct seep_heap *heap, uint32_t n, uint64_t address)
 {
     const struct seep_node *node = &heap->nodes[n];
 
-    if (node->kind == SEEP_NODE_UNKNOWN || heap->is_counting)
-        return node->kind == SEEP_NODE_UNKNOWN;
-    return (node->kind == SEEP_NODE_PYTHON
-                ? address == seep_node_object(node)
-                : (address - node->start <= INTERIOR && address % 8 == 0) ||
-                      holds_inside(heap, n, address));
+    if (node->kind == SEEP_NODE_UNKNOWN)
+        return true;
+    return node->kind == SEEP_NODE_PYTHON
+               ? address == seep_node_object(node)
+               : (address - node->start <= INTERIOR && address % 8 == 0) ||
+                     may_hold_inside(heap, node, address);
 }
 
-/* Words of one page. */
+/* Words of one page. What they lead to is read meanwhile, so it is a copy. */
 struct words {
-    const uint8_t *page; /* of memory */
-    uint64_t at, end;    /* in the page */
-    uint64_t to;         /* of the whole scan */
+    uint8_t page[SEEP_MEMORY_PAGE];
+    uint64_t at, end; /* in the page */
+    uint64_t to;      /* of the whole scan */
 };
 
 static uint64_t word_at(struct seep_heap *heap, const struct words *w, uint64_t at)
@@ -334,9 +374,9 @@ static void scan_words(struct seep_heap *heap, struct words *w, const struct man
         for (size_t i = 0; i < n; i++) {
             const uint64_t at = found[i].at, word = found[i].word;
             const uint32_t node = found[i].node;
-            if (node == SEEP_NODE_NONE)
+            if (node == SEEP_NODE_NONE && !goes_with(heap, word))
                 (void)meet(heap, word, 0, SEEP_STRANGER_WORD);
-            else if (may_take(heap, node, word) &&
+            else if (node != SEEP_NODE_NONE && may_take(heap, node, word) &&
                      may_own(heap, &heap->nodes[node], word_at(heap, w, at + 8)))
                 take_maybe(heap, node, word,
                            manner->base ? seep_label_of(SEEP_LABEL_OFFSET, at - manner->base)
@@ -349,17 +389,21 @@ void seep_heap_scan(struct seep_heap *heap, uint64_t from, uint64_t to, uint64_t
                     unsigned cost, unsigned cost_python)
 {
     const struct manner manner = {base, {cost, cost_python, SEEP_COST_INNER + SEEP_COST_STALE}};
-    struct words w = {.at = (from + 7) & ~UINT64_C(7), .to = to};
+    struct words w;
 
+    w.at = (from + 7) & ~UINT64_C(7);
+    w.to = to;
     to &= ~UINT64_C(7);
     while (w.at < to) {
         const uint64_t next = (w.at | (SEEP_MEMORY_PAGE - 1)) + 1;
+        const uint8_t *page = seep_memory_changed_page(heap->memory, w.at);
         w.end = next < to ? next : to;
-        w.page = seep_memory_changed_page(heap->memory, w.at);
-        /* Most of a thread's stack was never used: without pages, or zeros. */
-        if (w.page)
+        if (page) {
+            const size_t in_page = (size_t)(w.at % SEEP_MEMORY_PAGE);
+            memcpy(w.page + in_page, page + in_page, (size_t)(w.end - w.at));
             scan_words(heap, &w, &manner);
-        else
+        } else { /* most of a thread's stack was never used */
             w.at = w.end;
+        }
     }
 }

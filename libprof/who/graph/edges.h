@@ -35,11 +35,11 @@ void seep_edge_to(struct seep_heap *heap, uint32_t node, uint64_t address, seep_
  * more; */
 void seep_edge_raw(struct seep_heap *heap, uint64_t address, uint64_t bytes);
 /* one that may be a reference: to the start of a native block or close after it, to the object of a
- * Python block, or anywhere into the block if heap->inner says so. */
+ * Python block (SEEP_EDGE_OBJECT), or anywhere into a native block (SEEP_EDGE_INNER). */
 void seep_edge_maybe(struct seep_heap *heap, uint64_t address, seep_label label, unsigned cost,
                      unsigned cost_python);
 
-/* one by a number, to memory that nothing else seems to hold: only if heap->inner says so. */
+/* one by a number, to memory that nothing else seems to hold (SEEP_EDGE_INNER). */
 void seep_edge_inner(struct seep_heap *heap, uint64_t address, seep_label label);
 
 /* Says that memory of `bytes` or more has no addresses in it: numbers, characters, leftovers. */

@@ -122,34 +122,64 @@ static bool is_own(const struct seep_heap *heap, uint64_t address)
     return false;
 }
 
-int seep_graph_init(struct seep_heap *heap, const struct seep_snapshot_block *blocks, size_t n)
+int seep_graph_add(struct seep_heap *heap, const struct seep_snapshot_block *block)
 {
-    uint32_t kept = 0;
+    const uint64_t bytes = block->bytes ? block->bytes : 1;
 
-    if (n > UINT32_MAX / 4)
+    if (block->start >> 47 || bytes >> 46)
+        return 0;
+    if (heap->n_nodes > UINT32_MAX / 4 ||
+        seep_grow(&heap->nodes, &heap->allocated, heap->n_nodes + (size_t)FEW + 1,
+                  sizeof *heap->nodes))
         return -SEEP_ENOMEM;
-    heap->capacity = (uint32_t)n + (heap->most_outside ? heap->most_outside : MAX_OUTSIDE);
-    heap->nodes = calloc(heap->capacity + (size_t)FEW, sizeof *heap->nodes);
-    if (!heap->nodes)
-        return -SEEP_ENOMEM;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bytes = blocks[i].bytes ? blocks[i].bytes : 1;
-        if (blocks[i].start >> 47 || bytes >> 46)
-            continue;
-        heap->nodes[kept++] =
-            (struct seep_node){.start = blocks[i].start, .bytes = bytes, .site = blocks[i].site};
-    }
-    if (sort_nodes(heap->nodes, kept))
-        return -SEEP_ENOMEM;
-    for (uint32_t i = 0; i < kept; i++) {
-        struct seep_node *last = heap->n_blocks ? &heap->nodes[heap->n_blocks - 1] : NULL;
+    heap->nodes[heap->n_nodes++] = (struct seep_node){.start = block->start & SEEP_NODE_STARTS,
+                                                      .bytes = bytes & SEEP_NODE_SIZES,
+                                                      .site = block->site};
+    return 0;
+}
+
+static void leave_out_overlapping(struct seep_heap *heap)
+{
+    for (uint32_t i = 0; i < heap->n_nodes; i++) {
+        const struct seep_node *last = heap->n_blocks ? &heap->nodes[heap->n_blocks - 1] : NULL;
         if (!last || seep_node_end(last) <= heap->nodes[i].start)
             heap->nodes[heap->n_blocks++] = heap->nodes[i];
     }
     heap->n_nodes = heap->n_blocks;
-    heap->lowest = kept ? heap->nodes[0].start : 1;
-    heap->highest = kept ? seep_node_end(&heap->nodes[heap->n_blocks - 1]) : 1;
+}
+
+/* Behind the nodes is room for those outside; what nobody touches takes no memory. */
+static int make_room(struct seep_heap *heap)
+{
+    heap->capacity =
+        heap->n_blocks + (heap->most_outside ? heap->most_outside : (uint32_t)MAX_OUTSIDE);
+    struct seep_node *nodes =
+        realloc(heap->nodes, (heap->capacity + (size_t)FEW) * sizeof *heap->nodes);
+    if (!nodes)
+        return -SEEP_ENOMEM;
+    heap->nodes = nodes;
+    memset(nodes + heap->n_blocks, 0, FEW * sizeof *nodes);
+    return 0;
+}
+
+int seep_graph_end(struct seep_heap *heap)
+{
+    if (heap->n_nodes && sort_nodes(heap->nodes, heap->n_nodes))
+        return -SEEP_ENOMEM;
+    leave_out_overlapping(heap);
+    if (make_room(heap))
+        return -SEEP_ENOMEM;
+    heap->lowest = heap->n_blocks ? heap->nodes[0].start : 1;
+    heap->highest = heap->n_blocks ? seep_node_end(&heap->nodes[heap->n_blocks - 1]) : 1;
     return make_index(heap);
+}
+
+int seep_graph_init(struct seep_heap *heap, const struct seep_snapshot_block *blocks, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (seep_graph_add(heap, &blocks[i]))
+            return -SEEP_ENOMEM;
+    return seep_graph_end(heap);
 }
 
 void seep_graph_fini(struct seep_heap *heap)
@@ -227,7 +257,8 @@ uint32_t seep_heap_outside(struct seep_heap *heap, uint64_t address, bool make)
         seep_hash_add(&heap->outside, hash, heap->n_nodes))
         return SEEP_NODE_NONE;
     *seep_heap_recent(heap, address) = (struct seep_outside){address, heap->n_nodes};
-    heap->nodes[heap->n_nodes] = (struct seep_node){.start = address, .kind = SEEP_NODE_PYTHON};
+    heap->nodes[heap->n_nodes] =
+        (struct seep_node){.start = address & SEEP_NODE_STARTS, .kind = SEEP_NODE_PYTHON};
     return heap->n_nodes++;
 }
 

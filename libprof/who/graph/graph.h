@@ -8,6 +8,7 @@
 #include "libprof/base/error.h"
 #include "libprof/base/hash_index.h"
 #include "libprof/format/snapshot_format.h"
+#include "libprof/who/graph/label.h"
 #include "libprof/who/graph/memory.h"
 #include "libprof/who/graph/process_maps.h"
 #include "libprof/who/graph/py_layout.h"
@@ -31,31 +32,24 @@ enum seep_node_type {
     SEEP_NODE_NO_OBJECT, /* it was looked at: words lead to no object in it */
 };
 
-struct seep_node {
-    uint64_t start;
-    uint64_t bytes; /* 0: outside of the heap */
-    uint32_t site;
-    uint8_t kind;
-    uint8_t object; /* where the Python object begins, in words: after its GC head, */
-    uint8_t type;   /* what it is, */
-    uint8_t counts; /* and its reference count, if that is from 1 to 254; else 0 */
-};
+#define SEEP_NODE_STARTS ((UINT64_C(1) << 48) - 1)
+#define SEEP_NODE_SIZES  ((UINT64_C(1) << 46) - 1)
 
-/* How a node is reached from another one: a kind, and what is needed to name it. */
-enum seep_label_kind {
-    SEEP_LABEL_NONE,
-    SEEP_LABEL_ATTRIBUTE, /* address of the name, a str */
-    SEEP_LABEL_MEMBER,    /* address of the name, a C string of the type's */
-    SEEP_LABEL_KNOWN,     /* index of a field of CPython or a library (py_fields.h) */
-    SEEP_LABEL_WORD,      /* index in seep_label_words */
-    SEEP_LABEL_KEY,       /* address of the key */
-    SEEP_LABEL_INDEX,     /* the index */
-    SEEP_LABEL_LOCAL,     /* address of the variable's name, a str */
-    SEEP_LABEL_TEMPORARY, /* on a frame's stack */
-    SEEP_LABEL_OFFSET,    /* bytes into the node */
-    SEEP_LABEL_ADDRESS,   /* of the word, in data of a program or library, or on a stack */
-    SEEP_LABEL_HIDDEN,    /* not shown: the user sees both as one */
-    SEEP_LABEL_MODULE,    /* address of the name, a str */
+/* There are millions of them: 24 bytes each. */
+struct seep_node {
+    uint64_t start : 48;
+    uint64_t kind : 2;
+    uint64_t type : 3;          /* of an object: what it is */
+    uint64_t is_attributes : 1; /* a dict with the attributes of an instance, a module or a class */
+    uint64_t is_surveyed : 1;   /* its edges are known */
+    uint64_t is_explained : 1;  /* all references that the object counts are known, or */
+    uint64_t is_overcounted : 1; /* it counts more than are known */
+    uint64_t owns_itself : 1;    /* its owners know its count of references, too (edges.c) */
+    uint64_t bytes : 46;         /* 0: outside of the heap */
+    uint64_t object : 8;         /* where the Python object begins, in words: after its GC head, */
+    uint64_t counts : 8;         /* and its reference count, if that is from 1 to 254; else 0 */
+    uint32_t site;
+    uint32_t class; /* number of an object's type, or of the name of C++'s class; 0: not known */
 };
 
 /* For a block that nothing seems to hold, or a large one. */
@@ -64,25 +58,10 @@ enum seep_inner {
     SEEP_INNER_WHOLE = 2, /* it is read to its end */
 };
 
-typedef uint64_t seep_label;
-
-static inline seep_label seep_label_of(enum seep_label_kind kind, uint64_t value)
-{
-    return (uint64_t)kind << 56 | (value & UINT64_C(0xffffffffffffff));
-}
-
-static inline enum seep_label_kind seep_label_kind(seep_label label)
-{
-    return (enum seep_label_kind)(label >> 56);
-}
-
-static inline uint64_t seep_label_value(seep_label label)
-{
-    return label & UINT64_C(0xffffffffffffff);
-}
-
 struct seep_heap;
 struct seep_heap_region;
+struct seep_survey;
+struct seep_cells;
 
 /* What leads to memory that no node contains, where not all blocks are known. */
 enum seep_stranger {
@@ -108,9 +87,10 @@ struct seep_heap {
     const struct seep_snapshot_range *own; /* seep's own memory, [n_own] */
     size_t n_own;
     struct seep_node *nodes;
-    uint32_t n_blocks; /* the heap's nodes, by address; then those outside */
-    uint32_t n_nodes, capacity;
-    uint64_t lowest, highest; /* of the heap's nodes */
+    uint32_t n_blocks;          /* the heap's nodes, by address; then those outside */
+    uint32_t n_nodes, capacity; /* nodes that there is room for, */
+    size_t allocated;           /* and while blocks are being taken */
+    uint64_t lowest, highest;   /* of the heap's nodes */
     uint64_t first_region, n_regions;
     struct seep_heap_region *regions; /* [n_regions] an index of the nodes, */
     uint32_t *tables;                 /* and its tables */
@@ -125,23 +105,34 @@ struct seep_heap {
     void *taker; /* its own */
     struct seep_vtable {
         uint64_t address;
-        bool is_storage;
+        bool is_class, is_storage;
     } vtables[SEEP_HEAP_RECENT]; /* first words of native nodes met last (native.h) */
-    bool is_counting;            /* it wants neither labels nor costs */
+    struct seep_survey *survey;  /* what is known of all nodes (who/survey), or NULL */
+    bool is_surveyed;            /* nothing more is read from memory */
+    bool shows_keys;             /* texts of dict keys may be shown */
+    uint64_t deep_left; /* bytes of large blocks that are still read to their ends, from behind */
+    bool deep_cut;      /* SEEP_NATIVE_SCANNED on; whether some were not */
+    uint8_t marks;      /* of the edge that is given to the taker: enum seep_edge_mark */
+    struct seep_cells *cells;    /* what goes with its owner (cells.h), NULL: all has nodes; */
+    uint32_t cells_site;         /* the site of all that is in arenas; */
+    uint64_t with_bytes, n_with; /* and what goes with the node that is being read */
+    uint64_t least_address;      /* smaller numbers are no addresses of blocks */
     seep_stranger_taker *meet;   /* NULL: all blocks are known */
     uint32_t most_outside;       /* nodes outside that there is room for; 0: the usual number */
     uint8_t *inner;    /* [n_blocks] of enum seep_inner; NULL: not looked for (who/ways/inner.h) */
-    uint64_t inner_at; /* the address that has just led into such a block */
+    uint64_t inner_at; /* the address that has just led into a block */
     bool inner_cut;    /* some memory that may contain addresses was not read to its end */
     bool in_types;     /* the interpreter's own data is being scanned, with flags of types in it */
     bool owners_only;  /* words of objects that do not own what they point to are skipped */
-    bool node_is_attributes; /* the dict being walked is an instance's or a module's */
 };
 
-/* Takes live blocks, in any order, into an empty graph; leaves out blocks that overlap others.
- * Returns 0 or -SEEP_ENOMEM. Allocates: the nodes; seep_graph_fini() in either case. */
+/* Takes live blocks, in any order, into an empty graph, all at once or one after the other; what is
+ * none is skipped, and blocks that overlap others are left out in the end. They return 0 or
+ * -SEEP_ENOMEM. Allocate: the nodes; seep_graph_fini() in either case. */
 SEEP_MUST_CHECK int seep_graph_init(struct seep_heap *heap,
                                     const struct seep_snapshot_block *blocks, size_t n);
+SEEP_MUST_CHECK int seep_graph_add(struct seep_heap *heap, const struct seep_snapshot_block *block);
+SEEP_MUST_CHECK int seep_graph_end(struct seep_heap *heap);
 void seep_graph_fini(struct seep_heap *heap);
 
 /* For an address between `lowest` and `highest`. */
@@ -186,25 +177,5 @@ static inline uint64_t seep_node_end(const struct seep_node *node)
 {
     return node->start + node->bytes;
 }
-
-/* Words for labels of kind SEEP_LABEL_WORD. */
-enum seep_label_word {
-    SEEP_WORD_KEY,
-    SEEP_WORD_ELEMENT,
-    SEEP_WORD_CLOSURE,
-    SEEP_WORD_DEFAULTS,
-    SEEP_WORD_KWDEFAULTS,
-    SEEP_WORD_CODE,
-    SEEP_WORD_GLOBALS,
-    SEEP_WORD_BASES,
-    SEEP_WORD_CLASS,
-    SEEP_WORD_STATE,
-    SEEP_WORD_CALLBACK,
-    SEEP_WORD_DATA,
-    SEEP_WORD_MODULES,
-    SEEP_WORD_THREAD,
-    SEEP_WORD_CACHE,
-};
-const char *seep_label_word_text(enum seep_label_word word);
 
 #endif

@@ -24,11 +24,27 @@ struct seep_memory_slab {
 void seep_memory_init(struct seep_memory *memory, seep_memory_source *source, void *context,
                       uint64_t max_bytes)
 {
-    *memory = (struct seep_memory){.source = source, .context = context, .max_bytes = max_bytes};
+    *memory = (struct seep_memory){.source = source,
+                                   .context = context,
+                                   .max_bytes = max_bytes,
+                                   .n_recent = SEEP_MEMORY_RECENT};
 }
+
+/* Where pages pass by: each has one place, by its number. */
+struct seep_memory_passing {
+    seep_memory_bulk_source *source;
+    void *context;
+    const struct seep_memory_range *ranges;
+    size_t n_ranges, last; /* the range that was asked for last */
+    uint8_t *bytes;        /* of the pages of memory->recent */
+};
+
+/* Pages that are read at once: a call takes as long as three of them; those behind the last one. */
+enum { TOGETHER = 4, AHEAD = 16, LEAST_PASSING = 1 << 10, PASSING_SHARE = 4 };
 
 void seep_memory_fini(struct seep_memory *memory)
 {
+    seep_memory_stream_end(memory);
     while (memory->slabs) {
         struct seep_memory_slab *slab = memory->slabs;
         memory->slabs = slab->next;
@@ -138,21 +154,125 @@ static void fetch(struct seep_memory *memory, struct seep_memory_chunk *chunk, s
         give_back(memory, chunk);
 }
 
-static const struct seep_memory_chunk *asked_chunk(struct seep_memory *memory, uint64_t address)
+/* A page of those that are kept, NULL if it cannot be read. */
+static const uint8_t *kept_page(struct seep_memory *memory, uint64_t number)
 {
-    const uint64_t number = address >> SEEP_MEMORY_CHUNK_BITS;
-    const size_t page = (size_t)(address % CHUNK) / SEEP_MEMORY_PAGE;
-    struct seep_memory_chunk *recent = &memory->recent[number % SEEP_MEMORY_RECENT];
+    const size_t in_chunk = (size_t)(number % (CHUNK / SEEP_MEMORY_PAGE));
+    struct seep_memory_chunk *chunk = chunk_of(memory, number * SEEP_MEMORY_PAGE / CHUNK);
 
-    if (recent->number_plus_1 == number + 1 && (recent->pages | recent->asked) >> page & 1)
-        return recent;
-    struct seep_memory_chunk *chunk = chunk_of(memory, number);
     if (!chunk)
         return NULL;
-    if (!((chunk->pages | chunk->asked) >> page & 1))
-        fetch(memory, chunk, page);
-    *recent = *chunk;
-    return recent;
+    if (!((chunk->pages | chunk->asked) >> in_chunk & 1))
+        fetch(memory, chunk, in_chunk);
+    return chunk->pages >> in_chunk & 1 ? chunk->bytes + in_chunk * SEEP_MEMORY_PAGE : NULL;
+}
+
+/* ---- pages that pass by ---------------------------------------------------------------------- */
+
+/* The pages of a range from this one on; 0: it is in none. */
+static uint64_t pages_from(struct seep_memory_passing *p, uint64_t number)
+{
+    const uint64_t address = number * SEEP_MEMORY_PAGE;
+    size_t low = 0, high = p->n_ranges;
+
+    if (p->last < p->n_ranges && p->ranges[p->last].start <= address &&
+        address < p->ranges[p->last].end)
+        return (p->ranges[p->last].end - address) / SEEP_MEMORY_PAGE;
+    while (low < high) { /* the first that ends behind it */
+        const size_t middle = low + (high - low) / 2;
+        if (p->ranges[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == p->n_ranges || p->ranges[low].start > address)
+        return 0;
+    p->last = low;
+    return (p->ranges[low].end - address) / SEEP_MEMORY_PAGE;
+}
+
+/* Reads a page and those beside it, or if the one before it was read, more of those behind it. */
+static void read_passing(struct seep_memory *memory, uint64_t number, uint64_t pages)
+{
+    struct seep_memory_passing *p = memory->passing;
+    const size_t place = (size_t)(number & (memory->n_recent - 1));
+    const bool in_order = place && memory->recent[place - 1].number_plus_1 == number &&
+                          memory->recent[place - 1].bytes;
+    uint64_t n = in_order ? AHEAD : TOGETHER - number % TOGETHER;
+
+    n = n < pages ? n : pages;
+    n = n < memory->n_recent - place ? n : memory->n_recent - place;
+    const struct seep_memory_piece piece = {number * SEEP_MEMORY_PAGE,
+                                            p->bytes + place * SEEP_MEMORY_PAGE,
+                                            (size_t)n * SEEP_MEMORY_PAGE};
+    const size_t read = p->source(p->context, &piece, 1) / SEEP_MEMORY_PAGE;
+    for (size_t i = 0; i < n; i++)
+        memory->recent[place + i] = (struct seep_memory_recent){
+            i < read || !i ? number + i + 1 : 0,
+            i < read ? p->bytes + (place + i) * SEEP_MEMORY_PAGE : NULL};
+}
+
+static const uint8_t *passing_page(struct seep_memory *memory, uint64_t number)
+{
+    struct seep_memory_passing *p = memory->passing;
+    const size_t place = (size_t)(number & (memory->n_recent - 1));
+    struct seep_memory_recent *recent = &memory->recent[place];
+    uint8_t *to = p->bytes + place * SEEP_MEMORY_PAGE;
+    const uint64_t pages = pages_from(p, number);
+
+    if (pages) {
+        read_passing(memory, number, pages);
+        return recent->bytes;
+    }
+    const bool is_read =
+        memory->source && memory->source(memory->context, number * SEEP_MEMORY_PAGE, to,
+                                         SEEP_MEMORY_PAGE) == SEEP_MEMORY_PAGE;
+    *recent = (struct seep_memory_recent){number + 1, is_read ? to : NULL};
+    return recent->bytes;
+}
+
+static uint32_t pages_to_keep(const struct seep_memory_range *ranges, size_t n)
+{
+    uint64_t pages = 0;
+    uint32_t kept = LEAST_PASSING;
+
+    for (size_t i = 0; i < n; i++)
+        pages += (ranges[i].end - ranges[i].start) / SEEP_MEMORY_PAGE;
+    while (kept < SEEP_MEMORY_RECENT && kept * 2 <= pages / PASSING_SHARE)
+        kept *= 2;
+    return kept;
+}
+
+int seep_memory_stream(struct seep_memory *memory, seep_memory_bulk_source *source, void *context,
+                       const struct seep_memory_range *ranges, size_t n)
+{
+    struct seep_memory_passing *p = calloc(1, sizeof *p);
+    const uint32_t kept = pages_to_keep(ranges, n);
+    uint8_t *bytes = p ? mmap(NULL, (size_t)kept * SEEP_MEMORY_PAGE, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                       : MAP_FAILED;
+
+    if (bytes == MAP_FAILED) {
+        free(p);
+        return -SEEP_ENOMEM;
+    }
+    *p = (struct seep_memory_passing){
+        .source = source, .context = context, .ranges = ranges, .n_ranges = n, .bytes = bytes};
+    memory->passing = p;
+    memory->n_recent = kept;
+    memset(memory->recent, 0, sizeof memory->recent);
+    return 0;
+}
+
+void seep_memory_stream_end(struct seep_memory *memory)
+{
+    if (!memory->passing)
+        return;
+    munmap(memory->passing->bytes, (size_t)memory->n_recent * SEEP_MEMORY_PAGE);
+    free(memory->passing);
+    memory->passing = NULL;
+    memory->n_recent = SEEP_MEMORY_RECENT;
+    memset(memory->recent, 0, sizeof memory->recent);
 }
 
 /* ---- many at once ---------------------------------------------------------------------------- */
@@ -269,27 +389,32 @@ void seep_memory_ask(struct seep_memory *memory, seep_memory_source *source, voi
 /* The bytes from `address` to the end of its page; NULL if it cannot be read. */
 static const uint8_t *bytes_at(struct seep_memory *memory, uint64_t address)
 {
+    const uint64_t number = address / SEEP_MEMORY_PAGE;
+    struct seep_memory_recent *recent = &memory->recent[number & (memory->n_recent - 1)];
+
     if (address < SEEP_MEMORY_PAGE || address >> 47)
         return NULL;
-    const struct seep_memory_chunk *chunk = asked_chunk(memory, address);
-    size_t at = (size_t)(address & (CHUNK - 1));
-    return chunk && chunk->pages >> at / SEEP_MEMORY_PAGE & 1 ? chunk->bytes + at : NULL;
-}
-
-const uint8_t *seep_memory_page(struct seep_memory *memory, uint64_t address)
-{
-    return bytes_at(memory, address / SEEP_MEMORY_PAGE * SEEP_MEMORY_PAGE);
+    if (recent->number_plus_1 != number + 1) {
+        const uint8_t *bytes =
+            memory->passing ? passing_page(memory, number) : kept_page(memory, number);
+        *recent = (struct seep_memory_recent){number + 1, bytes};
+    }
+    return recent->bytes ? recent->bytes + address % SEEP_MEMORY_PAGE : NULL;
 }
 
 const uint8_t *seep_memory_changed_page(struct seep_memory *memory, uint64_t address)
 {
-    const size_t at = (size_t)(address % CHUNK) / SEEP_MEMORY_PAGE * SEEP_MEMORY_PAGE;
+    const uint64_t page = address / SEEP_MEMORY_PAGE * SEEP_MEMORY_PAGE;
+    const size_t in_chunk = (size_t)(page % CHUNK) / SEEP_MEMORY_PAGE;
 
+    if (memory->passing)
+        return pages_from(memory->passing, page / SEEP_MEMORY_PAGE) ? bytes_at(memory, page) : NULL;
     if (!memory->is_loaded)
-        return seep_memory_page(memory, address);
-    const struct seep_memory_chunk *chunk = known_chunk(memory, address >> SEEP_MEMORY_CHUNK_BITS);
-    return chunk && (chunk->pages & ~chunk->asked) >> at / SEEP_MEMORY_PAGE & 1 ? chunk->bytes + at
-                                                                                : NULL;
+        return bytes_at(memory, page);
+    const struct seep_memory_chunk *chunk = known_chunk(memory, page >> SEEP_MEMORY_CHUNK_BITS);
+    return chunk && (chunk->pages & ~chunk->asked) >> in_chunk & 1
+               ? chunk->bytes + in_chunk * SEEP_MEMORY_PAGE
+               : NULL;
 }
 
 bool seep_memory_read(struct seep_memory *memory, uint64_t address, void *to, size_t n)

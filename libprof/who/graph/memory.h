@@ -1,7 +1,8 @@
-/* The memory of another process, read in pages that are kept: what was read once never changes and
- * stays, even when the process is gone. What is needed of a stopped process is loaded at once
- * (seep_memory_load()); from then on another source may supply the rest. All of it is untrusted.
- * Threads: none may share one. */
+/* The memory of another process, in pages. Either they are kept: what was read once never changes
+ * and stays, even when the process is gone, and what is needed of a stopped process is loaded at
+ * once (seep_memory_load()). Or they pass by: only those read last are kept, as long as the process
+ * stands still (seep_memory_stream()). In both cases another source may supply the rest. All of it
+ * is untrusted. Threads: none may share one. */
 #ifndef SEEP_LIBPROF_WHO_GRAPH_MEMORY_H
 #define SEEP_LIBPROF_WHO_GRAPH_MEMORY_H
 
@@ -12,7 +13,11 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SEEP_MEMORY_PAGE = 4096, SEEP_MEMORY_CHUNK_BITS = 16, SEEP_MEMORY_RECENT = 1 << 13 };
+enum {
+    SEEP_MEMORY_PAGE = 4096,
+    SEEP_MEMORY_CHUNK_BITS = 16,
+    SEEP_MEMORY_RECENT = 1 << 13, /* pages; where they pass by at most, 32 MiB */
+};
 #define SEEP_MEMORY_CHUNK (UINT64_C(1) << SEEP_MEMORY_CHUNK_BITS)
 
 /* Copies [address, address + n) to `to`, and returns how many bytes from the start could be read.
@@ -33,6 +38,13 @@ struct seep_memory_piece {
 enum { SEEP_MEMORY_PIECES = 256 };
 
 struct seep_memory_slab;
+struct seep_memory_passing;
+
+/* A page that was read or asked for lately. */
+struct seep_memory_recent {
+    uint64_t number_plus_1; /* address / page; 0: none */
+    const uint8_t *bytes;   /* NULL: it cannot be read */
+};
 
 struct seep_memory_chunk {
     uint64_t number_plus_1; /* address / chunk; 0: none */
@@ -53,7 +65,9 @@ struct seep_memory {
     struct seep_memory_chunk *chunks; /* [n] */
     size_t n, capacity;
     struct seep_hash_index by_number;
-    struct seep_memory_chunk recent[SEEP_MEMORY_RECENT]; /* by number */
+    uint32_t n_recent;                   /* places of pages below, a power of two */
+    struct seep_memory_passing *passing; /* NULL: pages are kept */
+    struct seep_memory_recent recent[SEEP_MEMORY_RECENT]; /* by number */
 };
 
 void seep_memory_init(struct seep_memory *memory, seep_memory_source *source, void *context,
@@ -79,6 +93,17 @@ struct seep_memory_load {
 void seep_memory_load(struct seep_memory *memory, const struct seep_memory_load *how,
                       const struct seep_memory_range *ranges, size_t n);
 
+/* From here on pages of ranges[n], by address and of whole pages, come from `source` when somebody
+ * asks for them, and only the last pages of all memory are kept: a part of what the ranges have,
+ * SEEP_MEMORY_RECENT at most. The ranges outlive this. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_memory_stream(struct seep_memory *memory, seep_memory_bulk_source *source,
+                                       void *context, const struct seep_memory_range *ranges,
+                                       size_t n);
+
+/* The process goes on: forgets all pages that have passed by. What is asked for from here on cannot
+ * be read, or is supplied by the other source. */
+void seep_memory_stream_end(struct seep_memory *memory);
+
 /* From now on this source supplies what has not been read: what mapped files contain, which the
  * process has not changed. */
 void seep_memory_ask(struct seep_memory *memory, seep_memory_source *source, void *context);
@@ -86,12 +111,8 @@ void seep_memory_ask(struct seep_memory *memory, seep_memory_source *source, voi
 /* Copies all of [address, address + n). If that cannot be read: false, and zeros. */
 bool seep_memory_read(struct seep_memory *memory, uint64_t address, void *to, size_t n);
 
-/* The whole page that contains `address`, as long as there is the memory. NULL: it cannot be read.
- */
-const uint8_t *seep_memory_page(struct seep_memory *memory, uint64_t address);
-
-/* The same, but NULL for pages that the process has not changed: they have no addresses of its heap
- * in them. */
+/* The whole page that contains `address`, until the next call. NULL: it cannot be read, or the
+ * process has not changed it: then it has no addresses of its heap in it. */
 const uint8_t *seep_memory_changed_page(struct seep_memory *memory, uint64_t address);
 
 /* Whether all of it can be read. */
@@ -101,17 +122,17 @@ bool seep_memory_has_all(struct seep_memory *memory, uint64_t address, size_t n)
  * none. Control characters and bytes that are not UTF-8 become '?'. */
 size_t seep_memory_text(struct seep_memory *memory, uint64_t address, char *to, size_t capacity);
 
-/* The address of `n` bytes that were read before, as most were. NULL: they must be read first. */
+/* The address of `n` bytes that were read lately, as most were, until the next call. NULL: they
+ * must be read first. */
 static inline const uint8_t *seep_memory_seen(const struct seep_memory *memory, uint64_t address,
                                               size_t n)
 {
-    uint64_t number = address >> SEEP_MEMORY_CHUNK_BITS;
-    const struct seep_memory_chunk *chunk = &memory->recent[number % SEEP_MEMORY_RECENT];
-    size_t at = (size_t)(address % SEEP_MEMORY_CHUNK);
+    const uint64_t number = address / SEEP_MEMORY_PAGE;
+    const size_t at = (size_t)(address % SEEP_MEMORY_PAGE);
+    const struct seep_memory_recent *page = &memory->recent[number & (memory->n_recent - 1)];
 
-    return chunk->number_plus_1 == number + 1 && at % SEEP_MEMORY_PAGE <= SEEP_MEMORY_PAGE - n &&
-                   chunk->pages >> at / SEEP_MEMORY_PAGE & 1
-               ? chunk->bytes + at
+    return page->number_plus_1 == number + 1 && page->bytes && at <= SEEP_MEMORY_PAGE - n
+               ? page->bytes + at
                : NULL;
 }
 

@@ -10,6 +10,7 @@ enum {
     MANGLED = 400,
     MAX_PARTS = 16,
 };
+#define LONGEST (UINT64_C(1) << 30) /* longer blocks are reserved memory, or numbers */
 
 /* "3c1010TensorImpl" or "N3c1010TensorImplE": the last two names, each after its length. */
 static bool demangle(const char *mangled, char *to, size_t capacity)
@@ -59,17 +60,23 @@ bool seep_native_class(struct seep_heap *heap, uint64_t vtable, char *to, size_t
     return demangle(mangled + (*mangled == '*'), to, capacity);
 }
 
-static bool is_storage(struct seep_heap *heap, uint64_t vtable)
+static const struct seep_vtable *vtable_of(struct seep_heap *heap, uint64_t vtable)
 {
     struct seep_vtable *recent = &heap->vtables[(vtable >> 3) % SEEP_HEAP_RECENT];
     char name[128];
 
-    if (vtable < SEEP_MEMORY_PAGE || vtable % 8)
-        return false;
-    if (recent->address != vtable)
-        *recent = (struct seep_vtable){vtable, seep_native_class(heap, vtable, name, sizeof name) &&
-                                                   strcmp(name, "c10::StorageImpl") == 0};
-    return recent->is_storage;
+    if (recent->address != vtable || !vtable) {
+        const bool is_class =
+            vtable >= SEEP_MEMORY_PAGE && seep_native_class(heap, vtable, name, sizeof name);
+        *recent = (struct seep_vtable){vtable, is_class,
+                                       is_class && strcmp(name, "c10::StorageImpl") == 0};
+    }
+    return recent;
+}
+
+bool seep_native_is_vtable(struct seep_heap *heap, uint64_t word)
+{
+    return vtable_of(heap, word)->is_class;
 }
 
 /* c10::StorageImpl: vtable, counts of references, data, deleter, context, device, bytes. The counts
@@ -81,7 +88,7 @@ bool seep_native_storage(struct seep_heap *heap, uint32_t n, struct seep_storage
     const struct seep_node *node = &heap->nodes[n];
 
     if (node->bytes < STORAGE_LEAST || node->bytes > STORAGE_MOST ||
-        !is_storage(heap, seep_memory_word(heap->memory, node->start)))
+        !vtable_of(heap, seep_memory_word(heap->memory, node->start))->is_storage)
         return false;
     const uint64_t more = seep_memory_word(heap->memory, node->start + COUNTS) >> 32 ? 0 : 8;
     const uint64_t at = node->start + more;
@@ -97,8 +104,7 @@ bool seep_native_storage(struct seep_heap *heap, uint32_t n, struct seep_storage
     return true;
 }
 
-/* A tensor's elements are not addresses. */
-static void spare_elements(struct seep_heap *heap, const struct seep_storage *storage)
+void seep_native_spare(struct seep_heap *heap, const struct seep_storage *storage)
 {
     uint32_t n = seep_heap_find(heap, storage->data);
 
@@ -132,9 +138,24 @@ static void scan(struct seep_heap *heap, const struct seep_node *node, uint64_t 
 static void walk_storage(struct seep_heap *heap, const struct seep_node *node,
                          const struct seep_storage *storage)
 {
-    spare_elements(heap, storage);
+    seep_native_spare(heap, storage);
     scan(heap, node, node->start, storage->device_at);
     scan(heap, node, storage->device_at + 8, seep_node_end(node));
+}
+
+/* Whatever is found there is believed only where memory seems lost; so the survey cannot wait. */
+static void walk_deep(struct seep_heap *heap, const struct seep_node *node)
+{
+    if (node->bytes > LONGEST)
+        return;
+    if (node->bytes > heap->deep_left) {
+        heap->deep_cut = true;
+        return;
+    }
+    heap->deep_left -= node->bytes;
+    heap->marks |= SEEP_EDGE_DEEP;
+    scan(heap, node, node->start + SEEP_NATIVE_SCANNED, seep_node_end(node));
+    heap->marks &= (uint8_t)~SEEP_EDGE_DEEP;
 }
 
 void seep_native_walk(struct seep_heap *heap, uint32_t n)
@@ -147,8 +168,10 @@ void seep_native_walk(struct seep_heap *heap, uint32_t n)
         walk_storage(heap, node, &storage);
         return;
     }
-    if (to > node->start + SEEP_NATIVE_SCANNED &&
-        !(heap->inner && heap->inner[n] & SEEP_INNER_WHOLE))
-        to = node->start + SEEP_NATIVE_SCANNED;
-    scan(heap, node, node->start, to);
+    if (to <= node->start + SEEP_NATIVE_SCANNED) {
+        scan(heap, node, node->start, to);
+        return;
+    }
+    scan(heap, node, node->start, node->start + SEEP_NATIVE_SCANNED);
+    walk_deep(heap, node);
 }

@@ -12,6 +12,9 @@ void seep_native_walk(struct seep_heap *heap, uint32_t node);
  * "c10::TensorImpl"; false, and "", if there is none. */
 bool seep_native_class(struct seep_heap *heap, uint64_t vtable, char *to, size_t capacity);
 
+/* Whether a block that begins with this word is an object of a C++ class with a name. */
+bool seep_native_is_vtable(struct seep_heap *heap, uint64_t word);
+
 /* Of c10::DeviceType. */
 enum { SEEP_DEVICE_CPU = 0 };
 
@@ -26,6 +29,9 @@ struct seep_storage {
 
 /* False: the node is none. */
 bool seep_native_storage(struct seep_heap *heap, uint32_t node, struct seep_storage *storage);
+
+/* Says that a tensor's elements are not addresses. */
+void seep_native_spare(struct seep_heap *heap, const struct seep_storage *storage);
 
 /* Bytes that the object of C++ at `address` has at least, in all versions of its library; 0: its
  * class is none of those that lead from a tensor to its elements. */

@@ -131,22 +131,37 @@ static bool is_text_at(struct seep_heap *heap, uint32_t n, uint64_t object)
     return type == SEEP_NODE_OF_ANY ? seep_python_is_text(heap, object) : type == SEEP_NODE_TEXT;
 }
 
-/* context: whether they are attributes. */
+/* How the entries of a dict are told. */
+struct telling {
+    bool as_attributes;
+    bool shows_keys; /* texts of its keys may be shown */
+};
+
+/* Names of attributes are interned; keys of a large set of data are not, and nobody needs them. */
+static bool is_interned(struct seep_heap *heap, uint64_t text)
+{
+    return seep_memory_u32(heap->memory, text + SEEP_PY_TEXT_STATE) & SEEP_PY_TEXT_INTERNED;
+}
+
+static seep_label label_of(struct seep_heap *heap, const struct telling *telling, uint32_t key_node,
+                           uint64_t key)
+{
+    const bool text = is_text_at(heap, key_node, key);
+
+    if (text && telling->as_attributes)
+        return seep_label_of(SEEP_LABEL_ATTRIBUTE, key);
+    if (text && (telling->shows_keys || is_interned(heap, key)))
+        return seep_label_of(SEEP_LABEL_ENTRY, key);
+    return seep_label_of(SEEP_LABEL_KEY, telling->shows_keys ? key : 0);
+}
+
 static void take_entry(struct seep_heap *heap, uint64_t key, uint64_t value, void *context)
 {
-    const bool *as_attributes = context;
-
-    if (heap->is_counting) {
-        seep_edge_exact(heap, value, 0, 0);
-        seep_edge_exact(heap, key, 0, 0);
-        return;
-    }
     const uint32_t key_node = seep_heap_find(heap, key);
+
     if (value) {
         const uint32_t node = seep_heap_find(heap, value);
-        const bool attribute = *as_attributes && is_text_at(heap, key_node, key);
-        seep_edge_to(heap, node, value,
-                     seep_label_of(attribute ? SEEP_LABEL_ATTRIBUTE : SEEP_LABEL_KEY, key),
+        seep_edge_to(heap, node, value, label_of(heap, context, key_node, key),
                      cost_at(heap, node, value));
     }
     if (key)
@@ -157,21 +172,25 @@ static void take_entry(struct seep_heap *heap, uint64_t key, uint64_t value, voi
 void seep_python_walk_dict(struct seep_heap *heap, uint64_t dict, bool as_attributes)
 {
     const uint64_t keys = seep_memory_word(heap->memory, dict + SEEP_PY_DICT_KEYS);
+    struct telling telling = {.as_attributes = as_attributes,
+                              .shows_keys = heap->shows_keys &&
+                                            seep_memory_word(heap->memory, dict + SEEP_PY_SIZE) <=
+                                                SEEP_DICT_FEW};
 
     seep_edge_raw(heap, keys, seep_python_keys_bytes(heap, keys));
     seep_edge_raw(heap, seep_memory_word(heap->memory, dict + SEEP_PY_DICT_VALUES),
                   values_bytes(heap, keys));
-    seep_python_dict_each(heap, dict, take_entry, &as_attributes);
+    seep_python_dict_each(heap, dict, take_entry, &telling);
 }
 
 static void walk_values(struct seep_heap *heap, const struct seep_pytype *type, uint64_t values)
 {
-    bool as_attributes = true;
+    struct telling telling = {.as_attributes = true};
 
     if (type->flags & SEEP_PY_HEAP_TYPE)
         each_entry(heap,
                    seep_memory_word(heap->memory, type->address + heap->python.layout->type_keys),
-                   values_of(heap, values), take_entry, &as_attributes);
+                   values_of(heap, values), take_entry, &telling);
 }
 
 static void walk_managed(struct seep_heap *heap, const struct seep_node *node,

@@ -104,7 +104,6 @@ static void walk_function(struct seep_heap *heap, uint64_t object)
 {
     const struct seep_python_layout *l = heap->python.layout;
 
-    seep_python_keep_text(heap, word_at(heap, object + l->function_name));
     seep_edge_exact(heap, word_at(heap, object + l->function_closure), named(SEEP_WORD_CLOSURE), 1);
     seep_edge_exact(heap, word_at(heap, object + l->function_defaults), named(SEEP_WORD_DEFAULTS),
                     1);
@@ -235,6 +234,16 @@ static bool holds_bytes(const struct seep_pytype *type)
            strcmp(type->name, "array.array") == 0;
 }
 
+static void walk_field(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type,
+                       int64_t offset, uint64_t word)
+{
+    if (type->borrows && is_borrowed(heap, object, offset, word))
+        heap->marks |= SEEP_EDGE_BORROWED;
+    seep_edge_maybe(heap, word, seep_label_of(SEEP_LABEL_OFFSET, (uint64_t)offset), 1,
+                    SEEP_COST_UNNAMED);
+    heap->marks &= (uint8_t)~SEEP_EDGE_BORROWED;
+}
+
 /* The fields of an object of an unknown type: members have names, other words may be addresses. */
 static void walk_fields(struct seep_heap *heap, const struct seep_node *node, uint64_t object,
                         const struct seep_pytype *type, uint64_t from)
@@ -257,9 +266,8 @@ static void walk_fields(struct seep_heap *heap, const struct seep_node *node, ui
             seep_edge_spare(heap, word, seep_python_bytes_at(heap, object, type, offset));
         if (is_member(type, offset, &label))
             seep_edge_exact(heap, word, label, SEEP_COST_NAMED);
-        else if (!heap->owners_only || !type->borrows || !is_borrowed(heap, object, offset, word))
-            seep_edge_maybe(heap, word, seep_label_of(SEEP_LABEL_OFFSET, (uint64_t)offset), 1,
-                            SEEP_COST_UNNAMED);
+        else
+            walk_field(heap, object, type, offset, word);
     }
 }
 
@@ -355,15 +363,10 @@ static bool walk_of_library(struct seep_heap *heap, uint64_t object, const struc
  * look like one, so it is believed only if it is a block's start. */
 static void walk_int(struct seep_heap *heap, uint64_t object)
 {
-    enum { SIZE = 16, DIGITS = 24, TAG_BITS = 3 };
-    const uint64_t size = word_at(heap, object + SIZE);
-    const uint64_t n = heap->python.layout->minor >= 12 ? size >> TAG_BITS : size;
+    uint64_t value;
 
-    if ((n != 1 && n != 2) || (n != size && n << TAG_BITS != size)) /* it is negative */
-        return;
-    const uint64_t low = seep_memory_u32(heap->memory, object + DIGITS);
-    const uint64_t high = n == 2 ? seep_memory_u32(heap->memory, object + DIGITS + 4) : 0;
-    seep_edge_inner(heap, high << 30 | low, seep_label_of(SEEP_LABEL_HIDDEN, 0));
+    if (seep_python_int(heap, object, &value))
+        seep_edge_inner(heap, value, seep_label_of(SEEP_LABEL_HIDDEN, 0));
 }
 
 /* The references of well-known kinds of objects. False: there are no others. */
@@ -375,7 +378,7 @@ static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
 
     switch (type->kind) {
     case SEEP_PYTYPE_LEAF:
-        if (heap->inner && type->flags & SEEP_PY_IS_INT)
+        if (type->flags & SEEP_PY_IS_INT)
             walk_int(heap, object);
         return false;
     case SEEP_PYTYPE_BYTES:
@@ -438,7 +441,7 @@ void seep_python_walk(struct seep_heap *heap, uint32_t n)
     if (!type)
         return;
     if (type->kind == SEEP_PYTYPE_DICT) {
-        seep_python_walk_dict(heap, object, heap->node_is_attributes);
+        seep_python_walk_dict(heap, object, heap->nodes[n].is_attributes);
         walk_rest(heap, n, object, type);
     } else if (walk_own(heap, n, object, type)) {
         walk_rest(heap, n, object, type);

@@ -79,7 +79,6 @@ static uint64_t value_at(struct seep_heap *heap, uint64_t place)
 
 static void walk_variable(struct seep_heap *heap, uint64_t value, uint64_t name, unsigned cost)
 {
-    seep_python_keep_text(heap, name);
     seep_edge_exact(heap, value, seep_label_of(SEEP_LABEL_LOCAL, name),
                     cost + seep_python_cost(heap, value) - SEEP_COST_NAMED);
 }

@@ -61,3 +61,17 @@ int64_t seep_python_bound(struct seep_heap *heap, uint64_t object, const struct 
         return size_at(heap, object + SEEP_PY_DEQUE_MOST);
     return type->kind == SEEP_PYTYPE_LRU ? size_at(heap, object + SEEP_PY_LRU_MOST) : -1;
 }
+
+bool seep_python_int(struct seep_heap *heap, uint64_t object, uint64_t *value)
+{
+    enum { SIZE = 16, DIGITS = 24, DIGIT_BITS = 30, TAG_BITS = 3 };
+    const uint64_t size = seep_memory_word(heap->memory, object + SIZE);
+    const uint64_t n = heap->python.layout->minor >= 12 ? size >> TAG_BITS : size;
+
+    if ((n != 1 && n != 2) || (n != size && n << TAG_BITS != size)) /* it is negative */
+        return false;
+    const uint64_t low = seep_memory_u32(heap->memory, object + DIGITS);
+    const uint64_t high = n == 2 ? seep_memory_u32(heap->memory, object + DIGITS + 4) : 0;
+    *value = high << DIGIT_BITS | low;
+    return true;
+}

@@ -78,14 +78,6 @@ bool seep_python_text_is(struct seep_heap *heap, uint64_t object, const char *te
            seep_memory_read(heap->memory, c.at, there, n) && memcmp(there, text, n) == 0;
 }
 
-void seep_python_keep_text(struct seep_heap *heap, uint64_t object)
-{
-    enum { MUCH = 512 };
-
-    if (object)
-        (void)seep_memory_has(heap->memory, object, MUCH);
-}
-
 bool seep_python_is_text(struct seep_heap *heap, uint64_t object)
 {
     const struct seep_pytype *type = object ? seep_python_object(heap, object, MAX_STR) : NULL;

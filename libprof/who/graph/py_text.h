@@ -15,9 +15,6 @@ size_t seep_python_text(struct seep_heap *heap, uint64_t object, char *to, size_
 /* Whether a str object has exactly this text of ASCII characters, of at most 64. */
 bool seep_python_text_is(struct seep_heap *heap, uint64_t object, const char *text);
 
-/* Reads a str object that is needed later, when the process may be gone. */
-void seep_python_keep_text(struct seep_heap *heap, uint64_t object);
-
 /* Whether `object` is a str. */
 bool seep_python_is_text(struct seep_heap *heap, uint64_t object);
 

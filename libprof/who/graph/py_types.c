@@ -177,7 +177,9 @@ static bool looks_like_type(struct seep_heap *heap, uint64_t address)
 static struct seep_pytype *read_type(struct seep_heap *heap, uint64_t address)
 {
     struct seep_memory *memory = heap->memory;
-    struct seep_pytype *type = calloc(1, sizeof *type);
+    const size_t most =
+        sizeof(struct seep_pytype) + SEEP_PYTYPE_MEMBERS * sizeof(struct seep_pymember);
+    struct seep_pytype *type = calloc(1, most);
 
     if (!type)
         return NULL;
@@ -192,7 +194,9 @@ static struct seep_pytype *read_type(struct seep_heap *heap, uint64_t address)
     type->kind = kind_of(heap, type);
     type->borrows = is_of_ctypes(heap, address);
     read_members(heap, type);
-    return type;
+    struct seep_pytype *shorter =
+        realloc(type, sizeof *type + type->n_members * sizeof *type->members);
+    return shorter ? shorter : type;
 }
 
 const struct seep_pytype *seep_python_type(struct seep_heap *heap, uint64_t address)
@@ -222,17 +226,23 @@ const struct seep_pytype *seep_python_type(struct seep_heap *heap, uint64_t addr
         *refused = address;
         return NULL;
     }
-    return *recent = types->types[types->n++] = type;
+    types->types[types->n++] = type;
+    type->number = types->n;
+    return *recent = type;
 }
 
 const struct seep_pytype *seep_node_type(struct seep_heap *heap, uint32_t node)
 {
     const struct seep_node *n = &heap->nodes[node];
 
-    return n->kind == SEEP_NODE_PYTHON
-               ? seep_python_type(
-                     heap, seep_memory_word(heap->memory, seep_node_object(n) + SEEP_PY_TYPE))
-               : NULL;
+    if (n->kind != SEEP_NODE_PYTHON)
+        return NULL;
+    if (n->class)
+        return heap->python.types->types[n->class - 1];
+    return heap->is_surveyed
+               ? NULL
+               : seep_python_type(
+                     heap, seep_memory_word(heap->memory, seep_node_object(n) + SEEP_PY_TYPE));
 }
 
 /* A str whose characters follow its head is shorter than its type says; an ASCII head is shortest.

@@ -44,13 +44,14 @@ enum { SEEP_PYTYPE_NAME = 64, SEEP_PYTYPE_MEMBERS = 32 };
 
 struct seep_pytype {
     uint64_t address;
+    uint32_t number; /* 1 and more, as nodes have it */
     uint32_t flags;
     int64_t basic, item, dict_offset, weak_offset; /* bytes */
     enum seep_pytype_kind kind;
-    bool borrows;     /* of ctypes: somebody else frees the memory that its objects point to */
-    size_t n_members; /* those that refer to objects */
-    struct seep_pymember members[SEEP_PYTYPE_MEMBERS];
+    bool borrows; /* of ctypes: somebody else frees the memory that its objects point to */
     char name[SEEP_PYTYPE_NAME]; /* as in the type: often with its module */
+    size_t n_members;            /* those that refer to objects, at most SEEP_PYTYPE_MEMBERS */
+    struct seep_pymember members[];
 };
 
 /* The type at `address`, or NULL if there is none. The pointer lives as long as the heap. */

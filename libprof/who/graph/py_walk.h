@@ -15,6 +15,12 @@ typedef void seep_dict_taker(struct seep_heap *heap, uint64_t key, uint64_t valu
 void seep_python_dict_each(struct seep_heap *heap, uint64_t dict, seep_dict_taker *take,
                            void *context);
 
+/* Keys of a larger dict are contents, and their texts not shown. */
+enum { SEEP_DICT_FEW = 16 };
+
+/* The value of a small int that is not negative: of one or two digits of 30 bits. */
+bool seep_python_int(struct seep_heap *heap, uint64_t object, uint64_t *value);
+
 /* Walks a dict's keys and values; `as_attributes`: it is an instance's or a module's. */
 void seep_python_walk_dict(struct seep_heap *heap, uint64_t dict, bool as_attributes);
 

@@ -1,175 +1,155 @@
 #include "libprof/who/retained/dominators.h"
 
+#include "libprof/who/retained/dominator_tree.h"
+#include "libprof/who/survey/survey.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph" (1979), with path
- * compression. Vertices are numbered by a depth-first search from 1 on; vertex 0 is the parent of
- * all roots. Walks use explicit stacks, since lists may be long. */
-struct search {
-    const struct seep_refs *refs;
-    uint32_t *number; /* [nodes] of the vertex, 0: not met */
-    uint32_t *node;   /* [vertices] */
-    uint32_t *parent; /* [vertices] in the search's tree; once linked, the ancestor in a forest */
-    uint32_t *semi;   /* [vertices] the semidominator, */
-    uint32_t *dominator; /* and before it is known, the next edge that the search follows */
-    uint32_t *label;     /* [vertices] the vertex with the least semidominator on the path to the
-                          * tree's root */
-    uint32_t *bucket;    /* [vertices] the first vertex whose semidominator this is, */
-    uint32_t *next;      /* [vertices] and the one after it; 0: none */
-    uint32_t *stack;     /* [vertices] */
-    uint8_t *from_root;  /* [nodes / 8] a bit for each: a root refers to it */
-    uint32_t n;          /* vertices, with 0, */
-    uint32_t n_sure;     /* of which more than a stale word may lead to */
-    uint32_t linked;     /* vertices from this one on are */
+/* Leaves have no part in who dominates the others: a leaf's dominator is the nearest vertex that is
+ * above all that refer to it. For that each vertex knows its depth and one that is far above it
+ * (Myers, "An Applicative Random-Access Stack", 1983). */
+struct leaves {
+    struct seep_dominators *d;
+    const struct seep_reach *reach;
+    struct seep_dominator_tree tree;
+    uint32_t *depth, *far; /* [vertices] */
+    uint32_t *above;       /* [nodes] of leaves: the vertex; SEEP_NODE_NONE: none was met */
+    uint8_t *sure;         /* [nodes / 8 + 1] a bit for each leaf that more than doubtful words
+                            * lead to */
 };
 
-static int allocate(struct search *s)
+static uint32_t far_above(const struct leaves *l, uint32_t above)
 {
-    const size_t n = (size_t)s->refs->n_nodes + 1;
-    uint32_t **const lists[] = {&s->number, &s->node,   &s->parent, &s->semi, &s->dominator,
-                                &s->label,  &s->bucket, &s->next,   &s->stack};
+    const uint32_t far = l->far[above], farther = l->far[far];
 
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (!(*lists[i] = calloc(n, sizeof **lists[i])))
-            return -SEEP_ENOMEM;
-    s->from_root = calloc(n / 8 + 1, sizeof *s->from_root);
-    return s->from_root ? 0 : -SEEP_ENOMEM;
+    return l->depth[above] - l->depth[far] == l->depth[far] - l->depth[farther] ? farther : above;
 }
 
-static void release(struct search *s)
+static void measure(struct leaves *l)
 {
-    uint32_t *const lists[] = {s->number, s->node,   s->parent, s->semi, s->dominator,
-                               s->label,  s->bucket, s->next,   s->stack};
-
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        free(lists[i]);
-    free(s->from_root);
+    for (uint32_t v = 1; v < l->tree.n; v++) { /* those above come first */
+        const uint32_t above = l->tree.above[v];
+        l->depth[v] = l->depth[above] + 1;
+        l->far[v] = far_above(l, above);
+    }
 }
 
-static void meet(struct search *s, uint32_t node, uint32_t parent, size_t *top)
+/* The nearest vertex above both, which may be one of them. */
+static uint32_t common(const struct leaves *l, uint32_t a, uint32_t b)
 {
-    const uint32_t v = s->n++;
+    const uint32_t *depth = l->depth, *far = l->far, *above = l->tree.above;
 
-    s->number[node] = v;
-    s->node[v] = node;
-    s->parent[v] = parent;
-    s->semi[v] = s->label[v] = v;
-    s->stack[(*top)++] = v;
+    if (depth[a] < depth[b]) {
+        const uint32_t deeper = b;
+        b = a;
+        a = deeper;
+    }
+    while (depth[a] > depth[b])
+        a = depth[far[a]] >= depth[b] ? far[a] : above[a];
+    while (a != b) {
+        const bool jump = far[a] != far[b];
+        a = jump ? far[a] : above[a];
+        b = jump ? far[b] : above[b];
+    }
+    return a;
 }
 
-static void search_from(struct search *s, uint32_t start)
+static void take_leaf(struct leaves *l, uint32_t leaf, uint32_t from, bool sure)
 {
-    const struct seep_refs *refs = s->refs;
-    size_t top = 0;
+    const uint8_t bit = (uint8_t)(1u << leaf % 8);
 
-    meet(s, start, 0, &top);
-    while (top) {
-        const uint32_t v = s->stack[top - 1], node = s->node[v];
-        if (s->dominator[v] == refs->count[node]) {
-            top--;
+    if (!sure && l->sure[leaf / 8] & bit)
+        return;
+    l->above[leaf] = l->above[leaf] == SEEP_NODE_NONE ? from : common(l, l->above[leaf], from);
+    if (sure)
+        l->sure[leaf / 8] |= bit;
+}
+
+static bool is_leaf(const struct leaves *l, uint32_t node)
+{
+    return seep_node_is_leaf(l->reach->heap, node);
+}
+
+static void take_roots(struct leaves *l, bool doubtful)
+{
+    for (size_t i = 0; i < l->reach->n_root_edges; i++) {
+        const struct seep_root_edge *one = &l->reach->root_edges[i];
+        if (one->doubtful == doubtful && is_leaf(l, one->edge.to) &&
+            seep_reach_believes(l->reach, one))
+            take_leaf(l, one->edge.to, 0, !doubtful);
+    }
+}
+
+static void take_edges(struct leaves *l, uint32_t first, uint32_t end)
+{
+    const struct seep_heap *heap = l->reach->heap;
+    struct seep_edge edge;
+
+    for (uint32_t v = first; v < end; v++) {
+        const uint32_t node = l->tree.node[v];
+        struct seep_edge_cursor cursor = seep_heap_edges(heap, node);
+        while (seep_heap_next(heap, node, &cursor, &edge))
+            if (is_leaf(l, edge.to))
+                take_leaf(l, edge.to, v, v < l->tree.n_sure);
+    }
+}
+
+static int find_leaves(struct leaves *l)
+{
+    l->depth = calloc(l->tree.n, sizeof *l->depth);
+    l->far = calloc(l->tree.n, sizeof *l->far);
+    l->sure = calloc(l->d->n_nodes / 8 + (size_t)1, sizeof *l->sure);
+    if (!l->depth || !l->far || !l->sure)
+        return -SEEP_ENOMEM;
+    measure(l);
+    take_roots(l, false);
+    take_edges(l, 1, l->tree.n_sure);
+    take_roots(l, true);
+    take_edges(l, l->tree.n_sure, l->tree.n);
+    return 0;
+}
+
+/* Leaves come behind all that may dominate them. */
+static int hand_over(struct leaves *l)
+{
+    struct seep_dominators *d = l->d;
+
+    for (uint32_t i = 0; i < d->n_nodes; i++) {
+        const uint32_t vertex = l->tree.vertex[i];
+        if (!is_leaf(l, i))
+            d->by[i] = vertex ? l->tree.above[vertex] : SEEP_NODE_NONE;
+        d->n_order += d->by[i] != SEEP_NODE_NONE;
+    }
+    d->order = malloc((d->n_order + (size_t)1) * sizeof *d->order);
+    if (!d->order)
+        return -SEEP_ENOMEM;
+    uint32_t n = l->tree.n - 1;
+    memcpy(d->order, l->tree.node + 1, n * sizeof *d->order);
+    for (uint32_t i = 0; i < d->n_nodes; i++) {
+        if (d->by[i] == SEEP_NODE_NONE)
             continue;
-        }
-        const uint32_t to = refs->to[refs->first[node] + s->dominator[v]++];
-        if (!s->number[to])
-            meet(s, to, v, &top);
+        d->by[i] = d->by[i] ? l->tree.node[d->by[i]] : SEEP_DOMINATED_BY_NONE;
+        if (is_leaf(l, i))
+            d->order[n++] = i;
     }
+    return 0;
 }
 
-static void search_from_roots(struct search *s, bool doubtful)
+static int find(struct leaves *l)
 {
-    for (size_t i = 0; i < s->refs->n_roots; i++) {
-        const struct seep_root_ref *ref = &s->refs->roots[i];
-        const uint32_t v = s->number[ref->to];
-        if (ref->doubtful != doubtful || (v && v < s->n_sure))
-            continue;
-        s->from_root[ref->to / 8] |= (uint8_t)(1u << ref->to % 8);
-        if (!v)
-            search_from(s, ref->to);
-    }
-}
+    struct seep_dominators *d = l->d;
+    int rc = seep_dominator_tree_find(&l->tree, l->reach);
 
-/* A word on a stack that somebody has left there, or passes on, is no second holder of what a
- * variable holds. */
-static void search_all(struct search *s)
-{
-    s->n = 1;
-    search_from_roots(s, false);
-    s->n_sure = s->n;
-    search_from_roots(s, true);
-}
-
-/* The vertex with the least semidominator on the path from `v` up to, but not including, its tree's
- * root. */
-static uint32_t least(struct search *s, uint32_t v)
-{
-    size_t top = 0;
-
-    if (v < s->linked)
-        return v;
-    for (uint32_t at = v; s->parent[at] >= s->linked; at = s->parent[at])
-        s->stack[top++] = at;
-    while (top) { /* from the root on, so that each ends up directly below it */
-        const uint32_t at = s->stack[--top], above = s->parent[at];
-        if (s->semi[s->label[above]] < s->semi[s->label[at]])
-            s->label[at] = s->label[above];
-        s->parent[at] = s->parent[above];
-    }
-    return s->label[v];
-}
-
-static void find_semidominator(struct search *s, uint32_t v)
-{
-    const struct seep_refs *refs = s->refs;
-    const uint32_t node = s->node[v];
-    const uint32_t begin = node ? refs->from_end[node - 1] : 0;
-
-    if (s->from_root[node / 8] >> node % 8 & 1)
-        s->semi[v] = 0;
-    for (uint32_t i = begin; i < refs->from_end[node]; i++) {
-        const uint32_t from = s->number[refs->from[i]];
-        if (!from || (v < s->n_sure && from >= s->n_sure))
-            continue;
-        const uint32_t semi = s->semi[least(s, from)];
-        if (semi < s->semi[v])
-            s->semi[v] = semi;
-    }
-}
-
-static void find_dominators(struct search *s)
-{
-    s->linked = s->n;
-    for (uint32_t v = s->n - 1; v >= 1; v--) {
-        const uint32_t parent = s->parent[v];
-        find_semidominator(s, v);
-        s->next[v] = s->bucket[s->semi[v]];
-        s->bucket[s->semi[v]] = v;
-        s->linked = v;
-        for (uint32_t k = s->bucket[parent]; k; k = s->next[k]) {
-            const uint32_t u = least(s, k);
-            s->dominator[k] = s->semi[u] < s->semi[k] ? u : parent;
-        }
-        s->bucket[parent] = 0;
-    }
-    for (uint32_t v = 1; v < s->n; v++)
-        if (s->dominator[v] != s->semi[v])
-            s->dominator[v] = s->dominator[s->dominator[v]];
-}
-
-/* Every vertex has a larger number than its dominators. What the search has no more use for becomes
- * the result. */
-static void hand_over(struct search *s, struct seep_dominators *d)
-{
+    if (rc)
+        return rc;
+    d->by = l->above = malloc((d->n_nodes + (size_t)1) * sizeof *d->by);
+    if (!d->by)
+        return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < d->n_nodes; i++)
-        if (!s->number[i])
-            s->number[i] = SEEP_NODE_NONE;
-    for (uint32_t v = 1; v < s->n; v++)
-        s->number[s->node[v]] = s->dominator[v] ? s->node[s->dominator[v]] : SEEP_DOMINATED_BY_NONE;
-    d->n_order = s->n - 1;
-    memmove(s->node, s->node + 1, d->n_order * sizeof *s->node);
-    d->by = s->number;
-    d->order = s->node;
-    s->number = s->node = NULL;
+        d->by[i] = SEEP_NODE_NONE;
+    rc = find_leaves(l);
+    return rc ? rc : hand_over(l);
 }
 
 static int sum_up(struct seep_dominators *d, const struct seep_node *nodes)
@@ -192,20 +172,17 @@ void seep_dominators_sum(const struct seep_dominators *d, uint64_t *sizes)
     }
 }
 
-int seep_dominators_find(struct seep_dominators *d, const struct seep_refs *refs,
-                         const struct seep_node *nodes)
+int seep_dominators_find(struct seep_dominators *d, const struct seep_reach *reach, bool with_sizes)
 {
-    struct search s = {.refs = refs};
+    struct leaves l = {.d = d, .reach = reach};
 
-    *d = (struct seep_dominators){.n_nodes = refs->n_nodes};
-    const int rc = allocate(&s);
-    if (!rc) {
-        search_all(&s);
-        find_dominators(&s);
-        hand_over(&s, d);
-    }
-    release(&s);
-    return rc || !nodes ? rc : sum_up(d, nodes);
+    *d = (struct seep_dominators){.n_nodes = reach->heap->n_nodes};
+    const int rc = find(&l);
+    seep_dominator_tree_fini(&l.tree);
+    free(l.depth);
+    free(l.far);
+    free(l.sure);
+    return rc || !with_sizes ? rc : sum_up(d, reach->heap->nodes);
 }
 
 void seep_dominators_fini(struct seep_dominators *d)

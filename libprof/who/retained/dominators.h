@@ -5,7 +5,7 @@
 #ifndef SEEP_LIBPROF_WHO_RETAINED_DOMINATORS_H
 #define SEEP_LIBPROF_WHO_RETAINED_DOMINATORS_H
 
-#include "libprof/who/ways/refs.h"
+#include "libprof/who/ways/reach.h"
 
 /* In `by`: only roots reach the node, by paths that share nothing. */
 #define SEEP_DOMINATED_BY_NONE (SEEP_NODE_NONE - 1)
@@ -19,11 +19,11 @@ struct seep_dominators {
     uint32_t n_order;
 };
 
-/* Takes references that were noted and turned, and the sizes in nodes[] (NULL: for nothing
- * retained). Runs in O(m log n) for any graph. Returns 0 or -SEEP_ENOMEM. Allocates, while it runs
- * 36 bytes for each node; seep_dominators_fini() in either case. */
-SEEP_MUST_CHECK int seep_dominators_find(struct seep_dominators *d, const struct seep_refs *refs,
-                                         const struct seep_node *nodes);
+/* Of a reach that has run; `with_sizes`: retained bytes are asked for. Runs in O(m log n) for any
+ * graph. Returns 0 or -SEEP_ENOMEM. Allocates, while it runs 36 bytes for each node that has edges,
+ * and four for each edge to such a node; seep_dominators_fini() in either case. */
+SEEP_MUST_CHECK int seep_dominators_find(struct seep_dominators *d, const struct seep_reach *reach,
+                                         bool with_sizes);
 
 /* Adds to each node's size that of all nodes that it dominates: sizes[n_nodes], of any memory. */
 void seep_dominators_sum(const struct seep_dominators *d, uint64_t *sizes);

@@ -1,7 +1,7 @@
 #include "libprof/who/retained/retainers.h"
 
 #include "libprof/base/hash_index.h"
-#include "libprof/who/graph/py_walk.h"
+#include "libprof/who/survey/survey.h"
 
 #include <stdlib.h>
 
@@ -57,11 +57,10 @@ static uint32_t main_part(const struct search *s, size_t memory, uint32_t node)
 static uint32_t next_member(const struct search *s, size_t memory, uint32_t node)
 {
     enum { CLOSE = 5 }; /* its attributes, a container, that one's table, a pair, the member */
-    struct seep_heap *heap = s->reach->heap;
     const struct seep_pytype *type = type_of(s, node);
     uint32_t next = node;
 
-    if (!type || seep_python_length(heap, seep_node_object(&heap->nodes[node]), type) >= 0)
+    if (!type || seep_node_length(s->reach->heap, node) >= 0)
         return SEEP_NODE_NONE;
     for (int i = 0; i < CLOSE; i++) {
         next = main_part(s, memory, next);
@@ -109,7 +108,7 @@ static uint64_t key_of(struct search *s, uint32_t node)
 {
     const uint64_t key = seep_ways_hash(s->ways, node);
     const bool of_variable = s->reach->parent[node] & SEEP_REACH_ROOT;
-    const uint64_t place = of_variable ? seep_label_value(s->reach->label[node]) : 1;
+    const uint64_t place = of_variable ? seep_label_value(seep_reach_label(s->reach, node)) : 1;
 
     return type_of(s, node) ? key : key ^ place * UINT64_C(0x9e3779b97f4a7c15);
 }

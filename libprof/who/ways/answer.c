@@ -1,7 +1,7 @@
 #include "libprof/who/ways/answer.h"
 
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/who/graph/py_walk.h"
+#include "libprof/who/survey/survey.h"
 #include "libprof/who/ways/line_ways.h"
 #include "libprof/who/ways/reach_passes.h"
 #include "libprof/who/ways/way_types.h"
@@ -74,19 +74,16 @@ static size_t holder_hop(const struct seep_reach *reach, uint32_t holder,
 void seep_answer_holder(struct seep_reach *reach, uint32_t holder, struct seep_answer_path *p)
 {
     struct seep_heap *heap = reach->heap;
-    const struct seep_node *node = &heap->nodes[holder];
-    const struct seep_pytype *type = node->kind == SEEP_NODE_PYTHON
-                                         ? seep_python_object(heap, seep_node_object(node), 1 << 20)
-                                         : NULL;
+    const struct seep_pytype *type = seep_node_type(heap, holder);
 
     p->holder_hop = holder_hop(reach, holder, &p->path);
     seep_path_holder_name(&p->path, p->holder_hop, p->holder_name, sizeof p->holder_name);
     if (p->holder_hop)
         snprintf(p->holder_type, sizeof p->holder_type, "%s", p->path.hops[p->holder_hop - 1].type);
     if (!type || (type->kind == SEEP_PYTYPE_DICT &&
-                  seep_label_kind(reach->label[holder]) == SEEP_LABEL_HIDDEN))
+                  seep_label_kind(seep_reach_label(reach, holder)) == SEEP_LABEL_HIDDEN))
         return; /* its attributes are the object's own */
-    p->holder_length = seep_python_length(heap, seep_node_object(node), type);
+    p->holder_length = seep_node_length(heap, holder);
     p->holder_bound = seep_way_bound(reach, holder);
 }
 
@@ -319,6 +316,17 @@ static int answer_all(struct asking *a, struct sum *sums, struct seep_answer *an
     return rc ? rc : (int)n;
 }
 
+/* Of small objects: what the node is, and what goes with it. */
+static uint64_t small_bytes_of(const struct asking *a, uint32_t node)
+{
+    const struct seep_heap *heap = a->reach->heap;
+    uint64_t bytes, n;
+
+    seep_node_with(heap, node, &bytes, &n);
+    return bytes +
+           (heap->nodes[node].site == a->question->small_site ? heap->nodes[node].bytes : 0);
+}
+
 /* What is reached now and was not before is held in this way. */
 static void note_reached(struct asking *a, enum alive how)
 {
@@ -328,9 +336,8 @@ static void note_reached(struct asking *a, enum alive how)
         if (a->alive[i] != BY_NOBODY || !is_reached(a, i))
             continue;
         a->alive[i] = (uint8_t)how;
-        if (how == BY_REFERENCE && a->question->small_site &&
-            heap->nodes[i].site == a->question->small_site)
-            a->small_bytes += heap->nodes[i].bytes;
+        if (how == BY_REFERENCE && a->question->small_site)
+            a->small_bytes += small_bytes_of(a, i);
     }
 }
 
@@ -365,8 +372,8 @@ int seep_answer_lines(struct seep_reach *reach, const struct seep_question *ques
     struct sum *sums = calloc(question->n_lines + 1u, sizeof *sums);
     int rc = -SEEP_ENOMEM;
 
-    a.alive = calloc(reach->heap->capacity, sizeof *a.alive);
-    a.in_graph = calloc(reach->heap->capacity, sizeof *a.in_graph);
+    a.alive = calloc(reach->heap->n_nodes + (size_t)1, sizeof *a.alive);
+    a.in_graph = calloc(reach->heap->n_nodes + (size_t)1, sizeof *a.in_graph);
     a.held = calloc(question->most + 1, sizeof *a.held);
     if (sums && a.alive && a.in_graph && a.held)
         rc = complete(&a);

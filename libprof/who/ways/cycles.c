@@ -2,7 +2,6 @@
 
 #include "libprof/base/hash_index.h"
 #include "libprof/who/graph/py_types.h"
-#include "libprof/who/graph/py_walk.h"
 
 #include <stdlib.h>
 
@@ -24,26 +23,26 @@ struct search {
     bool *on_stack, *in_cycle;
     uint32_t *stack, *calls;
     size_t *next; /* [n] the edge to follow next */
-    uint32_t from;
     bool no_memory;
 };
 
-static void take_edge(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
-                      bool exact)
+static void take_edges(struct search *s, uint32_t from)
 {
-    struct search *s = heap->taker;
+    const struct seep_heap *heap = s->reach->heap;
+    struct seep_edge_cursor cursor = seep_heap_edges(heap, s->dead[from]);
+    struct seep_edge edge;
 
-    (void)label;
-    (void)cost;
-    if (!s->number[node] || (!exact && seep_reach_explains(s->reach, node)))
-        return;
-    if (seep_grow(&s->edges, &s->edges_capacity, s->n_edges + 1, sizeof *s->edges)) {
-        s->no_memory = true;
-        return;
+    while (seep_heap_next(heap, s->dead[from], &cursor, &edge)) {
+        if (!s->number[edge.to])
+            continue;
+        if (seep_grow(&s->edges, &s->edges_capacity, s->n_edges + 1, sizeof *s->edges)) {
+            s->no_memory = true;
+            return;
+        }
+        s->edges[s->n_edges++] = s->number[edge.to] - 1;
+        if (s->number[edge.to] - 1 == from)
+            s->in_cycle[from] = true;
     }
-    s->edges[s->n_edges++] = s->number[node] - 1;
-    if (s->number[node] - 1 == s->from)
-        s->in_cycle[s->from] = true;
 }
 
 static int collect(struct search *s)
@@ -51,14 +50,12 @@ static int collect(struct search *s)
     struct seep_heap *heap = s->reach->heap;
     uint32_t n_nodes = heap->n_nodes;
 
-    s->number = calloc(heap->capacity, sizeof *s->number);
+    s->number = calloc(n_nodes + (size_t)1, sizeof *s->number);
     s->dead = malloc((n_nodes + 1) * sizeof *s->dead);
     if (!s->number || !s->dead)
         return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < n_nodes; i++)
         if (s->reach->distance[i] == SEEP_UNREACHED) {
-            if (heap->nodes[i].kind == SEEP_NODE_UNKNOWN)
-                seep_heap_classify(heap, i);
             if (heap->nodes[i].kind == SEEP_NODE_RAW)
                 continue;
             s->dead[s->n++] = i;
@@ -75,12 +72,9 @@ static int collect(struct search *s)
     if (!s->begin || !s->index || !s->low || !s->on_stack || !s->in_cycle || !s->stack ||
         !s->calls || !s->next)
         return -SEEP_ENOMEM;
-    heap->take = take_edge;
-    heap->taker = s;
     for (size_t i = 0; i < s->n && !s->no_memory; i++) {
         s->begin[i] = s->n_edges;
-        s->from = (uint32_t)i;
-        seep_heap_walk(heap, s->dead[i]);
+        take_edges(s, (uint32_t)i);
     }
     s->begin[s->n] = s->n_edges;
     return s->no_memory ? -SEEP_ENOMEM : 0;
@@ -128,27 +122,24 @@ static void search_from(struct search *s, uint32_t start, uint32_t *counter)
     }
 }
 
-static void note_attribute(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
-                           bool exact)
+/* By its type's table, or by the way in which somebody would write them. */
+static bool has_attributes(const struct seep_heap *heap, uint32_t node,
+                           const struct seep_pytype *type)
 {
-    (void)node;
-    (void)label;
-    (void)cost;
-    (void)exact;
-    *(bool *)heap->taker = true;
+    struct seep_edge_cursor cursor = seep_heap_edges(heap, node);
+    struct seep_edge edge;
+
+    if (type->n_members)
+        return true;
+    while (seep_heap_next(heap, node, &cursor, &edge)) {
+        const enum seep_label_kind kind = seep_label_kind(edge.label);
+        if (kind == SEEP_LABEL_ATTRIBUTE || kind == SEEP_LABEL_HIDDEN)
+            return true;
+    }
+    return false;
 }
 
-static bool has_attributes(struct seep_heap *heap, uint32_t node, const struct seep_pytype *type)
-{
-    bool any = type->n_members > 0;
-
-    heap->take = note_attribute;
-    heap->taker = &any;
-    seep_python_walk_attributes(heap, node, type);
-    return any;
-}
-
-static unsigned cost_of(struct seep_heap *heap, uint32_t node, const struct seep_pytype *type)
+static unsigned cost_of(const struct seep_heap *heap, uint32_t node, const struct seep_pytype *type)
 {
     if (type->flags & SEEP_PY_HEAP_TYPE && type->kind == SEEP_PYTYPE_OTHER &&
         has_attributes(heap, node, type))
@@ -164,9 +155,7 @@ static void add_roots(struct search *s)
     for (size_t i = 0; i < s->n; i++) {
         if (!s->in_cycle[i] || heap->nodes[s->dead[i]].kind != SEEP_NODE_PYTHON)
             continue;
-        uint64_t object = seep_node_object(&heap->nodes[s->dead[i]]);
-        const struct seep_pytype *type =
-            seep_python_type(heap, seep_memory_word(heap->memory, object + SEEP_PY_TYPE));
+        const struct seep_pytype *type = seep_node_type(heap, s->dead[i]);
         if (type && type->flags & SEEP_PY_GC)
             seep_reach_add(s->reach, SEEP_ROOT_CYCLE, s->dead[i], cost_of(heap, s->dead[i], type));
     }

@@ -1,6 +1,6 @@
 #include "libprof/who/ways/reach_passes.h"
 
-#include "libprof/who/graph/native.h"
+#include "libprof/who/survey/survey.h"
 
 #include <string.h>
 
@@ -10,13 +10,8 @@ static bool is_node_of_graph(const struct seep_reach *reach, uint32_t node)
 {
     static const char *const marks[] = {"Backward", "AccumulateGrad", "CopySlices",
                                         "autograd::PyNode"};
-    struct seep_heap *heap = reach->heap;
-    char name[256];
+    const char *name = seep_node_class(reach->heap, node);
 
-    if (heap->nodes[node].kind == SEEP_NODE_PYTHON ||
-        !seep_native_class(heap, seep_memory_word(heap->memory, heap->nodes[node].start), name,
-                           sizeof name))
-        return false;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         if (strstr(name, marks[i]))
             return true;

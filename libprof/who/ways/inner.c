@@ -1,15 +1,11 @@
 #include "libprof/who/ways/inner.h"
 
 #include "libprof/base/hash_index.h"
+#include "libprof/who/survey/survey.h"
 #include "libprof/who/ways/inner_strays.h"
 #include "libprof/who/ways/reach_passes.h"
 
 #include <stdlib.h>
-
-#define MOST_WHOLE                                                                                 \
-    (UINT64_C(512) << 20)           /* the most bytes of large blocks that are read to their       \
-                                     * ends */
-#define LONGEST (UINT64_C(1) << 30) /* longer ones are reserved memory, or numbers */
 
 enum {
     LEAST_LOST = 64 << 10, /* the least bytes of a site that are lost */
@@ -18,8 +14,7 @@ enum {
 
 static bool may_be_native(const struct seep_heap *heap, uint32_t node)
 {
-    return heap->nodes[node].kind == SEEP_NODE_NATIVE ||
-           heap->nodes[node].kind == SEEP_NODE_UNKNOWN;
+    return heap->nodes[node].kind == SEEP_NODE_NATIVE;
 }
 
 /* Whether some site has so much unreached memory that it could be called lost. 1, 0 or
@@ -60,8 +55,6 @@ static int mark_lost(struct seep_reach *reach)
     for (uint32_t i = 0; i < heap->n_blocks && !rc; i++) {
         if (reach->distance[i] != SEEP_UNREACHED)
             continue;
-        if (heap->nodes[i].kind == SEEP_NODE_UNKNOWN)
-            seep_heap_classify(heap, i);
         if (heap->nodes[i].kind == SEEP_NODE_NATIVE)
             heap->inner[i] |= SEEP_INNER_HOLDS;
     }
@@ -71,22 +64,13 @@ static int mark_lost(struct seep_reach *reach)
     return rc;
 }
 
-/* Large blocks are read to their ends, up to MOST_WHOLE. */
+/* Large blocks are believed to their ends, as far as they were read. */
 static void mark_whole(struct seep_heap *heap)
 {
-    uint64_t left = MOST_WHOLE;
-
-    for (uint32_t i = 0; i < heap->n_blocks; i++) {
-        const uint64_t bytes = heap->nodes[i].bytes;
-        if (bytes <= SEEP_NATIVE_SCANNED || bytes > LONGEST || !may_be_native(heap, i))
-            continue;
-        if (bytes <= left) {
+    for (uint32_t i = 0; i < heap->n_blocks; i++)
+        if (heap->nodes[i].bytes > SEEP_NATIVE_SCANNED && may_be_native(heap, i))
             heap->inner[i] |= SEEP_INNER_WHOLE;
-            left -= bytes;
-        } else {
-            heap->inner_cut = true;
-        }
-    }
+    heap->inner_cut = heap->deep_cut;
 }
 
 /* The nodes that have an address inside memory that nothing else holds. */
@@ -95,51 +79,46 @@ struct finders {
     struct seep_inner_hits hits;
     uint32_t *nodes;
     size_t n, capacity;
-    bool found, no_memory;
+    bool no_memory;
 };
 
-static void find_edge(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
-                      bool exact)
+static bool leads_inside(const struct seep_heap *heap, const struct seep_edge *edge)
 {
-    struct finders *f = heap->taker;
-
-    (void)label;
-    (void)cost;
-    (void)exact;
-    if (node >= heap->n_blocks || !(heap->inner[node] & SEEP_INNER_HOLDS))
-        return;
-    f->found = true;
-    seep_inner_hits_add(&f->hits, heap, node);
+    return edge->to < heap->n_blocks && heap->inner[edge->to] & SEEP_INNER_HOLDS;
 }
 
-static void pass_root(struct seep_heap *heap, const struct seep_root *root, unsigned cost)
+static void find_in_node(struct finders *f, uint32_t node)
 {
-    (void)heap;
-    (void)root;
-    (void)cost;
+    struct seep_heap *heap = f->reach->heap;
+    struct seep_edge_cursor cursor = seep_heap_edges(heap, node);
+    struct seep_edge edge;
+    bool found = false;
+
+    while (seep_heap_next(heap, node, &cursor, &edge))
+        if (leads_inside(heap, &edge)) {
+            seep_inner_hits_add(&f->hits, edge.to, edge.inside);
+            found = true;
+        }
+    if (!found)
+        return;
+    if (seep_grow(&f->nodes, &f->capacity, f->n + 1, sizeof *f->nodes))
+        f->no_memory = true;
+    else
+        f->nodes[f->n++] = node;
 }
 
 static void find_finders(struct finders *f)
 {
-    struct seep_reach *reach = f->reach;
-    struct seep_heap *heap = reach->heap;
+    const struct seep_reach *reach = f->reach;
 
-    heap->take = find_edge;
-    heap->taker = f;
-    seep_roots_walk(heap, &reach->places, pass_root);
-    for (uint32_t i = 0; i < heap->n_nodes && !f->no_memory; i++) {
-        if (reach->distance[i] == SEEP_UNREACHED)
-            continue;
-        f->found = false;
-        heap->node_is_attributes = seep_label_kind(reach->label[i]) == SEEP_LABEL_HIDDEN;
-        seep_heap_walk(heap, i);
-        if (!f->found)
-            continue;
-        if (seep_grow(&f->nodes, &f->capacity, f->n + 1, sizeof *f->nodes))
-            f->no_memory = true;
-        else
-            f->nodes[f->n++] = i;
+    for (size_t i = 0; i < reach->n_root_edges; i++) {
+        const struct seep_root_edge *one = &reach->root_edges[i];
+        if (seep_reach_believes(reach, one) && leads_inside(reach->heap, &one->edge))
+            seep_inner_hits_add(&f->hits, one->edge.to, one->edge.inside);
     }
+    for (uint32_t i = 0; i < reach->heap->n_nodes && !f->no_memory; i++)
+        if (reach->distance[i] != SEEP_UNREACHED)
+            find_in_node(f, i);
 }
 
 static int search(struct seep_reach *reach)

@@ -25,10 +25,10 @@ void seep_inner_hits_fini(struct seep_inner_hits *hits)
     free(hits->offset);
 }
 
-void seep_inner_hits_add(struct seep_inner_hits *hits, const struct seep_heap *heap, uint32_t node)
+void seep_inner_hits_add(struct seep_inner_hits *hits, uint32_t node, uint64_t inside)
 {
     if (!hits->n[node])
-        hits->offset[node] = heap->inner_at - heap->nodes[node].start;
+        hits->offset[node] = inside;
     if (hits->n[node] < UINT8_MAX)
         hits->n[node]++;
 }

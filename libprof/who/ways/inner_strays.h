@@ -18,8 +18,8 @@ SEEP_MUST_CHECK int seep_inner_hits_init(struct seep_inner_hits *hits,
                                          const struct seep_heap *heap);
 void seep_inner_hits_fini(struct seep_inner_hits *hits);
 
-/* A word points into a block, at heap->inner_at. */
-void seep_inner_hits_add(struct seep_inner_hits *hits, const struct seep_heap *heap, uint32_t node);
+/* A word points into a block, so many bytes from its start. */
+void seep_inner_hits_add(struct seep_inner_hits *hits, uint32_t node, uint64_t inside);
 
 /* Withdraws heap->inner's mark from blocks of a low heap that only stray numbers point into: if
  * most of the blocks of one site that were hit are hit by few words, each at a different place.

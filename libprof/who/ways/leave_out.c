@@ -32,13 +32,15 @@ static void lose(struct loss *loss, uint32_t node)
 /* What was reached through a lost node is lost as well. */
 static void spread(struct loss *loss)
 {
-    const struct seep_refs *refs = &loss->reach->refs;
+    const struct seep_reach *reach = loss->reach;
+    struct seep_edge edge;
 
     for (size_t i = 0; i < loss->n && !loss->no_memory; i++) {
-        const uint32_t from = loss->nodes[i], end = refs->first[from] + refs->count[from];
-        for (uint32_t k = refs->first[from]; k < end; k++)
-            if (loss->reach->parent[refs->to[k]] == from)
-                lose(loss, refs->to[k]);
+        const uint32_t from = loss->nodes[i];
+        struct seep_edge_cursor cursor = seep_heap_edges(reach->heap, from);
+        while (seep_heap_next(reach->heap, from, &cursor, &edge))
+            if (reach->parent[edge.to] == from)
+                lose(loss, edge.to);
     }
 }
 
@@ -46,12 +48,12 @@ static void spread(struct loss *loss)
 static void ask_nodes(struct loss *loss)
 {
     struct seep_reach *reach = loss->reach;
-    const struct seep_refs *refs = &reach->refs;
+    const uint32_t *end = reach->referrers_end;
 
     for (size_t i = 0; i < loss->n; i++) {
-        uint32_t to = loss->nodes[i];
-        for (uint32_t k = to ? refs->from_end[to - 1] : 0; k < refs->from_end[to]; k++) {
-            uint32_t from = refs->from[k];
+        const uint32_t to = loss->nodes[i];
+        for (uint32_t k = to ? end[to - 1] : 0; k < end[to]; k++) {
+            const uint32_t from = reach->referrers[k];
             if (loss->marks[from] != NOTHING || reach->distance[from] == SEEP_UNREACHED)
                 continue;
             loss->marks[from] = ASKED;
@@ -64,11 +66,11 @@ static void ask_roots(struct loss *loss)
 {
     struct seep_reach *reach = loss->reach;
 
-    for (size_t i = 0; i < reach->refs.n_roots; i++) {
-        const struct seep_root_ref *ref = &reach->refs.roots[i];
-        if (loss->marks[ref->to] == LOST &&
-            !(reach->no_doubtful && reach->roots[ref->root].doubtful))
-            seep_reach_take(reach, ref);
+    for (size_t i = 0; i < reach->n_root_edges; i++) {
+        const struct seep_root_edge *one = &reach->root_edges[i];
+        if (loss->marks[one->edge.to] == LOST &&
+            !(reach->no_doubtful && reach->roots[one->root].doubtful))
+            seep_reach_take(reach, i);
     }
 }
 
@@ -89,28 +91,41 @@ static int find_others(struct loss *loss)
     return rc;
 }
 
+/* Who refers to whom is noted while all are still reached. */
+static int begin(struct loss *loss)
+{
+    loss->marks = calloc(loss->reach->heap->n_nodes + (size_t)1, 1);
+    if (!loss->marks)
+        return -SEEP_ENOMEM;
+    return loss->reach->referrers ? 0 : seep_reach_referrers(loss->reach);
+}
+
 int seep_reach_leave_out(struct seep_reach *reach, uint32_t node)
 {
-    struct loss loss = {.reach = reach, .marks = calloc(reach->heap->capacity, 1)};
+    struct loss loss = {.reach = reach};
 
-    if (!loss.marks)
+    if (begin(&loss)) {
+        free(loss.marks);
         return -SEEP_ENOMEM;
+    }
     lose(&loss, node);
     return find_others(&loss);
 }
 
 int seep_reach_leave_doubtful(struct seep_reach *reach)
 {
-    struct loss loss = {.reach = reach, .marks = calloc(reach->heap->capacity, 1)};
+    struct loss loss = {.reach = reach};
 
-    if (!loss.marks)
+    if (begin(&loss)) {
+        free(loss.marks);
         return -SEEP_ENOMEM;
+    }
     reach->no_doubtful = true;
-    for (size_t i = 0; i < reach->refs.n_roots; i++) {
-        const struct seep_root_ref *ref = &reach->refs.roots[i];
-        if (reach->roots[ref->root].doubtful &&
-            reach->parent[ref->to] == (ref->root | SEEP_REACH_ROOT))
-            lose(&loss, ref->to);
+    for (size_t i = 0; i < reach->n_root_edges; i++) {
+        const struct seep_root_edge *one = &reach->root_edges[i];
+        if (reach->roots[one->root].doubtful &&
+            reach->parent[one->edge.to] == (one->root | SEEP_REACH_ROOT))
+            lose(&loss, one->edge.to);
     }
     return find_others(&loss);
 }

@@ -26,7 +26,7 @@ int seep_line_ways_init(struct seep_line_ways *l, struct seep_reach *reach,
 
     *l = (struct seep_line_ways){.reach = reach, .n_lines = n_lines};
     l->end = calloc(n_lines + (size_t)1, sizeof *l->end);
-    l->way_of = calloc(heap->capacity, sizeof *l->way_of);
+    l->way_of = calloc(heap->n_nodes + (size_t)1, sizeof *l->way_of);
     if (!l->end || !l->way_of || seep_ways_init(&l->ways, reach))
         return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < heap->n_blocks; i++) {

@@ -1,8 +1,7 @@
 #include "libprof/who/ways/path.h"
 
-#include "libprof/who/graph/native.h"
 #include "libprof/who/graph/py_fields.h"
-#include "libprof/who/graph/py_text.h"
+#include "libprof/who/survey/survey.h"
 #include "libprof/who/ways/way_types.h"
 
 #include <stdio.h>
@@ -28,19 +27,28 @@ size_t seep_path_begin(const struct seep_reach *reach, uint32_t node, uint32_t *
     return n;
 }
 
+/* Cut after a whole character. */
+static void copy_name(char *to, size_t capacity, const char *name)
+{
+    size_t n = strnlen(name, capacity);
+
+    if (n == capacity)
+        for (n--; n && ((uint8_t)name[n] & 0xc0) == 0x80;)
+            n--;
+    memcpy(to, name, n);
+    to[n] = '\0';
+}
+
 static void name_hop(struct seep_reach *reach, struct seep_hop *hop, seep_label label, bool keys)
 {
-    struct seep_heap *heap = reach->heap;
-    uint64_t value = seep_label_value(label);
+    const struct seep_heap *heap = reach->heap;
+    const uint64_t value = seep_label_value(label);
 
     switch (seep_label_kind(label)) {
     case SEEP_LABEL_ATTRIBUTE:
-        hop->kind = SEEP_HOP_ATTRIBUTE;
-        (void)seep_python_text(heap, value, hop->name, sizeof hop->name);
-        break;
     case SEEP_LABEL_MEMBER:
         hop->kind = SEEP_HOP_ATTRIBUTE;
-        (void)seep_memory_text(heap->memory, value, hop->name, sizeof hop->name);
+        copy_name(hop->name, sizeof hop->name, seep_label_name(heap, label));
         break;
     case SEEP_LABEL_KNOWN:
         hop->kind = SEEP_HOP_ATTRIBUTE;
@@ -54,7 +62,7 @@ static void name_hop(struct seep_reach *reach, struct seep_hop *hop, seep_label 
     case SEEP_LABEL_KEY:
         hop->kind = SEEP_HOP_KEY;
         if (keys && hop->length <= SEEP_WAY_MANY_KEYS)
-            (void)seep_python_text(heap, value, hop->name, sizeof hop->name);
+            copy_name(hop->name, sizeof hop->name, seep_label_name(heap, label));
         break;
     case SEEP_LABEL_INDEX:
         hop->kind = SEEP_HOP_INDEX;
@@ -62,7 +70,7 @@ static void name_hop(struct seep_reach *reach, struct seep_hop *hop, seep_label 
         break;
     case SEEP_LABEL_LOCAL:
         hop->kind = SEEP_HOP_LOCAL;
-        (void)seep_python_text(heap, value, hop->name, sizeof hop->name);
+        copy_name(hop->name, sizeof hop->name, seep_label_name(heap, label));
         break;
     case SEEP_LABEL_TEMPORARY:
         hop->kind = SEEP_HOP_LOCAL;
@@ -91,15 +99,12 @@ static size_t native_hop(struct seep_reach *reach, const uint32_t *nodes, size_t
     struct seep_hop *hop = &path->hops[path->n];
     size_t last = i;
 
-    while (last > 0 && !seep_way_type(heap, nodes[last - 1]))
+    while (last > 0 && !seep_node_type(heap, nodes[last - 1]))
         last--;
     *hop = (struct seep_hop){.kind = SEEP_HOP_NATIVE, .at = n - 1 - i, .length = -1, .index = -1};
     for (size_t k = i + 1; k-- > (last ? last : 1);) {
-        char name[SEEP_HOP_TYPE];
-        if (heap->nodes[nodes[k]].kind == SEEP_NODE_NATIVE &&
-            seep_native_class(heap, seep_memory_word(heap->memory, heap->nodes[nodes[k]].start),
-                              name, sizeof name))
-            add_type(hop, name);
+        if (heap->nodes[nodes[k]].kind == SEEP_NODE_NATIVE)
+            add_type(hop, seep_node_class(heap, nodes[k]));
         hop->repeated++;
     }
     path->n += hop->repeated > 0;
@@ -110,20 +115,13 @@ static size_t native_hop(struct seep_reach *reach, const uint32_t *nodes, size_t
 static void name_type(struct seep_heap *heap, uint32_t n, const struct seep_pytype *type,
                       struct seep_hop *hop)
 {
-    uint64_t object = seep_node_object(&heap->nodes[n]);
-    char name[SEEP_HOP_NAME] = "";
+    char name[SEEP_HOP_NAME];
 
+    copy_name(name, sizeof name, seep_heap_name(heap, seep_node_object(&heap->nodes[n])));
+    const char *dot = strrchr(name, '.');
     if (type->kind == SEEP_PYTYPE_TYPE) {
-        (void)seep_memory_text(heap->memory,
-                               seep_memory_word(heap->memory, object + SEEP_PY_TYPE_NAME), name,
-                               sizeof name);
-        const char *dot = strrchr(name, '.');
         snprintf(hop->type, sizeof hop->type, "class %s", dot ? dot + 1 : name);
     } else if (type->kind == SEEP_PYTYPE_FUNCTION) {
-        uint32_t at = heap->python.layout->function_name;
-        (void)seep_python_text(heap, seep_memory_word(heap->memory, object + at), name,
-                               sizeof name);
-        const char *dot = strrchr(name, '.');
         snprintf(hop->type, sizeof hop->type, "function %s", dot ? dot + 1 : name);
     } else if (type->kind != SEEP_PYTYPE_CELL) {
         snprintf(hop->type, sizeof hop->type, "%s", seep_pytype_short(type));
@@ -133,15 +131,15 @@ static void name_type(struct seep_heap *heap, uint32_t n, const struct seep_pyty
 static void object_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n, size_t i,
                        bool keys, struct seep_path *path)
 {
-    const struct seep_pytype *type = seep_way_type(reach->heap, nodes[i]);
-    seep_label label = reach->label[nodes[i]];
+    const struct seep_pytype *type = seep_node_type(reach->heap, nodes[i]);
+    const seep_label label = seep_reach_label(reach, nodes[i]);
     bool hidden = seep_label_kind(label) == SEEP_LABEL_HIDDEN;
     struct seep_hop *hop = &path->hops[path->n];
 
     if (hidden && path->n && type->kind != SEEP_PYTYPE_CELL) {
         /* An instance's dict counts as the instance, and a generator's frame as the generator; a
          * cell's content is what the cell's name says. */
-        const struct seep_pytype *outer = seep_way_type(reach->heap, nodes[i + 1]);
+        const struct seep_pytype *outer = seep_node_type(reach->heap, nodes[i + 1]);
         if ((type->kind != SEEP_PYTYPE_DICT && type->kind != SEEP_PYTYPE_FRAME) ||
             (outer && outer->kind == SEEP_PYTYPE_CELL))
             name_type(reach->heap, nodes[i], type, &hop[-1]);
@@ -153,7 +151,7 @@ static void object_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n
     }
     *hop = (struct seep_hop){.at = n - 1 - i, .length = -1, .index = -1, .repeated = 1};
     if (i + 1 < n)
-        hop->length = seep_way_length(reach->heap, nodes[i + 1]);
+        hop->length = seep_node_length(reach->heap, nodes[i + 1]);
     if (i + 1 == n)
         hop->kind = SEEP_HOP_SELF;
     else
@@ -173,23 +171,18 @@ static void shorten(char *qualified)
 
 static void name_root(struct seep_reach *reach, uint32_t first, struct seep_path *path)
 {
-    const struct seep_python_layout *l = reach->heap->python.layout;
-    struct seep_heap *heap = reach->heap;
+    const struct seep_heap *heap = reach->heap;
     const struct seep_root *root = &path->root;
-    seep_label label = reach->label[first];
+    const seep_label label = seep_reach_label(reach, first);
 
     if (root->kind == SEEP_ROOT_MODULE) {
-        (void)seep_python_text(heap, root->at, path->root_name, sizeof path->root_name);
+        copy_name(path->root_name, sizeof path->root_name, seep_heap_name(heap, root->at));
     } else if (root->kind == SEEP_ROOT_FRAME) {
         if (seep_label_kind(label) == SEEP_LABEL_LOCAL)
-            (void)seep_python_text(heap, seep_label_value(label), path->root_name,
-                                   sizeof path->root_name);
-        uint32_t name = l->code_qualname ? l->code_qualname : l->code_name;
-        (void)seep_python_text(heap, seep_memory_word(heap->memory, root->at + name),
-                               path->root_function, sizeof path->root_function);
+            copy_name(path->root_name, sizeof path->root_name, seep_label_name(heap, label));
+        copy_name(path->root_function, sizeof path->root_function, seep_heap_name(heap, root->at));
         shorten(path->root_function);
-        (void)seep_python_text(heap, seep_memory_word(heap->memory, root->at + l->code_file),
-                               path->root_file, sizeof path->root_file);
+        copy_name(path->root_file, sizeof path->root_file, seep_heap_code_file(heap, root->at));
     } else if (root->map) {
         const char *file = seep_maps_file(heap->maps, root->map), *slash = strrchr(file, '/');
         snprintf(path->root_name, sizeof path->root_name, "%s", slash ? slash + 1 : file);
@@ -208,7 +201,7 @@ static void add_hops(struct seep_reach *reach, const uint32_t *nodes, size_t n, 
             path->cut = true;
             return;
         }
-        if (seep_way_type(reach->heap, nodes[i]))
+        if (seep_node_type(reach->heap, nodes[i]))
             object_hop(reach, nodes, n, i, keys, path);
         else
             i = native_hop(reach, nodes, n, i, path);

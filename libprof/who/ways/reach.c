@@ -1,7 +1,7 @@
 #include "libprof/who/ways/reach.h"
 
 #include "libprof/base/hash_index.h"
-#include "libprof/who/ways/py_roots.h"
+#include "libprof/who/survey/survey.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct seep_reach_queue {
 
 static size_t all_nodes(const struct seep_reach *reach)
 {
-    return reach->heap->capacity;
+    return reach->heap->n_nodes;
 }
 
 static void push(struct seep_reach *reach, uint32_t node, unsigned distance)
@@ -53,78 +53,30 @@ static bool is_excluded(const struct seep_reach *reach, uint32_t node)
     return false;
 }
 
-bool seep_reach_explains(const struct seep_reach *reach, uint32_t node)
-{
-    const struct seep_node *n = &reach->heap->nodes[node];
+/* ---- labels ---------------------------------------------------------------------------------- */
 
-    return n->kind == SEEP_NODE_PYTHON &&
-           reach->exact[node] >=
-               (n->counts ? n->counts : seep_memory_u32(reach->heap->memory, seep_node_object(n)));
+/* Four bits for the kind, the rest for the value: names' numbers and indices have fewer. Behind a
+ * root it is the number of the root's edge, whose value may be an address; 0: of none. */
+enum { VALUE_BITS = 28, MOST_VALUE = (1 << VALUE_BITS) - 1 };
+
+static uint32_t packed(seep_label label)
+{
+    const uint64_t value = seep_label_value(label);
+
+    return (uint32_t)seep_label_kind(label) << VALUE_BITS |
+           (value < MOST_VALUE ? (uint32_t)value : MOST_VALUE);
 }
 
-static void note(struct seep_reach *reach, uint32_t to, seep_label label, unsigned distance)
+seep_label seep_reach_label(const struct seep_reach *reach, uint32_t node)
 {
-    struct seep_refs *refs = &reach->refs;
-    int rc;
+    const uint32_t label = reach->label[node];
 
-    if (reach->from & SEEP_REACH_ROOT) {
-        const uint32_t from = reach->from & ~SEEP_REACH_ROOT;
-        const bool doubtful =
-            reach->roots[from].doubtful || seep_label_kind(label) == SEEP_LABEL_TEMPORARY;
-        rc = seep_refs_add_root(refs, (struct seep_root_ref){from, to, distance, doubtful, label});
-    } else {
-        rc = seep_refs_add(refs, reach->from, to);
-    }
-    reach->no_memory |= rc != 0;
+    if (!(reach->parent[node] & SEEP_REACH_ROOT))
+        return seep_label_of((enum seep_label_kind)(label >> VALUE_BITS), label & MOST_VALUE);
+    return label ? reach->root_edges[label - 1].edge.label : seep_label_of(SEEP_LABEL_NONE, 0);
 }
 
-static void take_edge(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
-                      bool exact)
-{
-    struct seep_reach *reach = heap->taker;
-    unsigned distance = reach->base + cost;
-
-    if (!reach->notes && distance >= reach->distance[node] && distance <= FARTHEST)
-        return;
-    if (is_excluded(reach, node) || (!exact && seep_reach_explains(reach, node)))
-        return;
-    if (reach->notes)
-        note(reach, node, label, distance);
-    if (distance > FARTHEST)
-        distance = FARTHEST;
-    if (distance >= reach->distance[node] || (reach->settled && reach->settled[node]))
-        return;
-    seep_reach_note(reach, node);
-    reach->distance[node] = (uint16_t)distance;
-    reach->parent[node] = reach->from;
-    reach->label[node] = label;
-    push(reach, node, distance);
-}
-
-void seep_reach_take(struct seep_reach *reach, const struct seep_root_ref *ref)
-{
-    reach->from = ref->root | SEEP_REACH_ROOT;
-    reach->base = 0;
-    take_edge(reach->heap, ref->to, ref->label, ref->distance, true);
-}
-
-static void count_edge(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
-                       bool exact)
-{
-    struct seep_reach *reach = heap->taker;
-
-    (void)label;
-    (void)cost;
-    if (exact && reach->exact[node] < UINT16_MAX)
-        reach->exact[node]++;
-}
-
-static void count_root(struct seep_heap *heap, const struct seep_root *root, unsigned cost)
-{
-    (void)heap;
-    (void)root;
-    (void)cost;
-}
+/* ---- roots ----------------------------------------------------------------------------------- */
 
 static void take_root(struct seep_heap *heap, const struct seep_root *root, unsigned cost)
 {
@@ -136,58 +88,60 @@ static void take_root(struct seep_heap *heap, const struct seep_root *root, unsi
         reach->no_memory = true;
         return;
     }
-    reach->from = (uint32_t)reach->n_roots | SEEP_REACH_ROOT;
-    reach->base = cost;
+    reach->root_cost = cost;
     reach->roots[reach->n_roots++] = *root;
+    if (root->kind == SEEP_ROOT_FRAME)
+        seep_survey_code(heap, root->at);
+    else if (root->kind == SEEP_ROOT_MODULE)
+        (void)seep_survey_text(heap, root->at);
 }
 
-/* A native node may turn out to be an object once an exact reference leads to it. */
-static void count_exact(struct seep_reach *reach)
+static void take_root_edge(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
+                           bool exact)
 {
-    enum { MAX_OBJECT = 100000 };
+    struct seep_reach *reach = heap->taker;
+    const unsigned distance = reach->root_cost + cost;
+
+    if (exact)
+        seep_survey_count(heap, node);
+    if (!reach->n_roots || seep_grow(&reach->root_edges, &reach->root_edges_capacity,
+                                     reach->n_root_edges + 1, sizeof *reach->root_edges)) {
+        reach->no_memory = true;
+        return;
+    }
+    reach->root_edges[reach->n_root_edges++] = (struct seep_root_edge){
+        .edge = {.to = node,
+                 .marks = (uint8_t)(heap->marks | (exact ? SEEP_EDGE_EXACT : 0)),
+                 .cost = (uint16_t)(distance < FARTHEST ? distance : FARTHEST),
+                 .label = seep_survey_label(heap, label),
+                 .inside =
+                     heap->marks & SEEP_EDGE_INNER ? heap->inner_at - heap->nodes[node].start : 0},
+        .root = (uint32_t)reach->n_roots - 1,
+        .doubtful = reach->roots[reach->n_roots - 1].doubtful ||
+                    seep_label_kind(label) == SEEP_LABEL_TEMPORARY};
+}
+
+static int survey(struct seep_reach *reach, bool keys)
+{
     struct seep_heap *heap = reach->heap;
+    int rc = seep_survey_begin(heap, keys);
 
-    heap->take = count_edge;
+    if (rc)
+        return rc;
+    heap->take = take_root_edge;
     heap->taker = reach;
-    heap->is_counting = true;
-    for (uint32_t i = 0; i < heap->n_blocks; i++)
-        if (heap->nodes[i].kind == SEEP_NODE_UNKNOWN && heap->nodes[i].bytes <= MAX_OBJECT)
-            seep_heap_classify(heap, i);
-    for (uint32_t i = 0; i < heap->n_nodes; i++)
-        if (heap->nodes[i].kind == SEEP_NODE_PYTHON)
-            seep_heap_walk(heap, i);
-    for (uint32_t i = 0; i < heap->n_blocks; i++)
-        if (heap->nodes[i].kind == SEEP_NODE_NATIVE)
-            heap->nodes[i].kind = SEEP_NODE_UNKNOWN;
-    seep_python_roots_walk(heap, count_root); /* no other root has exact references */
-    heap->is_counting = false;
-}
-
-static int allocate(struct seep_reach *reach)
-{
-    size_t n = all_nodes(reach);
-
-    reach->distance = malloc(n * sizeof *reach->distance);
-    reach->parent = malloc(n * sizeof *reach->parent);
-    reach->label = calloc(n, sizeof *reach->label);
-    return reach->distance && reach->parent && reach->label ? 0 : -SEEP_ENOMEM;
+    seep_roots_walk(heap, &reach->places, take_root);
+    rc = seep_survey_end(heap);
+    return reach->no_memory ? -SEEP_ENOMEM : rc;
 }
 
 int seep_reach_init(struct seep_reach *reach, struct seep_heap *heap,
-                    const struct seep_root_places *places)
+                    const struct seep_root_places *places, bool keys)
 {
     *reach = (struct seep_reach){.heap = heap, .places = *places};
     for (size_t i = 0; i < SEEP_REACH_EXCLUDED; i++)
         reach->excluded[i] = SEEP_NODE_NONE;
-    reach->exact = calloc(all_nodes(reach), sizeof *reach->exact);
-    reach->queue = malloc(sizeof *reach->queue);
-    if (!reach->exact || !reach->queue || allocate(reach) ||
-        seep_refs_init(&reach->refs, heap->capacity))
-        return -SEEP_ENOMEM;
-    *reach->queue = (struct seep_reach_queue){.taken = NO_ENTRY};
-    if (heap->python.layout)
-        count_exact(reach);
-    return 0;
+    return survey(reach, keys);
 }
 
 void seep_reach_fini(struct seep_reach *reach)
@@ -195,14 +149,38 @@ void seep_reach_fini(struct seep_reach *reach)
     if (reach->queue)
         free(reach->queue->entries);
     free(reach->queue);
-    seep_refs_fini(&reach->refs);
-    free(reach->exact);
+    free(reach->referrers);
+    free(reach->referrers_end);
     free(reach->distance);
     free(reach->parent);
     free(reach->label);
     free(reach->roots);
+    free(reach->root_edges);
     free(reach->settled);
+    if (reach->heap)
+        seep_survey_fini(reach->heap);
     *reach = (struct seep_reach){0};
+}
+
+/* ---- searching ------------------------------------------------------------------------------- */
+
+static bool is_settled(const struct seep_reach *reach, uint32_t node)
+{
+    return reach->settled && reach->settled[node / 64] >> node % 64 & 1;
+}
+
+static void reach_node(struct seep_reach *reach, uint32_t node, uint32_t from, unsigned distance,
+                       uint32_t label)
+{
+    if (distance > FARTHEST)
+        distance = FARTHEST;
+    if (distance >= reach->distance[node] || is_excluded(reach, node) || is_settled(reach, node))
+        return;
+    seep_reach_note(reach, node);
+    reach->distance[node] = (uint16_t)distance;
+    reach->parent[node] = from;
+    reach->label[node] = label;
+    push(reach, node, distance);
 }
 
 void seep_reach_begin(struct seep_reach *reach)
@@ -212,35 +190,42 @@ void seep_reach_begin(struct seep_reach *reach)
     reach->queue->taken = NO_ENTRY;
     for (size_t i = 0; i < DISTANCES; i++)
         reach->queue->first[i] = NO_ENTRY;
-    reach->heap->take = take_edge;
-    reach->heap->taker = reach;
+}
+
+void seep_reach_take(struct seep_reach *reach, size_t i)
+{
+    const struct seep_root_edge *one = &reach->root_edges[i];
+
+    if (seep_reach_believes(reach, one))
+        reach_node(reach, one->edge.to, one->root | SEEP_REACH_ROOT, one->edge.cost,
+                   (uint32_t)i + 1);
 }
 
 void seep_reach_walk(struct seep_reach *reach, uint32_t node)
 {
-    reach->from = node;
-    reach->base = reach->distance[node];
-    reach->heap->node_is_attributes = seep_label_kind(reach->label[node]) == SEEP_LABEL_HIDDEN;
-    if (reach->notes)
-        seep_refs_begin(&reach->refs, node);
+    struct seep_edge_cursor cursor = seep_heap_edges(reach->heap, node);
+    const unsigned distance = reach->distance[node];
+    struct seep_edge edge;
+
     reach->n_walked++;
-    seep_heap_walk(reach->heap, node);
+    while (seep_heap_next(reach->heap, node, &cursor, &edge))
+        reach_node(reach, edge.to, node, distance + edge.cost, packed(edge.label));
 }
 
 /* Nodes lie far apart, so the next ones are fetched while this one is walked. */
 static void expect(const struct seep_reach *reach, uint32_t next)
 {
     const struct seep_reach_queue *queue = reach->queue;
-    const struct seep_node *nodes = reach->heap->nodes;
+    const struct seep_survey *survey = reach->heap->survey;
 
     if (next == NO_ENTRY)
         return;
     const struct entry entry = queue->entries[next];
-    seep_memory_expect(reach->heap->memory, nodes[entry.node].start);
+    __builtin_prefetch(&survey->edges.bytes[survey->place[entry.node]]);
     if (entry.next == NO_ENTRY)
         return;
     const uint32_t after = queue->entries[entry.next].node;
-    __builtin_prefetch(&nodes[after]);
+    __builtin_prefetch(&survey->place[after]);
     __builtin_prefetch(&reach->distance[after]);
 }
 
@@ -264,51 +249,115 @@ int seep_reach_go_on(struct seep_reach *reach)
     return reach->no_memory ? -SEEP_ENOMEM : 0;
 }
 
+static int allocate(struct seep_reach *reach)
+{
+    const size_t n = all_nodes(reach) + 1;
+
+    reach->queue = malloc(sizeof *reach->queue);
+    reach->distance = malloc(n * sizeof *reach->distance);
+    reach->parent = malloc(n * sizeof *reach->parent);
+    reach->label = calloc(n, sizeof *reach->label);
+    if (!reach->queue || !reach->distance || !reach->parent || !reach->label)
+        return -SEEP_ENOMEM;
+    *reach->queue = (struct seep_reach_queue){.taken = NO_ENTRY};
+    memset(reach->distance, 0xff, n * sizeof *reach->distance);
+    return 0;
+}
+
+/* What will never be believed is left out. */
+static void settle_roots(struct seep_reach *reach)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < reach->n_root_edges; i++)
+        if (seep_heap_may_believe(reach->heap, &reach->root_edges[i].edge))
+            reach->root_edges[n++] = reach->root_edges[i];
+    reach->n_root_edges = n;
+}
+
+static void take_roots(struct seep_reach *reach)
+{
+    for (size_t i = 0; i < reach->n_root_edges; i++)
+        seep_reach_take(reach, i);
+}
+
 int seep_reach_run(struct seep_reach *reach)
 {
-    memset(reach->distance, 0xff, all_nodes(reach) * sizeof *reach->distance);
+    if (seep_survey_settle(reach->heap) || allocate(reach))
+        return -SEEP_ENOMEM;
+    settle_roots(reach);
     seep_reach_begin(reach);
-    reach->notes = true;
-    seep_roots_walk(reach->heap, &reach->places, take_root);
-    int rc = seep_reach_go_on(reach);
-    reach->notes = false;
-    return rc ? rc : seep_refs_turn(&reach->refs);
+    take_roots(reach);
+    return seep_reach_go_on(reach);
 }
 
 int seep_reach_again(struct seep_reach *reach, const uint32_t *nodes, size_t n)
 {
     seep_reach_begin(reach);
-    reach->notes = true;
-    reach->n_roots = reach->refs.n_roots = 0; /* they come again in the same order */
-    seep_roots_walk(reach->heap, &reach->places, take_root);
+    take_roots(reach);
     for (size_t i = 0; i < n && !reach->no_memory; i++)
         seep_reach_walk(reach, nodes[i]);
-    int rc = seep_reach_go_on(reach);
-    reach->notes = false;
-    return rc ? rc : seep_refs_turn(&reach->refs);
+    return seep_reach_go_on(reach);
+}
+
+/* Two passes over all references: how many each node has, and where they are from. */
+int seep_reach_referrers(struct seep_reach *reach)
+{
+    const uint32_t n = reach->heap->n_nodes;
+    struct seep_edge_cursor cursor;
+    struct seep_edge edge;
+    uint32_t *end = calloc((size_t)n + 1, sizeof *end), sum = 0;
+
+    free(reach->referrers);
+    free(reach->referrers_end);
+    reach->referrers = NULL;
+    reach->referrers_end = end;
+    if (!end)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        if (reach->distance[i] != SEEP_UNREACHED)
+            for (cursor = seep_heap_edges(reach->heap, i);
+                 seep_heap_next(reach->heap, i, &cursor, &edge);)
+                end[edge.to]++;
+    /* At first where each node's begin; once all are placed, where they end. */
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t count = end[i];
+        end[i] = sum;
+        sum += count;
+    }
+    reach->referrers = malloc(((size_t)sum + 1) * sizeof *reach->referrers);
+    if (!reach->referrers)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        if (reach->distance[i] != SEEP_UNREACHED)
+            for (cursor = seep_heap_edges(reach->heap, i);
+                 seep_heap_next(reach->heap, i, &cursor, &edge);)
+                reach->referrers[end[edge.to]++] = i;
+    return 0;
 }
 
 void seep_reach_add(struct seep_reach *reach, enum seep_root_kind kind, uint32_t node,
                     unsigned cost)
 {
-    struct seep_root root = {kind, node, NULL, false};
+    const struct seep_root root = {kind, node, NULL, false};
 
-    reach->heap->take = take_edge;
     reach->heap->taker = reach;
     take_root(reach->heap, &root, cost);
-    take_edge(reach->heap, node, seep_label_of(SEEP_LABEL_NONE, 0), 0, true);
+    if (!reach->no_memory)
+        reach_node(reach, node, ((uint32_t)reach->n_roots - 1) | SEEP_REACH_ROOT, cost, 0);
 }
 
 int seep_reach_settle(struct seep_reach *reach)
 {
     const size_t n = all_nodes(reach);
 
-    if (!reach->settled)
-        reach->settled = calloc(n, sizeof *reach->settled);
+    seep_reach_unsettle(reach);
+    reach->settled = calloc(n / 64 + 1, sizeof *reach->settled);
     if (!reach->settled)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < n; i++)
-        reach->settled[i] = reach->distance[i] != SEEP_UNREACHED;
+        if (reach->distance[i] != SEEP_UNREACHED)
+            reach->settled[i / 64] |= UINT64_C(1) << i % 64;
     return 0;
 }
 
@@ -353,7 +402,7 @@ void seep_reach_note(struct seep_reach *reach, uint32_t node)
     }
     changes->noted[node / 64] |= bit;
     changes->list[changes->n++] = (struct seep_reach_change){
-        reach->label[node], node, reach->parent[node], reach->distance[node]};
+        node, reach->parent[node], reach->label[node], reach->distance[node]};
 }
 
 void seep_reach_swap(struct seep_reach *reach, struct seep_reach_changes *changes)
@@ -362,8 +411,8 @@ void seep_reach_swap(struct seep_reach *reach, struct seep_reach_changes *change
 
     for (size_t i = 0; i < changes->n; i++) {
         struct seep_reach_change *was = &changes->list[i];
-        const struct seep_reach_change is = {reach->label[was->node], was->node,
-                                             reach->parent[was->node], reach->distance[was->node]};
+        const struct seep_reach_change is = {was->node, reach->parent[was->node],
+                                             reach->label[was->node], reach->distance[was->node]};
         reach->label[was->node] = was->label;
         reach->parent[was->node] = was->parent;
         reach->distance[was->node] = was->distance;

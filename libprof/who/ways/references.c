@@ -3,19 +3,9 @@
 #include "libprof/who/graph/py_types.h"
 
 enum {
-    CONTAINER = 0,      /* a container says more about the place than its contents, */
-    OTHER = 20,         /* so the path begins at the container */
-    IMMORTAL = 1 << 28, /* from here on nobody counts the object's references */
+    CONTAINER = 0, /* a container says more about the place than its contents, */
+    OTHER = 20,    /* so the path begins at the container */
 };
-
-static bool counts_too_many(const struct seep_reach *reach, uint32_t node)
-{
-    const struct seep_heap *heap = reach->heap;
-    const uint64_t object = seep_node_object(&heap->nodes[node]);
-    const uint32_t counted = seep_memory_u32(heap->memory, object);
-
-    return counted && counted < IMMORTAL && reach->exact[node] < counted;
-}
 
 int seep_references_find(struct seep_reach *reach)
 {
@@ -25,13 +15,11 @@ int seep_references_find(struct seep_reach *reach)
         return 0;
     if (seep_reach_settle(reach))
         return -SEEP_ENOMEM;
-    for (uint32_t i = 0; i < heap->n_blocks; i++) {
-        if (reach->distance[i] != SEEP_UNREACHED || heap->nodes[i].kind != SEEP_NODE_PYTHON ||
-            !counts_too_many(reach, i))
+    for (uint32_t i = 0; i < heap->n_nodes; i++) {
+        if (reach->distance[i] != SEEP_UNREACHED || !heap->nodes[i].is_overcounted ||
+            !heap->nodes[i].bytes)
             continue;
-        const uint64_t object = seep_node_object(&heap->nodes[i]);
-        const struct seep_pytype *type =
-            seep_python_type(heap, seep_memory_word(heap->memory, object + SEEP_PY_TYPE));
+        const struct seep_pytype *type = seep_node_type(heap, i);
         if (type)
             seep_reach_add(reach, SEEP_ROOT_REFERENCE, i,
                            type->flags & SEEP_PY_GC ? CONTAINER : OTHER);

@@ -2,7 +2,7 @@
 #ifndef SEEP_LIBPROF_WHO_WAYS_ROOT_H
 #define SEEP_LIBPROF_WHO_WAYS_ROOT_H
 
-#include "libprof/who/graph/heap.h"
+#include "libprof/who/survey/heap.h"
 
 enum seep_root_kind {
     SEEP_ROOT_FRAME,     /* at: the code object of a running function */

@@ -4,28 +4,20 @@
 
 #include "libprof/who/ways/reach.h"
 
-#include "libprof/who/graph/py_types.h"
+#include "libprof/who/graph/py_walk.h"
 
-enum {
-    SEEP_WAY_MANY_KEYS = 16
-}; /* places in a larger container are contents, and not told
-    * apart */
-
-/* The type of a node's object; NULL: not a Python object. */
-const struct seep_pytype *seep_way_type(struct seep_heap *heap, uint32_t node);
-
-/* How many entries a node's container has; −1: not a container. */
-int64_t seep_way_length(struct seep_heap *heap, uint32_t node);
+/* Places in a larger container are contents, and not told apart. */
+enum { SEEP_WAY_MANY_KEYS = SEEP_DICT_FEW };
 
 /* The most that a container can hold, by its own bound; −1: no bound. A cache's dict is bounded as
  * the cache is. */
-int64_t seep_way_bound(struct seep_reach *reach, uint32_t node);
+int64_t seep_way_bound(const struct seep_reach *reach, uint32_t node);
 
 /* Whether the label that leads to a node is a meaningful name, like an attribute's. */
 bool seep_way_has_name(enum seep_label_kind kind);
 
 /* Whether a node is reached from its parent in the same way as the parent from its own: a linked
  * list. */
-bool seep_way_repeats(struct seep_reach *reach, uint32_t node);
+bool seep_way_repeats(const struct seep_reach *reach, uint32_t node);
 
 #endif

@@ -1,6 +1,7 @@
 #include "libprof/who/ways/ways.h"
 
 #include "libprof/base/hash_index.h"
+#include "libprof/who/survey/survey.h"
 #include "libprof/who/ways/way_types.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@ enum { NOT_MARKED = UINT16_MAX }; /* known to have no mark; 0: not known */
 
 int seep_ways_init(struct seep_ways *ways, struct seep_reach *reach)
 {
-    const size_t n = reach->heap->capacity;
+    const size_t n = reach->heap->n_nodes + (size_t)1;
 
     *ways = (struct seep_ways){.reach = reach};
     ways->hash = calloc(n, sizeof *ways->hash);
@@ -60,19 +61,35 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash * UINT64_C(0xff51afd7ed558ccd);
 }
 
+/* The same in each look at a process: names' numbers are not, their addresses are. */
+static uint64_t value_of(const struct seep_heap *heap, seep_label label)
+{
+    const uint64_t value = seep_label_value(label);
+
+    switch (seep_label_kind(label)) {
+    case SEEP_LABEL_ATTRIBUTE:
+    case SEEP_LABEL_MEMBER:
+    case SEEP_LABEL_LOCAL:
+    case SEEP_LABEL_MODULE:
+        return seep_names_key(&heap->survey->names, (uint32_t)value);
+    default:
+        return value;
+    }
+}
+
 /* Places in a small tuple are like attributes; other indices and keys are contents. */
 static uint64_t mix_label(struct seep_reach *reach, uint64_t hash, uint32_t node, uint32_t from)
 {
-    enum seep_label_kind kind = seep_label_kind(reach->label[node]);
-    uint64_t value = seep_label_value(reach->label[node]);
+    const seep_label label = seep_reach_label(reach, node);
+    const enum seep_label_kind kind = seep_label_kind(label);
     const struct seep_pytype *type =
-        from & SEEP_REACH_ROOT ? NULL : seep_way_type(reach->heap, from);
+        from & SEEP_REACH_ROOT ? NULL : seep_node_type(reach->heap, from);
 
     hash = mix(hash, kind);
     if (seep_way_has_name(kind) ||
         (kind == SEEP_LABEL_INDEX && type && type->kind == SEEP_PYTYPE_TUPLE &&
-         seep_way_length(reach->heap, from) <= SEEP_WAY_MANY_KEYS))
-        return mix(hash, value);
+         seep_node_length(reach->heap, from) <= SEEP_WAY_MANY_KEYS))
+        return mix(hash, value_of(reach->heap, label));
     return hash;
 }
 
@@ -90,10 +107,11 @@ static uint64_t hash_of_root(const struct seep_reach *reach, uint32_t root)
 static uint64_t hash_behind(struct seep_reach *reach, uint64_t hash, uint32_t node)
 {
     const uint32_t from = reach->parent[node];
-    const struct seep_pytype *type = seep_way_type(reach->heap, node);
+    const struct seep_pytype *type = seep_node_type(reach->heap, node);
 
     if (!type)
-        return !(from & SEEP_REACH_ROOT) && !seep_way_type(reach->heap, from) ? hash : mix(hash, 1);
+        return !(from & SEEP_REACH_ROOT) && !seep_node_type(reach->heap, from) ? hash
+                                                                               : mix(hash, 1);
     if (seep_way_repeats(reach, node))
         return hash;
     return mix(mix_label(reach, hash, node, from), type->address);
@@ -127,7 +145,7 @@ static uint64_t hash_at(struct seep_ways *ways, uint32_t node)
 
 uint64_t seep_ways_hash(struct seep_ways *ways, uint32_t node)
 {
-    const bool python = seep_way_type(ways->reach->heap, node);
+    const bool python = seep_node_type(ways->reach->heap, node);
 
     return hash_at(ways, python ? node : ways->reach->parent[node]);
 }

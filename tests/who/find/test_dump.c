@@ -46,8 +46,11 @@ static void set_up(void)
     memset(memory[SMALL], 0x33, sizes[SMALL]);
     memset(memory[MIXED], 0x33, sizes[MIXED]);
     memcpy(changed, "DATA", 4);
-    request = (struct seep_dump_request){
-        .blocks = blocks, .n_blocks = N_BLOCKS, .n_all = N_BLOCKS, .recorded = true};
+    request = (struct seep_dump_request){.blocks = blocks,
+                                         .n_blocks = N_BLOCKS,
+                                         .n_all = N_BLOCKS,
+                                         .recorded = true,
+                                         .most_copied = UINT64_MAX};
     ck_assert_int_eq(seep_remote_process_init(&from, getpid()), 0);
 }
 
@@ -86,6 +89,28 @@ TEST(tables_of_addresses_are_taken_whole_and_as_they_were, .left_out = SHADOWED)
         ck_assert_uint_eq(word, (uintptr_t)memory[SMALL]);
     }
     ck_assert(has(memory[SMALL] + sizes[SMALL] - 8));
+}
+
+/* Where a copy would be too large, pages are read when somebody asks, and only while it is allowed.
+ */
+TEST(what_passes_by_is_the_same_until_it_is_let_go, .left_out = SHADOWED)
+{
+    char text[sizeof changed];
+
+    request.most_copied = 0;
+    ck_assert_int_eq(take(MOST), 0);
+    ck_assert_ptr_nonnull(dump.ranges);
+    ck_assert_uint_eq(dump.memory.bytes, 0);
+    for (uint64_t at = 0; at < sizes[TABLE]; at += 8)
+        ck_assert_uint_eq(seep_memory_word(&dump.memory, (uintptr_t)memory[TABLE] + at),
+                          (uintptr_t)memory[SMALL]);
+    ck_assert(has(memory[RAW]) && !has(memory[RAW] + sizes[RAW] / 2));
+    ck_assert(has(memory[SMALL] + sizes[SMALL] - 8));
+    ck_assert(seep_memory_read(&dump.memory, (uintptr_t)changed, text, sizeof text));
+    ck_assert_str_eq(text, changed);
+    seep_dump_let_go(&dump);
+    ck_assert(!has(memory[TABLE]));
+    ck_assert(has(constant)); /* as its file has it */
 }
 
 /* A picture with a table behind it; a program's data is an address as well, a number between all

@@ -95,6 +95,18 @@ static size_t only_zeros(void *context, uint64_t address, void *to, size_t n)
     return address < 0x200000 ? n : 0;
 }
 
+/* Each word is its own address. */
+static size_t read_numbers(void *context, const struct seep_memory_piece *pieces, size_t n)
+{
+    size_t sum = 0;
+
+    (void)context;
+    for (size_t i = 0; i < n; sum += pieces[i++].n)
+        for (uint64_t at = 0; at < pieces[i].n; at += 8)
+            memcpy(pieces[i].to + at, &(uint64_t){pieces[i].address + at}, 8);
+    return sum;
+}
+
 TEST(what_was_loaded_stays_and_another_source_answers_for_the_rest)
 {
     const struct seep_memory_range ranges[] = {{0x100000 + 3 * PAGE + 8, 0x100000 + 5 * PAGE + 8},
@@ -271,6 +283,28 @@ TEST(memory_with_the_name_of_a_file_is_told_from_files)
         ck_assert_int_eq(*seep_maps_file(&maps, &maps.list[i]) == '/', kinds[i] == SEEP_MAP_FILE);
     }
     seep_maps_fini(&maps);
+}
+
+/* Far more than is kept at once, there and back. */
+TEST(what_passes_by_is_read_again_when_somebody_asks_again)
+{
+    enum { MANY = 3 * SEEP_MEMORY_RECENT };
+    const struct seep_memory_range range = {UINT64_C(1) << 30,
+                                            (UINT64_C(1) << 30) + (uint64_t)MANY * PAGE};
+
+    seep_memory_init(&memory, NULL, NULL, 0);
+    ck_assert_int_eq(seep_memory_stream(&memory, read_numbers, NULL, &range, 1), 0);
+    for (int turn = 0; turn < 2; turn++)
+        for (uint64_t i = 0; i < MANY; i++) {
+            const uint64_t page = range.start + (turn ? MANY - 1 - i : i) * PAGE;
+            ck_assert_uint_eq(seep_memory_word(&memory, page + 8), page + 8);
+        }
+    ck_assert(!seep_memory_has(&memory, range.end, 1));
+    ck_assert(!seep_memory_has(&memory, range.start - PAGE, 1));
+    ck_assert_ptr_null(seep_memory_changed_page(&memory, range.end));
+    seep_memory_stream_end(&memory);
+    ck_assert(!seep_memory_has(&memory, range.start, 1));
+    seep_memory_fini(&memory);
 }
 
 SUITE("memory", .setup = set_up, .teardown = tear_down)

@@ -1,6 +1,8 @@
 #include "libprof/who/retained/dominators.h"
+#include "libprof/who/survey/survey.h"
 #include "tests/suite.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A graph of which each edge is a pair; roots refer to some nodes. */
@@ -13,33 +15,47 @@ struct graph {
     uint32_t doubtful; /* root index + 1; 0: none is */
 };
 
-static void make_refs(struct seep_refs *refs, const struct graph *g)
+/* A surveyed heap with these edges. */
+static void make_edges(struct seep_heap *heap, const struct graph *g)
 {
+    struct seep_survey *s = heap->survey = calloc(1, sizeof *heap->survey);
     size_t at = 0;
 
-    ck_assert_int_eq(seep_refs_init(refs, g->n), 0);
-    for (size_t i = 0; i < g->n_roots; i++)
-        ck_assert_int_eq(
-            seep_refs_add_root(refs, (struct seep_root_ref){.root = (uint32_t)i,
-                                                            .to = g->roots[i],
-                                                            .doubtful = i + 1 == g->doubtful}),
-            0);
+    ck_assert(s && !seep_edge_store_init(&s->edges));
+    s->place = calloc(g->n, sizeof *s->place);
+    ck_assert_ptr_nonnull(s->place);
     for (uint32_t node = 0; node < g->n; node++) {
-        seep_refs_begin(refs, node);
+        if (at == g->n_edges || g->edges[at][0] != node)
+            continue;
+        seep_edge_store_begin(&s->edges, node);
         for (; at < g->n_edges && g->edges[at][0] == node; at++)
-            ck_assert_int_eq(seep_refs_add(refs, node, g->edges[at][1]), 0);
+            seep_edge_store_add(
+                &s->edges, &(struct seep_edge){.to = g->edges[at][1], .marks = SEEP_EDGE_EXACT});
+        s->place[node] = seep_edge_store_end(&s->edges, &(struct seep_edge_facts){-1, -1, 0, 0});
     }
     ck_assert_uint_eq(at, g->n_edges);
-    ck_assert_int_eq(seep_refs_turn(refs), 0);
+    ck_assert_int_eq(seep_survey_end(heap), 0);
+    ck_assert_int_eq(seep_survey_settle(heap), 0);
 }
 
 static void find(struct seep_dominators *d, const struct graph *g, const struct seep_node *nodes)
 {
-    struct seep_refs refs;
+    struct seep_heap heap = {.n_nodes = g->n, .n_blocks = g->n};
+    struct seep_root_edge roots[4] = {{.root = 0}};
+    const struct seep_reach reach = {
+        .heap = &heap, .root_edges = roots, .n_root_edges = g->n_roots};
 
-    make_refs(&refs, g);
-    ck_assert_int_eq(seep_dominators_find(d, &refs, nodes), 0);
-    seep_refs_fini(&refs);
+    heap.nodes = calloc(g->n, sizeof *nodes);
+    ck_assert_ptr_nonnull(heap.nodes);
+    memcpy(heap.nodes, nodes, g->n * sizeof *nodes);
+    for (uint32_t i = 0; i < g->n_roots; i++)
+        roots[i] = (struct seep_root_edge){.edge = {.to = g->roots[i], .marks = SEEP_EDGE_EXACT},
+                                           .root = i,
+                                           .doubtful = i + 1 == g->doubtful};
+    make_edges(&heap, g);
+    ck_assert_int_eq(seep_dominators_find(d, &reach, true), 0);
+    seep_survey_fini(&heap);
+    seep_heap_fini(&heap);
 }
 
 TEST(what_two_hold_is_retained_by_what_holds_both)

@@ -149,7 +149,7 @@ static uint64_t new_text(const char *text)
 
     put(object + SEEP_PY_TEXT_LENGTH, strlen(text));
     put32(object + SEEP_PY_TEXT_STATE,
-          SEEP_PY_TEXT_ASCII | SEEP_PY_TEXT_COMPACT | 1u << SEEP_PY_TEXT_KIND_SHIFT);
+          SEEP_PY_TEXT_ASCII | SEEP_PY_TEXT_COMPACT | 1u << SEEP_PY_TEXT_KIND_SHIFT | 1u);
     memcpy(at(object + l->text_ascii), text, strlen(text) + 1);
     return object;
 }
@@ -332,7 +332,7 @@ static inline void open_heap(struct examined *e)
     seep_memory_init(&e->memory, read_fixture, NULL, 64 << 20);
     e->heap.python = (struct seep_python){.layout = layout_of_fixture(), .runtime = runtime};
     ck_assert_int_eq(seep_heap_init(&e->heap, &e->memory, &e->maps, blocks, n_blocks), 0);
-    ck_assert_int_eq(seep_reach_init(&e->reach, &e->heap, &places), 0);
+    ck_assert_int_eq(seep_reach_init(&e->reach, &e->heap, &places, true), 0);
 }
 
 /* Asks about site 1 as line 1, site 2 as line 2. */

@@ -1,4 +1,4 @@
-#include "libprof/who/graph/heap.h"
+#include "libprof/who/survey/heap.h"
 
 #include "libprof/who/graph/native.h"
 #include "libprof/who/graph/py_walk.h"
@@ -18,7 +18,7 @@ void seep_heap_fini(struct seep_heap *heap)
     *heap = (struct seep_heap){0};
 }
 
-void seep_heap_walk(struct seep_heap *heap, uint32_t node)
+void seep_heap_read(struct seep_heap *heap, uint32_t node)
 {
     if (heap->nodes[node].kind == SEEP_NODE_UNKNOWN)
         seep_heap_classify(heap, node);

@@ -1,10 +1,11 @@
 /* A heap that can be walked: its nodes, and the edges of nodes of every kind. */
-#ifndef SEEP_LIBPROF_WHO_GRAPH_HEAP_H
-#define SEEP_LIBPROF_WHO_GRAPH_HEAP_H
+#ifndef SEEP_LIBPROF_WHO_SURVEY_HEAP_H
+#define SEEP_LIBPROF_WHO_SURVEY_HEAP_H
 
 #include "libprof/who/graph/edges.h"
 
-/* Makes the graph of the live blocks, read from `memory` with `maps`, which outlive it; the caller
+/* Makes the graph of the live blocks, read from `memory` with `maps`, which outlive it (memory only
+ * until it was surveyed); the caller
  * sets `python` and `own`, all else in *heap is zero. Returns 0 or -SEEP_ENOMEM. Allocates;
  * seep_heap_fini() in either case. */
 SEEP_MUST_CHECK int seep_heap_init(struct seep_heap *heap, struct seep_memory *memory,
@@ -12,7 +13,7 @@ SEEP_MUST_CHECK int seep_heap_init(struct seep_heap *heap, struct seep_memory *m
                                    const struct seep_snapshot_block *blocks, size_t n);
 void seep_heap_fini(struct seep_heap *heap);
 
-/* Walks all edges of a node. */
-void seep_heap_walk(struct seep_heap *heap, uint32_t node);
+/* Walks all edges of a node, as they are read from memory. */
+void seep_heap_read(struct seep_heap *heap, uint32_t node);
 
 #endif

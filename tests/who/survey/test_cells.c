@@ -1,0 +1,207 @@
+/* What needs no node of its own, in made-up pools of Python's small objects. */
+#include "libprof/who/graph/cells.h"
+
+#include "libprof/who/survey/read_cells.h"
+#include "libprof/who/survey/survey.h"
+#include "libprof/who/ways/reach_passes.h"
+#include "tests/who/ways/heap_fixture.h"
+
+enum { SMALL = 9, CELL = 64, MOST_POOLS = 8, HEAD = 48 };
+
+static struct seep_cells cells;
+static struct examined e;
+static uint64_t pools[MOST_POOLS];
+static size_t n_pools, n_in_pool;
+
+/* A cell of a pool whose cells have this many bytes. */
+static uint64_t new_cell(void)
+{
+    const uint32_t pool_bytes = layout_of_fixture()->pool_bytes;
+
+    if (!n_pools || HEAD + (n_in_pool + 1) * CELL > pool_bytes) {
+        ck_assert_uint_lt(n_pools, MOST_POOLS);
+        pools[n_pools] = HEAP_AT + HEAP_BYTES / 2 + n_pools * pool_bytes;
+        n_pools++;
+        n_in_pool = 0;
+    }
+    const uint64_t pool = pools[n_pools - 1], cell = pool + HEAD + n_in_pool++ * CELL;
+    put32(pool, (uint32_t)n_in_pool);
+    put32(pool + 36, CELL / 16 - 1);                       /* its class */
+    put32(pool + 40, (uint32_t)(HEAD + n_in_pool * CELL)); /* where the next one begins, */
+    put32(pool + 44, pool_bytes - CELL);                   /* and the last one at most */
+    return cell;
+}
+
+static uint64_t small_object(uint64_t type, uint64_t before)
+{
+    const uint64_t object = new_cell() + before;
+
+    put(object, 1);
+    put(object + SEEP_PY_TYPE, type);
+    return object;
+}
+
+static uint64_t small_list(const uint64_t *items, size_t n)
+{
+    const uint64_t list = small_object(types.list, 16), table = new_cell();
+
+    put(list + SEEP_PY_SIZE, n);
+    put(list + SEEP_PY_LIST_ITEMS, table);
+    for (size_t i = 0; i < n; i++)
+        put(table + i * 8, items[i]);
+    return list;
+}
+
+static void begin_pools(uint32_t version)
+{
+    begin(version);
+    memset(heap_bytes + HEAP_BYTES / 2, 0, HEAP_BYTES / 2);
+    n_pools = n_in_pool = 0;
+}
+
+static void survey(void)
+{
+    static const struct seep_root_places places = {0};
+
+    memset(&e, 0, sizeof e);
+    ck_assert_int_eq(seep_maps_parse(&e.maps, maps_text, strlen(maps_text)), 0);
+    seep_memory_init(&e.memory, read_fixture, NULL, 64 << 20);
+    e.heap = (struct seep_heap){
+        .memory = &e.memory,
+        .maps = &e.maps,
+        .python = {.layout = layout_of_fixture(), .runtime = runtime},
+        .cells_site = SMALL,
+        .least_address = HEAP_AT,
+    };
+    for (size_t i = 0; i < n_blocks; i++)
+        ck_assert_int_eq(seep_graph_add(&e.heap, &blocks[i]), 0);
+    for (size_t i = 0; i < n_pools; i++)
+        ck_assert_int_eq(seep_cells_add(&cells, pools[i], layout_of_fixture()->pool_bytes), 0);
+    ck_assert_int_eq(seep_cells_read(&cells, &e.heap, UINT32_MAX), 0);
+    e.heap.cells = &cells;
+    ck_assert_int_eq(seep_graph_end(&e.heap), 0);
+    ck_assert_int_eq(seep_reach_init(&e.reach, &e.heap, &places, false), 0);
+    seep_cells_fini(&cells);
+    e.heap.cells = NULL;
+}
+
+static uint32_t node_at(uint64_t address)
+{
+    for (uint32_t i = 0; i < e.heap.n_nodes; i++)
+        if (address >= e.heap.nodes[i].start && address < seep_node_end(&e.heap.nodes[i]))
+            return i;
+    return SEEP_NODE_NONE;
+}
+
+static void expect_with(uint64_t object, uint64_t n)
+{
+    uint64_t bytes, its;
+
+    seep_node_with(&e.heap, node_at(object), &bytes, &its);
+    ck_assert_uint_eq(its, n);
+    ck_assert_uint_eq(bytes, n * CELL);
+}
+
+/* A list of two texts: its table and the texts go with it. */
+TEST(a_text_and_a_table_go_with_the_list_that_refers_to_them, EACH_VERSION)
+{
+    static const char *const names[] = {"kept"};
+
+    begin_pools((uint32_t)_i);
+    const uint64_t bytes = new_type("bytes", SEEP_PY_IS_BYTES, 33);
+    const uint64_t items[] = {small_object(bytes, 0), small_object(bytes, 0)};
+    const uint64_t list = small_list(items, 2);
+    make_main(names, &list, 1);
+    survey();
+    ck_assert_uint_eq(node_at(items[0]), SEEP_NODE_NONE);
+    ck_assert_uint_eq(node_at(items[1]), SEEP_NODE_NONE);
+    expect_with(list, 3);
+    examined_fini(&e);
+}
+
+/* What two refer to belongs to neither alone. */
+TEST(what_two_references_keep_has_a_node, EACH_VERSION)
+{
+    static const char *const names[] = {"kept", "also"};
+
+    begin_pools((uint32_t)_i);
+    const uint64_t shared = small_object(new_type("bytes", SEEP_PY_IS_BYTES, 33), 0);
+    const uint64_t lists[] = {small_list(&shared, 1), small_list(&shared, 1)};
+    put(shared, 2);
+    make_main(names, lists, 2);
+    survey();
+    ck_assert_uint_ne(node_at(shared), SEEP_NODE_NONE);
+    ck_assert(e.heap.nodes[node_at(shared)].is_explained);
+    expect_with(lists[0], 1); /* its table */
+    examined_fini(&e);
+}
+
+/* The count of 1 is a reference that was never given back. */
+TEST(what_nobody_refers_to_has_a_node_that_counts_too_many, EACH_VERSION)
+{
+    begin_pools((uint32_t)_i);
+    const uint64_t lost = small_object(new_type("bytes", SEEP_PY_IS_BYTES, 33), 0);
+    make_main(NULL, NULL, 0);
+    survey();
+    ck_assert_uint_ne(node_at(lost), SEEP_NODE_NONE);
+    ck_assert(e.heap.nodes[node_at(lost)].is_overcounted);
+    ck_assert_uint_eq(e.heap.nodes[node_at(lost)].site, SMALL);
+    ck_assert_int_eq(seep_reach_run(&e.reach), 0);
+    ck_assert_int_eq(seep_references_find(&e.reach), 0);
+    ck_assert_uint_ne(e.reach.distance[node_at(lost)], SEEP_UNREACHED);
+    examined_fini(&e);
+}
+
+/* What ctypes has returned leads to a block. */
+TEST(an_int_that_may_be_an_address_has_a_node, EACH_VERSION)
+{
+    static const char *const names[] = {"handles"};
+    const bool tagged = _i >= 12;
+
+    begin_pools((uint32_t)_i);
+    const uint64_t type = new_type("int", SEEP_PY_IS_INT, 24), block_at = block(3000, 1);
+    const uint64_t items[] = {small_object(type, 0), small_object(type, 0)};
+    for (size_t i = 0; i < 2; i++) {
+        put(items[i] + 16, tagged ? 1u << 3 : 1u);
+        put32(items[i] + 24, i ? (uint32_t)block_at : 7);
+    }
+    const uint64_t list = small_list(items, 2);
+    make_main(names, &list, 1);
+    survey();
+    ck_assert_uint_eq(node_at(items[0]), SEEP_NODE_NONE);
+    ck_assert_uint_ne(node_at(items[1]), SEEP_NODE_NONE);
+    examined_fini(&e);
+}
+
+/* What a heap of records takes: dicts of lists and texts, as a data set has them. Nodes, where
+ * their edges are, edges, paths. */
+TEST(a_record_of_six_objects_takes_less_than_thirty_two_bytes_each)
+{
+    enum { RECORDS = 30, EACH = 6 };
+    static const char *const names[] = {"records"};
+    uint64_t records[RECORDS];
+    const struct seep_survey *s;
+
+    begin_pools(11);
+    const uint64_t bytes = new_type("bytes", SEEP_PY_IS_BYTES, 33);
+    for (size_t i = 0; i < RECORDS; i++) {
+        const uint64_t items[] = {small_object(bytes, 0), small_object(bytes, 0),
+                                  small_object(bytes, 0), small_object(bytes, 0)};
+        records[i] = small_list(items, 4); /* with its table: six cells */
+    }
+    const uint64_t list = new_list(records, RECORDS);
+    make_main(names, &list, 1);
+    survey();
+    s = e.heap.survey;
+    uint32_t n = 0;
+    for (size_t i = 0; i < RECORDS; i++)
+        n += node_at(records[i]) != SEEP_NODE_NONE;
+    ck_assert_uint_eq(n, RECORDS);
+    const size_t a_node = sizeof *e.heap.nodes + sizeof *e.reach.distance + sizeof *e.reach.parent +
+                          sizeof *e.reach.label + sizeof *s->place;
+    const size_t edges = (s->edges.n + RECORDS - 1) / RECORDS;
+    ck_assert_uint_le(a_node + edges, 32 * EACH);
+    examined_fini(&e);
+}
+
+SUITE("cells");
