@@ -19,6 +19,8 @@ class MemoryCgroup:
         for root, *self.files in ROOTS:
             self.folder = pathlib.Path(root, name)
             try:
+                if root == "/sys/fs/cgroup" and pathlib.Path(root, "cgroup.controllers").exists():
+                    pathlib.Path(root, "cgroup.subtree_control").write_text("+memory")
                 self.folder.mkdir()
             except OSError:
                 continue
@@ -32,6 +34,13 @@ class MemoryCgroup:
 
     def limit(self, bytes_):
         (self.folder / self.files[0]).write_text(str(bytes_))
+
+    def kill_all_together(self):
+        """False where there is no such thing."""
+        if not (self.folder / "memory.oom.group").exists():
+            return False
+        (self.folder / "memory.oom.group").write_text("1")
+        return True
 
     def used(self):
         return int((self.folder / self.files[1]).read_text())

@@ -118,6 +118,19 @@ class Limits(SeepCase):
                 self.check_that_it_lives(job, group)
                 group.remove()
 
+    def test_a_container_that_would_be_killed_as_one_outlives_a_look(self):
+        if not MemoryCgroup(self).kill_all_together():
+            self.skipTest("version 1 of cgroups has no memory.oom.group")
+        for percent, inside in ((40, False), (55, False), (80, False), (97, False), (40, True), (80, True), (97, True)):
+            with self.subTest(percent, inside=inside):
+                job, group = self.begin_at(percent)
+                self.assertTrue(group.kill_all_together())
+                done = self.look(job, into=group if inside else None)
+                self.assertIn(done.returncode, (0, 2), done.stderr)
+                self.assertTrue(done.returncode == 0 or "memory was short" in done.stderr, done.stderr)
+                self.check_that_it_lives(job, group)
+                group.remove()
+
     def test_all_processes_of_a_tree_and_all_looks_keep_to_the_limit(self):
         job, group = self.begin_at(85)
         done = self.look(job, "--tree", "--every", "0.1", "--times", "3")

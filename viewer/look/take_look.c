@@ -143,7 +143,7 @@ static int take_copy(struct looking *l)
         seep_room_watch_copy(&l->watch, copy, seep_look_copy_bytes(&l->how));
     l->moment->stop_ns += seep_stop_end(&stopped);
     if (rc) {
-        l->how.why_no_copy = l->how.why_no_copy ? l->how.why_no_copy : "none could be made";
+        l->how.why_no_copy = l->how.why_no_copy ? l->how.why_no_copy : "it could not be forked";
         return 1;
     }
     l->copy_bytes = l->how.beside ? seep_look_copy_bytes(&l->how) : 0;
@@ -152,8 +152,8 @@ static int take_copy(struct looking *l)
     seep_room_watch_copy(&l->watch, 0, 0);
     if (seep_remote_fork_end(copy))
         return rc;
-    l->how.why_no_copy = l->watch.ended_copy ? "memory became short while there was one"
-                                             : "the one that was made was ended by somebody else";
+    l->how.why_no_copy = l->watch.ended_copy ? "memory became short while its copy was read"
+                                             : "its copy was ended by somebody else";
     *l->err = (struct seep_error){0};
     seep_taken_fini(l->taken);
     return 1;
