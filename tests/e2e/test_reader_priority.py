@@ -77,6 +77,7 @@ class ReaderPriority(SeepCase):
     def test_one_for_a_listed_step_is_waited_for(self):
         self.start("--holders", "12")
         reader = self.stop_reader_with(5, PLAIN)
+        self.assertEqual(pathlib.Path("/proc/%d/oom_score_adj" % reader).read_text().strip(), "1000")
         self.p.stdin.close()
         self.end(reader)
 

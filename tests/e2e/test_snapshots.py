@@ -156,8 +156,8 @@ class Obedient(Told):
         blocked = int(status.split("SigBlk:")[1].split()[0], 16)
         never = 1 << (signal.SIGKILL - 1) | 1 << (signal.SIGSTOP - 1)
         self.assertEqual(blocked | never, (1 << 64) - 1)
-        score = pathlib.Path("/proc/%d/oom_score_adj" % copy)  # soon after its maker goes on
-        self.wait_for("its score", lambda: score.read_text().strip() == "1000")
+        scores = [pathlib.Path("/proc/%s/oom_score_adj" % pid).read_text().strip() for pid in (copy, self.job(), "self")]
+        self.assertEqual(scores, ["1000", scores[2], scores[2]], "the job's is as without seep")
         self.go_on()
         self.end()
 
