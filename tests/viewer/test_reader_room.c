@@ -98,6 +98,7 @@ TEST(memory_becomes_short_when_the_job_takes_what_a_reader_needs)
     leave(80 * MIB);
     ck_assert(!seep_reader_room_is_short(&room, room.due_ns - 1)); /* it does not look yet */
     ck_assert(seep_reader_room_is_short(&room, room.due_ns));
+    ck_assert_uint_ge(own->left_bytes, 70 * MIB);
     own->waits = true;
     ck_assert(!seep_reader_room_is_short(&room, room.due_ns));
     leave(3 * MIB);

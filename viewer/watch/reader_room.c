@@ -146,9 +146,10 @@ bool seep_reader_room_is_short(struct seep_reader_room *room, uint64_t now_ns)
 
     if (!room->claims || now_ns < room->due_ns)
         return false;
-    read_left(room, NULL, &left);
-    const uint64_t floor = (left.kills_group ? GROUP_LEFT_MIB : LEAST_LEFT_MIB) * MIB;
-    const uint64_t spare = left.left_bytes > floor ? left.left_bytes - floor : 0;
+    seep_memory_room_read("/proc", 0, &left);
+    const uint64_t floor = (left.kills_group ? GROUP_LEFT_MIB : LEAST_LEFT_MIB) * MIB,
+                   least = floor + all_to_come(room, NULL),
+                   spare = left.left_bytes > least ? left.left_bytes - least : 0;
     uint64_t gap_ns = spare / BYTES_PER_NS;
     gap_ns = gap_ns < LEAST_GAP_MS * NS_PER_MS  ? LEAST_GAP_MS * NS_PER_MS
              : gap_ns > MOST_GAP_MS * NS_PER_MS ? MOST_GAP_MS * NS_PER_MS
