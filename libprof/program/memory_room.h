@@ -32,7 +32,7 @@ struct seep_memory_room {
 /* Reads it for process `pid`, or 0 for this one, whose own limits (setrlimit) count too. `proc`:
  * where /proc is. Pages of files count as left where they can be dropped at once: not shared
  * memory, nor what is still to be written. Swap does not count as left: what must go there first
- * makes the job wait. Asks the kernel, which takes some tens of microseconds. */
+ * makes the job wait. Asks the kernel, which takes some 200 µs. */
 void seep_memory_room_read(const char *proc, uint32_t pid, struct seep_memory_room *room);
 
 /* Whether `bytes` more fit. The job goes on meanwhile: an eighth more is left to it, and at least

@@ -15,7 +15,8 @@ HERE = pathlib.Path(__file__).parent
 MIB = 1 << 20
 PERCENTS = (60, 70, 79, 86, 95, 98)
 MODES = {"looks by itself": [], "a list of steps": ["--holders", "12,20,35,50"]}
-JOBS = (("objects", 400), ("blocks", 400), ("rewrite", 400))
+KINDS = ("objects", "blocks", "rewrite")
+JOB_MIB = 400
 STEPS = 60
 SLOWER = 2.5  # times; beside a limit the reader once made a job take 13 times as long
 PATIENCE = 240
@@ -23,7 +24,7 @@ PATIENCE = 240
 
 class Version1:
     limit_file, peak_file = "memory.limit_in_bytes", "memory.max_usage_in_bytes"
-    group_file = None
+    high_file = group_file = None
 
     @staticmethod
     def top():
@@ -40,7 +41,7 @@ class Version1:
 
 class Version2:
     limit_file, peak_file = "memory.max", "memory.peak"
-    group_file = "memory.oom.group"
+    high_file, group_file = "memory.high", "memory.oom.group"
 
     @staticmethod
     def top():
@@ -59,11 +60,13 @@ class Version2:
 class Cgroup:
     """Of one job, that ends with it."""
 
-    def __init__(self, version, top, limit=None, kill_all=False):
+    def __init__(self, version, top, limit=None, kill_all=False, high=None):
         self.version, self.folder = version, top / ("seep-check-%d-%d" % (os.getpid(), time.monotonic_ns()))
         self.folder.mkdir()
         if limit:
             (self.folder / version.limit_file).write_text(str(limit))
+        if high:
+            (self.folder / version.high_file).write_text(str(high))
         if kill_all:
             (self.folder / version.group_file).write_text("1")
 
@@ -118,17 +121,25 @@ VERSION, TOP, WHY_NOT = usable()
 
 @unittest.skipIf(WHY_NOT, WHY_NOT)
 class Limits(SeepCase):
-    def under_seep(self, options, command, limit, kill_all):
+    def peak(self, kind):
+        status, _, peak, _ = Cgroup(VERSION, TOP).run(self.job(kind))
+        self.assertEqual(status, 0)
+        return peak
+
+    def job(self, kind):
+        return [SYSTEM_PYTHON, str(HERE / "job.py"), kind, str(JOB_MIB), str(STEPS)]
+
+    def under_seep(self, options, command, limit=None, kill_all=False, high=None):
         """(status, seconds, kills, looks that were read)"""
         folder = self.fresh()
-        status, seconds, _, kills = Cgroup(VERSION, TOP, limit, kill_all).run(
+        status, seconds, _, kills = Cgroup(VERSION, TOP, limit, kill_all, high).run(
             [SEEP, "run", "-q", "-o", folder, *options, "--", *command])
         looks = len(list(pathlib.Path(folder).glob("holders-*.json")))
         shutil.rmtree(folder, ignore_errors=True)
         return status, seconds, kills, looks
 
-    def row(self, kind, mib, percent, limit, kill_all):
-        plain_command = [SYSTEM_PYTHON, str(HERE / "job.py"), kind, str(mib), str(STEPS)]
+    def row(self, kind, percent, limit, kill_all):
+        plain_command = self.job(kind)
         plain = Cgroup(VERSION, TOP, limit, kill_all).run(plain_command)
         cells = ["%-8s %3d %% %s %6.1f s" % (kind, percent, "all die " if kill_all else "        ", plain[1])]
         wrong = []
@@ -149,10 +160,10 @@ class Limits(SeepCase):
 
     def table(self, kill_all):
         wrong = []
-        for kind, mib in JOBS:
-            peak = Cgroup(VERSION, TOP).run([SYSTEM_PYTHON, str(HERE / "job.py"), kind, str(mib), str(STEPS)])[2]
+        for kind in KINDS:
+            peak = self.peak(kind)
             for percent in PERCENTS:
-                wrong += self.row(kind, mib, percent, peak * 100 // percent, kill_all)
+                wrong += self.row(kind, percent, peak * 100 // percent, kill_all)
         self.assertEqual(wrong, [])
 
     def test_a_job_that_lives_without_seep_lives(self):
@@ -163,3 +174,14 @@ class Limits(SeepCase):
         if not VERSION.group_file:
             self.skipTest("version 1 of cgroups has no memory.oom.group")
         self.table(True)
+
+    def test_a_job_is_not_made_to_wait_at_memory_high(self):
+        if not VERSION.high_file:
+            self.skipTest("version 1 of cgroups has no memory.high")
+        high = self.peak("objects") * 105 // 100
+        plain = Cgroup(VERSION, TOP, high=high).run(self.job("objects"))
+        for mode, options in MODES.items():
+            with self.subTest(mode):
+                status, seconds, _, _ = self.under_seep(options, self.job("objects"), high=high)
+                self.assertEqual(status, 0)
+                self.assertLess(seconds, SLOWER * plain[1] + 3)

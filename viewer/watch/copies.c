@@ -327,8 +327,10 @@ uint64_t seep_copies_look(struct seep_copies *h)
         use_reserve(h);
     else if (!h->worker)
         free_stuck(h);
+    if (!h->room.claims || (!h->worker && !h->reserve))
+        return UINT64_MAX;
     const uint64_t now = now_ns();
-    return !h->worker && !h->reserve ? UINT64_MAX : h->room.due_ns > now ? h->room.due_ns - now : 0;
+    return h->room.due_ns > now ? h->room.due_ns - now : 0;
 }
 
 bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const struct rusage *usage)
