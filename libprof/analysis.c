@@ -72,8 +72,38 @@ static int read_holders(struct analysis *a, const char *const *dirs, size_t n_di
     return rc ? rc : seep_line_holders_init(&a->line_holders, &a->holders, &a->code);
 }
 
+/* Who takes the report. */
+struct user {
+    seep_json_stream_user *use;
+    void *context;
+};
+
+/* A seep_json_stream_user: keeps the report, with its sites in it, in the json_t * at `to`. */
+static int keep(void *to, json_t *report, struct seep_json_stream *sites)
+{
+    if (json_object_set_new(report, "sites", seep_json_stream_rest(sites)))
+        return -SEEP_ENOMEM;
+    *(json_t **)to = json_incref(report);
+    return 0;
+}
+
+/* Gives a report that is in memory to its user, and drops it. */
+static int give(json_t *report, const struct user *user)
+{
+    struct seep_json_stream_of_list sites;
+    json_t *list = json_incref(json_object_get(report, "sites"));
+    int rc = json_object_set_new(report, "sites", json_array()) ? -SEEP_ENOMEM : 0;
+
+    seep_json_stream_of_list(&sites, list);
+    if (!rc)
+        rc = user->use(user->context, report, &sites.stream);
+    json_decref(list);
+    json_decref(report);
+    return rc;
+}
+
 static int report_of(const struct analysis *a, bool outside,
-                     const struct seep_analysis_options *opts, json_t **report)
+                     const struct seep_analysis_options *opts, const struct user *user)
 {
     struct seep_report_pieces pieces = {.code = &a->code,
                                         .findings = &a->findings,
@@ -86,13 +116,25 @@ static int report_of(const struct analysis *a, bool outside,
                                         .series = opts && opts->series,
                                         .layouts = opts && opts->layouts};
 
-    return seep_report_json(&pieces, report);
+    return seep_report_json(&pieces, user->use, user->context);
 }
 
-/* Makes the report of a merged model, and its digest unless `digest` is NULL. `dirs`: the folders
- * it is from; NULL: from none. */
+static int digest_of(const struct analysis *a, bool outside,
+                     const struct seep_analysis_options *opts, struct seep_digest *digest)
+{
+    json_t *report = NULL;
+    int rc = report_of(a, outside, opts, &(struct user){keep, &report});
+
+    if (!rc && seep_digest_fill(digest, &a->code, &a->findings, report))
+        rc = -SEEP_ENOMEM;
+    json_decref(report);
+    return rc;
+}
+
+/* Gives the report of a merged model to its user, or makes its digest where `user` is NULL. `dirs`:
+ * the folders it is from; NULL: from none. */
 static int analyse(struct seep_model *m, const struct seep_analysis_options *opts,
-                   const char *const *dirs, size_t n_dirs, json_t **report,
+                   const char *const *dirs, size_t n_dirs, const struct user *user,
                    struct seep_digest *digest, struct seep_error *err)
 {
     struct analysis a = {0};
@@ -109,11 +151,7 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
     if (!rc)
         rc = judge(&a, m);
     if (!rc)
-        rc = report_of(&a, outside, opts, report);
-    if (!rc && digest && seep_digest_fill(digest, &a.code, &a.findings, *report)) {
-        json_decref(*report);
-        rc = -SEEP_ENOMEM;
-    }
+        rc = user ? report_of(&a, outside, opts, user) : digest_of(&a, outside, opts, digest);
     if (rc)
         seep_error_set(err, -rc, "", 0, "no memory for the analysis: free some");
     seep_line_holders_fini(&a.line_holders);
@@ -129,7 +167,7 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
 
 /* `dirs`: as many as there are, or the first of `more`. */
 static int analyse_folders(const char *const *dirs, size_t n_dirs, bool more,
-                           const struct seep_analysis_options *opts, json_t **report,
+                           const struct seep_analysis_options *opts, const struct user *user,
                            struct seep_digest *digest, struct seep_error *err)
 {
     struct seep_model *m = calloc(1, sizeof *m);
@@ -142,7 +180,7 @@ static int analyse_folders(const char *const *dirs, size_t n_dirs, bool more,
                             "more folders than one report takes: the rest is left out");
     int rc = seep_model_merge_folders(m, dirs, n_dirs, err);
     if (!rc)
-        rc = analyse(m, opts, dirs, n_dirs, report, digest, err);
+        rc = analyse(m, opts, dirs, n_dirs, user, digest, err);
     seep_model_fini(m);
     free(m);
     return rc;
@@ -151,12 +189,7 @@ static int analyse_folders(const char *const *dirs, size_t n_dirs, bool more,
 int seep_analyse_digest(const char *dir, const struct seep_analysis_options *opts,
                         struct seep_digest *digest, struct seep_error *err)
 {
-    json_t *report = NULL;
-    int rc = analyse_folders(&dir, 1, false, opts, &report, digest, err);
-
-    if (!rc)
-        json_decref(report);
-    return rc;
+    return analyse_folders(&dir, 1, false, opts, NULL, digest, err);
 }
 
 /* ---- digests ----------------------------------------------------------------------------- */
@@ -227,9 +260,11 @@ static int report_of_digests(const char *const *names, size_t n, size_t n_left_o
     return rc;
 }
 
-int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analysis_options *opts,
-                 json_t **report, struct seep_error *err)
+static int analyse_any(const char *const *dirs, size_t n_dirs,
+                       const struct seep_analysis_options *opts, const struct user *user,
+                       struct seep_error *err)
 {
+    json_t *merged = NULL;
     struct seep_part_folders parts;
 
     if (!n_dirs)
@@ -239,11 +274,24 @@ int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analy
     if (rc)
         seep_error_set(err, -rc, "", 0, "no memory: free some");
     else if (has_digest(dirs, n_dirs))
-        rc = report_of_digests(all, parts.n, left_out(&parts, n_dirs), opts, report, err);
+        rc = report_of_digests(all, parts.n, left_out(&parts, n_dirs), opts, &merged, err);
     else
-        rc = analyse_folders(all, parts.n, parts.more, opts, report, NULL, err);
+        rc = analyse_folders(all, parts.n, parts.more, opts, user, NULL, err);
     seep_part_folders_fini(&parts);
-    return rc;
+    return merged ? give(merged, user) : rc;
+}
+
+int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analysis_options *opts,
+                 json_t **report, struct seep_error *err)
+{
+    return analyse_any(dirs, n_dirs, opts, &(struct user){keep, report}, err);
+}
+
+int seep_analyse_streamed(const char *const *dirs, size_t n_dirs,
+                          const struct seep_analysis_options *opts, seep_json_stream_user *use,
+                          void *context, struct seep_error *err)
+{
+    return analyse_any(dirs, n_dirs, opts, &(struct user){use, context}, err);
 }
 
 int seep_analyse_profiles(struct seep_profile **profiles, size_t n, struct seep_job *job,
@@ -260,7 +308,7 @@ int seep_analyse_profiles(struct seep_profile **profiles, size_t n, struct seep_
     }
     int rc = seep_model_merge_profiles(m, profiles, n, job, err);
     if (!rc)
-        rc = analyse(m, opts, NULL, 0, report, NULL, err);
+        rc = analyse(m, opts, NULL, 0, &(struct user){keep, report}, NULL, err);
     seep_model_fini(m);
     free(m);
     return rc;

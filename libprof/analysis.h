@@ -2,7 +2,7 @@
 #ifndef SEEP_LIBPROF_ANALYSIS_H
 #define SEEP_LIBPROF_ANALYSIS_H
 
-#include "libprof/base/error.h"
+#include "libprof/base/json_stream.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -36,6 +36,14 @@ struct seep_analysis_options {
 SEEP_MUST_CHECK int seep_analyse(const char *const *dirs, size_t n_dirs,
                                  const struct seep_analysis_options *opts, json_t **report,
                                  struct seep_error *err);
+
+/* The same without the sites of all in memory: calls use(context, report, sites) as
+ * report/report_json.h says, and returns what that returned where nothing failed before. Such a
+ * `use` says in *err why it failed. */
+SEEP_MUST_CHECK int seep_analyse_streamed(const char *const *dirs, size_t n_dirs,
+                                          const struct seep_analysis_options *opts,
+                                          seep_json_stream_user *use, void *context,
+                                          struct seep_error *err);
 
 /* The digest of the profiles of one folder, itself and not folders in it: *digest is initialised
  * and empty. Errors as above. */

@@ -57,6 +57,18 @@ int seep_output_json(const json_t *document, FILE *out, bool colour)
                : -SEEP_EIO;
 }
 
+int seep_output_json_streamed(const json_t *report, struct seep_json_stream *sites, FILE *out)
+{
+    struct block block;
+
+    block.out = out;
+    block.n = 0;
+    int rc = seep_json_stream_dump(report, "sites", sites, put_in_block, &block);
+    if (!rc && (put_in_block("\n", 1, &block) || put_block(&block)))
+        rc = -SEEP_EIO;
+    return rc;
+}
+
 const struct seep_output_format *seep_output_choose(const struct seep_output_format *list,
                                                     const struct seep_option_given *given)
 {
@@ -69,10 +81,10 @@ const struct seep_output_format *seep_output_choose(const struct seep_output_for
     return place < 0 ? NULL : &list[place];
 }
 
-/* Prints to a stream and closes it; 0 only when every byte was written. */
-static int print_and_close(const json_t *document, seep_printer *print, FILE *out)
+/* Writes to a stream and closes it; 0 only when every byte was written. */
+static int write_and_close(seep_writer *write, void *what, FILE *out)
 {
-    int r = print(document, out, seep_colour_of(out));
+    int r = write(what, out);
 
     if (fflush(out) != 0 || ferror(out))
         r = -SEEP_EIO;
@@ -83,13 +95,15 @@ static int print_and_close(const json_t *document, seep_printer *print, FILE *ou
     return r;
 }
 
-static int cannot(const char *path, int error, struct seep_error *err)
+static int cannot(const char *path, int rc, int error, struct seep_error *err)
 {
+    if (rc == -SEEP_ENOMEM)
+        return seep_error_set(err, SEEP_ENOMEM, path, 0, "cannot be written (no memory)");
     return seep_error_set(err, SEEP_EIO, path, 0, "cannot be written (%s)", strerror(error));
 }
 
-int seep_output_replace(const json_t *document, seep_printer *print, const char *path, mode_t mode,
-                        struct seep_error *err)
+static int replace(seep_writer *write, void *what, const char *path, mode_t mode,
+                   struct seep_error *err)
 {
     char temporary[4096];
 
@@ -102,39 +116,69 @@ int seep_output_replace(const json_t *document, seep_printer *print, const char 
         int error = errno;
         if (fd >= 0)
             close(fd);
-        return cannot(path, error, err);
+        return cannot(path, -SEEP_EIO, error, err);
     }
-    if (print_and_close(document, print, out) < 0 || rename(temporary, path) < 0) {
+    int r = write_and_close(write, what, out);
+    if (r < 0 || rename(temporary, path) < 0) {
         int error = errno;
         unlink(temporary);
-        return cannot(path, error, err);
+        return cannot(path, r, error, err);
     }
     return 0;
+}
+
+static int write_by(seep_writer *write, void *what, const char *path, mode_t mode,
+                    struct seep_error *err)
+{
+    struct stat st;
+
+    if (path && (stat(path, &st) != 0 || S_ISREG(st.st_mode)))
+        return replace(write, what, path, mode, err);
+    /* /dev/stdout, a pipe: nothing to replace */
+    FILE *out = path ? fopen(path, "we") : stdout;
+    int r = out ? write_and_close(write, what, out) : -SEEP_EIO;
+    return r < 0 ? cannot(path ? path : "standard output", r, errno, err) : 0;
+}
+
+struct printed {
+    const json_t *document;
+    seep_printer *print;
+};
+
+static int print_document(void *what, FILE *out)
+{
+    const struct printed *its = what;
+
+    return its->print(its->document, out, seep_colour_of(out));
+}
+
+int seep_output_replace(const json_t *document, seep_printer *print, const char *path, mode_t mode,
+                        struct seep_error *err)
+{
+    return replace(print_document, &(struct printed){document, print}, path, mode, err);
 }
 
 int seep_output_write(const json_t *document, seep_printer *print, const char *path, mode_t mode,
                       struct seep_error *err)
 {
-    struct stat st;
+    return write_by(print_document, &(struct printed){document, print}, path, mode, err);
+}
 
-    if (!path)
-        return print_and_close(document, print, stdout) < 0 ? cannot("standard output", errno, err)
-                                                            : 0;
-    if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
-        return seep_output_replace(document, print, path, mode, err);
-    /* /dev/stdout, a pipe: nothing to replace */
-    FILE *out = fopen(path, "we");
-    return !out || print_and_close(document, print, out) < 0 ? cannot(path, errno, err) : 0;
+int seep_output_by(seep_writer *write, void *what, const char *path)
+{
+    struct seep_error err = {0};
+    const int r = write_by(write, what, path, 0666, &err);
+
+    if (r == 0)
+        return 0;
+    seep_complain("%s %s: free some %s, or choose another place", err.file, err.text,
+                  r == -SEEP_ENOMEM ? "memory" : "disk space");
+    return SEEP_EXIT_UNUSABLE;
 }
 
 int seep_output(const json_t *document, seep_printer *print, const char *path)
 {
-    struct seep_error err = {0};
-
-    if (seep_output_write(document, print, path, 0666, &err) == 0)
-        return 0;
-    seep_complain("%s %s: free some disk space, or choose another place", err.file, err.text);
-    return SEEP_EXIT_UNUSABLE;
+    return seep_output_by(print_document, &(struct printed){document, print}, path);
 }
 
 void seep_output_complain_analysis(const struct seep_error *err, const char *dir, const char *roles)

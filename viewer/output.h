@@ -15,6 +15,13 @@ typedef int seep_printer(const json_t *document, FILE *out, bool colour);
 
 seep_printer seep_output_json; /* indented by one */
 
+/* The same of a report whose sites come one by one. Returns 0, -SEEP_EIO or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_output_json_streamed(const json_t *report, struct seep_json_stream *sites,
+                                              FILE *out);
+
+/* Writes anything. Returns 0 or a negative SEEP_E…. */
+typedef int seep_writer(void *what, FILE *out);
+
 struct seep_output_format {
     const char *name;
     seep_printer *print;
@@ -27,7 +34,7 @@ const struct seep_output_format *seep_output_choose(const struct seep_output_for
 
 /* Prints a document to the file `path`, through a temporary file beside it that replaces it when
  * complete (anything but a regular file is written to directly); NULL: to standard output, which is
- * closed. Returns 0, or -SEEP_EIO with *err. */
+ * closed. Returns 0, or -SEEP_EIO or -SEEP_ENOMEM with *err. */
 SEEP_MUST_CHECK int seep_output_write(const json_t *document, seep_printer *print, const char *path,
                                       mode_t mode, struct seep_error *err);
 
@@ -36,8 +43,9 @@ SEEP_MUST_CHECK int seep_output_write(const json_t *document, seep_printer *prin
 SEEP_MUST_CHECK int seep_output_replace(const json_t *document, seep_printer *print,
                                         const char *path, mode_t mode, struct seep_error *err);
 
-/* The same, with a complaint on failure. Returns 0 or SEEP_EXIT_UNUSABLE. */
+/* As seep_output_write(), with a complaint on failure. Return 0 or SEEP_EXIT_UNUSABLE. */
 int seep_output(const json_t *document, seep_printer *print, const char *path);
+int seep_output_by(seep_writer *write, void *what, const char *path);
 
 /* The name of a folder: the last component of its real path, so that "." has one, too; cleaned.
  * Allocates the result (free() it); NULL without memory. */

@@ -172,11 +172,52 @@ static void ask_and_complain(const char *const *dirs, size_t n, bool ask)
     seep_part_folders_fini(&parts);
 }
 
+/* ---- the command ------------------------------------------------------------------------- */
+
+struct asked {
+    const char *const *dirs;
+    size_t n_dirs;
+    const struct report_options *options;
+    json_t *report; /* while it is written */
+    struct seep_json_stream *sites;
+    int status;
+};
+
+static int write_streamed(void *what, FILE *out)
+{
+    const struct asked *asked = what;
+
+    return seep_output_json_streamed(asked->report, asked->sites, out);
+}
+
+/* A seep_json_stream_user: writes the report as JSON while its sites are made. */
+static int put_streamed(void *context, json_t *report, struct seep_json_stream *sites)
+{
+    struct asked *asked = context;
+
+    ask_and_complain(asked->dirs, asked->n_dirs, false);
+    asked->report = report;
+    asked->sites = sites;
+    asked->status = seep_output_by(write_streamed, asked, asked->options->out);
+    return 0;
+}
+
+/* The same in one of the other formats, which show few of the sites. */
+static int put_whole(void *context, json_t *report, struct seep_json_stream *sites)
+{
+    struct asked *asked = context;
+
+    if (json_object_set_new(report, "sites", seep_json_stream_rest(sites)))
+        return -SEEP_ENOMEM;
+    ask_and_complain(asked->dirs, asked->n_dirs, false);
+    asked->status = seep_output(report, asked->options->format->print, asked->options->out);
+    return 0;
+}
+
 int seep_report_main(int argc, char **argv)
 {
     struct report_options options = {.format = formats};
     struct seep_error err = {0};
-    json_t *report = NULL;
     int status = read_options(argc, argv, &options);
 
     if (status >= 0)
@@ -187,17 +228,17 @@ int seep_report_main(int argc, char **argv)
                                              .series = options.series,
                                              .layouts = options.layouts,
                                              .roles_file = options.roles};
-    const char *const *dirs = (const char *const *)(argv + optind);
-    if (options.holders)
-        ask_and_complain(dirs, (size_t)(argc - optind), true);
-    if (seep_analyse(dirs, (size_t)(argc - optind), &analysis, &report, &err) < 0) {
-        seep_output_complain_analysis(&err, dirs[0], options.roles);
-        return SEEP_EXIT_UNUSABLE;
-    }
-    ask_and_complain(dirs, (size_t)(argc - optind), false);
+    struct asked asked = {.dirs = (const char *const *)(argv + optind),
+                          .n_dirs = (size_t)(argc - optind),
+                          .options = &options};
     wanted.all = options.all;
-    wanted.folder = argc - optind == 1 ? dirs[0] : NULL;
-    status = seep_output(report, options.format->print, options.out);
-    json_decref(report);
-    return status;
+    wanted.folder = asked.n_dirs == 1 ? asked.dirs[0] : NULL;
+    if (options.holders)
+        ask_and_complain(asked.dirs, asked.n_dirs, true);
+    if (seep_analyse_streamed(asked.dirs, asked.n_dirs, &analysis,
+                              options.format->print == seep_output_json ? put_streamed : put_whole,
+                              &asked, &err) == 0)
+        return asked.status;
+    seep_output_complain_analysis(&err, asked.dirs[0], options.roles);
+    return SEEP_EXIT_UNUSABLE;
 }

@@ -153,7 +153,48 @@ static void free_scratch(struct seep_report_pieces *pieces)
     pieces->shown = NULL;
 }
 
-int seep_report_json(struct seep_report_pieces *pieces, json_t **report)
+/* Everything but the sites. NULL without memory. */
+static json_t *without_sites(const struct seep_report_pieces *pieces)
+{
+    const struct seep_model *m = pieces->code->model;
+    json_t *json = json_object();
+    bool failed = false;
+
+    seep_json_set(json, "format", json_string("seep-report"), &failed);
+    seep_json_set(json, "version", json_integer(2), &failed);
+    seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
+    seep_json_set(json, "job", job_json(pieces, &failed), &failed);
+    seep_json_set(json, "processes", seep_json_processes(pieces), &failed);
+    seep_json_set(json, "helpers", seep_json_folded(pieces), &failed);
+    seep_json_set(json, "spaces", spaces_json(pieces, &failed), &failed);
+    seep_json_set(json, "devices", seep_json_devices(m), &failed);
+    seep_json_set(json, "layouts", seep_json_layouts(pieces), &failed);
+    seep_json_set(json, "out_of_memory", seep_json_shortages(pieces), &failed);
+    seep_json_set(json, "findings", seep_json_findings(pieces), &failed);
+    seep_json_set(json, "findings_left_out", seep_json_left_out(pieces), &failed);
+    seep_json_set(json, "holders",
+                  pieces->holders->of_job ? json_incref(pieces->holders->of_job) : json_null(),
+                  &failed);
+    seep_json_set(json, "sites", json_array(), &failed);
+    seep_json_set(json, "timeline", seep_json_timeline(pieces), &failed);
+    seep_json_set(json, "coverage", seep_json_coverage(pieces), &failed);
+    return seep_json_whole(json, failed);
+}
+
+static int make(const struct seep_report_pieces *pieces, const uint32_t *chosen, size_t n,
+                seep_json_stream_user *use, void *context)
+{
+    struct seep_report_sites sites;
+    json_t *report = without_sites(pieces);
+
+    seep_report_sites_init(&sites, pieces, chosen, n);
+    int rc = report ? use(context, report, &sites.stream) : -SEEP_ENOMEM;
+    seep_report_sites_fini(&sites);
+    json_decref(report);
+    return rc;
+}
+
+int seep_report_json(struct seep_report_pieces *pieces, seep_json_stream_user *use, void *context)
 {
     const struct seep_model *m = pieces->code->model;
     uint32_t *chosen = calloc(m->n_sites + 1, sizeof *chosen);
@@ -165,42 +206,17 @@ int seep_report_json(struct seep_report_pieces *pieces, json_t **report)
     pieces->sources = &sources;
     pieces->shown = calloc(m->n_sites + 1, sizeof *pieces->shown);
     pieces->frame_json = calloc(m->dict.n_frames, sizeof(json_t *));
-    bool failed = seep_space_growths_measure(m, &pieces->findings->span, &growths) || !chosen ||
-                  !pieces->shown || !pieces->frame_json || seep_report_choose(pieces, chosen, &n) ||
-                  resolve_symbols(pieces, chosen, n);
+    const bool failed = seep_space_growths_measure(m, &pieces->findings->span, &growths) ||
+                        !chosen || !pieces->shown || !pieces->frame_json ||
+                        seep_report_choose(pieces, chosen, &n) ||
+                        resolve_symbols(pieces, chosen, n);
     pieces->growths = &growths;
-    json_t *json = failed ? NULL : json_object();
-
-    if (json) {
-        seep_json_set(json, "format", json_string("seep-report"), &failed);
-        seep_json_set(json, "version", json_integer(2), &failed);
-        seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
-        seep_json_set(json, "job", job_json(pieces, &failed), &failed);
-        seep_json_set(json, "processes", seep_json_processes(pieces), &failed);
-        seep_json_set(json, "helpers", seep_json_folded(pieces), &failed);
-        seep_json_set(json, "spaces", spaces_json(pieces, &failed), &failed);
-        seep_json_set(json, "devices", seep_json_devices(m), &failed);
-        seep_json_set(json, "layouts", seep_json_layouts(pieces), &failed);
-        seep_json_set(json, "out_of_memory", seep_json_shortages(pieces), &failed);
-        seep_json_set(json, "findings", seep_json_findings(pieces), &failed);
-        seep_json_set(json, "findings_left_out", seep_json_left_out(pieces), &failed);
-        seep_json_set(json, "holders",
-                      pieces->holders->of_job ? json_incref(pieces->holders->of_job) : json_null(),
-                      &failed);
-        seep_json_set(json, "sites", seep_json_sites(pieces, chosen, n), &failed);
-        seep_json_set(json, "timeline", seep_json_timeline(pieces), &failed);
-        seep_json_set(json, "coverage", seep_json_coverage(pieces), &failed);
-    }
+    int rc = failed ? -SEEP_ENOMEM : make(pieces, chosen, n, use, context);
     seep_space_growths_fini(&growths);
     seep_job_sources_fini(&sources);
     pieces->growths = NULL;
     pieces->sources = NULL;
     free(chosen);
     free_scratch(pieces);
-    if (!json || failed) {
-        json_decref(json);
-        return -SEEP_ENOMEM;
-    }
-    *report = json;
-    return 0;
+    return rc;
 }

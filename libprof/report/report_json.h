@@ -2,13 +2,18 @@
 #ifndef SEEP_LIBPROF_REPORT_REPORT_JSON_H
 #define SEEP_LIBPROF_REPORT_REPORT_JSON_H
 
+#include "libprof/base/json_stream.h"
 #include "libprof/report/report_input.h"
 
 #include <jansson.h>
 
-/* *report: a new reference. Equal frames are one shared value: copy one before you change it. Texts
- * are valid UTF-8 without control characters, whatever the profile held; counts are cut at 2⁶³−1.
- * Looks up the native symbols that it prints. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_report_json(struct seep_report_pieces *pieces, json_t **report);
+/* Calls use(context, report, sites) once: the report has every key, but its `sites` is empty; they
+ * are in the stream, made one by one. The report is the callee's to keep (json_incref()). Equal
+ * frames are one shared value, and those of all sites stay where they are until `use` returns: copy
+ * one before you change it. Texts are valid UTF-8 without control characters, whatever the profile
+ * held; counts are cut at 2⁶³−1. Looks up the native symbols that it prints. Returns what `use`
+ * returned, or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_report_json(struct seep_report_pieces *pieces, seep_json_stream_user *use,
+                                     void *context);
 
 #endif

@@ -3,6 +3,7 @@
 #define SEEP_LIBPROF_REPORT_REPORT_PIECES_H
 
 #include "libprof/base/json_build.h"
+#include "libprof/base/json_stream.h"
 #include "libprof/measure/space_growth.h"
 #include "libprof/model/live_level.h"
 #include "libprof/report/report_input.h"
@@ -36,7 +37,19 @@ SEEP_MUST_CHECK int seep_report_choose(struct seep_report_pieces *pieces, uint32
 /* Whether a space is in the report: it has recorded memory, or a finding is about it. */
 bool seep_report_lists_space(const struct seep_report_pieces *pieces, uint16_t space);
 
-json_t *seep_json_sites(const struct seep_report_pieces *pieces, const uint32_t *chosen, size_t n);
+/* The chosen sites, made one by one. Free it by seep_report_sites_fini(). */
+struct seep_report_sites {
+    struct seep_json_stream stream;
+    const struct seep_report_pieces *pieces;
+    const uint32_t *chosen;
+    size_t n, at;
+    struct seep_level level; /* scratch */
+};
+void seep_report_sites_init(struct seep_report_sites *sites,
+                            const struct seep_report_pieces *pieces, const uint32_t *chosen,
+                            size_t n);
+void seep_report_sites_fini(struct seep_report_sites *sites);
+
 json_t *seep_json_site_id(uint32_t site);
 json_t *seep_json_findings(const struct seep_report_pieces *pieces);
 json_t *seep_json_left_out(const struct seep_report_pieces *pieces); /* findings, by severity */

@@ -144,18 +144,30 @@ static void set_holders(const struct seep_report_pieces *pieces, uint32_t id,
                   failed);
 }
 
-json_t *seep_json_sites(const struct seep_report_pieces *pieces, const uint32_t *chosen, size_t n)
+static json_t *next_site(struct seep_json_stream *stream, bool *failed)
 {
-    json_t *list = json_array();
-    struct seep_level level = {0};
-    bool failed = false;
+    struct seep_report_sites *sites = (struct seep_report_sites *)stream;
 
-    for (size_t i = 0; i < n && !failed; i++) {
-        json_t *one = site_json(pieces, chosen[i], &level, &failed);
-        if (i < HELD_SITES)
-            set_holders(pieces, chosen[i], &level, one, &failed);
-        seep_json_append(list, one, &failed);
-    }
-    seep_level_fini(&level);
-    return seep_json_whole(list, failed);
+    if (sites->at == sites->n)
+        return NULL;
+    const uint32_t id = sites->chosen[sites->at++];
+    json_t *one = site_json(sites->pieces, id, &sites->level, failed);
+    if (sites->at <= HELD_SITES)
+        set_holders(sites->pieces, id, &sites->level, one, failed);
+    one = seep_json_whole(one, *failed);
+    *failed = !one;
+    return one;
+}
+
+void seep_report_sites_init(struct seep_report_sites *sites,
+                            const struct seep_report_pieces *pieces, const uint32_t *chosen,
+                            size_t n)
+{
+    *sites = (struct seep_report_sites){
+        .stream = {next_site}, .pieces = pieces, .chosen = chosen, .n = n};
+}
+
+void seep_report_sites_fini(struct seep_report_sites *sites)
+{
+    seep_level_fini(&sites->level);
 }
