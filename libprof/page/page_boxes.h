@@ -6,25 +6,43 @@
 
 #define SEEP_PAGE_SMALL_BOX 1e-3 /* of a space: about one pixel in a picture of it */
 
-/* One small thing with a stack, such as a site, and its two weights. */
+/* One small thing with a stack, such as a site, by its caller's number. */
 struct seep_page_small {
-    const json_t *what, *stack;
+    uint32_t caller; /* seep_page_boxes_put() makes it the one that has its box */
+    uint32_t number; /* the user's own */
+};
+
+/* What is below a stack. */
+struct seep_page_weight {
     double peak, allocated;
-    uint32_t caller; /* that has its box; set by seep_page_boxes() */
 };
 
+/* All zero: empty. */
 struct seep_page_boxes {
-    double peak, allocated; /* a caller gets a box if the sum below it reaches either */
-    /* Takes a box of `n` small ones below a caller, given as the page's number; SEEP_HASH_NONE:
-     * below no caller. */
-    void (*take)(void *columns, const struct seep_page_small *first, size_t n, uint32_t caller,
-                 struct seep_page_tables *tables, bool *failed);
-    void *columns;
+    struct seep_frames frames;        /* of the stacks */
+    struct seep_page_stacks callers;  /* stacks of small ones only: few get into the page */
+    struct seep_page_weight *weights; /* [callers.capacity] */
+    size_t weights_capacity;
+    struct seep_page_small *list;
+    size_t n, capacity;
 };
 
-/* Puts each of the list into the box of its innermost caller that has one, and sorts the list by
- * boxes. */
-void seep_page_boxes(struct seep_page_small *list, size_t n, const struct seep_page_boxes *boxes,
-                     struct seep_page_tables *tables, bool *failed);
+/* Adds one small thing. Its stack is not kept, but its frames are known by address. Returns 0 or
+ * -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_page_boxes_add(struct seep_page_boxes *boxes, const json_t *stack,
+                                        struct seep_page_weight weight, uint32_t number);
+
+/* Takes a box of `n` small ones below a caller, given as the page's number; SEEP_HASH_NONE: below
+ * no caller. */
+typedef void seep_page_boxes_taker(void *context, const struct seep_page_small *first, size_t n,
+                                   uint32_t caller, struct seep_page_tables *tables, bool *failed);
+
+/* Puts each into the box of its innermost caller that has one, and lets `take` have the boxes. A
+ * caller gets a box if the sum below it reaches either of `limits`. Once. */
+void seep_page_boxes_put(struct seep_page_boxes *boxes, struct seep_page_weight limits,
+                         seep_page_boxes_taker *take, void *context,
+                         struct seep_page_tables *tables, bool *failed);
+
+void seep_page_boxes_fini(struct seep_page_boxes *boxes);
 
 #endif

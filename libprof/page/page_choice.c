@@ -29,8 +29,7 @@ static bool is_seldom(const json_t *report, const json_t *site)
            n < SEEP_PAGE_LIGHT * seep_get_number(space_of(report, site), "allocations");
 }
 
-/* {id: true} of the sites that findings name or that are drawn in a device's layout. */
-static json_t *named_sites(const json_t *report, bool *failed)
+json_t *seep_page_named_sites(const json_t *report, bool *failed)
 {
     json_t *named = json_object();
     size_t i, k;
@@ -46,29 +45,8 @@ static json_t *named_sites(const json_t *report, bool *failed)
     return named;
 }
 
-static json_t *chosen(const json_t *report, bool all, bool small)
+bool seep_page_is_small(const json_t *report, const json_t *named, const json_t *site)
 {
-    json_t *list = json_array(), *site;
-    bool failed = false;
-    json_t *named = named_sites(report, &failed);
-    size_t i;
-
-    json_array_foreach (json_object_get(report, "sites"), i, site) {
-        const bool is_small = !all && seep_page_is_light(report, site) && is_seldom(report, site) &&
-                              !json_object_get(named, seep_get_text(site, "id", ""));
-        if (!failed && is_small == small)
-            seep_json_append(list, json_incref(site), &failed);
-    }
-    json_decref(named);
-    return seep_json_whole(list, failed);
-}
-
-json_t *seep_page_sites_in(const json_t *report, bool all)
-{
-    return chosen(report, all, false);
-}
-
-json_t *seep_page_small_ones(const json_t *report, bool all)
-{
-    return chosen(report, all, true);
+    return seep_page_is_light(report, site) && is_seldom(report, site) &&
+           !json_object_get(named, seep_get_text(site, "id", ""));
 }

@@ -36,29 +36,60 @@ void seep_page_add_many(json_t *page, const json_t *report, bool *failed);
 /* Whether both the peak of a site and all that it allocated are below that share of its space's. */
 bool seep_page_is_light(const json_t *report, const json_t *site);
 
-/* seep_page_sites_in: the sites that are in the page one by one. seep_page_small_ones: those that
- * are in it only as sums, that is light ones that allocate seldom and that no finding names; none
- * if `all` is wanted. */
-json_t *seep_page_sites_in(const json_t *report, bool all);
-json_t *seep_page_small_ones(const json_t *report, bool all);
+/* {id: true} of the sites that findings name or that are drawn in a device's layout: a new
+ * reference. */
+json_t *seep_page_named_sites(const json_t *report, bool *failed);
 
-/* [step, bytes, …] of the sites' sum, each as the difference from the previous one, because the
+/* Whether a site is in the page only as part of a sum: it is light, allocates seldom, and is not
+ * named. */
+bool seep_page_is_small(const json_t *report, const json_t *named, const json_t *site);
+
+/* The change of a level at the end of a step. */
+struct seep_page_change {
+    json_int_t step, bytes;
+};
+
+/* All zero: empty; `list` is the owner's to free. */
+struct seep_page_changes {
+    struct seep_page_change *list;
+    size_t n, capacity;
+};
+
+/* Adds those of a site's `series`. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_page_changes_add(struct seep_page_changes *changes, const json_t *series);
+
+/* Sorts the changes of several sites; afterwards each step is there once. */
+void seep_page_changes_merge(struct seep_page_changes *changes);
+
+/* [step, bytes, …] of the level, each as the difference from the previous one, because the
  * differences are shorter numbers. Keeps at most `most` points, evenly spread, the last among
  * them. */
-json_t *seep_page_series(const json_t *const *sites, size_t n, size_t most);
+json_t *seep_page_changes_json(const struct seep_page_changes *changes, size_t most);
 
-/* A column for each number of the listed sites. `space`, `role` and `stack` are numbers in the
- * tables, `look_at` is a frame's number, `processes` a text's, and `series` is made by
- * seep_page_series(). A light site has few points. */
-json_t *seep_page_sites(const json_t *report, const json_t *list, struct seep_page_tables *tables);
+/* Adds a site to the columns, one for each number. `space`, `role` and `stack` are numbers in the
+ * tables, `look_at` is a frame's number, `processes` a text's, and `series` is as above. A light
+ * site has few points. */
+void seep_page_add_site(struct seep_page_columns *columns, const json_t *report, const json_t *site,
+                        struct seep_page_tables *tables, bool *failed);
+
+/* Small sites on their way into boxes. */
+struct seep_page_small_sites;
+struct seep_page_small_sites *seep_page_small_sites_create(void); /* NULL without memory */
+void seep_page_small_sites_destroy(struct seep_page_small_sites *small);
+
+/* Adds a site, which is not kept, but whose frames are known by address. Returns 0 or
+ * -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_page_small_sites_add(struct seep_page_small_sites *small,
+                                              const json_t *site);
 
 /* Columns of the sums of small sites: a row for each space and box (page_boxes.h). `stack` is the
  * caller's, −1 for none; `sites` is their number. */
-json_t *seep_page_small_sites(const json_t *report, const json_t *small,
-                              struct seep_page_tables *tables);
+void seep_page_small_sites_put(struct seep_page_small_sites *small, const json_t *report,
+                               struct seep_page_columns *columns, struct seep_page_tables *tables,
+                               bool *failed);
 
-/* The same for pairs of two runs: `pairs` is their number, and each side has what it keeps, its
- * peak and its growth. The peak of a pair, and of a space, is the higher one of both runs. */
+/* Columns of the small pairs of two runs: `pairs` is their number, and each side has what it keeps,
+ * its peak and its growth. The peak of a pair, and of a space, is the higher one of both runs. */
 json_t *seep_page_small_pairs(const json_t *report, const json_t *base, const json_t *small,
                               struct seep_page_tables *tables);
 double seep_page_pair_peak(const json_t *pair);

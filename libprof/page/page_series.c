@@ -5,22 +5,12 @@
 
 #include <stdlib.h>
 
-/* The change of the level at the end of a step. */
-struct change {
-    json_int_t step, bytes;
-};
-
-struct changes {
-    struct change *list;
-    size_t n, capacity;
-};
-
 static json_int_t integer_at(const json_t *list, size_t i)
 {
     return json_integer_value(json_array_get(list, i));
 }
 
-static int add_changes(struct changes *changes, const json_t *series)
+int seep_page_changes_add(struct seep_page_changes *changes, const json_t *series)
 {
     const json_t *steps = json_object_get(series, "step"),
                  *bytes = json_object_get(series, "live_bytes");
@@ -31,7 +21,7 @@ static int add_changes(struct changes *changes, const json_t *series)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < n; i++) {
         const json_int_t now = integer_at(bytes, i);
-        changes->list[changes->n++] = (struct change){integer_at(steps, i), now - level};
+        changes->list[changes->n++] = (struct seep_page_change){integer_at(steps, i), now - level};
         level = now;
     }
     return 0;
@@ -39,13 +29,12 @@ static int add_changes(struct changes *changes, const json_t *series)
 
 static int by_step(const void *a, const void *b)
 {
-    const struct change *p = a, *q = b;
+    const struct seep_page_change *p = a, *q = b;
 
     return (p->step > q->step) - (p->step < q->step);
 }
 
-/* Sorts the changes of several sites; afterwards each step is there once. */
-static void merge(struct changes *changes)
+void seep_page_changes_merge(struct seep_page_changes *changes)
 {
     size_t n = 0;
 
@@ -66,7 +55,7 @@ static bool is_wanted(size_t i, size_t n, size_t most)
     return n <= most || i == 0 || i + 1 == n || i * (most - 1) / n != (i - 1) * (most - 1) / n;
 }
 
-static json_t *series_of(const struct changes *changes, size_t most)
+json_t *seep_page_changes_json(const struct seep_page_changes *changes, size_t most)
 {
     json_t *list = json_array();
     json_int_t step = 0, bytes = 0;
@@ -82,18 +71,4 @@ static json_t *series_of(const struct changes *changes, size_t most)
         bytes = 0;
     }
     return seep_json_whole(list, failed);
-}
-
-json_t *seep_page_series(const json_t *const *sites, size_t n, size_t most)
-{
-    struct changes changes = {0};
-    int rc = 0;
-
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = add_changes(&changes, json_object_get(sites[i], "series"));
-    if (n > 1)
-        merge(&changes);
-    json_t *list = rc ? NULL : series_of(&changes, most);
-    free(changes.list);
-    return list;
 }

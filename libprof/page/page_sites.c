@@ -70,51 +70,62 @@ static json_int_t threads_text(struct seep_page_tables *t, const json_t *threads
     return id;
 }
 
-static void add_site(json_t *columns, const json_t *site, bool light, struct seep_page_tables *t,
-                     bool *failed)
+static json_t *series_of(const json_t *site, size_t most)
 {
-    struct seep_slope slope = {0, 0, 0};
-    const json_t *ages_at = json_object_get(site, "lifetime_steps");
+    struct seep_page_changes changes = {0};
+    json_t *list = NULL;
 
-    seep_get_slope(site, "growth_bytes_per_step", &slope);
-    seep_page_add(columns, "id", json_integer(seep_page_text(t, seep_get_text(site, "id", ""))),
-                  failed);
-    seep_page_add(columns, "space",
-                  json_integer(seep_page_text(t, seep_get_text(site, "space", ""))), failed);
-    seep_page_add(columns, "role",
-                  json_integer(seep_page_text(t, seep_get_text(site, "role", "other"))), failed);
-    seep_page_add(columns, "look_at",
-                  seep_page_number(seep_page_frame(t, seep_get_site_frame(site))), failed);
-    seep_page_add(columns, "stack",
-                  seep_page_number(seep_page_stack(t, json_object_get(site, "stack"))), failed);
-    for (size_t i = 0; i < N_PLAIN; i++)
-        seep_page_add(columns, plain[i], number(site, plain[i]), failed);
-    seep_page_add(columns, "growth", json_real(slope.value), failed);
-    seep_page_add(columns, "age_p50", number(ages_at, "p50"), failed);
-    seep_page_add(columns, "age_max", number(ages_at, "max"), failed);
-    seep_page_add(columns, "processes",
-                  json_integer(seep_page_pids(t, json_object_get(site, "processes"))), failed);
-    if (json_object_get(site, "n_processes")) /* a digest knows how many, but not which */
-        seep_page_add(columns, "n_processes", number(site, "n_processes"), failed);
-    seep_page_add(columns, "series", seep_page_series(&site, 1, light ? LIGHT_POINTS : SIZE_MAX),
-                  failed);
-    seep_page_add(columns, "lifetimes",
-                  pairs(json_object_get(site, "lifetimes"), "steps_at_least", "frees"), failed);
-    seep_page_add(columns, "sizes",
-                  pairs(json_object_get(site, "sizes"), "bytes_at_least", "allocations"), failed);
-    seep_page_add(columns, "threads",
-                  json_integer(threads_text(t, json_object_get(site, "threads"))), failed);
+    if (seep_page_changes_add(&changes, json_object_get(site, "series")) == 0)
+        list = seep_page_changes_json(&changes, most);
+    free(changes.list);
+    return list;
 }
 
-json_t *seep_page_sites(const json_t *report, const json_t *list, struct seep_page_tables *tables)
+static void add_numbers(struct seep_page_columns *columns, const json_t *site, bool *failed)
 {
-    json_t *columns = json_object(), *site;
-    bool failed = false;
-    size_t i;
+    const json_t *ages_at = json_object_get(site, "lifetime_steps");
+    struct seep_slope slope = {0, 0, 0};
 
-    json_array_foreach (list, i, site) {
-        if (!failed)
-            add_site(columns, site, seep_page_is_light(report, site), tables, &failed);
-    }
-    return seep_json_whole(columns, failed || tables->failed);
+    seep_get_slope(site, "growth_bytes_per_step", &slope);
+    for (size_t i = 0; i < N_PLAIN; i++)
+        seep_page_columns_add(columns, plain[i], number(site, plain[i]), failed);
+    seep_page_columns_add(columns, "growth", json_real(slope.value), failed);
+    seep_page_columns_add(columns, "age_p50", number(ages_at, "p50"), failed);
+    seep_page_columns_add(columns, "age_max", number(ages_at, "max"), failed);
+}
+
+static void add_text(struct seep_page_columns *columns, const char *name, const char *text,
+                     struct seep_page_tables *t, bool *failed)
+{
+    seep_page_columns_add(columns, name, json_integer(seep_page_text(t, text)), failed);
+}
+
+void seep_page_add_site(struct seep_page_columns *columns, const json_t *report, const json_t *site,
+                        struct seep_page_tables *t, bool *failed)
+{
+    const size_t most = seep_page_is_light(report, site) ? LIGHT_POINTS : SIZE_MAX;
+
+    add_text(columns, "id", seep_get_text(site, "id", ""), t, failed);
+    add_text(columns, "space", seep_get_text(site, "space", ""), t, failed);
+    add_text(columns, "role", seep_get_text(site, "role", "other"), t, failed);
+    seep_page_columns_add(columns, "look_at",
+                          seep_page_number(seep_page_frame(t, seep_get_site_frame(site))), failed);
+    seep_page_columns_add(columns, "stack",
+                          seep_page_number(seep_page_stack(t, json_object_get(site, "stack"))),
+                          failed);
+    add_numbers(columns, site, failed);
+    seep_page_columns_add(columns, "processes",
+                          json_integer(seep_page_pids(t, json_object_get(site, "processes"))),
+                          failed);
+    if (json_object_get(site, "n_processes")) /* a digest knows how many, but not which */
+        seep_page_columns_add(columns, "n_processes", number(site, "n_processes"), failed);
+    seep_page_columns_add(columns, "series", series_of(site, most), failed);
+    seep_page_columns_add(columns, "lifetimes",
+                          pairs(json_object_get(site, "lifetimes"), "steps_at_least", "frees"),
+                          failed);
+    seep_page_columns_add(columns, "sizes",
+                          pairs(json_object_get(site, "sizes"), "bytes_at_least", "allocations"),
+                          failed);
+    seep_page_columns_add(columns, "threads",
+                          json_integer(threads_text(t, json_object_get(site, "threads"))), failed);
 }

@@ -4,7 +4,6 @@
 #include "libprof/report_read/report_view.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -24,17 +23,28 @@ static double number_of(const json_t *side, const char *number)
     return slope.value;
 }
 
-static void take_box(void *columns, const struct seep_page_small *first, size_t n, uint32_t caller,
+/* Where the boxes of a space go. */
+struct taking {
+    const json_t *small;
+    const char *space;
+    json_t *columns;
+};
+
+static void take_box(void *context, const struct seep_page_small *first, size_t n, uint32_t caller,
                      struct seep_page_tables *t, bool *failed)
 {
-    seep_page_add(columns, "space",
-                  json_integer(seep_page_text(t, seep_get_text(first->what, "space", ""))), failed);
+    const struct taking *taking = context;
+    json_t *columns = taking->columns;
+
+    seep_page_add(columns, "space", json_integer(seep_page_text(t, taking->space)), failed);
     seep_page_add(columns, "stack", seep_page_number(caller), failed);
     seep_page_add(columns, "pairs", json_integer((json_int_t)n), failed);
     for (size_t k = 0; k < sizeof summed / sizeof *summed; k++) {
         double sum = 0;
-        for (size_t i = 0; i < n; i++)
-            sum += number_of(json_object_get(first[i].what, summed[k].side), summed[k].number);
+        for (size_t i = 0; i < n; i++) {
+            const json_t *pair = json_array_get(taking->small, first[i].number);
+            sum += number_of(json_object_get(pair, summed[k].side), summed[k].number);
+        }
         seep_page_add(columns, summed[k].column, json_real(sum), failed);
     }
 }
@@ -55,33 +65,37 @@ double seep_page_space_peak(const json_t *report, const json_t *base, const char
                 peak(json_object_get(base, "spaces"), space));
 }
 
+static void add_space(const json_t *small, const char *space, double limit, json_t *columns,
+                      struct seep_page_tables *tables, bool *failed)
+{
+    struct seep_page_boxes boxes = {0};
+    const json_t *pair;
+    size_t i;
+
+    json_array_foreach (small, i, pair) {
+        if (*failed || strcmp(seep_get_text(pair, "space", ""), space) != 0)
+            continue;
+        const struct seep_page_weight weight = {seep_page_pair_peak(pair), 0};
+        *failed = seep_page_boxes_add(&boxes, json_object_get(pair, "stack"), weight, (uint32_t)i);
+    }
+    seep_page_boxes_put(&boxes, (struct seep_page_weight){limit, INFINITY}, take_box,
+                        &(struct taking){small, space, columns}, tables, failed);
+    seep_page_boxes_fini(&boxes);
+}
+
 json_t *seep_page_small_pairs(const json_t *report, const json_t *base, const json_t *small,
                               struct seep_page_tables *tables)
 {
-    struct seep_page_small *list = calloc(json_array_size(small) + 1, sizeof *list);
-    json_t *columns = json_object(), *spaces = json_object(), *pair, *one;
-    bool failed = !list;
+    json_t *columns = json_object(), *spaces = json_object(), *one;
+    bool failed = false;
     const char *space;
     size_t i;
 
-    json_array_foreach (small, i, pair)
-        seep_json_set(spaces, seep_get_text(pair, "space", ""), json_true(), &failed);
-    json_object_foreach (spaces, space, one) {
-        size_t n = 0;
-        json_array_foreach (small, i, pair) {
-            if (!failed && strcmp(seep_get_text(pair, "space", ""), space) == 0)
-                list[n++] = (struct seep_page_small){.what = pair,
-                                                     .stack = json_object_get(pair, "stack"),
-                                                     .peak = seep_page_pair_peak(pair)};
-        }
-        struct seep_page_boxes boxes = {.peak = SEEP_PAGE_SMALL_BOX *
-                                                seep_page_space_peak(report, base, space),
-                                        .allocated = INFINITY,
-                                        .take = take_box,
-                                        .columns = columns};
-        seep_page_boxes(list, n, &boxes, tables, &failed);
-    }
-    free(list);
+    json_array_foreach (small, i, one)
+        seep_json_set(spaces, seep_get_text(one, "space", ""), json_true(), &failed);
+    json_object_foreach (spaces, space, one)
+        add_space(small, space, SEEP_PAGE_SMALL_BOX * seep_page_space_peak(report, base, space),
+                  columns, tables, &failed);
     json_decref(spaces);
     return seep_json_whole(columns, failed || tables->failed);
 }

@@ -22,8 +22,7 @@ void seep_page_tables_fini(struct seep_page_tables *tables)
     json_decref(tables->frames);
     seep_hash_fini(&tables->text_index);
     seep_frames_fini(&tables->numbers);
-    seep_hash_fini(&tables->stack_index);
-    free(tables->stacks);
+    seep_page_stacks_fini(&tables->stacks);
 }
 
 /* Texts of a report are valid UTF-8: every byte that is not 10xxxxxx begins a character. */
@@ -177,55 +176,16 @@ uint32_t seep_page_frame(struct seep_page_tables *tables, const json_t *frame)
     return seep_frames_number(&tables->numbers, frame);
 }
 
-static uint32_t child(struct seep_page_tables *tables, uint32_t parent, uint32_t frame)
-{
-    const uint64_t hash = seep_hash_two(parent, frame);
-    uint32_t at = seep_hash_begin(&tables->stack_index, hash), id;
-
-    while ((id = seep_hash_next(&tables->stack_index, hash, &at)) != SEEP_HASH_NONE) {
-        if (tables->stacks[id].parent == parent && tables->stacks[id].frame == frame)
-            return id;
-    }
-    id = (uint32_t)tables->n_stacks;
-    if (seep_hash_add(&tables->stack_index, hash, id) ||
-        seep_grow(&tables->stacks, &tables->stacks_capacity, tables->n_stacks + 1,
-                  sizeof *tables->stacks)) {
-        tables->failed = true;
-        return SEEP_HASH_NONE;
-    }
-    tables->stacks[tables->n_stacks++] = (struct seep_page_stack){parent, frame};
-    return id;
-}
-
-uint32_t seep_page_outer_stack(struct seep_page_tables *tables, const json_t *frames, size_t depth)
+uint32_t seep_page_stack(struct seep_page_tables *tables, const json_t *frames)
 {
     uint32_t stack = SEEP_HASH_NONE;
 
-    for (size_t i = json_array_size(frames); i-- > 0 && depth && !tables->failed;) {
+    for (size_t i = json_array_size(frames); i-- > 0 && !tables->failed;) {
         const uint32_t frame = seep_page_frame(tables, json_array_get(frames, i));
-        if (frame != SEEP_HASH_NONE) {
-            stack = child(tables, stack, frame);
-            depth--;
-        }
+        if (frame == SEEP_HASH_NONE)
+            continue;
+        stack = seep_page_stacks_add(&tables->stacks, stack, frame);
+        tables->failed |= stack == SEEP_HASH_NONE;
     }
     return tables->failed ? SEEP_HASH_NONE : stack;
-}
-
-uint32_t seep_page_stack(struct seep_page_tables *tables, const json_t *frames)
-{
-    return seep_page_outer_stack(tables, frames, SIZE_MAX);
-}
-
-json_t *seep_page_stacks_json(const struct seep_page_tables *tables)
-{
-    json_t *parents = json_array(), *frames = json_array();
-    bool failed = tables->failed;
-
-    for (size_t i = 0; i < tables->n_stacks && !failed; i++) {
-        const struct seep_page_stack *stack = &tables->stacks[i];
-        const json_int_t parent = stack->parent == SEEP_HASH_NONE ? -1 : (json_int_t)stack->parent;
-        seep_json_append(parents, json_integer(parent), &failed);
-        seep_json_append(frames, json_integer(stack->frame), &failed);
-    }
-    return seep_json_whole(json_pack("{s:o, s:o}", "parent", parents, "frame", frames), failed);
 }

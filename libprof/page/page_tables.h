@@ -4,6 +4,7 @@
 #ifndef SEEP_LIBPROF_PAGE_PAGE_TABLES_H
 #define SEEP_LIBPROF_PAGE_PAGE_TABLES_H
 
+#include "libprof/page/page_columns.h"
 #include "libprof/report_read/frame_table.h"
 
 #include <jansson.h>
@@ -16,15 +17,25 @@ struct seep_page_stack {
     uint32_t frame;
 };
 
+/* Stacks as a tree, each once; a parent is before its children. All zero: empty. */
+struct seep_page_stacks {
+    struct seep_page_stack *list;
+    size_t n, capacity;
+    struct seep_hash_index index;
+};
+
+/* The number of the stack of that frame below that parent; SEEP_HASH_NONE without memory.
+ * Allocates. */
+uint32_t seep_page_stacks_add(struct seep_page_stacks *stacks, uint32_t parent, uint32_t frame);
+void seep_page_stacks_fini(struct seep_page_stacks *stacks);
+
 /* All zero: empty. `failed`: memory was short; all later calls do nothing. */
 struct seep_page_tables {
     json_t *texts; /* array */
     struct seep_hash_index text_index;
     json_t *frames; /* {kind, name, file, line, module}: arrays, kind 0 Python, 1 native */
     struct seep_frames numbers; /* of the report's frames */
-    struct seep_page_stack *stacks;
-    size_t n_stacks, stacks_capacity;
-    struct seep_hash_index stack_index;
+    struct seep_page_stacks stacks;
     bool failed;
 };
 
@@ -45,11 +56,9 @@ json_int_t seep_page_pids(struct seep_page_tables *tables, const json_t *pids);
 uint32_t seep_page_frame(struct seep_page_tables *tables, const json_t *frame);
 uint32_t seep_page_stack(struct seep_page_tables *tables, const json_t *frames);
 
-/* The number of a stack of only the outermost `depth` of these frames. Allocates. */
-uint32_t seep_page_outer_stack(struct seep_page_tables *tables, const json_t *frames, size_t depth);
-
-/* {parent, frame}: arrays, parent −1 if there is none. A new reference; NULL without memory. */
-json_t *seep_page_stacks_json(const struct seep_page_tables *tables);
+/* Adds the stacks as the columns parent, −1 if there is none, and frame. */
+void seep_page_put_stacks(const struct seep_page_stacks *stacks, struct seep_page_columns *columns,
+                          bool *failed);
 
 /* The text, cut. A new reference; NULL without memory. */
 json_t *seep_page_cut(const char *text);

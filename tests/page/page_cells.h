@@ -2,8 +2,38 @@
 #ifndef SEEP_TESTS_PAGE_PAGE_CELLS_H
 #define SEEP_TESTS_PAGE_PAGE_CELLS_H
 
+#include "libprof/page/page_document.h"
+
 #include <check.h>
 #include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static inline int put_in_file(const char *bytes, size_t n, void *file)
+{
+    return fwrite(bytes, 1, n, file) == n ? 0 : -1;
+}
+
+/* The page of a report that has its sites in it, as its scripts read it. */
+static inline json_t *page_document(const json_t *report, const struct seep_page_base *base,
+                                    bool all)
+{
+    struct seep_json_stream_of_list sites;
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+
+    seep_json_stream_of_list(&sites, json_object_get(report, "sites"));
+    struct seep_page *page = seep_page_document(report, &sites.stream, base, all);
+    ck_assert_ptr_nonnull(page);
+    ck_assert_int_eq(seep_page_write(page, put_in_file, out), 0);
+    fclose(out);
+    seep_page_free(page);
+    json_t *document = json_loadb(text, n, 0, NULL);
+    ck_assert_ptr_nonnull(document);
+    free(text);
+    return document;
+}
 
 static inline json_t *cell(const json_t *document, const char *table, const char *column, size_t i)
 {

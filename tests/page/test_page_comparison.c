@@ -3,6 +3,7 @@
 #include "libprof/page/page_document.h"
 #include "libprof/page/page_tables.h"
 #include "libprof/report_read/report_view.h"
+#include "tests/page/page_cells.h"
 #include "tests/report_fixture.h"
 
 static json_t *base, *document;
@@ -26,12 +27,12 @@ static json_t *made(const char *text)
 
 static const json_t *compare(const json_t *verdict, const char *why_not, bool all)
 {
-    document = seep_page_document(report, &(struct seep_page_base){base, verdict, why_not}, all);
+    document = page_document(report, &(struct seep_page_base){base, verdict, why_not}, all);
     ck_assert_ptr_nonnull(document);
     return json_object_get(document, "comparison");
 }
 
-static const json_t *cell(const json_t *comparison, const char *column, size_t i)
+static const json_t *pair_cell(const json_t *comparison, const char *column, size_t i)
 {
     return json_array_get(json_object_get(json_object_get(comparison, "pairs"), column), i);
 }
@@ -71,16 +72,16 @@ TEST(a_line_that_moved_is_one_pair_with_both_figures)
     const json_t *both = compare(NULL, "", false);
 
     ck_assert_uint_eq(n_pairs(both), 3);
-    ck_assert_double_eq(json_number_value(cell(both, "kept_before", 0)), 5000);
-    ck_assert_double_eq(json_number_value(cell(both, "kept_after", 0)), 700);
-    ck_assert_double_eq(json_number_value(cell(both, "peak_before", 0)), 10000);
-    ck_assert_double_eq(json_number_value(cell(both, "peak_after", 0)), 1400);
-    ck_assert_double_eq(json_number_value(cell(both, "growth_before", 0)), 500);
-    ck_assert_double_eq(json_number_value(cell(both, "growth_after", 0)), 70);
-    ck_assert_str_eq(text_of(cell(both, "space", 0)), "host");
-    ck_assert_str_eq(text_of(cell(both, "site", 0)), "S1");
+    ck_assert_double_eq(json_number_value(pair_cell(both, "kept_before", 0)), 5000);
+    ck_assert_double_eq(json_number_value(pair_cell(both, "kept_after", 0)), 700);
+    ck_assert_double_eq(json_number_value(pair_cell(both, "peak_before", 0)), 10000);
+    ck_assert_double_eq(json_number_value(pair_cell(both, "peak_after", 0)), 1400);
+    ck_assert_double_eq(json_number_value(pair_cell(both, "growth_before", 0)), 500);
+    ck_assert_double_eq(json_number_value(pair_cell(both, "growth_after", 0)), 70);
+    ck_assert_str_eq(text_of(pair_cell(both, "space", 0)), "host");
+    ck_assert_str_eq(text_of(pair_cell(both, "site", 0)), "S1");
     const json_t *lines = json_object_get(json_object_get(document, "frames"), "line");
-    const size_t line = (size_t)json_integer_value(cell(both, "look_at", 0));
+    const size_t line = (size_t)json_integer_value(pair_cell(both, "look_at", 0));
     ck_assert_int_eq(json_integer_value(json_array_get(lines, line)), 30);
 }
 
@@ -90,11 +91,11 @@ TEST(what_one_run_has_alone_is_null_in_the_other)
     report = run_of(700, 30, "is");
     const json_t *both = compare(NULL, "", false);
 
-    ck_assert(json_is_null(cell(both, "kept_after", 1)) &&
-              json_is_real(cell(both, "kept_before", 1)));
-    ck_assert_int_eq(json_integer_value(cell(both, "site", 1)), -1);
-    ck_assert(json_is_null(cell(both, "peak_before", 2)) &&
-              json_is_real(cell(both, "peak_after", 2)));
+    ck_assert(json_is_null(pair_cell(both, "kept_after", 1)) &&
+              json_is_real(pair_cell(both, "kept_before", 1)));
+    ck_assert_int_eq(json_integer_value(pair_cell(both, "site", 1)), -1);
+    ck_assert(json_is_null(pair_cell(both, "peak_before", 2)) &&
+              json_is_real(pair_cell(both, "peak_after", 2)));
 }
 
 TEST(the_line_to_look_at_is_a_frame_of_the_stack)
@@ -105,9 +106,9 @@ TEST(the_line_to_look_at_is_a_frame_of_the_stack)
     const json_t *stacks = json_object_get(document, "stacks");
 
     for (size_t i = 0; i < n_pairs(both); i++) {
-        const size_t stack = (size_t)json_integer_value(cell(both, "stack", i));
+        const size_t stack = (size_t)json_integer_value(pair_cell(both, "stack", i));
         ck_assert(json_equal(json_array_get(json_object_get(stacks, "frame"), stack),
-                             cell(both, "look_at", i)));
+                             pair_cell(both, "look_at", i)));
     }
 }
 
@@ -233,7 +234,7 @@ TEST(reports_that_lack_parts_are_compared_without_them, .to = N(odd) * N(odd))
 TEST(a_page_of_one_run_has_no_comparison)
 {
     report = made("{}");
-    document = seep_page_document(report, NULL, false);
+    document = page_document(report, NULL, false);
     ck_assert_ptr_nonnull(document);
     ck_assert_ptr_null(json_object_get(document, "comparison"));
 }

@@ -103,7 +103,7 @@ TEST(every_site_is_in_it_as_the_report_has_it)
 {
     make_report(40);
     const json_t *sites = json_object_get(report, "sites");
-    json_t *document = seep_page_document(report, NULL, true);
+    json_t *document = page_document(report, NULL, true);
 
     ck_assert_uint_eq(json_array_size(sites), 40);
     ck_assert_uint_eq(n_rows(document), 40);
@@ -116,7 +116,7 @@ TEST(every_site_is_in_it_as_the_report_has_it)
 TEST(stacks_share_what_they_have_in_common)
 {
     make_report(40);
-    json_t *document = seep_page_document(report, NULL, true);
+    json_t *document = page_document(report, NULL, true);
     const json_t *parents = json_object_get(json_object_get(document, "stacks"), "parent");
     size_t i, roots = 0;
     json_t *one;
@@ -149,7 +149,7 @@ TEST(a_light_site_keeps_the_ends_of_its_course)
                        "step", steps, "live_bytes", bytes);
     json_object_set_new(json_object_get(json_object_get(report, "spaces"), "host"),
                         "allocated_bytes", json_integer(1 << 30));
-    json_t *document = seep_page_document(report, NULL, true), *one;
+    json_t *document = page_document(report, NULL, true), *one;
     const json_t *raw = cell(document, "sites", "series", 0);
     json_int_t step = 0, level = 0;
     size_t i;
@@ -168,7 +168,7 @@ TEST(processes_are_a_text_that_sites_share)
 {
     report = made(
         "{\"sites\": [{\"processes\": [3, 14]}, {\"processes\": []}, {\"processes\": [3, 14]}]}");
-    json_t *document = seep_page_document(report, NULL, true);
+    json_t *document = page_document(report, NULL, true);
 
     ck_assert_str_eq(text_at(document, "sites", "processes", 0), "3 14");
     ck_assert_ptr_null(text_at(document, "sites", "processes", 1));
@@ -186,7 +186,7 @@ TEST(a_small_site_that_allocates_often_is_in_it)
              " \"allocations\": 2000000}}, \"sites\": ["
              "{\"id\": \"S1\", \"space\": \"host\", \"peak_bytes\": 99, \"allocations\": 199},"
              "{\"id\": \"S2\", \"space\": \"host\", \"peak_bytes\": 99, \"allocations\": 200}]}");
-    json_t *document = seep_page_document(report, NULL, false);
+    json_t *document = page_document(report, NULL, false);
 
     ck_assert_uint_eq(n_rows(document), 1);
     ck_assert_str_eq(text_at(document, "sites", "id", 0), "S2");
@@ -203,7 +203,7 @@ TEST(small_sites_are_left_out_and_summed_unless_a_finding_names_them)
              "{\"id\": \"S3\", \"space\": \"host\", \"peak_bytes\": 1},"
              "{\"id\": \"S4\", \"space\": \"host\", \"peak_bytes\": 9, \"live_bytes\": 3},"
              "{\"id\": \"S5\", \"space\": \"host\", \"allocated_bytes\": 200}]}");
-    json_t *document = seep_page_document(report, NULL, false);
+    json_t *document = page_document(report, NULL, false);
 
     ck_assert_uint_eq(n_rows(document), 3);
     ck_assert_str_eq(text_at(document, "sites", "id", 0), "S1");
@@ -215,7 +215,7 @@ TEST(small_sites_are_left_out_and_summed_unless_a_finding_names_them)
     ck_assert_double_eq(json_number_value(cell(document, "small", "peak_bytes", 0)), 108);
     ck_assert_double_eq(json_number_value(cell(document, "small", "live_bytes", 0)), 8);
     json_decref(document);
-    document = seep_page_document(report, NULL, true);
+    document = page_document(report, NULL, true);
     ck_assert_uint_eq(n_rows(document), 5);
     json_decref(document);
 }
@@ -232,7 +232,7 @@ static const char *const odd[] = {
 TEST(a_report_that_lacks_parts_makes_a_page_that_lacks_them, .to = N(odd))
 {
     report = made(odd[_i]);
-    json_t *document = seep_page_document(report, NULL, true);
+    json_t *document = page_document(report, NULL, true);
 
     ck_assert_ptr_nonnull(document);
     json_decref(document);
@@ -240,11 +240,15 @@ TEST(a_report_that_lacks_parts_makes_a_page_that_lacks_them, .to = N(odd))
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-static void print_page(const json_t *document, char **text, size_t *n)
+static void print_page(char **text, size_t *n)
 {
+    struct seep_json_stream_of_list sites;
     FILE *out = open_memstream(text, n);
 
-    ck_assert_int_eq(seep_page_html(document, out, false), 0);
+    seep_json_stream_of_list(&sites, json_object_get(report, "sites"));
+    struct seep_page *page = seep_page_document(report, &sites.stream, NULL, true);
+    ck_assert_int_eq(seep_page_html(page, out), 0);
+    seep_page_free(page);
     fclose(out);
 }
 
@@ -264,9 +268,8 @@ static char *name_in_page(const char *name, size_t *tags, size_t *n)
                               name, "line", 3);
     report = json_pack("{s:[{s:s, s:s, s:[o], s:i}]}", "sites", "id", "S1", "space", "host",
                        "stack", frame, "look_at", 0);
-    json_t *document = seep_page_document(report, NULL, true);
     char *page = NULL;
-    print_page(document, &page, n);
+    print_page(&page, n);
     const char *data = strstr(page, "id=\"data\">") + strlen("id=\"data\">");
     json_t *read = json_loadb(data, (size_t)(strstr(data, "</script>") - data), 0, NULL);
 
@@ -274,7 +277,6 @@ static char *name_in_page(const char *name, size_t *tags, size_t *n)
     *tags = times(page, "<");
     char *found = strdup(text_at(read, "frames", "name", 0));
     json_decref(read);
-    json_decref(document);
     json_decref(report);
     report = NULL;
     free(page);

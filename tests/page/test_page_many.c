@@ -2,6 +2,7 @@
 #include "libprof/page/page_document.h"
 #include "libprof/page/page_parts.h"
 #include "libprof/page/page_tables.h"
+#include "tests/page/page_cells.h"
 #include "tests/report_fixture.h"
 
 static json_t *parsed(const char *text)
@@ -33,7 +34,7 @@ static bool is(const json_t *made, const char *path, const char *wanted)
 
 TEST(the_map_of_ranks_is_columns)
 {
-    json_t *json = parsed(of_digest), *page = seep_page_document(json, NULL, false);
+    json_t *json = parsed(of_digest), *page = page_document(json, NULL, false);
 
     ck_assert_ptr_nonnull(page);
     ck_assert(is(page, "digest/processes", "16"));
@@ -51,14 +52,14 @@ TEST(the_map_of_ranks_is_columns)
 
 TEST(what_a_digest_does_not_know_is_not_there_as_zeros)
 {
-    json_t *json = parsed(of_digest), *page = seep_page_document(json, NULL, false);
+    json_t *json = parsed(of_digest), *page = page_document(json, NULL, false);
 
     ck_assert(is(page, "processes", "[]"));
     ck_assert_ptr_null(json_object_get(json_object_get(page, "timeline"), "rss_bytes"));
     ck_assert(is(page, "timeline/step", "[4]"));
     ck_assert_ptr_nonnull(json_object_get(json_object_get(json, "timeline"), "rss_bytes"));
     json_object_del(json, "digest");
-    json_t *other = seep_page_document(json, NULL, false);
+    json_t *other = page_document(json, NULL, false);
     ck_assert_ptr_null(json_object_get(other, "digest"));
     ck_assert(is(other, "timeline/rss_bytes", "[0]"));
     ck_assert_uint_eq(json_array_size(json_object_get(other, "processes")), 1);
@@ -75,7 +76,7 @@ TEST(long_texts_of_a_digest_are_cut)
     memset(text, 'a', 3 * SEEP_PAGE_TEXT_BYTES);
     text[3 * SEEP_PAGE_TEXT_BYTES] = '\0';
     json_array_append_new(json_object_get(digest, "remarks"), json_string(text));
-    json_t *page = seep_page_document(json, NULL, false);
+    json_t *page = page_document(json, NULL, false);
     ck_assert_uint_lt(json_string_length(at(page, "digest/remarks/1")), SEEP_PAGE_TEXT_BYTES + 8);
     free(text);
     json_decref(page);

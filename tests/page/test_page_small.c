@@ -54,8 +54,8 @@ TEST(small_sites_are_a_box_below_the_caller_whose_they_are)
 {
     enum { MANY = 12000 }; /* each less than a ten-thousandth */
     make_small_report(MANY);
-    json_t *document = seep_page_document(report, NULL, false),
-           *whole = seep_page_document(report, NULL, true);
+    json_t *document = page_document(report, NULL, false),
+           *whole = page_document(report, NULL, true);
 
     ck_assert_uint_eq(json_object_size(json_object_get(document, "sites")), 0);
     ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(document, "small"), "stack")),
@@ -100,7 +100,12 @@ TEST(a_course_of_several_has_no_more_points_than_one_of_a_report)
         }
         sites[k] = json_pack("{s:{s:o, s:o}}", "series", "step", steps, "live_bytes", bytes);
     }
-    json_t *raw = seep_page_series((const json_t *const *)sites, 3, 130);
+    struct seep_page_changes changes = {0};
+    for (int k = 0; k < 3; k++)
+        ck_assert_int_eq(seep_page_changes_add(&changes, json_object_get(sites[k], "series")), 0);
+    seep_page_changes_merge(&changes);
+    json_t *raw = seep_page_changes_json(&changes, 130);
+    free(changes.list);
     ck_assert_uint_le(json_array_size(raw), 2 * 130);
     for (size_t i = 0; i < json_array_size(raw); i += 2) {
         step += json_integer_value(json_array_get(raw, i));

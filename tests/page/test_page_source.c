@@ -2,6 +2,7 @@
 #include "libprof/page/page_document.h"
 #include "libprof/page/page_parts.h"
 #include "libprof/report_read/report_view.h"
+#include "tests/page/page_cells.h"
 #include "tests/report_fixture.h"
 
 #include <sys/stat.h>
@@ -128,7 +129,7 @@ static const char *line_of(const json_t *page, const char *function)
 TEST(a_frame_has_the_text_of_its_line, .setup = source_setup, .teardown = remove_source)
 {
     report = job_of_lines(AFTER);
-    json_t *page = seep_page_document(report, NULL, true);
+    json_t *page = page_document(report, NULL, true);
 
     ck_assert_str_eq(line_of(page, "first"), "line 1 ?[31m<b>");
     ck_assert_str_eq(line_of(page, "last"), "line 10 ?[31m<b>");
@@ -143,10 +144,10 @@ TEST(a_line_that_changed_after_either_run_began_is_not_shown, .setup = source_se
     json_t *base = job_of_lines(BEFORE);
 
     report = job_of_lines(AFTER);
-    json_t *page = seep_page_document(report, &(struct seep_page_base){base, NULL, ""}, true);
+    json_t *page = page_document(report, &(struct seep_page_base){base, NULL, ""}, true);
     ck_assert_str_eq(line_of(page, "first"), "");
     json_decref(page);
-    page = seep_page_document(base, NULL, true);
+    page = page_document(base, NULL, true);
     ck_assert_str_eq(line_of(page, "first"), "");
     json_decref(page);
     json_decref(base);

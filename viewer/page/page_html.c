@@ -57,11 +57,9 @@ int seep_page_put_begin(bool served, FILE *out)
     return put_part(seep_page_middle, seep_page_middle_end, out);
 }
 
-int seep_page_put_data(const json_t *document, FILE *out)
+int seep_page_put_data(const struct seep_page *page, FILE *out)
 {
-    return json_dump_callback(document, put_harmless, out, JSON_COMPACT | JSON_REAL_PRECISION(12))
-               ? -SEEP_EIO
-               : 0;
+    return seep_page_write(page, put_harmless, out);
 }
 
 int seep_page_put_end(bool look, FILE *out)
@@ -70,11 +68,10 @@ int seep_page_put_end(bool look, FILE *out)
                 : put_part(seep_page_tail, seep_page_tail_end, out);
 }
 
-int seep_page_html(const json_t *document, FILE *out, bool colour)
+int seep_page_html(const struct seep_page *page, FILE *out)
 {
-    (void)colour;
     int r = seep_page_put_begin(false, out);
     if (!r)
-        r = seep_page_put_data(document, out);
-    return r ? r : seep_page_put_end(json_object_get(document, "look"), out);
+        r = seep_page_put_data(page, out);
+    return r ? r : seep_page_put_end(json_object_get(page->parts, "look"), out);
 }

@@ -91,7 +91,7 @@ static int add_metrics(struct seep_served *served, const json_t *report, const c
     return seep_served_add_metrics(served, text, n);
 }
 
-static struct seep_served *served_of(struct seep_serve_reading *reading, json_t *page,
+static struct seep_served *served_of(struct seep_serve_reading *reading, struct seep_page *page,
                                      const json_t *report, enum seep_served_state state,
                                      const char *why)
 {
@@ -111,17 +111,18 @@ static struct seep_served *served_of(struct seep_serve_reading *reading, json_t 
 static int read_job(void *context, void **seen, struct seep_error *err)
 {
     struct seep_serve_reading *reading = context;
-    json_t *page = NULL, *report = NULL;
+    struct seep_page *page = NULL;
+    json_t *report = NULL;
     int r = seep_view_page(&reading->of, &page, &report, err);
 
     if (r == -SEEP_ENOMEM || (r < 0 && !reading->seen && r != -SEEP_ENODATA))
         return r;
-    const enum seep_served_state state = page            ? state_of(reading, page)
+    const enum seep_served_state state = page            ? state_of(reading, page->parts)
                                          : reading->seen ? SEEP_SERVED_FAILED
                                                          : SEEP_SERVED_WAITING;
     reading->seen = reading->seen || page;
     *seen = served_of(reading, page, report, state, page ? "" : err->text);
-    json_decref(page);
+    seep_page_free(page);
     json_decref(report);
     if (*seen) {
         *err = (struct seep_error){0};

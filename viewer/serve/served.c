@@ -23,18 +23,19 @@ static double now_unix_s(void)
 }
 
 /* The data as text; NULL without memory. */
-static char *data_text(json_t *document, const struct seep_served *served, size_t *n)
+static char *data_text(struct seep_page *page, const struct seep_served *served, size_t *n)
 {
     char *text = NULL;
     FILE *out = open_memstream(&text, n);
+    struct seep_page *none = page ? NULL : seep_page_of_parts(json_object()),
+                     *all = page ? page : none;
     json_t *live =
         json_pack("{s:I, s:f, s:s, s:s}", "version", (json_int_t)served->version, "unix_s",
                   now_unix_s(), "state", state_names[served->state], "why", served->why);
-    json_t *all = document ? json_incref(document) : json_object();
-    int failed = !out || !live || json_object_set_new(all, "live", live) < 0 ||
+    int failed = json_object_set_new(all ? all->parts : NULL, "live", live) < 0 || !out ||
                  seep_page_put_data(all, out) < 0;
 
-    json_decref(all);
+    seep_page_free(none);
     if (out && (fclose(out) != 0 || failed)) {
         free(text);
         return NULL;
@@ -78,16 +79,16 @@ static char *waiting_text(const char *why, size_t *n)
     return NULL;
 }
 
-static int fill_in(struct seep_served *served, json_t *document)
+static int fill_in(struct seep_served *served, struct seep_page *page)
 {
     size_t n = 0, n_page = 0;
-    char *text = data_text(document, served, &n);
+    char *text = data_text(page, served, &n);
 
     if (!text || seep_piece_init(&served->data, text, n) < 0) {
         free(text);
         return -SEEP_ENOMEM;
     }
-    if (document)
+    if (page)
         return 0;
     text = waiting_text(served->why, &n_page);
     if (!text || seep_piece_init(&served->page, text, n_page) < 0) {
@@ -97,7 +98,7 @@ static int fill_in(struct seep_served *served, json_t *document)
     return 0;
 }
 
-struct seep_served *seep_served_create(json_t *document, enum seep_served_state state,
+struct seep_served *seep_served_create(struct seep_page *page, enum seep_served_state state,
                                        unsigned long version, const char *why,
                                        const struct seep_piece *begin, const struct seep_piece *end)
 {
@@ -108,13 +109,13 @@ struct seep_served *seep_served_create(json_t *document, enum seep_served_state 
     served->state = state;
     served->version = version;
     served->references = 1;
-    served->steps = seep_get_number(json_object_get(document, "job"), "steps");
-    served->begin = document ? begin : NULL;
-    served->end = document ? end : NULL;
+    served->steps = seep_get_number(json_object_get(page ? page->parts : NULL, "job"), "steps");
+    served->begin = page ? begin : NULL;
+    served->end = page ? end : NULL;
     snprintf(served->why, sizeof served->why, "%s", why);
     /* The cut may have split a character. */
     (void)seep_text_clean_in_place(served->why, strlen(served->why));
-    if (fill_in(served, document) < 0) {
+    if (fill_in(served, page) < 0) {
         seep_served_release(served);
         return NULL;
     }

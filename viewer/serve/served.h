@@ -3,9 +3,9 @@
 #ifndef SEEP_VIEWER_SERVE_SERVED_H
 #define SEEP_VIEWER_SERVE_SERVED_H
 
+#include "libprof/page/page_document.h"
 #include "viewer/serve/pieces.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 
 enum seep_served_state {
@@ -36,10 +36,10 @@ struct seep_served {
     unsigned references; /* one for each response, and one for the owner */
 };
 
-/* Made from a page's document (libprof/page/page_document.h; NULL where there is none), to which it
+/* Made from a page (libprof/page/page_document.h; NULL where there is none), to which it
  * adds `live`: the state of the reading. `begin` and `end` stay the caller's, and must outlive it.
  * NULL without memory; release it by seep_served_release(). */
-struct seep_served *seep_served_create(json_t *document, enum seep_served_state state,
+struct seep_served *seep_served_create(struct seep_page *page, enum seep_served_state state,
                                        unsigned long version, const char *why,
                                        const struct seep_piece *begin,
                                        const struct seep_piece *end);

@@ -135,10 +135,15 @@ static char *default_name(const struct seep_view_of *of)
     return file_in(of->dir, of->before ? "compare.html" : "view.html");
 }
 
+static int write_html(void *page, FILE *out)
+{
+    return seep_page_html(page, out);
+}
+
 static int write_page(const struct seep_view_of *of, const char *out)
 {
     struct seep_error err = {0};
-    json_t *page = NULL;
+    struct seep_page *page = NULL;
 
     if (seep_view_page(of, &page, NULL, &err) < 0) {
         seep_output_complain_analysis(&err, of->dir, of->roles);
@@ -147,11 +152,11 @@ static int write_page(const struct seep_view_of *of, const char *out)
     char *path = out ? strdup(out) : default_name(of);
     if (!path)
         seep_complain("out of memory: end other programs");
-    int status = path ? seep_output(page, seep_page_html, path) : SEEP_EXIT_UNUSABLE;
+    int status = path ? seep_output_by(write_html, page, path) : SEEP_EXIT_UNUSABLE;
     if (!status && !out)
         printf("%s\n", path);
     free(path);
-    json_decref(page);
+    seep_page_free(page);
     return status;
 }
 

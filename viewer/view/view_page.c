@@ -1,47 +1,106 @@
 #include "viewer/view/view_page.h"
 
 #include "libprof/analysis.h"
+#include "libprof/base/json_build.h"
 #include "libprof/gate/fix_verdict.h"
 #include "libprof/page/page_document.h"
 #include "viewer/view/view_look.h"
 
+/* What of the sites of a run to compare with is not looked at: the most of it. */
+static const char *const unused[] = {"series", "sizes", "threads", "lifetimes"};
+
+/* A seep_json_stream_user. */
+static int keep_for_comparison(void *to, json_t *report, struct seep_json_stream *sites)
+{
+    json_t *list = json_array(), *site;
+    bool failed = false;
+
+    while (!failed && (site = sites->next(sites, &failed))) {
+        for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
+            json_object_del(site, unused[i]);
+        seep_json_append(list, site, &failed);
+    }
+    seep_json_set(report, "sites", list, &failed);
+    if (!failed)
+        *(json_t **)to = json_incref(report);
+    return failed ? -SEEP_ENOMEM : 0;
+}
+
 int seep_view_report(const char *dir, const char *roles, json_t **report, struct seep_error *err)
 {
     const struct seep_analysis_options options = {
-        .all_sites = true, .series = true, .layouts = true, .roles_file = roles};
+        .all_sites = true, .series = true, .roles_file = roles};
 
-    return seep_analyse(&dir, 1, &options, report, err);
+    return seep_analyse_streamed(&dir, 1, &options, keep_for_comparison, report, err);
 }
 
 /* Where two runs cannot be judged the page says so, and shows the differences all the same. */
-static json_t *page_of_two(const json_t *before, const json_t *after, bool all)
+static struct seep_page *page_of_two(const json_t *before, json_t *after,
+                                     struct seep_json_stream *sites, bool all)
 {
+    struct seep_json_stream_of_list list;
     struct seep_error err = {0};
     json_t *verdict = NULL;
 
-    if (seep_verify(before, after, false, &verdict, &err) == -SEEP_ENOMEM)
+    if (json_object_set_new(after, "sites", seep_json_stream_rest(sites)) ||
+        seep_verify(before, after, false, &verdict, &err) == -SEEP_ENOMEM)
         return NULL;
-    json_t *page = seep_page_document(
-        after, &(struct seep_page_base){before, verdict, verdict ? NULL : err.text}, all);
+    seep_json_stream_of_list(&list, json_object_get(after, "sites"));
+    struct seep_page *page = seep_page_document(
+        after, &list.stream, &(struct seep_page_base){before, verdict, verdict ? NULL : err.text},
+        all);
     json_decref(verdict);
     return page;
 }
 
-int seep_view_page(const struct seep_view_of *of, json_t **page, json_t **report,
+struct making {
+    const struct seep_view_of *of;
+    struct seep_page *page;
+    json_t *report;
+    struct seep_error *err;
+};
+
+/* A seep_json_stream_user. */
+static int make_page(void *context, json_t *report, struct seep_json_stream *sites)
+{
+    struct making *making = context;
+    const struct seep_view_of *of = making->of;
+
+    making->page = of->before ? page_of_two(of->before, report, sites, of->all)
+                              : seep_page_document(report, sites, NULL, of->all);
+    if (!making->page)
+        return seep_error_set(making->err, SEEP_ENOMEM, of->dir, 0, "out of memory for its page");
+    making->report = json_incref(report);
+    return 0;
+}
+
+static int page_of_look(const char *file, struct seep_page **page, struct seep_error *err)
+{
+    json_t *parts = NULL;
+    int rc = seep_view_look(file, &parts, err);
+
+    if (rc)
+        return rc;
+    *page = seep_page_of_parts(parts);
+    return *page ? 0 : seep_error_set(err, SEEP_ENOMEM, file, 0, "out of memory for its page");
+}
+
+int seep_view_page(const struct seep_view_of *of, struct seep_page **page, json_t **report,
                    struct seep_error *err)
 {
-    json_t *made = NULL;
-    int r = of->look ? seep_view_look(of->dir, page, err)
-                     : seep_view_report(of->dir, of->roles, &made, err);
+    const struct seep_analysis_options options = {
+        .all_sites = true, .series = true, .layouts = true, .roles_file = of->roles};
+    struct making making = {.of = of, .err = err};
 
     if (report)
         *report = NULL;
-    if (r < 0 || of->look)
-        return r;
-    *page = of->before ? page_of_two(of->before, made, of->all)
-                       : seep_page_document(made, NULL, of->all);
-    if (*page && report && !of->digest)
-        *report = json_incref(made);
-    json_decref(made);
-    return *page ? 0 : seep_error_set(err, SEEP_ENOMEM, of->dir, 0, "out of memory for its page");
+    if (of->look)
+        return page_of_look(of->dir, page, err);
+    int rc = seep_analyse_streamed(&of->dir, 1, &options, make_page, &making, err);
+    if (!rc)
+        *page = making.page;
+    if (!rc && report && !of->digest)
+        *report = json_incref(making.report);
+    json_decref(making.report);
+    return rc;
 }

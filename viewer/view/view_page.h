@@ -3,10 +3,7 @@
 #ifndef SEEP_VIEWER_VIEW_VIEW_PAGE_H
 #define SEEP_VIEWER_VIEW_VIEW_PAGE_H
 
-#include "libprof/base/error.h"
-
-#include <jansson.h>
-#include <stdbool.h>
+#include "libprof/page/page_document.h"
 
 /* What is shown. The texts stay the caller's. */
 struct seep_view_of {
@@ -18,15 +15,14 @@ struct seep_view_of {
     bool all;             /* leave no site out */
 };
 
-/* The report from which a page is made: every site, with series. Returns what seep_analyse()
- * does. */
+/* The report of a run to compare with: every site. Returns what seep_analyse() does. */
 SEEP_MUST_CHECK int seep_view_report(const char *dir, const char *roles, json_t **report,
                                      struct seep_error *err);
 
-/* *page out, a new reference (libprof/page/page_document.h, page_look.h). *report out, unless it is
- * NULL: the report of `dir`, a new reference; NULL of a look or a digest. Returns what
- * seep_analyse() or seep_view_look() does. */
-SEEP_MUST_CHECK int seep_view_page(const struct seep_view_of *of, json_t **page, json_t **report,
-                                   struct seep_error *err);
+/* *page out: free it by seep_page_free(). *report out, unless it is NULL: the report of `dir`,
+ * without its sites, a new reference; NULL of a look or a digest. Returns what seep_analyse() or
+ * seep_view_look() does. */
+SEEP_MUST_CHECK int seep_view_page(const struct seep_view_of *of, struct seep_page **page,
+                                   json_t **report, struct seep_error *err);
 
 #endif
