@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,6 +50,9 @@ static int become_show(char **argv)
 
 int main(int argc, char **argv)
 {
+    /* Memory of large tables grows without a copy of it, and goes back as soon as it is freed: left
+     * alone, malloc keeps up to 64 MiB of such blocks in its heap once it has seen some freed. */
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
     if (argc < 2) {
         seep_complain("no command given: try `seep run -- python train.py`, or `seep help`");
         return SEEP_EXIT_UNUSABLE;

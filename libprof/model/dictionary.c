@@ -27,6 +27,14 @@ int seep_dictionary_init(struct seep_dictionary *d)
     return 0;
 }
 
+void seep_dictionary_seal(struct seep_dictionary *d)
+{
+    seep_hash_fini(&d->string_index);
+    seep_hash_fini(&d->module_index);
+    seep_hash_fini(&d->frame_index);
+    seep_pair_fini(&d->stack_index);
+}
+
 void seep_dictionary_fini(struct seep_dictionary *d)
 {
     free(d->text);
@@ -34,10 +42,7 @@ void seep_dictionary_fini(struct seep_dictionary *d)
     free(d->modules);
     free(d->frames);
     free(d->stacks);
-    seep_hash_fini(&d->string_index);
-    seep_hash_fini(&d->module_index);
-    seep_hash_fini(&d->frame_index);
-    seep_hash_fini(&d->stack_index);
+    seep_dictionary_seal(d);
     *d = (struct seep_dictionary){0};
 }
 
@@ -121,33 +126,26 @@ uint32_t seep_dictionary_frame(struct seep_dictionary *d, const struct seep_dict
     return id;
 }
 
-static bool is_stack(const struct seep_dict_stack *k, uint32_t parent, uint32_t frame)
+static struct seep_pairs nodes_of(const struct seep_dictionary *d)
 {
-    return k->parent == parent && k->frame == frame;
+    return (struct seep_pairs){d->stacks, sizeof *d->stacks};
 }
 
 uint32_t seep_dictionary_stack(struct seep_dictionary *d, uint32_t parent, uint32_t frame)
 {
-    uint32_t id = seep_hash_expected(&d->stack_index);
+    uint32_t id = seep_pair_find(&d->stack_index, nodes_of(d), parent, frame);
 
-    if (id && id < d->n_stacks && is_stack(&d->stacks[id], parent, frame))
-        return seep_hash_found(&d->stack_index, id);
-    uint64_t hash = seep_hash_two(parent, frame);
-    uint32_t at = seep_hash_begin(&d->stack_index, hash);
-    while ((id = seep_hash_next(&d->stack_index, hash, &at)) != SEEP_HASH_NONE) {
-        if (is_stack(&d->stacks[id], parent, frame))
-            return seep_hash_found(&d->stack_index, id);
-    }
+    if (id != SEEP_HASH_NONE)
+        return id;
     if (d->stacks[parent].depth >= SEEP_MAX_STACK_DEPTH)
         return parent;
     id = (uint32_t)d->n_stacks;
-    if (seep_grow(&d->stacks, &d->stacks_capacity, d->n_stacks + 1, sizeof *d->stacks) ||
-        seep_hash_add(&d->stack_index, hash, id))
+    if (seep_grow(&d->stacks, &d->stacks_capacity, d->n_stacks + 1, sizeof *d->stacks))
         return fail(d);
     d->stacks[d->n_stacks++] = (struct seep_dict_stack){
         .parent = parent,
         .frame = frame,
         .depth = (uint16_t)(d->stacks[parent].depth + 1),
     };
-    return id;
+    return seep_pair_add(&d->stack_index, nodes_of(d), id) ? fail(d) : id;
 }

@@ -8,7 +8,7 @@
 #ifndef SEEP_LIBPROF_MODEL_DICTIONARY_H
 #define SEEP_LIBPROF_MODEL_DICTIONARY_H
 
-#include "libprof/base/hash_index.h"
+#include "libprof/base/pair_index.h"
 #include "libprof/format/profile_format.h"
 
 #include <stdbool.h>
@@ -30,8 +30,8 @@ struct seep_dict_frame {
     uint64_t where;    /* Python: line, 0 unknown; native: offset in the module */
 };
 
-struct seep_dict_stack {
-    uint32_t parent; /* 0: the frame is the outermost */
+struct seep_dict_stack { /* the index knows its first two */
+    uint32_t parent;     /* 0: the frame is the outermost */
     uint32_t frame;
     uint16_t depth;
     bool in_worker_loop; /* set once all is merged, see process_role.h */
@@ -48,11 +48,15 @@ struct seep_dictionary {
     size_t n_frames, frames_capacity;
     struct seep_dict_stack *stacks;
     size_t n_stacks, stacks_capacity;
-    struct seep_hash_index string_index, module_index, frame_index, stack_index;
+    struct seep_hash_index string_index, module_index, frame_index;
+    struct seep_pair_index stack_index;
     bool failed;
 };
 
 SEEP_MUST_CHECK int seep_dictionary_init(struct seep_dictionary *d);
+
+/* Nothing is added any more: frees what only that needs. */
+void seep_dictionary_seal(struct seep_dictionary *d);
 void seep_dictionary_fini(struct seep_dictionary *d);
 
 /* `n` bytes, cut at the first NUL and at 4096; 0 once half a GiB of texts is there. */

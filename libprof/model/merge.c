@@ -12,6 +12,7 @@ struct record {
     const struct seep_site *site;
     const struct seep_detail *detail; /* or NULL */
     uint32_t detail_ref;
+    struct seep_profile *detail_in;
     struct seep_totals totals;
     uint32_t process;
 };
@@ -146,15 +147,9 @@ static int add_extra(struct seep_model *m, struct seep_model_site *site, const s
     e->size_marks |= d->size_marks;
     e->inherited_frees += d->inherited_frees;
     e->inherited_freed_bytes += d->inherited_freed_bytes;
-    for (int i = 0; i < SEEP_SIZE_BUCKETS; i++)
-        e->sizes[i] += d->sizes[i];
-    for (int i = 0; i < SEEP_LIFETIME_BUCKETS; i++) {
-        e->lifetimes[i] += d->lifetimes[i];
+    for (int i = 0; i < SEEP_LIFETIME_BUCKETS; i++)
         aged += d->lifetimes[i];
-    }
-    if (r->totals.frees > aged)
-        e->lifetimes[0] += r->totals.frees - aged;
-    return 0;
+    return seep_site_counts_add(&e->counts, d, r->totals.frees > aged ? r->totals.frees - aged : 0);
 }
 
 static struct seep_model_site *find_site(struct seep_model *m, uint32_t stack, uint16_t space)
@@ -234,8 +229,8 @@ static void find_detail(struct seep_profile *profile, uint32_t site_ref, struct 
 
     if ((uint64_t)ref * 8 < SEEP_HEADER_BYTES)
         return;
-    const struct seep_detail *detail =
-        seep_profile_at(profile, ref, SEEP_CHUNK_DETAILS, sizeof(struct seep_detail), NULL);
+    const struct seep_detail *detail = seep_profile_at(profile, ref, SEEP_CHUNK_DETAILS,
+                                                       sizeof(struct seep_detail), &r->detail_in);
     if (!detail || detail->site != site_ref)
         return;
     r->detail = detail;
@@ -268,7 +263,10 @@ static int add_site(struct seep_model *m, struct seep_resolver *resolver, uint32
     };
     add_totals(&p->spaces[s->space], &r.totals);
     uint32_t stack = seep_resolve_stack(resolver, p->profile, s->stack);
-    return add_record(m, &r, stack, (uint16_t)(*space - 1));
+    int rc = add_record(m, &r, stack, (uint16_t)(*space - 1));
+    if (r.detail)
+        seep_profile_done(r.detail_in, r.detail_ref, sizeof *r.detail);
+    return rc;
 }
 
 static int add_sites(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
@@ -414,6 +412,8 @@ int seep_merge(struct seep_model *m, struct seep_error *err)
         release(m, users, i);
     }
     free(users);
+    seep_dictionary_seal(&m->dict);
+    seep_hash_fini(&m->site_index);
     if (m->dict.failed)
         rc = -SEEP_ENOMEM;
     return rc ? seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory for the merge") : 0;

@@ -26,6 +26,8 @@ void seep_model_fini(struct seep_model *m)
     free(m->layouts);
     free(m->sites);
     free(m->slots);
+    for (size_t i = 0; i < m->n_extras; i++)
+        seep_site_counts_fini(&m->extras[i].counts);
     free(m->extras);
     free(m->points);
     free(m->epoch_starts);

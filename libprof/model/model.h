@@ -12,6 +12,7 @@
 #include "libprof/model/dictionary.h"
 #include "libprof/model/model_process.h"
 #include "libprof/read/job_read.h"
+#include "libprof/read/site_counts.h"
 #include "libprof/words/space.h"
 
 enum { SEEP_MODEL_MAX_SPACES = 255, SEEP_STEP_BEFORE = INT32_MIN };
@@ -59,8 +60,7 @@ struct seep_model_extra {
     uint64_t size_marks;
     uint64_t inherited_frees, inherited_freed_bytes;
     uint32_t max_lifetime;
-    uint64_t lifetimes[SEEP_LIFETIME_BUCKETS]; /* frees by age in steps */
-    uint64_t sizes[SEEP_SIZE_BUCKETS];
+    struct seep_site_counts counts;
 };
 
 struct seep_model_site { /* one (stack, space) of the job */
@@ -200,7 +200,7 @@ struct seep_model {
     size_t n_shortages, shortages_capacity;
     struct seep_model_layout *layouts; /* [merged] at most one per process, device and reason */
     size_t n_layouts, layouts_capacity;
-    struct seep_hash_index site_index; /* [merged] */
+    struct seep_hash_index site_index; /* only while it is [merged] */
     struct seep_not_read *not_read;    /* [opened], [merged] */
     size_t n_not_read;
     size_t n_folders_not_read; /* [opened] of those */

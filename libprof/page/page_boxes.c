@@ -8,24 +8,19 @@ static int caller_of(struct seep_page_boxes *boxes, const json_t *stack, uint32_
     *caller = SEEP_HASH_NONE;
     for (size_t i = json_array_size(stack); i-- > 0;) {
         const json_t *frame = json_array_get(stack, i);
-        const size_t before = boxes->callers.n;
         if (!json_is_object(frame))
             continue;
         if (seep_frames_add(&boxes->frames, frame))
             return -SEEP_ENOMEM;
         *caller = seep_page_stacks_add(&boxes->callers, *caller,
                                        seep_frames_number(&boxes->frames, frame));
-        if (*caller == SEEP_HASH_NONE || seep_grow(&boxes->weights, &boxes->weights_capacity,
-                                                   boxes->callers.n, sizeof *boxes->weights))
+        if (*caller == SEEP_HASH_NONE)
             return -SEEP_ENOMEM;
-        if (boxes->callers.n > before)
-            boxes->weights[*caller] = (struct seep_page_weight){0, 0};
     }
     return 0;
 }
 
-int seep_page_boxes_add(struct seep_page_boxes *boxes, const json_t *stack,
-                        struct seep_page_weight weight, uint32_t number)
+int seep_page_boxes_add(struct seep_page_boxes *boxes, const json_t *stack, uint32_t number)
 {
     uint32_t caller;
 
@@ -33,10 +28,6 @@ int seep_page_boxes_add(struct seep_page_boxes *boxes, const json_t *stack,
         seep_grow(&boxes->list, &boxes->capacity, boxes->n + 1, sizeof *boxes->list))
         return -SEEP_ENOMEM;
     boxes->list[boxes->n++] = (struct seep_page_small){caller, number};
-    if (caller != SEEP_HASH_NONE) {
-        boxes->weights[caller].peak += weight.peak;
-        boxes->weights[caller].allocated += weight.allocated;
-    }
     return 0;
 }
 
@@ -44,7 +35,6 @@ void seep_page_boxes_fini(struct seep_page_boxes *boxes)
 {
     seep_frames_fini(&boxes->frames);
     seep_page_stacks_fini(&boxes->callers);
-    free(boxes->weights);
     free(boxes->list);
 }
 
@@ -60,25 +50,37 @@ static int by_caller(const void *a, const void *b)
     return (p->number > q->number) - (p->number < q->number);
 }
 
-/* Adds up what is below each stack. */
-static void sum_up(struct seep_page_boxes *boxes)
+/* What is below each stack: NULL without memory. */
+static struct seep_page_weight *sums_of(const struct seep_page_boxes *boxes,
+                                        seep_page_boxes_weigher *weigh, const void *context)
 {
-    for (size_t s = boxes->callers.n; s-- > 0;) {
-        const uint32_t parent = boxes->callers.list[s].parent;
-        if (parent != SEEP_HASH_NONE) {
-            boxes->weights[parent].peak += boxes->weights[s].peak;
-            boxes->weights[parent].allocated += boxes->weights[s].allocated;
-        }
+    struct seep_page_weight *sums = calloc(boxes->callers.n + 1, sizeof *sums);
+
+    for (size_t i = 0; sums && i < boxes->n; i++) {
+        const uint32_t caller = boxes->list[i].caller;
+        const struct seep_page_weight its = weigh(context, boxes->list[i].number);
+        if (caller == SEEP_HASH_NONE)
+            continue;
+        sums[caller].peak += its.peak;
+        sums[caller].allocated += its.allocated;
     }
+    for (size_t s = boxes->callers.n; sums && s-- > 0;) {
+        const uint32_t parent = boxes->callers.list[s].parent;
+        if (parent == SEEP_HASH_NONE)
+            continue;
+        sums[parent].peak += sums[s].peak;
+        sums[parent].allocated += sums[s].allocated;
+    }
+    return sums;
 }
 
 /* box[stack]: the nearest caller with a box; may be itself. */
-static void find_boxes(struct seep_page_boxes *boxes, struct seep_page_weight limits, uint32_t *box)
+static void find_boxes(struct seep_page_boxes *boxes, const struct seep_page_weight *sums,
+                       struct seep_page_weight limits, uint32_t *box)
 {
     for (uint32_t s = 0; s < boxes->callers.n; s++) {
         const uint32_t parent = boxes->callers.list[s].parent;
-        const bool is_box = boxes->weights[s].peak >= limits.peak ||
-                            boxes->weights[s].allocated >= limits.allocated;
+        const bool is_box = sums[s].peak >= limits.peak || sums[s].allocated >= limits.allocated;
         box[s] = is_box ? s : parent == SEEP_HASH_NONE ? parent : box[parent];
     }
     for (size_t i = 0; i < boxes->n; i++) {
@@ -107,17 +109,18 @@ static uint32_t page_caller(const struct seep_page_boxes *boxes, uint32_t caller
 }
 
 void seep_page_boxes_put(struct seep_page_boxes *boxes, struct seep_page_weight limits,
-                         seep_page_boxes_taker *take, void *context,
-                         struct seep_page_tables *tables, bool *failed)
+                         seep_page_boxes_weigher *weigh, seep_page_boxes_taker *take,
+                         const void *context, struct seep_page_tables *tables, bool *failed)
 {
-    uint32_t *scratch = calloc(boxes->callers.n + 1, sizeof *scratch);
     const struct seep_page_small *list = boxes->list;
 
-    *failed = *failed || !scratch;
-    if (!*failed) {
-        sum_up(boxes);
-        find_boxes(boxes, limits, scratch);
-    }
+    seep_pair_fini(&boxes->callers.index); /* no more are added, and the sums need room */
+    struct seep_page_weight *sums = sums_of(boxes, weigh, context);
+    uint32_t *scratch = calloc(boxes->callers.n + 1, sizeof *scratch);
+    *failed = *failed || !sums || !scratch;
+    if (!*failed)
+        find_boxes(boxes, sums, limits, scratch);
+    free(sums);
     for (size_t i = 0, k; i < boxes->n && !*failed; i += k) {
         for (k = 1; i + k < boxes->n && list[i + k].caller == list[i].caller;)
             k++;

@@ -19,10 +19,8 @@ struct seep_page_weight {
 
 /* All zero: empty. */
 struct seep_page_boxes {
-    struct seep_frames frames;        /* of the stacks */
-    struct seep_page_stacks callers;  /* stacks of small ones only: few get into the page */
-    struct seep_page_weight *weights; /* [callers.capacity] */
-    size_t weights_capacity;
+    struct seep_frames frames;       /* of the stacks */
+    struct seep_page_stacks callers; /* stacks of small ones only: few get into the page */
     struct seep_page_small *list;
     size_t n, capacity;
 };
@@ -30,18 +28,22 @@ struct seep_page_boxes {
 /* Adds one small thing. Its stack is not kept, but its frames are known by address. Returns 0 or
  * -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_page_boxes_add(struct seep_page_boxes *boxes, const json_t *stack,
-                                        struct seep_page_weight weight, uint32_t number);
+                                        uint32_t number);
+
+/* What one small thing weighs. */
+typedef struct seep_page_weight seep_page_boxes_weigher(const void *context, uint32_t number);
 
 /* Takes a box of `n` small ones below a caller, given as the page's number; SEEP_HASH_NONE: below
  * no caller. */
-typedef void seep_page_boxes_taker(void *context, const struct seep_page_small *first, size_t n,
-                                   uint32_t caller, struct seep_page_tables *tables, bool *failed);
+typedef void seep_page_boxes_taker(const void *context, const struct seep_page_small *first,
+                                   size_t n, uint32_t caller, struct seep_page_tables *tables,
+                                   bool *failed);
 
 /* Puts each into the box of its innermost caller that has one, and lets `take` have the boxes. A
  * caller gets a box if the sum below it reaches either of `limits`. Once. */
 void seep_page_boxes_put(struct seep_page_boxes *boxes, struct seep_page_weight limits,
-                         seep_page_boxes_taker *take, void *context,
-                         struct seep_page_tables *tables, bool *failed);
+                         seep_page_boxes_weigher *weigh, seep_page_boxes_taker *take,
+                         const void *context, struct seep_page_tables *tables, bool *failed);
 
 void seep_page_boxes_fini(struct seep_page_boxes *boxes);
 

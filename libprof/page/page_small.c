@@ -7,9 +7,10 @@
 
 enum { MOST_POINTS = 130 }; /* of a series, as many as the report has for a site */
 
-static const char *const summed[] = {"allocations", "frees",      "allocated_bytes",
-                                     "live_bytes",  "peak_bytes", "retained_bytes"};
-enum { N_SUMMED = sizeof summed / sizeof *summed };
+enum { ALLOCATED = 2, PEAK = 4, N_SUMMED = 6 };
+static const char *const summed[N_SUMMED] = {
+    "allocations",         "frees",         [ALLOCATED] = "allocated_bytes", "live_bytes",
+    [PEAK] = "peak_bytes", "retained_bytes"};
 
 struct small_site {
     double numbers[N_SUMMED], growth;
@@ -79,10 +80,7 @@ int seep_page_small_sites_add(struct seep_page_small_sites *small, const json_t 
     seep_get_slope(site, "growth_bytes_per_step", &slope);
     its->growth = slope.value;
     its->n_changes = small->changes.n;
-    const struct seep_page_weight weight = {seep_get_number(site, "peak_bytes"),
-                                            seep_get_number(site, "allocated_bytes")};
-    return seep_page_boxes_add(&space->boxes, json_object_get(site, "stack"), weight,
-                               (uint32_t)small->n++);
+    return seep_page_boxes_add(&space->boxes, json_object_get(site, "stack"), (uint32_t)small->n++);
 }
 
 /* ---- their sums -------------------------------------------------------------------------- */
@@ -116,8 +114,16 @@ struct taking {
     struct seep_page_columns *columns;
 };
 
-static void take_box(void *context, const struct seep_page_small *first, size_t n, uint32_t caller,
-                     struct seep_page_tables *t, bool *failed)
+static struct seep_page_weight weigh(const void *context, uint32_t number)
+{
+    const struct taking *taking = context;
+    const struct small_site *site = &taking->small->sites[number];
+
+    return (struct seep_page_weight){site->numbers[PEAK], site->numbers[ALLOCATED]};
+}
+
+static void take_box(const void *context, const struct seep_page_small *first, size_t n,
+                     uint32_t caller, struct seep_page_tables *t, bool *failed)
 {
     const struct taking *taking = context;
     struct seep_page_columns *columns = taking->columns;
@@ -149,7 +155,7 @@ void seep_page_small_sites_put(struct seep_page_small_sites *small, const json_t
         const struct seep_page_weight limits = {
             SEEP_PAGE_SMALL_BOX * seep_get_number(space, "peak_bytes"),
             SEEP_PAGE_SMALL_BOX * seep_get_number(space, "allocated_bytes")};
-        seep_page_boxes_put(&small->spaces[i].boxes, limits, take_box,
+        seep_page_boxes_put(&small->spaces[i].boxes, limits, weigh, take_box,
                             &(struct taking){small, &small->spaces[i], columns}, tables, failed);
     }
 }

@@ -30,8 +30,15 @@ struct taking {
     json_t *columns;
 };
 
-static void take_box(void *context, const struct seep_page_small *first, size_t n, uint32_t caller,
-                     struct seep_page_tables *t, bool *failed)
+static struct seep_page_weight weigh(const void *context, uint32_t number)
+{
+    const struct taking *taking = context;
+
+    return (struct seep_page_weight){seep_page_pair_peak(json_array_get(taking->small, number)), 0};
+}
+
+static void take_box(const void *context, const struct seep_page_small *first, size_t n,
+                     uint32_t caller, struct seep_page_tables *t, bool *failed)
 {
     const struct taking *taking = context;
     json_t *columns = taking->columns;
@@ -73,12 +80,10 @@ static void add_space(const json_t *small, const char *space, double limit, json
     size_t i;
 
     json_array_foreach (small, i, pair) {
-        if (*failed || strcmp(seep_get_text(pair, "space", ""), space) != 0)
-            continue;
-        const struct seep_page_weight weight = {seep_page_pair_peak(pair), 0};
-        *failed = seep_page_boxes_add(&boxes, json_object_get(pair, "stack"), weight, (uint32_t)i);
+        if (!*failed && strcmp(seep_get_text(pair, "space", ""), space) == 0)
+            *failed = seep_page_boxes_add(&boxes, json_object_get(pair, "stack"), (uint32_t)i);
     }
-    seep_page_boxes_put(&boxes, (struct seep_page_weight){limit, INFINITY}, take_box,
+    seep_page_boxes_put(&boxes, (struct seep_page_weight){limit, INFINITY}, weigh, take_box,
                         &(struct taking){small, space, columns}, tables, failed);
     seep_page_boxes_fini(&boxes);
 }

@@ -2,27 +2,28 @@
 
 #include <stdlib.h>
 
+static struct seep_pairs nodes_of(const struct seep_page_stacks *stacks)
+{
+    return (struct seep_pairs){stacks->list, sizeof *stacks->list};
+}
+
 uint32_t seep_page_stacks_add(struct seep_page_stacks *stacks, uint32_t parent, uint32_t frame)
 {
-    const uint64_t hash = seep_hash_two(parent, frame);
-    uint32_t at = seep_hash_begin(&stacks->index, hash), id;
+    uint32_t id = seep_pair_find(&stacks->index, nodes_of(stacks), parent, frame);
 
-    while ((id = seep_hash_next(&stacks->index, hash, &at)) != SEEP_HASH_NONE) {
-        if (stacks->list[id].parent == parent && stacks->list[id].frame == frame)
-            return id;
-    }
+    if (id != SEEP_HASH_NONE)
+        return id;
     id = (uint32_t)stacks->n;
-    if (seep_grow(&stacks->list, &stacks->capacity, stacks->n + 1, sizeof *stacks->list) ||
-        seep_hash_add(&stacks->index, hash, id))
+    if (seep_grow(&stacks->list, &stacks->capacity, stacks->n + 1, sizeof *stacks->list))
         return SEEP_HASH_NONE;
     stacks->list[stacks->n++] = (struct seep_page_stack){parent, frame};
-    return id;
+    return seep_pair_add(&stacks->index, nodes_of(stacks), id) ? SEEP_HASH_NONE : id;
 }
 
 void seep_page_stacks_fini(struct seep_page_stacks *stacks)
 {
     free(stacks->list);
-    seep_hash_fini(&stacks->index);
+    seep_pair_fini(&stacks->index);
 }
 
 void seep_page_put_stacks(const struct seep_page_stacks *stacks, struct seep_page_columns *columns,

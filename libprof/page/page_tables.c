@@ -57,7 +57,9 @@ json_t *seep_page_copy(const json_t *value)
     const char *key;
 
     if (json_is_string(value))
-        return seep_page_cut(json_string_value(value));
+        return json_string_length(value) > SEEP_PAGE_TEXT_BYTES
+                   ? seep_page_cut(json_string_value(value))
+                   : json_incref((json_t *)value);
     if (json_is_array(value)) {
         made = json_array();
         json_array_foreach (value, i, one)

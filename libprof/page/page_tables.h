@@ -4,6 +4,7 @@
 #ifndef SEEP_LIBPROF_PAGE_PAGE_TABLES_H
 #define SEEP_LIBPROF_PAGE_PAGE_TABLES_H
 
+#include "libprof/base/pair_index.h"
 #include "libprof/page/page_columns.h"
 #include "libprof/report_read/frame_table.h"
 
@@ -21,7 +22,7 @@ struct seep_page_stack {
 struct seep_page_stacks {
     struct seep_page_stack *list;
     size_t n, capacity;
-    struct seep_hash_index index;
+    struct seep_pair_index index;
 };
 
 /* The number of the stack of that frame below that parent; SEEP_HASH_NONE without memory.
@@ -63,7 +64,8 @@ void seep_page_put_stacks(const struct seep_page_stacks *stacks, struct seep_pag
 /* The text, cut. A new reference; NULL without memory. */
 json_t *seep_page_cut(const char *text);
 
-/* A copy of a part of the report with all long texts cut. A new reference; NULL without memory. */
+/* A copy of a part of the report with all long texts cut, which shares the others. A new reference;
+ * NULL without memory. */
 json_t *seep_page_copy(const json_t *value);
 
 /* Appends a value, which it takes over, to the column of that name; the first value creates it. */

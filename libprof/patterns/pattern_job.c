@@ -35,9 +35,9 @@ static bool dies_in_next_step(const struct seep_case *c, const struct seep_model
         c->code->lines->importing[s->stack] || s->last_step - s->first_step < SEEP_T_STEPS ||
         s->totals.allocations < 2 * SEEP_T_STEPS)
         return false;
-    for (int b = 0; b < SEEP_LIFETIME_BUCKETS; b++)
-        frees += e->lifetimes[b];
-    return frees && e->lifetimes[1] >= SEEP_T_NEARLY_ALL * (double)frees;
+    for (unsigned b = 0; b < SEEP_LIFETIME_BUCKETS; b++)
+        frees += seep_frees_of_age(&e->counts, b);
+    return frees && (double)seep_frees_of_age(&e->counts, 1) >= SEEP_T_NEARLY_ALL * (double)frees;
 }
 
 /* Bytes that a site has twice at its peak and once (*steady) at the ends of steps; 0 if it does not

@@ -218,7 +218,7 @@ uint64_t seep_case_short_frees(const struct seep_case *c, const struct seep_mode
     if (!site->extra)
         return site->first_step == site->last_step ? site->totals.frees : 0;
     const struct seep_model_extra *e = &c->m->extras[site->extra - 1];
-    return e->lifetimes[0] + e->lifetimes[1];
+    return seep_frees_of_age(&e->counts, 0) + seep_frees_of_age(&e->counts, 1);
 }
 
 static void note_shape(const struct seep_growth *g, struct seep_finding *f)

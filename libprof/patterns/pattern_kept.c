@@ -169,9 +169,10 @@ static struct turnover turnover_of(const struct seep_case *c, const struct seep_
         const struct seep_model_site *site = &c->m->sites[f->sites[i]];
         uint64_t brief = seep_case_short_frees(c, site);
         t.lasting += site->totals.allocations > brief ? site->totals.allocations - brief : 0;
-        for (int b = 2; site->extra && b < SEEP_LIFETIME_BUCKETS; b++) {
-            ages[b] += c->m->extras[site->extra - 1].lifetimes[b];
-            aged += c->m->extras[site->extra - 1].lifetimes[b];
+        for (unsigned b = 2; site->extra && b < SEEP_LIFETIME_BUCKETS; b++) {
+            const uint64_t n = seep_frees_of_age(&c->m->extras[site->extra - 1].counts, b);
+            ages[b] += n;
+            aged += n;
         }
     }
     for (unsigned b = 2; b < SEEP_LIFETIME_BUCKETS && aged; b++) {

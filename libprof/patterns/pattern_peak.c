@@ -19,7 +19,7 @@ static uint64_t frees_of_age(const struct seep_model_extra *e, unsigned from, un
     uint64_t n = 0;
 
     for (unsigned b = from; b <= to && b < SEEP_LIFETIME_BUCKETS; b++)
-        n += e->lifetimes[b];
+        n += seep_frees_of_age(&e->counts, b);
     return n;
 }
 
@@ -100,16 +100,17 @@ static bool find_spike(const struct seep_case *c, uint32_t site, struct spike *s
     if (!e || !is_active(&c->m->sites[site]) || e->max_bytes < SEEP_T_PEAK_BYTES)
         return false;
     for (unsigned b = 0; b < SEEP_SIZE_BUCKETS; b++)
-        n += e->sizes[b];
+        n += seep_allocations_of_size(&e->counts, b);
     if (n < 2 * SEEP_T_STEPS)
         return false;
     *s = (struct spike){.largest = e->max_bytes};
     for (unsigned b = 0; b < SEEP_SIZE_BUCKETS; b++) {
-        below += e->sizes[b];
+        const uint64_t its = seep_allocations_of_size(&e->counts, b);
+        below += its;
         if (!s->median && 2 * below >= n)
             s->median = UINT64_C(2) << b;
         if (UINT64_C(2) << b > e->max_bytes / 2)
-            large += e->sizes[b];
+            large += its;
     }
     s->share = (double)large / (double)n;
     return s->largest >= SEEP_T_SPIKE_TIMES * s->median && s->share <= SEEP_T_SPIKE_RARE &&

@@ -246,7 +246,8 @@ static int make_base(struct seep_profile *p, uint32_t more, struct seep_error *e
         return seep_error_set(err, SEEP_ENOMEM, p->path, 0, "no memory for the profile");
     p->base = base;
     p->memo = calloc(p->room + 1u, sizeof *p->memo);
-    if (!p->memo || !make_writable(p)) {
+    p->n_done = calloc(p->room + 1u, sizeof *p->n_done);
+    if (!p->memo || !p->n_done || !make_writable(p)) {
         seep_profile_unload(p);
         return seep_error_set(err, SEEP_ENOMEM, p->path, 0, "no memory for the profile");
     }
@@ -387,6 +388,8 @@ void seep_profile_unload(struct seep_profile *p)
             free(p->memo[i]);
         free(p->memo);
     }
+    free(p->n_done);
+    p->n_done = NULL;
     p->memo = NULL;
     if (p->base)
         munmap(p->base, p->map_bytes);
@@ -494,4 +497,12 @@ uint32_t *seep_profile_memo(struct seep_profile *p, uint32_t ref)
         p->memo[chunk] = calloc(SEEP_CHUNK_BYTES / 8, sizeof **p->memo);
     return p->memo[chunk] ? &p->memo[chunk][(offset - SEEP_HEADER_BYTES) % SEEP_CHUNK_BYTES / 8]
                           : NULL;
+}
+
+void seep_profile_done(struct seep_profile *p, uint32_t ref, size_t bytes)
+{
+    const uint64_t chunk = ((uint64_t)ref * 8 - SEEP_HEADER_BYTES) / SEEP_CHUNK_BYTES;
+
+    if (++p->n_done[chunk] == SEEP_CHUNK_BYTES / bytes)
+        madvise(p->base + chunk_offset((uint32_t)chunk), SEEP_CHUNK_BYTES, MADV_DONTNEED);
 }

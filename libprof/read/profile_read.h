@@ -26,6 +26,7 @@ struct seep_profile {
     bool truncated;              /* the file ends before its own chunks do */
     struct seep_profile *parent; /* set by whoever opened both; NULL: none or missing */
     uint32_t **memo;             /* [room] lazily made: see seep_profile_memo() */
+    uint16_t *n_done;            /* [room] records of the chunk that seep_profile_done() dropped */
 };
 
 /* Opens and validates the header of `path` (a regular file). *out is valid on success only.
@@ -69,6 +70,10 @@ const char *seep_profile_string(struct seep_profile *profile, uint32_t ref, uint
  * capacity. */
 const struct seep_point *seep_profile_series(struct seep_profile *profile, uint32_t ref,
                                              uint32_t detail, uint32_t *n);
+
+/* Says that nobody reads a record again: the memory of a chunk is given back once all the records
+ * that it has room for, each of `bytes`, were given up. Each record once. */
+void seep_profile_done(struct seep_profile *profile, uint32_t ref, size_t bytes);
 
 /* A word of scratch for the record at `ref` of `profile` itself (not of its parents), zero at
  * first: the merge stores there what it made of the record. NULL without memory. */

@@ -54,30 +54,33 @@ static uint64_t size_from(unsigned class)
 }
 
 /* The counts of the classes that are not empty, with the value at which each begins. */
-static json_t *histogram(const uint64_t *counts, unsigned n, uint64_t (*from)(unsigned class),
-                         const char *froms_name, const char *counts_name)
+static json_t *histogram(const struct seep_model_extra *e, unsigned n,
+                         uint64_t (*of)(const struct seep_site_counts *counts, unsigned class),
+                         uint64_t (*from)(unsigned class), const char *froms_name,
+                         const char *counts_name)
 {
     json_t *froms = json_array(), *list = json_array();
     bool failed = false;
 
-    for (unsigned c = 0; c < n && !failed; c++) {
-        if (!counts[c])
+    for (unsigned c = 0; e && c < n && !failed; c++) {
+        const uint64_t count = of(&e->counts, c);
+        if (!count)
             continue;
         seep_json_append(froms, seep_json_count(from(c)), &failed);
-        seep_json_append(list, seep_json_count(counts[c]), &failed);
+        seep_json_append(list, seep_json_count(count), &failed);
     }
     return seep_json_whole(columns(froms_name, froms, counts_name, list), failed);
 }
 
 json_t *seep_json_lifetimes(const struct seep_model_extra *e)
 {
-    return histogram(e ? e->lifetimes : NULL, e ? SEEP_LIFETIME_BUCKETS : 0, age_from,
-                     "steps_at_least", "frees");
+    return histogram(e, SEEP_LIFETIME_BUCKETS, seep_frees_of_age, age_from, "steps_at_least",
+                     "frees");
 }
 
 json_t *seep_json_sizes(const struct seep_model_extra *e)
 {
-    return histogram(e ? e->sizes : NULL, e ? SEEP_SIZE_BUCKETS : 0, size_from, "bytes_at_least",
+    return histogram(e, SEEP_SIZE_BUCKETS, seep_allocations_of_size, size_from, "bytes_at_least",
                      "allocations");
 }
 

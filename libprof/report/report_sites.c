@@ -46,7 +46,7 @@ static uint64_t quantile(const struct seep_model_extra *e, uint64_t total, doubl
     uint64_t below = 0;
 
     for (unsigned i = 0; i < SEEP_LIFETIME_BUCKETS; i++) {
-        below += e->lifetimes[i];
+        below += seep_frees_of_age(&e->counts, i);
         if ((double)below >= share * (double)total)
             return seep_lifetime_floor(i);
     }
@@ -60,8 +60,8 @@ static json_t *lifetimes_of(const struct seep_model *m, const struct seep_model_
     const struct seep_model_extra *e = site->extra ? &m->extras[site->extra - 1] : NULL;
     uint64_t total = 0;
 
-    for (int i = 0; e && i < SEEP_LIFETIME_BUCKETS; i++)
-        total += e->lifetimes[i];
+    for (unsigned i = 0; e && i < SEEP_LIFETIME_BUCKETS; i++)
+        total += seep_frees_of_age(&e->counts, i);
     bool in_one_step = !e && site->first_step == site->last_step;
     if (!site->totals.frees || (!total && !in_one_step))
         return json_pack("{s:n, s:n, s:n}", "p50", "p99", "max");

@@ -21,9 +21,10 @@ static void add_gone(const struct seep_model_extra *e, struct gone *gone)
 
     gone->oldest = e->max_lifetime > gone->oldest ? e->max_lifetime : gone->oldest;
     for (unsigned b = 1; b < SEEP_LIFETIME_BUCKETS; b++) {
-        gone->steps += (double)e->lifetimes[b] * seep_lifetime_floor(b);
-        gone->blocks += e->lifetimes[b];
-        gone->of_last += b + 1 >= last ? e->lifetimes[b] : 0;
+        const uint64_t n = seep_frees_of_age(&e->counts, b);
+        gone->steps += (double)n * seep_lifetime_floor(b);
+        gone->blocks += n;
+        gone->of_last += b + 1 >= last ? n : 0;
     }
 }
 
