@@ -209,6 +209,15 @@ int main(void)
 '''
 
 
+def is_kernels(pid):
+    """Whether it is a thread of the kernel: PF_KTHREAD in its flags."""
+    try:
+        with open("/proc/%s/stat" % pid) as f:
+            return bool(int(f.read().rpartition(")")[2].split()[6]) & 0x200000)
+    except OSError:
+        return False
+
+
 def look(*arguments):
     return subprocess.run([str(SEEP), "look", *map(str, arguments)], capture_output=True, text=True)
 
@@ -360,6 +369,20 @@ class Look(SeepCase):
         self.assertEqual(job.stdout.readline(), "ready\n")
         said = [look("--stop", job.pid).stderr for _ in range(30)]
         self.assertEqual([s for s in said if "may not be looked at" in s], [])
+
+    def test_what_has_no_memory_of_its_own_is_said_and_not_who_should_ask(self):
+        kernels = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_kernels(pid)]
+        own = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" look $$', SEEP], stderr=subprocess.PIPE, text=True)
+        said = own.communicate()[1]
+        self.assertEqual((said, own.returncode), ("seep: process %d is this seep itself: give the number of another process\n"
+                                                  % own.pid, 2))
+        if not kernels:
+            self.skipTest("no thread of the kernel can be seen here")
+        for way in "--copy", "--stop", "--live":
+            done = look(way, kernels[0])
+            self.assertEqual((done.stderr, done.returncode),
+                             ("seep: process %s is a thread of the kernel and has no memory of its own: give the number of a "
+                              "program's process\n" % kernels[0], 2))
 
     def test_nothing_is_left_behind(self):
         job = self.start()

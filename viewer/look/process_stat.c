@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* PF_KTHREAD of the kernel's include/linux/sched.h */
+enum { OF_KERNEL = 0x00200000 };
+
 bool seep_process_stat(pid_t pid, struct seep_process_stat *stat)
 {
     char path[64], text[1024] = "";
     int parent = 0;
+    unsigned flags = 0;
     unsigned long long started = 0;
 
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -20,11 +24,12 @@ bool seep_process_stat(pid_t pid, struct seep_process_stat *stat)
     const char *behind_name = strrchr(text, ')'); /* a name may have parentheses of its own */
     *stat = (struct seep_process_stat){.pid = pid};
     if (!behind_name || sscanf(behind_name + 1,
-                               " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+                               " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
                                "%*d %*d %*d %llu",
-                               &stat->state, &parent, &started) != 3)
+                               &stat->state, &parent, &flags, &started) != 4)
         return false;
     stat->parent = (pid_t)parent;
+    stat->is_kernels = flags & OF_KERNEL;
     stat->started = started;
     stat->status = (int)strtol(strrchr(behind_name, ' '), NULL, 10); /* the last field */
     return true;

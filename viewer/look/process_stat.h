@@ -11,6 +11,7 @@ struct seep_process_stat {
     pid_t pid, parent;
     char state;       /* as in proc(5): 'Z' and 'X' have ended, 't' is traced and stands still */
     int status;       /* of one that has ended, as of wait(2) */
+    bool is_kernels;  /* a thread of the kernel: it has no memory of its own */
     uint64_t started; /* clock ticks since boot: tells two processes of one pid apart */
 };
 

@@ -4,6 +4,7 @@
 #include "libprof/base/text.h"
 #include "libprof/who/find/reading_need.h"
 #include "viewer/look/guarded_remote.h"
+#include "viewer/look/process_stat.h"
 #include "viewer/look/remote_fork.h"
 #include "viewer/look/target_end.h"
 #include "viewer/viewer.h"
@@ -261,6 +262,23 @@ static int think(struct looking *l)
     return rc ? refuse_reading(l->pid, rc, l->err) : 0;
 }
 
+/* What no permission would help with. */
+static int check(pid_t pid, struct seep_error *err)
+{
+    struct seep_process_stat stat;
+
+    if (pid == getpid())
+        return seep_error_set(err, SEEP_EINVAL, "", 0,
+                              "process %d is this seep itself: give the number of another process",
+                              (int)pid);
+    if (seep_process_stat(pid, &stat) && stat.is_kernels)
+        return seep_error_set(err, SEEP_EINVAL, "", 0,
+                              "process %d is a thread of the kernel and has no memory of its own: "
+                              "give the number of a program's process",
+                              (int)pid);
+    return 0;
+}
+
 int seep_take_look(pid_t pid, enum seep_look_way way, struct seep_look_moment *moment,
                    struct seep_error *err)
 {
@@ -268,6 +286,8 @@ int seep_take_look(pid_t pid, enum seep_look_way way, struct seep_look_moment *m
     struct looking l = {.pid = pid, .moment = moment, .taken = &taken, .err = err};
 
     *moment = (struct seep_look_moment){0};
+    if (check(pid, err))
+        return -SEEP_EINVAL;
     ask(&l, way);
     if (seep_room_watch_begin(&l.watch, pid))
         return refuse_reading(pid, -SEEP_ENOMEM, err);
