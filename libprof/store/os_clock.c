@@ -1,42 +1,33 @@
 /* The kernel's clocks, from its own code in every process (the vDSO): libraries replace
  * clock_gettime() to show a job another time, and seep counts steps by this clock. */
-#include <link.h>
 #include <sys/auxv.h>
 
-#include "libprof/store/elf_find.h"
 #include "libprof/store/os.h"
+#include "libprof/store/vdso.h"
 
 typedef int clock_fn(clockid_t clock, struct timespec *t);
 
 static clock_fn *in_vdso;
+static bool is_linux;
 static uint32_t looked;
 static uint64_t last_known_ns;
-
-/* Its addresses are as linked, from 0. */
-static clock_fn *find(uintptr_t base)
-{
-    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)base;
-    const ElfW(Phdr) *part = (const ElfW(Phdr) *)(base + header->e_phoff);
-    struct seep_elf_exports e;
-    for (unsigned i = 0; i < header->e_phnum; i++)
-        if (part[i].p_type == PT_DYNAMIC &&
-            seep_elf_open(&e, base, (const ElfW(Dyn) *)(base + part[i].p_vaddr)))
-            return (clock_fn *)seep_elf_address(&e, "__vdso_clock_gettime");
-    return NULL;
-}
 
 static clock_fn *vdso(void)
 {
     if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE)) {
-        const uintptr_t base = getauxval(AT_SYSINFO_EHDR);
-        __atomic_store_n(&in_vdso, base ? find(base) : NULL, __ATOMIC_RELAXED);
+        struct seep_vdso own;
+        (void)seep_vdso_read(&own, getauxval(AT_SYSINFO_EHDR));
+        clock_fn *const found = (clock_fn *)seep_vdso_function(&own, "__vdso_clock_gettime");
+        __atomic_store_n(&in_vdso, found, __ATOMIC_RELAXED);
+        __atomic_store_n(&is_linux, own.is_linux, __ATOMIC_RELAXED);
         __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
     }
     return __atomic_load_n(&in_vdso, __ATOMIC_RELAXED);
 }
 
-/* The vDSO can read these clocks whatever the machine's clock source is. Only the kernel knows a
- * thread's CPU time: elapsed time stands in for it. */
+/* Linux's vDSO can read these clocks whatever the machine's clock source is. Only the kernel knows
+ * a thread's CPU time: elapsed time stands in for it. Another kernel's vDSO may make the call for
+ * them, which a sandbox may not allow. */
 static clockid_t coarse(clockid_t clock)
 {
     return clock == CLOCK_REALTIME ? CLOCK_REALTIME_COARSE : CLOCK_MONOTONIC_COARSE;
@@ -62,16 +53,17 @@ uint64_t seep_os_clock_ns(clockid_t clock)
 {
     struct timespec t = {0};
     clock_fn *const fast = vdso();
+    clock_fn *const never_calls = __atomic_load_n(&is_linux, __ATOMIC_RELAXED) ? fast : NULL;
     const bool sandboxed = __atomic_load_n(&seep_os_sandboxed, __ATOMIC_RELAXED);
-    if (fast && (sandboxed || is_in_vdso(clock)))
-        (void)fast(__builtin_expect(sandboxed, 0) ? coarse(clock) : clock, &t);
-    else if (!ask_kernel(clock, &t)) {
-        if (!fast)
+    if (fast && !sandboxed && is_in_vdso(clock))
+        (void)fast(clock, &t);
+    else if (sandboxed || !ask_kernel(clock, &t)) {
+        if (!never_calls)
             return __atomic_load_n(&last_known_ns, __ATOMIC_RELAXED);
-        (void)fast(coarse(clock), &t);
+        (void)never_calls(coarse(clock), &t);
     }
     const uint64_t now_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-    if (!fast && (clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE))
+    if (!never_calls && (clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE))
         __atomic_store_n(&last_known_ns, now_ns, __ATOMIC_RELAXED);
     return now_ns;
 }

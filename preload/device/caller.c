@@ -3,9 +3,9 @@
 #include <elf.h>
 #include <string.h>
 
-#include "libprof/store/elf_find.h"
 #include "libprof/store/large.h"
 #include "libprof/store/os.h"
+#include "preload/objects/elf_find.h"
 #include "preload/objects/loader.h"
 #include "preload/objects/modules.h"
 #include "preload/record/thread.h"
@@ -116,7 +116,7 @@ static void *search_list(const char *name, bool behind_us)
     const struct link_map *map = seep_loader_first();
     for (unsigned i = 0; map && !real && i < SEEP_LOADER_MOST; i++) {
         struct seep_elf_exports e;
-        const bool is_there = seep_loader_describe(map, &object);
+        const bool is_there = seep_loader_describe(map, 0, &object);
         const bool is_us = is_there && is_ours(object.start, object.end);
         if (is_there && !is_us && !behind_us && seep_elf_open(&e, object.bias, object.dynamic))
             real = (void *)seep_elf_address(&e, name);
@@ -141,7 +141,7 @@ static bool stands_in_front(const struct seep_loaded *caller)
     struct seep_object object;
     const struct link_map *map = seep_loader_first();
     for (unsigned i = 0; map && i < SEEP_LOADER_MOST; i++, map = seep_loader_next(map)) {
-        if (!seep_loader_describe(map, &object))
+        if (!seep_loader_describe(map, 0, &object))
             continue;
         if (is_ours(object.start, object.end))
             return false;

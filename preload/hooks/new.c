@@ -4,8 +4,8 @@
  * which may throw. */
 #include <string.h>
 
-#include "libprof/store/elf_find.h"
 #include "preload/hooks/new.h"
+#include "preload/objects/elf_find.h"
 #include "preload/objects/modules.h"
 #include "preload/objects/real.h"
 #include "preload/record/record.h"

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "libprof/store/elf_find.h"
 #include "libprof/store/os.h"
+#include "preload/objects/elf_find.h"
 #include "preload/objects/loader.h"
 
 static bool exports_malloc(const struct link_map *map)

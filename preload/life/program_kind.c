@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "libprof/store/elf_find.h"
+#include "preload/objects/elf_find.h"
 #include "preload/objects/loader.h"
 
 bool seep_program_is_bystander;

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 
 #include "libprof/store/os.h"
+#include "libprof/store/vdso.h"
 
 bool seep_loader_starting;
 
@@ -85,9 +86,27 @@ static void read_build_id(uintptr_t note, size_t bytes, struct seep_object *o)
     }
 }
 
-/* Where the program headers are: after the ELF header at the beginning of the first segment; the
- * kernel tells those of the program itself. */
-static unsigned read_headers(bool is_program, uintptr_t bias,
+/* The same where nothing has said yet that the memory is there. */
+static size_t read_unsure(uintptr_t from, void *to, size_t bytes)
+{
+    if (bytes > UINTPTR_MAX - from)
+        return 0;
+    for (uintptr_t at = from; seep_loader_starting && at < from + bytes; at = (at | 4095) + 1)
+        if (!seep_os_readable((const void *)at))
+            return 0;
+    return seep_loader_read(from, to, bytes);
+}
+
+/* Where an object begins, with its ELF header, if it is linked at 0 or is the kernel's. */
+static uintptr_t likely_start(const struct link_map *map)
+{
+    const uintptr_t kernels = seep_vdso_around(map->l_ld);
+
+    return kernels ? kernels : map->l_addr;
+}
+
+/* The program headers lie after the ELF header; the kernel tells those of the program itself. */
+static unsigned read_headers(bool is_program, uintptr_t start,
                              ElfW(Phdr) headers[SEEP_OBJECT_HEADERS])
 {
     ElfW(Ehdr) head;
@@ -98,18 +117,29 @@ static unsigned read_headers(bool is_program, uintptr_t bias,
         at = getauxval(AT_PHDR);
         n = (unsigned)getauxval(AT_PHNUM);
     } else {
-        if (!bias || !read_whole(bias, &head, sizeof(head)) ||
+        if (!start || read_unsure(start, &head, sizeof(head)) != sizeof(head) ||
             memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof(*headers))
             return 0;
-        at = bias + head.e_phoff;
+        at = start + head.e_phoff;
         n = head.e_phnum;
     }
     if (n > SEEP_OBJECT_HEADERS)
         n = SEEP_OBJECT_HEADERS;
-    return (unsigned)(seep_loader_read(at, headers, n * sizeof(*headers)) / sizeof(*headers));
+    return (unsigned)(read_unsure(at, headers, n * sizeof(*headers)) / sizeof(*headers));
 }
 
-bool seep_loader_describe(const struct link_map *map, struct seep_object *o)
+/* Whether a part lies in what was loaded. */
+static bool is_loaded(const ElfW(Phdr) * headers, unsigned n, const ElfW(Phdr) * part)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (headers[i].p_type == PT_LOAD && part->p_vaddr >= headers[i].p_vaddr &&
+            part->p_vaddr - headers[i].p_vaddr <= headers[i].p_memsz &&
+            part->p_memsz <= headers[i].p_memsz - (part->p_vaddr - headers[i].p_vaddr))
+            return true;
+    return false;
+}
+
+bool seep_loader_describe(const struct link_map *map, uintptr_t start, struct seep_object *o)
 {
     ElfW(Phdr) headers[SEEP_OBJECT_HEADERS];
     struct link_map copy;
@@ -121,7 +151,7 @@ bool seep_loader_describe(const struct link_map *map, struct seep_object *o)
     o->bias = copy.l_addr;
     o->dynamic = copy.l_ld;
     o->start = UINTPTR_MAX;
-    unsigned n = read_headers(map == _r_debug.r_map, o->bias, headers);
+    unsigned n = read_headers(map == _r_debug.r_map, start ? start : likely_start(&copy), headers);
     for (unsigned i = 0; i < n; i++) {
         uintptr_t from = o->bias + headers[i].p_vaddr;
         if (headers[i].p_type == PT_LOAD) {
@@ -133,6 +163,8 @@ bool seep_loader_describe(const struct link_map *map, struct seep_object *o)
                 o->text_start = from;
                 o->text_end = from + headers[i].p_memsz;
             }
+        } else if (!is_loaded(headers, n, &headers[i])) {
+            continue;
         } else if (headers[i].p_type == PT_GNU_EH_FRAME) {
             o->eh_frame_hdr = (const uint8_t *)from;
         } else if (headers[i].p_type == PT_NOTE && !o->build_id_bytes) {

@@ -37,8 +37,9 @@ struct seep_object {
 const struct link_map *seep_loader_first(void);
 const struct link_map *seep_loader_next(const struct link_map *map);
 
-/* What the list says of an object. False: it is gone, or it is not an object that can be read. */
-bool seep_loader_describe(const struct link_map *map, struct seep_object *object);
+/* What the list says of an object. `start`: where it begins; 0: not known, and then one that is not
+ * linked at 0 is not found. False: it is gone, or it is not an object that can be read. */
+bool seep_loader_describe(const struct link_map *map, uintptr_t start, struct seep_object *object);
 
 /* This library's own entry; NULL: it is not in the list. Only at start, while no object can be
  * unloaded. */

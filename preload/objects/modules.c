@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "libprof/store/arena.h"
-#include "libprof/store/elf_find.h"
 #include "libprof/store/intern.h"
+#include "preload/objects/elf_find.h"
 
 enum { FIRST_CAPACITY = 128, PATH_ROOM = 128, MAX_TRIES = 64 };
 
@@ -277,7 +277,7 @@ static bool read_list_once(void)
         return false;
     for (const struct link_map *map = seep_loader_first(); map && n++ < SEEP_LOADER_MOST;
          last = map, map = seep_loader_next(map)) {
-        if (has_map(next, map) || !seep_loader_describe(map, &object))
+        if (has_map(next, map) || !seep_loader_describe(map, 0, &object))
             continue;
         make_absolute(object.path);
         insert(next, &object);
@@ -337,7 +337,7 @@ static void enter(const struct found_object *found)
     struct table *next = begin(&gone);
     if (!next)
         return;
-    if (!seep_loader_describe(found->map, &object)) {
+    if (!seep_loader_describe(found->map, (uintptr_t)found->start, &object)) {
         object.map = found->map;
         object.bias = found->map->l_addr;
         object.dynamic = found->map->l_ld;

@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "libprof/store/elf_find.h"
+#include "preload/objects/elf_find.h"
 #include "preload/objects/loader.h"
 
 _Alignas(64) struct seep_real seep_real; /* the malloc family is in the first line */

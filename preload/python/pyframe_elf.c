@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "libprof/store/elf_find.h"
 #include "libprof/store/os.h"
+#include "preload/objects/elf_find.h"
 #include "preload/objects/loader.h"
 
 /* Whether an object's tables may be read: other objects could be unloaded meanwhile, but never the
@@ -49,7 +49,7 @@ bool seep_pyimage_find(struct seep_pyimage *image)
     bool found = false;
 
     for (unsigned n = 0; map && !found && n < SEEP_LOADER_MOST; n++, map = seep_loader_next(map))
-        found = seep_loader_describe(map, &object) && describe(&object, n == 0, image);
+        found = seep_loader_describe(map, 0, &object) && describe(&object, n == 0, image);
     return found;
 }
 

@@ -36,6 +36,8 @@ __attribute__((noinline)) void program_new(void) { for (int i = 0; i < 1000; i++
 int main(void) { new_and_delete(); program_new(); return 0; }
 """
 
+CALLS_GO = "void go(void); int main(void) { for (int i = 0; i < 500; i++) go(); return 0; }"
+
 
 class Loader(SeepCase):
     def libraries(self, *names):
@@ -56,6 +58,15 @@ class Loader(SeepCase):
         libraries = self.libraries("first", "other")
         profile = self.run_seep([self.subject("loader"), "swap", *libraries], cwd=self.dir)
         self.assertEqual((self.made(profile, "first"), self.made(profile, "other")), (500, 500))
+
+    def test_a_library_that_is_not_linked_at_0_is_loaded_and_recorded(self):
+        with open(self.path("odd.c"), "w") as f:
+            f.write(LIBRARY % dict(name="odd"))
+        with open(self.path("program.c"), "w") as f:
+            f.write(CALLS_GO)
+        compile_c(self, self.path("odd.c"), self.path("odd.so"), "-shared", "-fPIC", "-Wl,-Ttext-segment=0x1000")
+        program = compile_c(self, self.path("program.c"), self.path("program"), self.path("odd.so"))
+        self.assertEqual(self.made(self.run_seep([program]), "odd"), 500)
 
     def test_a_fork_while_a_thread_loads_libraries_does_not_hang_the_child(self):
         libraries = self.libraries("first")

@@ -1,8 +1,10 @@
-#include "libprof/store/elf_find.h"
+#include "preload/objects/elf_find.h"
 
 #include <elf.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "libprof/store/vdso.h"
 
 enum { VERSION_HIDDEN = 0x8000 }; /* in .gnu.version: not the default version of that name */
 
@@ -77,10 +79,10 @@ uintptr_t seep_elf_address(const struct seep_elf_exports *e, const char *name)
 bool seep_elf_open(struct seep_elf_exports *e, uintptr_t bias, const ElfW(Dyn) * dynamic)
 {
     *e = (struct seep_elf_exports){.bias = bias};
-    if (!dynamic)
+    if (!dynamic || seep_vdso_around(dynamic))
         return false;
     for (; dynamic->d_tag != DT_NULL; dynamic++) {
-        /* glibc relocates these in place, musl and the vdso do not. */
+        /* glibc relocates these in place, musl does not. */
         uintptr_t at = dynamic->d_un.d_ptr;
         at += at < bias ? bias : 0;
         if (dynamic->d_tag == DT_SYMTAB)

@@ -1,7 +1,7 @@
 /* Symbols that a loaded object exports, found in its own mapped tables: no call into the loader, no
  * lock, no allocation. */
-#ifndef SEEP_LIBPROF_STORE_ELF_FIND_H
-#define SEEP_LIBPROF_STORE_ELF_FIND_H
+#ifndef SEEP_PRELOAD_OBJECTS_ELF_FIND_H
+#define SEEP_PRELOAD_OBJECTS_ELF_FIND_H
 
 #include <link.h>
 #include <stdbool.h>
@@ -16,7 +16,8 @@ struct seep_elf_exports {
     const uint16_t *versions; /* NULL: none */
 };
 
-/* `dynamic` as in link_map.l_ld. False if the object has no table that can be searched. */
+/* `dynamic` as in link_map.l_ld: of an object that the loader itself has searched. False if it has
+ * no table that can be searched, and for the kernel's own (vdso.h), which nobody has checked. */
 bool seep_elf_open(struct seep_elf_exports *e, uintptr_t bias, const ElfW(Dyn) * dynamic);
 
 /* The default version of a symbol, or NULL. */
