@@ -6,9 +6,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +52,17 @@ static bool take_profile(const char *folder)
     return good;
 }
 
+static void show_crash(const char *shim, int signal)
+{
+    struct utsname kernel = {0};
+
+    (void)uname(&kernel);
+    seep_doctor_line("libseep.so", SEEP_VERDICT_MISSING,
+                     "a program with %s crashed (signal %d) on %s %s: `seep run` runs jobs without "
+                     "seep here; report this line",
+                     shim, signal, kernel.sysname, kernel.release);
+}
+
 static void try_shim(const char *shim, const char *folder)
 {
     char preload[SEEP_PATH_BYTES + 16], out[SEEP_PATH_BYTES], self[] = "/proc/self/exe";
@@ -68,11 +81,12 @@ static void try_shim(const char *shim, const char *folder)
             "libseep.so", SEEP_VERDICT_MISSING,
             "%s wrote no profile to %s: check that LD_PRELOAD works here and the disk has space",
             shim, folder);
+    else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGALRM)
+        show_crash(shim, WTERMSIG(status));
     else
         seep_doctor_line("libseep.so", SEEP_VERDICT_MISSING,
-                         "a program with %s ended by %s %d: build or install seep again", shim,
-                         WIFSIGNALED(status) ? "signal" : "status",
-                         WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+                         "a program with %s %s: build or install seep again", shim,
+                         WIFSIGNALED(status) ? "did not end" : "failed");
 }
 
 void seep_doctor_shim(void)

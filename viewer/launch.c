@@ -62,18 +62,26 @@ static size_t read_from(int fd, void *bytes, size_t n)
     return got > 0 ? (size_t)got : 0;
 }
 
-_Noreturn static void become_job(const char *path, char *const *argv, const struct pipes *p,
-                                 const sigset_t *mask, const struct sigaction *on_child,
-                                 int subreaper)
+/* What seep itself was started with, and changes for its own sake: every job begins with it. */
+static struct beginning {
+    bool known;
+    sigset_t mask;
+    struct sigaction on_child, on_pipe, on_file_size;
+    int is_subreaper;
+} beginning;
+
+_Noreturn static void become_job(const char *path, char *const *argv, const struct pipes *p)
 {
     char none;
 
-    prctl(PR_SET_CHILD_SUBREAPER, subreaper, 0, 0, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, beginning.is_subreaper, 0, 0, 0);
 
     close(p->gate[1]);
     read_from(p->gate[0], &none, 1);
-    sigaction(SIGCHLD, on_child, NULL);
-    sigprocmask(SIG_SETMASK, mask, NULL);
+    sigaction(SIGCHLD, &beginning.on_child, NULL);
+    sigaction(SIGPIPE, &beginning.on_pipe, NULL);
+    sigaction(SIGXFSZ, &beginning.on_file_size, NULL);
+    sigprocmask(SIG_SETMASK, &beginning.mask, NULL);
     execvp(path, argv); /* a path with a slash: no search; a file without "#!" goes to the shell */
     int error = errno;
     ssize_t n = write(p->error[1], &error, sizeof error);
@@ -106,33 +114,36 @@ static void pass_early(const struct seep_launch *launch)
         hand_on(launch->pid, &info);
 }
 
-/* Takes the subreaper attribute from this process, and returns whether it had it: a program may
- * have become a subreaper and then exec'd seep to run the job. So the job gets the attribute. */
-static int take_subreaper(void)
+/* A program may have become a subreaper and then exec'd seep to run the job. So the job gets the
+ * attribute, and seep loses it. */
+static void note_beginning(void)
 {
-    int is_one = 0;
-
-    prctl(PR_GET_CHILD_SUBREAPER, &is_one, 0, 0, 0);
+    if (beginning.known)
+        return;
+    sigprocmask(SIG_SETMASK, NULL, &beginning.mask);
+    sigaction(SIGCHLD, NULL, &beginning.on_child);
+    sigaction(SIGPIPE, NULL, &beginning.on_pipe);
+    sigaction(SIGXFSZ, NULL, &beginning.on_file_size);
+    prctl(PR_GET_CHILD_SUBREAPER, &beginning.is_subreaper, 0, 0, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
-    return is_one;
+    beginning.known = true;
 }
 
 int seep_launch_start(struct seep_launch *launch, const char *path, char *const *argv)
 {
-    struct sigaction plain = {.sa_handler = SIG_DFL}, on_child;
+    struct sigaction plain = {.sa_handler = SIG_DFL};
     struct pipes pipes;
-    sigset_t mask;
 
+    note_beginning();
     fill_waited(&launch->waited);
-    sigprocmask(SIG_BLOCK, &launch->waited, &mask);
-    sigaction(SIGCHLD, &plain, &on_child); /* if it were ignored, there would be no wait status */
-    int subreaper = take_subreaper();
+    sigprocmask(SIG_BLOCK, &launch->waited, NULL);
+    sigaction(SIGCHLD, &plain, NULL);     /* if it were ignored, there would be no wait status */
     seep_witness_start(&launch->witness); /* before the pipes, whose ends it must not hold */
     int error = -pipes_open(&pipes);
     if (!error) {
         launch->pid = fork();
         if (launch->pid == 0)
-            become_job(path, argv, &pipes, &mask, &on_child, subreaper);
+            become_job(path, argv, &pipes);
         error = launch->pid < 0 ? errno : 0;
         if (!error)
             pass_early(launch);

@@ -21,8 +21,9 @@ struct seep_launch {
     struct seep_ends ends;
 };
 
-/* Forks and execs `path` with argv and environ as they are. The job gets the caller's signal mask,
- * dispositions and open files; from here on the caller blocks the signals it will pass on. The
+/* Forks and execs `path` with argv and environ as they are. The job gets the signal mask and
+ * dispositions that the caller had at its first call, and its open files; from here on the caller
+ * blocks the signals it will pass on. The
  * job's orphans get the parent that they would have without seep. Returns 0; or a negative errno of
  * fork() or exec(). */
 SEEP_MUST_CHECK int seep_launch_start(struct seep_launch *launch, const char *path,

@@ -10,6 +10,7 @@
 #include "viewer/program.h"
 #include "viewer/run_options.h"
 #include "viewer/viewer.h"
+#include "viewer/watch/start_crash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -282,6 +283,7 @@ static bool prepare(const struct seep_run_options *options, struct seep_job_fold
     }
     folder->job->max_folder_bytes = options->max_folder_bytes;
     seep_job_folder_limit(folder, options->memory_limit_bytes);
+    seep_start_crash_watch(folder);
     if (strcmp(options->holders, "off") != 0)
         seep_copies_open(holders, folder, options->roles, options->holder_keys);
     if (strcmp(options->gpu, "auto") == 0)
@@ -329,6 +331,55 @@ static void say_unreached(const struct seep_run_options *options, const struct s
                       n, first, made);
 }
 
+/* What a program does to itself; other signals are somebody's wish. */
+static bool is_crash(int status)
+{
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
+    bool is_one = false;
+
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        is_one |= WIFSIGNALED(status) && WTERMSIG(status) == crashes[i];
+    return is_one;
+}
+
+/* The environment's lines are never changed, only replaced: a copy of the list keeps them. NULL:
+ * there is no memory. */
+static char **copy_environment(void)
+{
+    size_t n = 0;
+
+    while (environ[n])
+        n++;
+    char **copy = malloc((n + 1) * sizeof *copy);
+    if (copy)
+        memcpy(copy, environ, (n + 1) * sizeof *copy);
+    return copy;
+}
+
+/* Waits for the job. If its first program crashed in the start of the library, before anything of
+ * the job had run, the job is run again as if there were no seep. Sets *recorded. */
+static int stay_with(struct seep_launch *launch, struct seep_job_folder *folder,
+                     const struct seep_program *program, char *const *command, char **plain,
+                     bool *recorded)
+{
+    struct seep_copies none = {0};
+    int status = seep_launch_wait(launch, folder);
+
+    if (!seep_start_crash_seen(folder, launch->pid) || !is_crash(status) || !plain)
+        return status;
+    seep_complain("%s crashed in the start of seep's library (signal %d), before anything of the "
+                  "job had run; the job now runs without seep: try `seep doctor`",
+                  program->path, WTERMSIG(status));
+    seep_job_folder_undo(folder);
+    *launch = (struct seep_launch){.holders = &none};
+    *recorded = false;
+    environ = plain;
+    if (seep_job_folder_none(folder) < 0)
+        return status;
+    const int failed = start(launch, program, command);
+    return failed ? W_EXITCODE(failed, 0) : seep_launch_wait(launch, folder);
+}
+
 /* A job may have run for days since it was said that something is not as it was asked for. */
 static void say_again(const struct seep_run_options *options, const struct seep_job_folder *folder,
                       bool recorded)
@@ -374,15 +425,17 @@ int seep_run_main(int argc, char **argv)
     if (status)
         return status;
     const bool merges = options.merge && seep_job_merge_prepare(&merge, &options);
-    const bool recorded = prepare(&options, &folder, &holders, &launch);
+    char **const plain = copy_environment();
+    bool recorded = prepare(&options, &folder, &holders, &launch);
     if (!recorded && seep_job_folder_none(&folder) < 0)
         return execvp(program.path, options.command), SEEP_EXIT_CANNOT_RUN;
     status = start(&launch, &program, options.command);
     if (status) {
+        (void)seep_start_crash_seen(&folder, 0);
         seep_job_folder_undo(&folder);
         return status;
     }
-    int job_status = seep_launch_wait(&launch, &folder);
+    const int job_status = stay_with(&launch, &folder, &program, options.command, plain, &recorded);
     conclude(&options, merges ? &merge : NULL, &folder, &launch.waited, job_status);
     say_again(&options, &folder, recorded);
     return WIFSIGNALED(job_status) ? 128 + WTERMSIG(job_status) : WEXITSTATUS(job_status);

@@ -13,6 +13,10 @@
 #define SEEP_JOB_MAGIC UINT64_C(0x424f4a5045455300) /* "\0SEEPJOB" */
 #define SEEP_JOB_FILE  "job.seepjob"
 
+/* Made by the launcher beside it. The library in the job's first program renames it to
+ * "starting-PID" as its start begins, and removes it as that ends. */
+#define SEEP_STARTING_FILE "starting"
+
 enum {
     SEEP_TEXT_BYTES = 4096,
     SEEP_PATH_BYTES = 1024,

@@ -201,23 +201,28 @@ static inline long seep_os_read_file(const char *path, char *text, size_t capaci
     return (long)n;
 }
 
-enum { SEEP_OS_DESCRIPTOR_PATH = sizeof("/proc/self/fd/") + 10 };
+/* Writes a number and a NUL, at most 21 bytes. Returns where the NUL is. */
+static inline char *seep_os_put_decimal(char *at, uint64_t value)
+{
+    char digits[20];
+    int n = 0;
+    do
+        digits[n++] = (char)('0' + value % 10);
+    while (value /= 10);
+    while (n)
+        *at++ = digits[--n];
+    *at = '\0';
+    return at;
+}
+
+enum { SEEP_OS_DESCRIPTOR_PATH = sizeof("/proc/self/fd/") + 20 };
 
 /* A name for the file behind `fd`, which also works if the descriptor itself cannot be read
  * (O_PATH). */
 static inline void seep_os_descriptor_path(int fd, char path[SEEP_OS_DESCRIPTOR_PATH])
 {
-    char digits[12];
-    int n = 0;
-    unsigned rest = fd < 0 ? 0 : (unsigned)fd;
-    do
-        digits[n++] = (char)('0' + rest % 10);
-    while (rest /= 10);
     strcpy(path, "/proc/self/fd/");
-    char *end = path + strlen(path);
-    while (n)
-        *end++ = digits[--n];
-    *end = '\0';
+    (void)seep_os_put_decimal(path + strlen(path), fd < 0 ? 0 : (uint64_t)fd);
 }
 
 /* A lock that survives its holder: a thread that has waited for more than about two seconds gives

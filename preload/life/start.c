@@ -13,6 +13,7 @@
 #include "preload/device/use.h"
 #include "preload/job/job.h"
 #include "preload/life/environment.h"
+#include "preload/life/first_start.h"
 #include "preload/life/fork.h"
 #include "preload/life/machine.h"
 #include "preload/life/program_kind.h"
@@ -65,19 +66,6 @@ static void add_hex(char *text, uint64_t value)
     do
         digits[n++] = "0123456789abcdef"[value & 15];
     while (value >>= 4);
-    size_t end = strlen(text);
-    while (n)
-        text[end++] = digits[--n];
-    text[end] = '\0';
-}
-
-static void add_decimal(char *text, uint64_t value)
-{
-    char digits[24];
-    int n = 0;
-    do
-        digits[n++] = (char)('0' + value % 10);
-    while (value /= 10);
     size_t end = strlen(text);
     while (n)
         text[end++] = digits[--n];
@@ -138,9 +126,7 @@ static void bound_bystander(void)
 /* PID-START.seep; `name` has room for SEEP_NAME_BYTES. */
 static void profile_name(char *name)
 {
-    name[0] = '\0';
-    add_decimal(name, constants.pid);
-    strcat(name, "-");
+    strcpy(seep_os_put_decimal(name, constants.pid), "-");
     add_hex(name, constants.start_ns);
     strcat(name, SEEP_PROFILE_SUFFIX);
 }
@@ -446,6 +432,8 @@ __attribute__((constructor)) static void construct(int argc, char **argv, char *
     environment = environment_given;
     seep_loader_starting = true;
     seep_guard_raise();
+    if (!in_sandbox(environment))
+        seep_first_start_begin(environment);
     seep_real_resolve();
     seep_fork_watch();
     make_activity_page();
@@ -460,4 +448,5 @@ __attribute__((constructor)) static void construct(int argc, char **argv, char *
     }
     seep_guard_lower();
     seep_loader_starting = false;
+    seep_first_start_end();
 }
