@@ -1,5 +1,7 @@
 #include "libprof/store/os.h"
 
+#include <sys/uio.h>
+
 bool seep_os_sandboxed;
 uint32_t seep_os_permitted;
 
@@ -112,4 +114,38 @@ bool seep_os_readable(const void *at)
                                 0) != -EFAULT;
     seep_os_end(generation);
     return readable;
+}
+
+bool seep_os_is_blind;
+
+/* No descriptor is kept: the job would meet it. */
+static size_t read_by_file(uintptr_t from, void *to, size_t bytes)
+{
+    const int fd = seep_os_open("/proc/self/mem", O_RDONLY, 0);
+    if (fd < 0) {
+        __atomic_store_n(&seep_os_is_blind, true, __ATOMIC_RELAXED);
+        return 0;
+    }
+    const long n = seep_os_call6(SYS_pread64, fd, (long)to, (long)bytes, (long)from, 0, 0);
+    seep_os_close(fd);
+    return n > 0 ? (size_t)n : 0;
+}
+
+size_t seep_os_read_memory(uintptr_t from, void *to, size_t bytes)
+{
+    static bool no_call; /* gVisor before 2023, and the profile of older Dockers */
+    struct iovec here = {to, bytes}, there = {(void *)from, bytes};
+    if (__atomic_load_n(&seep_os_sandboxed, __ATOMIC_RELAXED) ||
+        __atomic_load_n(&seep_os_is_blind, __ATOMIC_RELAXED))
+        return 0;
+    if (!__atomic_load_n(&no_call, __ATOMIC_RELAXED)) {
+        const long n =
+            seep_os_call6(SYS_process_vm_readv, seep_os_pid(), (long)&here, 1, (long)&there, 1, 0);
+        if (n >= 0)
+            return (size_t)n;
+        if (n != -ENOSYS && n != -EPERM)
+            return 0;
+        __atomic_store_n(&no_call, true, __ATOMIC_RELAXED);
+    }
+    return read_by_file(from, to, bytes);
 }

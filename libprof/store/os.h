@@ -180,6 +180,12 @@ uint64_t seep_os_clock_ns(clockid_t clock);
  * the check, the answer is yes. */
 bool seep_os_readable(const void *at);
 
+/* Copies memory of this process that need not be there. Returns how many bytes could be read. A
+ * kernel or a container may not have the call for it: then by /proc, and without that nothing can
+ * be read, and seep_os_is_blind says so. */
+size_t seep_os_read_memory(uintptr_t from, void *to, size_t bytes);
+extern bool seep_os_is_blind;
+
 /* Reads a whole small file into `text` (always NUL-terminated). Returns bytes read or negative
  * errno. */
 static inline long seep_os_read_file(const char *path, char *text, size_t capacity)

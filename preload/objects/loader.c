@@ -3,7 +3,6 @@
 #include <elf.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/uio.h>
 
 #include "libprof/store/os.h"
 #include "libprof/store/vdso.h"
@@ -18,9 +17,7 @@ size_t seep_loader_read(uintptr_t from, void *to, size_t bytes)
         memcpy(to, (const void *)from, bytes);
         return bytes;
     }
-    struct iovec here = {to, bytes}, there = {(void *)from, bytes};
-    long n = seep_os_call6(SYS_process_vm_readv, seep_os_pid(), (long)&here, 1, (long)&there, 1, 0);
-    return n > 0 ? (size_t)n : 0;
+    return seep_os_read_memory(from, to, bytes);
 }
 
 static bool read_whole(uintptr_t from, void *to, size_t bytes)

@@ -299,12 +299,15 @@ static bool read_list(void)
     return changed;
 }
 
-/* Whether the loader has appended to its list, or the known end is no longer in it. */
+/* Whether the loader has appended to its list, or the known end is no longer in it. A list that
+ * cannot be read is not read again at each address. */
 static bool list_changed(void)
 {
     struct link_map copy;
     if (!find_object_sought)
         seek_find_object();
+    if (list_end && __atomic_load_n(&seep_os_is_blind, __ATOMIC_RELAXED))
+        return false;
     return !list_end ||
            seep_loader_read((uintptr_t)list_end, &copy, sizeof(copy)) != sizeof(copy) ||
            copy.l_next || !copy.l_prev || seep_loader_next(copy.l_prev) != list_end;

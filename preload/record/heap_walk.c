@@ -1,7 +1,5 @@
 #include "preload/record/heap_walk.h"
 
-#include <sys/uio.h>
-
 #include "libprof/store/live_walk.h"
 #include "libprof/store/os.h"
 
@@ -72,14 +70,11 @@ static uint64_t word_of(uintptr_t chunk)
 {
     const uintptr_t at = chunk + WORD;
     if (at < seen.start || at + WORD > seen.start + seen.bytes) {
-        const struct iovec here = {seen.words, sizeof(seen.words)};
-        const struct iovec there = {(void *)at, READ_BYTES - (at & (READ_BYTES - 1))};
-        const long n =
-            seep_os_call6(SYS_process_vm_readv, seep_os_pid(), (long)&here, 1, (long)&there, 1, 0);
+        const size_t to_end = READ_BYTES - (at & (READ_BYTES - 1));
         n_reads++;
         steps += READ_STEPS;
         seen.start = at;
-        seen.bytes = n > 0 ? (size_t)n : 0;
+        seen.bytes = seep_os_read_memory(at, seen.words, to_end);
         if (seen.bytes < WORD)
             return 0;
     }

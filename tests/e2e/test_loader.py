@@ -1,9 +1,10 @@
 """Libraries that come and go, also around a fork: nothing hangs, and code is identified by its current address."""
+import errno
 import os
 import shutil
 import unittest
 
-from tests.e2e.support import SeepCase, compile_c, functions, needs, sum_sites
+from tests.e2e.support import SEEP, Profile, SeepCase, compile_c, functions, needs, sum_sites
 
 LIBRARY = """
 #include <stdlib.h>
@@ -67,6 +68,16 @@ class Loader(SeepCase):
         compile_c(self, self.path("odd.c"), self.path("odd.so"), "-shared", "-fPIC", "-Wl,-Ttext-segment=0x1000")
         program = compile_c(self, self.path("program.c"), self.path("program"), self.path("odd.so"))
         self.assertEqual(self.made(self.run_seep([program]), "odd"), 500)
+
+    def test_libraries_are_named_where_the_kernel_copies_no_memory(self):
+        """As in gVisor and below the profile of older Dockers: process_vm_readv() fails."""
+        libraries, folder = self.libraries("first", "other"), self.fresh()
+        no_copies = [(0x20, 0, 0, 0), (0x15, 0, 1, 310), (0x06, 0, 0, 0x50000 | errno.ENOSYS)]
+        done = self.command_filtered(no_copies, [SEEP, "run", "-q", "--holders", "off", "-o", folder, "--",
+                                                 self.subject("loader"), "swap", *libraries], cwd=self.dir)
+        self.assertEqual((done.status, done.err), (0, ""), repr(done))
+        profile = Profile(self, done, folder)
+        self.assertEqual((self.made(profile, "first"), self.made(profile, "other")), (500, 500))
 
     def test_a_fork_while_a_thread_loads_libraries_does_not_hang_the_child(self):
         libraries = self.libraries("first")

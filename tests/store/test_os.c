@@ -4,9 +4,13 @@
 
 #include <check.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -50,6 +54,50 @@ TEST(what_cannot_be_read_is_told)
     ck_assert(!seep_os_readable(two + 4096) && !seep_os_readable(two + 8191));
     ck_assert(!seep_os_readable(NULL) && !seep_os_readable((void *)9));
     munmap(two, 8192);
+}
+
+/* The call number `call` fails from now on, in this test's process. False: no filter can be made.
+ */
+static bool forbid(int call, int error)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {N(code), code};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static void expect_read(bool any)
+{
+    char *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char copy[16] = "";
+    ck_assert_ptr_ne(two, MAP_FAILED);
+    memcpy(two + 4096 - 8, "to read", 8);
+    munmap(two + 4096, 4096);
+    ck_assert_uint_eq(seep_os_read_memory((uintptr_t)two + 4096 - 8, copy, 8), any ? 8 : 0);
+    ck_assert_str_eq(copy, any ? "to read" : "");
+    ck_assert_uint_eq(seep_os_read_memory((uintptr_t)two + 4096 - 8, copy, 16), any ? 8 : 0);
+    ck_assert_uint_eq(seep_os_read_memory((uintptr_t)two + 4096, copy, 8), 0);
+    ck_assert_uint_eq(seep_os_read_memory(0, copy, 8), 0);
+    ck_assert(seep_os_is_blind == !any);
+    munmap(two, 4096);
+}
+
+static const int errors[] = {ENOSYS, EPERM};
+
+TEST(memory_that_may_be_gone_is_read_whatever_the_kernel_allows, .to = N(errors))
+{
+    expect_read(true);
+    if (!forbid(SYS_process_vm_readv, errors[_i]))
+        SKIP("no filter can be made here");
+    expect_read(true);
+    ck_assert(forbid(SYS_openat, EACCES));
+    ck_assert_uint_eq(seep_os_read_memory((uintptr_t)errors, &(int){0}, 4), 0);
+    expect_read(false);
 }
 
 TEST(in_a_sandbox_no_call_is_made_but_those_permitted)
