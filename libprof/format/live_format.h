@@ -14,9 +14,11 @@ enum {
     SEEP_REGION_PAGES = 1 << (SEEP_REGION_BITS - SEEP_PAGE_BITS),
     SEEP_ROOT_REGIONS = 1 << (SEEP_ROOT_BITS - SEEP_REGION_BITS),
     SEEP_N_ROOTS = 1 << (47 - SEEP_ROOT_BITS),
-    SEEP_CELL_SLOTS = 4,
     SEEP_PAGE_GRANULES = 1 << (SEEP_PAGE_BITS - 4),
-    SEEP_SHADOW_WORDS = SEEP_PAGE_GRANULES + 2, /* the blocks of the last granules extend beyond */
+    SEEP_PAGE_WORDS = 2,
+    SEEP_LINE_WORDS = 8, /* a line of the processor's caches */
+    SEEP_TABLE_LINES = 31,
+    SEEP_TABLE_DEPTH = 12, /* tables from a page to one of its words, at most */
 };
 
 struct seep_block {
@@ -25,54 +27,105 @@ struct seep_block {
     uint64_t bytes;
 };
 
-/* key: site << 40 | granule in the page << 32 | birth; 0: empty */
-struct seep_cell {
-    struct {
-        uint64_t key;
-        uint64_t bytes;
-    } slots[SEEP_CELL_SLOTS];
-};
-
+/* Of a page: its words, the last of which may lead to a table of further ones. */
 struct seep_live_page {
-    struct seep_cell *cell;
-    uint32_t *shadow;
+    uint64_t words[SEEP_PAGE_WORDS];
 };
 
-/* The next block of a page's shadow from *granule on, which advances past all of its words: the
- * further ones mean nothing by themselves. Stores where it begins. False: there is none. */
-static inline bool seep_shadow_next(const uint32_t *shadow, uint32_t *granule, uint32_t *begins,
-                                    struct seep_block *block)
+/* What a word is, by its bits from the highest on:
+ *
+ *   a block        1   granule 8   0   site 24   birth 18   bytes 12
+ *   a large block  1   granule 8   1   site 24   birth, the lower 30 bits
+ *   the rest of it 0   granule 8   1   1   0   birth, the upper 2 bits   bytes 48
+ *   a link         0   0       8   0   lines 5   log2(words of a line) − 1: 2   address 47
+ *   nothing        0, or 1 where a block was
+ *
+ * The granule is where in its page the block begins, in 16 bytes. A large block is one whose birth
+ * or size has no room in one word; its two words are each in any place of the page's. */
+enum {
+    SEEP_WORD_GRANULE_SHIFT = 55,
+    SEEP_WORD_KIND_SHIFT = 54, /* below it is what the word says */
+    SEEP_WORD_SITE_SHIFT = 30,
+    SEEP_WORD_BIRTH_BITS = 18,
+    SEEP_WORD_BYTES_BITS = 12,
+    SEEP_WORD_LOWER_BIRTH_BITS = 30,
+    SEEP_WORD_LARGE_BYTES_BITS = 48,
+    SEEP_LINK_WIDTH_SHIFT = 47,
+    SEEP_LINK_LINES_SHIFT = 49,
+};
+
+#define SEEP_WORD_EMPTIED  UINT64_C(1)
+#define SEEP_WORD_IS_BLOCK (UINT64_C(1) << 63)
+#define SEEP_WORD_IS_LARGE (UINT64_C(1) << SEEP_WORD_KIND_SHIFT)
+#define SEEP_WORD_IS_REST  (UINT64_C(1) << 53)
+
+static inline uint64_t seep_word_bits(uint64_t word, unsigned shift, unsigned n)
 {
-    for (; *granule < SEEP_PAGE_GRANULES; ++*granule) {
-        const uint32_t *word = shadow + *granule;
-        if (!word[0])
-            continue;
-        const uint32_t large = word[1] & 1;
-        *block =
-            (struct seep_block){.site = word[0] >> 8,
-                                .birth = word[1] >> 1,
-                                .bytes = (word[0] & 255) | (large ? (uint64_t)word[2] << 8 : 0)};
-        *begins = *granule;
-        *granule += 2 + large;
-        return true;
-    }
-    return false;
+    return word >> shift & ((UINT64_C(1) << n) - 1);
 }
 
-/* The block in a slot of a cell. False: the slot is empty. */
-static inline bool seep_cell_block(const struct seep_cell *cell, unsigned slot, uint32_t *begins,
-                                   struct seep_block *block)
+static inline bool seep_word_is_empty(uint64_t word)
 {
-    const uint64_t key = cell->slots[slot].key;
+    return word <= SEEP_WORD_EMPTIED;
+}
 
-    *begins = (key >> 32) & 255;
-    *block = (struct seep_block){
-        .site = (uint32_t)(key >> 40), .birth = (uint32_t)key, .bytes = cell->slots[slot].bytes};
-    return key != 0;
+static inline bool seep_word_is_link(uint64_t word)
+{
+    return !((word - SEEP_WORD_EMPTIED - 1) >> SEEP_WORD_KIND_SHIFT);
+}
+
+/* To a table of whole lines. */
+static inline bool seep_word_is_wide_link(uint64_t word)
+{
+    const uint64_t wide = UINT64_C(1) << (SEEP_LINK_WIDTH_SHIFT + 1);
+    return (word & (~(SEEP_WORD_IS_LARGE - 1) | wide)) == wide;
+}
+
+static inline uint32_t seep_word_granule(uint64_t word)
+{
+    return (uint32_t)seep_word_bits(word, SEEP_WORD_GRANULE_SHIFT, 8);
+}
+
+static inline uint64_t seep_link_to(uint64_t word)
+{
+    return seep_word_bits(word, 0, SEEP_LINK_WIDTH_SHIFT);
+}
+
+/* How many words a line of the table has: 8, or 2 or 4 if it is the only one. */
+static inline unsigned seep_link_width(uint64_t word)
+{
+    return 2u << seep_word_bits(word, SEEP_LINK_WIDTH_SHIFT, 2);
+}
+
+static inline unsigned seep_link_lines(uint64_t word)
+{
+    return (unsigned)(word >> SEEP_LINK_LINES_SHIFT);
+}
+
+/* The block whose word this is; if it is large, `rest` is its second one. */
+static inline struct seep_block seep_word_block(uint64_t word, uint64_t rest)
+{
+    const bool large = (word & SEEP_WORD_IS_LARGE) != 0;
+    const uint64_t late = seep_word_bits(rest, SEEP_WORD_LARGE_BYTES_BITS, 2)
+                          << SEEP_WORD_LOWER_BIRTH_BITS;
+    return (struct seep_block){
+        .site = (uint32_t)seep_word_bits(word, SEEP_WORD_SITE_SHIFT, 24),
+        .birth =
+            (uint32_t)(large ? late | seep_word_bits(word, 0, SEEP_WORD_LOWER_BIRTH_BITS)
+                             : seep_word_bits(word, SEEP_WORD_BYTES_BITS, SEEP_WORD_BIRTH_BITS)),
+        .bytes = large ? seep_word_bits(rest, 0, SEEP_WORD_LARGE_BYTES_BITS)
+                       : seep_word_bits(word, 0, SEEP_WORD_BYTES_BITS),
+    };
+}
+
+/* The highest bits, from SEEP_WORD_KIND_SHIFT on, of a large block's second word. */
+static inline uint64_t seep_word_kind_of_rest(uint32_t granule)
+{
+    return (uint64_t)granule << 1 | 1;
 }
 
 #define SEEP_LIVE_MAGIC UINT64_C(0x6576696c70656573) /* "seeplive" */
-enum { SEEP_LIVE_VERSION = 1 };
+enum { SEEP_LIVE_VERSION = 2 };
 
 /* In the process, at `live` of its profile's header. */
 struct seep_live_place {

@@ -1,34 +1,67 @@
 #include "libprof/store/live_walk.h"
 
-static void each_of_shadow(const uint32_t *shadow, uintptr_t page, seep_live_visitor *visit,
+enum { PAGE = 1 << SEEP_PAGE_BITS };
+
+/* Through a page's words, and from each link through its table. */
+struct walk {
+    struct seep_live_page *page;
+    struct {
+        const uint64_t *at, *end;
+    } levels[SEEP_TABLE_DEPTH + 1];
+    unsigned depth;
+};
+
+static struct walk begin(struct seep_live_page *page)
+{
+    return (struct walk){.page = page, .levels = {{page->words, page->words + SEEP_PAGE_WORDS}}};
+}
+
+static void descend(struct walk *walk, uint64_t link)
+{
+    const uint64_t *table = (const uint64_t *)(uintptr_t)seep_link_to(link);
+    if (walk->depth == SEEP_TABLE_DEPTH)
+        return;
+    walk->depth++;
+    walk->levels[walk->depth].at = table;
+    walk->levels[walk->depth].end = table + (size_t)seep_link_lines(link) * seep_link_width(link);
+}
+
+/* A large block whose second word is not there is being changed. */
+static bool take_block(struct seep_live_page *page, uint64_t word, struct seep_block *block)
+{
+    const bool large = (word & SEEP_WORD_IS_LARGE) != 0;
+    const uint64_t rest = large ? seep_live_search(page, seep_word_granule(word), true, false) : 0;
+    if (large && !rest)
+        return false;
+    *block = seep_word_block(word, rest);
+    return true;
+}
+
+/* Blocks in any order. Stores where in the page one begins. False: there are no more. */
+static bool next_block(struct walk *walk, uintptr_t *begins, struct seep_block *block)
+{
+    for (;;) {
+        while (walk->levels[walk->depth].at == walk->levels[walk->depth].end)
+            if (!walk->depth--)
+                return false;
+        const uint64_t word = __atomic_load_n(walk->levels[walk->depth].at++, __ATOMIC_ACQUIRE);
+        if (seep_word_is_link(word))
+            descend(walk, word);
+        if (!(word & SEEP_WORD_IS_BLOCK) || !take_block(walk->page, word, block))
+            continue;
+        *begins = seep_word_granule(word) * (uintptr_t)16;
+        return true;
+    }
+}
+
+static void each_of_region(struct seep_live_page *pages, uintptr_t start, seep_live_visitor *visit,
                            void *arg)
 {
     struct seep_block block;
-    uint32_t granule = 0, begins;
-    while (seep_shadow_next(shadow, &granule, &begins, &block))
-        visit(page + begins * (uintptr_t)16, &block, arg);
-}
-
-static void each_of_cell(const struct seep_cell *cell, uintptr_t page, seep_live_visitor *visit,
-                         void *arg)
-{
-    struct seep_block block;
-    uint32_t begins;
-    for (unsigned i = 0; i < SEEP_CELL_SLOTS; i++)
-        if (seep_cell_block(cell, i, &begins, &block))
-            visit(page + begins * (uintptr_t)16, &block, arg);
-}
-
-static void each_of_region(const struct seep_live_page *pages, uintptr_t start,
-                           seep_live_visitor *visit, void *arg)
-{
-    for (uintptr_t i = 0; i < SEEP_REGION_PAGES; i++) {
-        const uintptr_t page = start + (i << SEEP_PAGE_BITS);
-        if (pages[i].shadow)
-            each_of_shadow(pages[i].shadow, page, visit, arg);
-        if (pages[i].cell)
-            each_of_cell(pages[i].cell, page, visit, arg);
-    }
+    uintptr_t begins;
+    for (uintptr_t i = 0; i < SEEP_REGION_PAGES; i++)
+        for (struct walk walk = begin(&pages[i]); next_block(&walk, &begins, &block);)
+            visit(start + (i << SEEP_PAGE_BITS) + begins, &block, arg);
 }
 
 void seep_live_each(seep_live_visitor *visit, void *arg)
@@ -46,87 +79,59 @@ void seep_live_each(seep_live_visitor *visit, void *arg)
 
 /* ---- beside other threads -------------------------------------------------------------------- */
 
-/* Reads the shadow from the page's first word: only then are a block's further words recognised. */
-static uintptr_t next_in_shadow(const uint32_t *shadow, uintptr_t page, uintptr_t start,
-                                uint64_t *bytes)
+/* Of the blocks of start's page that begin in [start, end) the first, or the last. */
+static bool find_in_page(uintptr_t start, uintptr_t end, bool is_last, uintptr_t *address,
+                         uint64_t *bytes)
 {
-    for (uintptr_t granule = 0; granule < SEEP_PAGE_GRANULES; granule++) {
-        const uint32_t *word = shadow + granule;
-        const uint32_t first = __atomic_load_n(&word[0], __ATOMIC_RELAXED);
-        if (!first)
+    struct seep_live_page *page = start >> 47 ? NULL : seep_live_page(start);
+    struct seep_block block;
+    uintptr_t begins;
+    bool found = false;
+    if (!page)
+        return false;
+    for (struct walk walk = begin(page); next_block(&walk, &begins, &block);) {
+        const uintptr_t at = (start & ~(uintptr_t)(PAGE - 1)) + begins;
+        if (at < start || at >= end || (found && (at < *address) == is_last))
             continue;
-        const uint32_t large = __atomic_load_n(&word[1], __ATOMIC_RELAXED) & 1;
-        *bytes = (first & 255) | (large ? (uint64_t)word[2] << 8 : 0);
-        if (page + granule * 16 >= start)
-            return page + granule * 16;
-        granule += 1 + large;
+        *address = at;
+        *bytes = block.bytes;
+        found = true;
     }
-    return 0;
-}
-
-static uintptr_t next_in_cell(const struct seep_cell *cell, uintptr_t page, uintptr_t start,
-                              uint64_t *bytes)
-{
-    uintptr_t nearest = 0;
-    for (unsigned i = 0; i < SEEP_CELL_SLOTS; i++) {
-        const uint64_t key = __atomic_load_n(&cell->slots[i].key, __ATOMIC_RELAXED);
-        const uintptr_t at = page + ((key >> 32) & 255) * 16;
-        if (!key || at < start || (nearest && at > nearest))
-            continue;
-        nearest = at;
-        *bytes = __atomic_load_n(&cell->slots[i].bytes, __ATOMIC_RELAXED);
-    }
-    return nearest;
+    return found;
 }
 
 bool seep_live_next(uintptr_t start, uintptr_t end, uintptr_t *address, uint64_t *bytes)
 {
-    for (uintptr_t at = start & ~(((uintptr_t)1 << SEEP_PAGE_BITS) - 1); at < end;
-         at += (uintptr_t)1 << SEEP_PAGE_BITS) {
-        const struct seep_live_page *page = at >> 47 ? NULL : seep_live_page(at);
-        const uint32_t *shadow = page ? __atomic_load_n(&page->shadow, __ATOMIC_ACQUIRE) : NULL;
-        const struct seep_cell *cell = page ? __atomic_load_n(&page->cell, __ATOMIC_ACQUIRE) : NULL;
-        uint64_t its = 0;
-        *address = shadow ? next_in_shadow(shadow, at, start, bytes) : 0;
-        const uintptr_t other = cell ? next_in_cell(cell, at, start, &its) : 0;
-        if (other && (!*address || other < *address)) {
-            *address = other;
-            *bytes = its;
-        }
-        if (*address)
-            return *address < end;
-    }
+    for (; start < end; start = (start & ~(uintptr_t)(PAGE - 1)) + PAGE)
+        if (find_in_page(start, end, false, address, bytes))
+            return true;
     return false;
 }
 
 bool seep_live_previous(uintptr_t start, uintptr_t end, uintptr_t *address, uint64_t *bytes)
 {
-    const uintptr_t page_bytes = (uintptr_t)1 << SEEP_PAGE_BITS;
-    for (uintptr_t page = (end - 1) & ~(page_bytes - 1); page + page_bytes > start && end > start;
-         page -= page_bytes) {
-        const uintptr_t stop = page + page_bytes < end ? page + page_bytes : end;
-        uintptr_t from = page > start ? page : start;
-        bool found = false;
-        for (; seep_live_next(from, stop, address, bytes); from = *address + 1)
-            found = true;
-        if (found)
-            return seep_live_next(from - 1, stop, address, bytes);
+    while (start < end) {
+        const uintptr_t page = (end - 1) & ~(uintptr_t)(PAGE - 1);
+        if (find_in_page(page > start ? page : start, end, true, address, bytes))
+            return true;
+        end = page;
     }
+    return false;
+}
+
+bool seep_live_large(struct seep_live_page *page, uintptr_t *begins, struct seep_block *block)
+{
+    const uint64_t last = __atomic_load_n(&page->words[SEEP_PAGE_WORDS - 1], __ATOMIC_ACQUIRE);
+    if (seep_word_is_link(last) && seep_link_lines(last) > 1)
+        return false;
+    for (struct walk walk = begin(page); next_block(&walk, begins, block);)
+        if (block->bytes >= PAGE)
+            return true;
     return false;
 }
 
 bool seep_live_has(uintptr_t address)
 {
-    const struct seep_live_page *page = address >> 47 ? NULL : seep_live_page(address);
-    const uint32_t *shadow = page ? __atomic_load_n(&page->shadow, __ATOMIC_ACQUIRE) : NULL;
-    const struct seep_cell *cell = page ? __atomic_load_n(&page->cell, __ATOMIC_ACQUIRE) : NULL;
-    const uint32_t granule = seep_live_granule(address);
-    if (shadow && __atomic_load_n(&shadow[granule], __ATOMIC_RELAXED))
-        return true;
-    for (unsigned i = 0; cell && i < SEEP_CELL_SLOTS; i++) {
-        const uint64_t key = __atomic_load_n(&cell->slots[i].key, __ATOMIC_RELAXED);
-        if (key && (key >> 32 & 255) == granule)
-            return true;
-    }
-    return false;
+    struct seep_live_page *page = address >> 47 ? NULL : seep_live_page(address);
+    return page && seep_live_search(page, seep_live_granule(address), false, false);
 }

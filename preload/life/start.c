@@ -24,6 +24,7 @@
 #include "preload/objects/real.h"
 #include "preload/python/pyframe.h"
 #include "preload/record/record.h"
+#include "preload/record/rss_look.h"
 #include "preload/record/tick.h"
 #include "preload/record/upcalls.h"
 #include "preload/stack/walk.h"
@@ -168,14 +169,13 @@ static bool create_profile(bool count)
 
 uintptr_t seep_allocator_start, seep_allocator_end;
 
-/* Only for glibc's malloc it is known that no two blocks begin within 32 bytes. */
 static void note_allocator(void)
 {
     struct seep_loaded allocator;
     const char *name = strrchr(seep_real_allocator, '/');
     if (name && (strncmp(name, "/libc.so", 8) == 0 || strncmp(name, "/libc-", 6) == 0))
         return;
-    seep_live_packed = true;
+    seep_rss_other_malloc = true;
     if (seep_modules_find((uintptr_t)seep_real.malloc, &allocator)) {
         seep_allocator_start = allocator.start;
         seep_allocator_end = allocator.end;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "libprof/store/live_blocks.h"
+#include "libprof/store/live_walk.h"
 #include "libprof/store/own_pages.h"
 #include "libprof/store/site_table.h"
 #include "preload/objects/modules.h"
@@ -48,6 +48,8 @@ enum {
                                          */
 #define SPARSE_MAP (UINT64_C(64) << 30) /* larger ones are looked at as a whole if nearly empty */
 
+bool seep_rss_other_malloc;
+
 struct look {
     uint64_t bytes[N_KINDS];
     uint64_t large_bytes;           /* of the large live blocks seen */
@@ -83,39 +85,34 @@ static uintptr_t nearest_page(uintptr_t at)
     return (at + PAGE / 2) & ~(uintptr_t)(PAGE - 1);
 }
 
-/* Large blocks are in pages with few blocks: those that have only a cell. */
-static void paint_large(struct look *look, const struct chunk *c, const struct seep_cell *cell,
-                        uintptr_t page)
+static void paint_large(struct look *look, const struct chunk *c, uintptr_t start,
+                        const struct seep_block *block)
 {
-    for (unsigned i = 0; i < SEEP_CELL_SLOTS; i++) {
-        uint64_t key = __atomic_load_n(&cell->slots[i].key, __ATOMIC_RELAXED);
-        uint64_t bytes = __atomic_load_n(&cell->slots[i].bytes, __ATOMIC_RELAXED);
-        uintptr_t start = page + (key >> 32 & 255) * 16;
-        if (!key || bytes < LARGE_BLOCK || bytes >> 47 ||
-            seep_site_at((uint32_t)(key >> 40))->space != SEEP_SPACE_HOST)
-            continue;
-        look->large_bytes += bytes;
-        if (start + bytes > look->large_end)
-            look->large_end = start + bytes;
-        paint(c, nearest_page(start), nearest_page(start + bytes), LIVE);
-    }
+    const uintptr_t end = start + block->bytes;
+    if (block->bytes < LARGE_BLOCK || block->bytes >> 47 ||
+        seep_site_at(block->site)->space != SEEP_SPACE_HOST)
+        return;
+    look->large_bytes += block->bytes;
+    if (end > look->large_end)
+        look->large_end = end;
+    paint(c, nearest_page(start), nearest_page(end), LIVE);
 }
 
 /* Paints what the live set knows of the chunk. Returns how many pages have, or have had, blocks. */
 static uint32_t paint_blocks(struct look *look, const struct chunk *c)
 {
-    const struct seep_live_page *page = seep_live_page(c->start);
+    struct seep_live_page *page = seep_live_page(c->start);
     uint32_t n_known = 0;
     for (uint32_t i = 0; page && i < c->n; i++, page++) {
-        const struct seep_cell *cell = __atomic_load_n(&page->cell, __ATOMIC_ACQUIRE);
-        bool many = __atomic_load_n(&page->shadow, __ATOMIC_ACQUIRE) != NULL;
-        if (!cell && !many)
+        struct seep_block block;
+        uintptr_t begins;
+        if (!page->words[0] && !page->words[1])
             continue;
         n_known++;
         if (kinds[i] != LIVE)
             kinds[i] = HEAP;
-        if (!many)
-            paint_large(look, c, cell, c->start + (uintptr_t)i * PAGE);
+        if (seep_live_large(page, &begins, &block))
+            paint_large(look, c, c->start + (uintptr_t)i * PAGE + begins, &block);
     }
     return n_known;
 }
@@ -135,11 +132,11 @@ static bool paint_heap(struct look *look, const struct chunk *c, uintptr_t map_s
     uint32_t n_known = paint_blocks(look, c);
     bool libcs = base == HEAP || (base == UNEXPLAINED && in_arena(map_start, c->start));
     if (base == UNEXPLAINED &&
-        (libcs || n_known * DENSE >= c->n || (seep_live_packed && n_known))) {
+        (libcs || n_known * DENSE >= c->n || (seep_rss_other_malloc && n_known))) {
         for (uint32_t i = 0; i < c->n; i++)
             kinds[i] = kinds[i] == UNEXPLAINED ? HEAP : kinds[i];
     }
-    return libcs && !seep_live_packed;
+    return libcs && !seep_rss_other_malloc;
 }
 
 /* How much of the chunk's heap pages is in use but not recorded: at most what is resident of

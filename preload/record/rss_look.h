@@ -7,6 +7,9 @@
 
 struct seep_rss_sample;
 
+/* The job's malloc is not libc's (set once, at start): its heaps are not walked. */
+extern bool seep_rss_other_malloc;
+
 /* Fills the bytes of `sample` (all but t_ns and period). `host_live_bytes`: recorded as live in
  * space host; `about_bytes`: recently resident. False: /proc does not say. Called inside the guard,
  * by one thread at a time: static buffers. No libc call that may lock or allocate. Its time grows

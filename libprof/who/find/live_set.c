@@ -4,6 +4,7 @@
 #include "libprof/format/live_format.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     MOST_BLOCKS = 6 * 1000 * 1000,
@@ -11,6 +12,7 @@ enum {
     MOST_PAGES = 1 << 23,   /* 32 GiB of pages that have blocks */
     MOST_OWN = 1 << 13,
     GRANULE = 16,
+    MOST_WORDS = 4096, /* of a page: those of 256 blocks, of empty places and of links */
 };
 
 struct reading {
@@ -18,11 +20,13 @@ struct reading {
     struct seep_remote *remote;
     uint64_t roots[SEEP_N_ROOTS], regions[SEEP_ROOT_REGIONS];
     struct seep_live_page pages[SEEP_REGION_PAGES];
+    uint64_t words[MOST_WORDS]; /* of a page */
+    size_t n_words;
     size_t regions_left, pages_left;
     bool no_memory;
 };
 
-static void add(struct reading *r, uint64_t page, uint32_t granule, const struct seep_block *block)
+static void add(struct reading *r, uint64_t start, const struct seep_block *block)
 {
     struct seep_live_set *set = r->set;
 
@@ -30,30 +34,46 @@ static void add(struct reading *r, uint64_t page, uint32_t granule, const struct
         return;
     r->no_memory = seep_grow(&set->blocks, &set->capacity, set->n + 1, sizeof *set->blocks) != 0;
     if (!r->no_memory)
-        set->blocks[set->n++] =
-            (struct seep_snapshot_block){.start = page + granule * (uint64_t)GRANULE,
-                                         .bytes = block->bytes,
-                                         .site = block->site};
+        set->blocks[set->n++] = (struct seep_snapshot_block){
+            .start = start, .bytes = block->bytes, .site = block->site};
 }
 
-static bool read_at(const struct reading *r, const void *at, void *to, size_t bytes)
+/* Appends the words of a link's table, as far as there is room. */
+static void read_table(struct reading *r, uint64_t link)
 {
-    return at && seep_remote_read(r->remote, (uintptr_t)at, to, bytes);
+    const size_t n = (size_t)seep_link_lines(link) * seep_link_width(link);
+
+    if (n <= MOST_WORDS - r->n_words &&
+        seep_remote_read(r->remote, seep_link_to(link), r->words + r->n_words, n * sizeof link))
+        r->n_words += n;
+}
+
+/* The second word of a large block; 0: there is none, as the block was being changed. */
+static uint64_t rest_of(const struct reading *r, uint64_t word)
+{
+    const uint64_t kind = seep_word_kind_of_rest(seep_word_granule(word));
+
+    for (size_t i = 0; i < r->n_words; i++)
+        if (r->words[i] >> SEEP_WORD_KIND_SHIFT == kind)
+            return r->words[i];
+    return 0;
 }
 
 static void read_page(struct reading *r, uint64_t page, const struct seep_live_page *of)
 {
-    uint32_t shadow[SEEP_SHADOW_WORDS], granule = 0, begins;
-    struct seep_cell cell;
-    struct seep_block block;
-
-    if (read_at(r, of->shadow, shadow, sizeof shadow))
-        while (seep_shadow_next(shadow, &granule, &begins, &block))
-            add(r, page, begins, &block);
-    if (read_at(r, of->cell, &cell, sizeof cell))
-        for (unsigned i = 0; i < SEEP_CELL_SLOTS; i++)
-            if (seep_cell_block(&cell, i, &begins, &block))
-                add(r, page, begins, &block);
+    memcpy(r->words, of->words, sizeof of->words);
+    r->n_words = SEEP_PAGE_WORDS;
+    for (size_t i = 0; i < r->n_words; i++)
+        if (seep_word_is_link(r->words[i]))
+            read_table(r, r->words[i]);
+    for (size_t i = 0; i < r->n_words; i++) {
+        const uint64_t word = r->words[i];
+        const bool large = (word & SEEP_WORD_IS_LARGE) != 0;
+        const uint64_t rest = word & SEEP_WORD_IS_BLOCK && large ? rest_of(r, word) : 0;
+        const struct seep_block block = seep_word_block(word, rest);
+        if (word & SEEP_WORD_IS_BLOCK && (rest || !large))
+            add(r, page + seep_word_granule(word) * (uint64_t)GRANULE, &block);
+    }
 }
 
 static void read_region(struct reading *r, uint64_t start, uint64_t at)
@@ -64,7 +84,7 @@ static void read_region(struct reading *r, uint64_t start, uint64_t at)
     if (!seep_remote_read(r->remote, at, r->pages, sizeof r->pages))
         return;
     for (uint64_t i = 0; i < SEEP_REGION_PAGES && r->pages_left; i++) {
-        if (!r->pages[i].cell && !r->pages[i].shadow)
+        if (seep_word_is_empty(r->pages[i].words[0]) && seep_word_is_empty(r->pages[i].words[1]))
             continue;
         r->pages_left--;
         read_page(r, start + (i << SEEP_PAGE_BITS), &r->pages[i]);

@@ -8,7 +8,7 @@
 #include "libprof/who/find/live_set.h"
 #include "tests/suite.h"
 
-enum { SPREAD = 48 }; /* bytes from block to block: a page has more than a cell's four */
+enum { SPREAD = 48 }; /* bytes from block to block: a page has more than fit its own words */
 
 #define HEAP UINT64_C(0x7e0000000000)
 
