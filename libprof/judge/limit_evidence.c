@@ -18,9 +18,16 @@ static struct seep_limit nearest_of(const struct seep_model *m, const struct see
                : seep_memory_limit_of_space(m, f->space, f->growth.value);
 }
 
+/* What seep takes itself, above a fiftieth of what the job does. */
+static bool is_notable(const struct seep_limit *limit)
+{
+    enum { PARTS = 50 };
+    return limit->own * PARTS >= limit->used && limit->own;
+}
+
 void seep_finding_set_limit(const struct seep_model *m, struct seep_finding *f)
 {
-    char size[SEEP_SIZE_TEXT], used[SEEP_SIZE_TEXT];
+    char size[SEEP_SIZE_TEXT], used[SEEP_SIZE_TEXT], own[SEEP_SIZE_TEXT];
     const char *kind;
 
     f->steps_to_limit = -1;
@@ -34,6 +41,11 @@ void seep_finding_set_limit(const struct seep_model *m, struct seep_finding *f)
         return;
     f->limit_bytes = nearest.bytes;
     f->steps_to_limit = seep_memory_limit_steps(&nearest);
-    seep_finding_note(f, SEEP_LINE_LIMIT_TEXT, seep_text_size((double)nearest.used, used),
-                      seep_text_size((double)nearest.bytes, size), seep_limit_words(nearest.kind));
+    seep_text_size((double)nearest.used, used);
+    seep_text_size((double)nearest.bytes, size);
+    if (is_notable(&nearest))
+        seep_finding_note(f, SEEP_LINE_LIMIT_OWN_TEXT, used, size, seep_limit_words(nearest.kind),
+                          seep_text_size((double)nearest.own, own));
+    else
+        seep_finding_note(f, SEEP_LINE_LIMIT_TEXT, used, size, seep_limit_words(nearest.kind));
 }

@@ -56,11 +56,29 @@ static uint64_t private_at(const struct seep_model *m, const struct seep_model_p
     return sum;
 }
 
-/* Rows of the timeline may be minutes old, so take at least what is live now. */
+/* What of the RSS is seep's, by the latest sample: the profile that it writes, and its tables. */
+static uint64_t own_at(const struct seep_model_process *p, uint64_t t)
+{
+    const struct seep_rss_sample *latest = NULL;
+    uint64_t last_ns = 0;
+
+    for (uint32_t i = 0; i < p->samples.n; i++) {
+        const uint64_t its_ns = seep_model_ns(p, p->samples.list[i].t_ns);
+        if (its_ns < last_ns || its_ns > t)
+            continue;
+        last_ns = its_ns;
+        latest = &p->samples.list[i];
+    }
+    const uint64_t rss = seep_process_rss_at(p, t), own = latest ? latest->seep_bytes : 0;
+    return own < rss ? own : rss;
+}
+
+/* Without seep's own. Rows of the timeline may be minutes old, so take at least what is live now.
+ */
 static uint64_t resident_at(const struct seep_model *m, const struct seep_model_process *p,
                             uint64_t t)
 {
-    uint64_t rss = seep_process_rss_at(p, t), live = private_at(m, p, t);
+    uint64_t rss = seep_process_rss_at(p, t) - own_at(p, t), live = private_at(m, p, t);
 
     return rss > live ? rss : live;
 }
@@ -135,19 +153,25 @@ struct seep_limit seep_memory_limit_nearest(const struct seep_model *m, double s
 
     limit.growth = slope;
     for (size_t i = 0; i < m->n_processes && limit.bytes; i++) {
-        if (strcmp(m->processes[i].id.host, main->id.host) == 0)
-            limit.used += resident_at(m, &m->processes[i], t);
+        if (strcmp(m->processes[i].id.host, main->id.host) != 0)
+            continue;
+        limit.used += resident_at(m, &m->processes[i], t);
+        limit.own += own_at(&m->processes[i], t);
     }
     keep_nearer(&nearest, &limit);
     for (size_t i = 0; i < n; i++) {
         const struct seep_model_process *p = &m->processes[processes[i]];
         double growth = slope / (double)n;
         uint64_t last = p->end_ns ? p->end_ns - 1 : 0;
-        limit = (struct seep_limit){p->limits.address_bytes, p->address_space_bytes, growth,
-                                    "RLIMIT_AS"};
+        limit = (struct seep_limit){.bytes = p->limits.address_bytes,
+                                    .used = p->address_space_bytes,
+                                    .growth = growth,
+                                    .kind = "RLIMIT_AS"};
         keep_nearer(&nearest, &limit);
-        limit = (struct seep_limit){p->limits.data_bytes, private_at(m, p, last), growth,
-                                    "RLIMIT_DATA"};
+        limit = (struct seep_limit){.bytes = p->limits.data_bytes,
+                                    .used = private_at(m, p, last),
+                                    .growth = growth,
+                                    .kind = "RLIMIT_DATA"};
         keep_nearer(&nearest, &limit);
     }
     return nearest;

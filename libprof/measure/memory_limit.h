@@ -5,8 +5,9 @@
 #include "libprof/model/model.h"
 
 struct seep_limit {
-    uint64_t bytes; /* 0: none */
-    uint64_t used;
+    uint64_t bytes;   /* 0: none */
+    uint64_t used;    /* by the job */
+    uint64_t own;     /* beside that, by seep in the job's processes */
     double growth;    /* bytes per step that count towards it */
     const char *kind; /* "cgroup-v2", "cgroup-v1", "ram", "RLIMIT_AS", "RLIMIT_DATA", "device",
                        * "capacity" or "none" */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NOTABLE_BYTES = 32 << 20 };
+enum { NOTABLE_BYTES = 32 << 20, NOTABLE_OWN_BYTES = 16 << 20, NOTABLE_OWN_PARTS = 50 };
 
 /* Parts below this share of RSS are not worth printing. */
 static const double least_part = 0.005;
@@ -60,6 +60,12 @@ static void put_parts(FILE *out, const json_t *rss, double all)
     put_part(out, number_of(rss, "seep_bytes"), all, "seep's own", &any);
 }
 
+static void put_own(FILE *out, double own, double all)
+{
+    if (own > NOTABLE_OWN_BYTES && own * NOTABLE_OWN_PARTS > all)
+        fputs("; seep takes less with --sample 64KiB or a smaller --max-profile", out);
+}
+
 static void put_composition(FILE *out, const json_t *rss, const char *unit)
 {
     double all = number_of(rss, "peak_bytes"), rest = number_of(rss, "unexplained_bytes");
@@ -73,6 +79,7 @@ static void put_composition(FILE *out, const json_t *rss, const char *unit)
         put_parts(out, rss, all);
         fprintf(out, "; %s (%.0f %%) unexplained", seep_text_size(rest, size), 100 * rest / all);
     }
+    put_own(out, number_of(rss, "seep_bytes"), all);
     put_growth(out, rss, "heap_free_grows", "heap_free_growth_bytes_per_step",
                "free memory in malloc's arenas grows", unit);
     put_growth(out, rss, "maps_grow", "maps_growth_bytes_per_step",

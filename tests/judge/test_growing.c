@@ -35,6 +35,34 @@ TEST(growth_without_an_end_is_unbounded)
     ck_assert_double_eq(number(f, "first_step"), 1);
 }
 
+static const char *evidence_of_limit(const json_t *finding)
+{
+    const json_t *list = json_object_get(finding, "evidence");
+
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strstr(json_string_value(json_array_get(list, i)), " in use"))
+            return json_string_value(json_array_get(list, i));
+    return "";
+}
+
+/* Of 300 MiB resident 100 are seep's: without seep the job would have gone on for longer. */
+TEST(limits_are_held_against_the_jobs_memory_without_seeps)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+    struct seep_header *h = builder_header(&b);
+
+    h->limit_cgroup_bytes = UINT64_C(400) << 20;
+    h->limit_cgroup_version = 2;
+    h->rss_peak = h->rss_samples[h->n_rss_samples++] = (struct seep_rss_sample){
+        .t_ns = h->start_ns + 1, .period = 1, .rss_bytes = 300 * MIB, .seep_bytes = 100 * MIB};
+    builder_level(&b, below(main_stack, "/home/user/train.py", "remember", 77), 0, 8192, LAST, ramp,
+                  &r);
+    const json_t *f = only("unbounded-growth", "leak", 77);
+    ck_assert_double_eq_tol(number(f, "steps_to_limit"), 200 * 64, 400);
+    ck_assert_str_eq(evidence_of_limit(f), "200 MiB of 400 MiB cgroup limit in use, and 100 MiB by "
+                                           "seep, which is not counted here");
+}
+
 /* An address space is not resident memory: 900 of 1,000 MiB of it are taken, 300 MiB are resident.
  */
 TEST(each_limit_is_held_against_what_counts_towards_it)

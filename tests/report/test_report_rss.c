@@ -31,6 +31,23 @@ TEST(rss_at_its_peak_is_told_by_what_it_is)
                false));
 }
 
+TEST(what_seep_takes_itself_is_told_with_what_lowers_it, .to = 3)
+{
+    static const uint64_t own[] = {9 * MIB, 16 * MIB, 60 * MIB}; /* the last is large */
+    struct seep_job *job = stepped_job();
+    struct seep_rss_sample sample = sample_at(40, 0, 0);
+
+    job->n_processes = 1;
+    sample.seep_bytes = own[_i];
+    sample.rss_bytes += own[_i];
+    add_sample(&a, sample);
+    analyse(1, job, false);
+    ck_assert_int_eq(prints("seep's own; 0 B (0 %) unexplained; seep takes less with --sample "
+                            "64KiB or a smaller --max-profile",
+                            false),
+                     _i == 2);
+}
+
 /* Of one process what is said of the job says it all. */
 TEST(rss_of_processes_is_printed_where_much_is_not_explained_or_all_is_asked_for, .to = 4)
 {

@@ -31,6 +31,7 @@
 #define SEEP_LINE_SAME_KEEPS_TEXT    "The same %s keeps what %s:%llu allocates"
 #define SEEP_LINE_KEEPS_AS_WELL_TEXT "It also keeps %s of %s"
 #define SEEP_LINE_LIMIT_TEXT         "%s of %s %s in use"
+#define SEEP_LINE_LIMIT_OWN_TEXT     "%s of %s %s in use, and %s by seep, which is not counted here"
 
 /* Several lines together: words in braces as in patterns.def. */
 #define SEEP_SPREAD_TITLE_TEXT                                                                     \
