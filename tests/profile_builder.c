@@ -159,7 +159,7 @@ uint32_t builder_site(struct builder *b, uint32_t stack, unsigned space, uint64_
 {
     struct seep_site site = {
         .stack = stack,
-        .space = (uint16_t)space,
+        .space = (uint8_t)space,
         .slot_plus_1 = 1,
         .allocations = allocations,
         .allocated_bytes = allocated_bytes,
@@ -223,7 +223,7 @@ uint32_t builder_level(struct builder *b, uint32_t stack, unsigned space, uint64
                        uint32_t last, uint64_t (*blocks)(uint32_t period, void *arg), void *arg)
 {
     struct seep_point *points = calloc(last + 1, sizeof *points);
-    struct seep_site s = {.stack = stack, .space = (uint16_t)space, .slot_plus_1 = 1};
+    struct seep_site s = {.stack = stack, .space = (uint8_t)space, .slot_plus_1 = 1};
     uint64_t *born = calloc(last + 1, sizeof *born), before = 0;
     uint32_t lifetimes[SEEP_LIFETIME_BUCKETS] = {0};
     unsigned n = 0;

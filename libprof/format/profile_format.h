@@ -1,4 +1,4 @@
-/* The profile's format, version 2: what the shim writes and every reader reads.
+/* The profile's format: what the shim writes and every reader reads.
  *
  * One file per process, DIR/PID-START.seep, mapped MAP_SHARED by the process itself. The page cache
  * outlives the process, so what has been stored is there after SIGKILL; a reader maps the same
@@ -32,7 +32,7 @@
 #include "libprof/format/step_format.h"
 
 #define SEEP_PROFILE_MAGIC  UINT64_C(0x464f525050454553) /* "SEEPPROF" */
-#define SEEP_FORMAT_VERSION 3u
+#define SEEP_FORMAT_VERSION 4u
 
 #define SEEP_PROFILE_SUFFIX ".seep"
 
@@ -104,12 +104,14 @@ struct seep_stack {  /* a node of the stack tree; published by frame. 8 bytes */
     uint32_t frame;
 };
 
-/* Counters of one (stack, space, thread slot). Published by slot_plus_1. 64 bytes, 64-aligned.
- * Written by the slot's thread alone, each counter on its own; blocks of it that other threads free
- * are counted in its detail. live = allocated − freed − detail.remote_freed. */
+/* Counters of one (stack, space, coarseness, thread slot). Published by slot_plus_1. 64 bytes,
+ * 64-aligned. Written by the slot's thread alone, each counter on its own; blocks of it that other
+ * threads free are counted in its detail. live = allocated − freed − detail.remote_freed. */
 struct seep_site {
     uint32_t stack; /* 0: what has no site of its own, counted together */
-    uint16_t space;
+    uint8_t space;
+    uint8_t coarseness;   /* 0: each of its blocks was recorded; else a part, which counts for all:
+                           * seep_sample_gap() */
     uint16_t slot_plus_1; /* SEEP_SLOT_SHARED: all threads' (stack 0) */
     uint64_t allocations;
     uint64_t allocated_bytes;
@@ -124,6 +126,9 @@ struct seep_site {
 };
 
 enum { SEEP_SLOT_SHARED = UINT16_MAX };
+
+/* How coarsely small blocks of the host may be recorded. */
+enum { SEEP_MAX_COARSENESS = 8 };
 
 /* What is kept of a site that was active in several periods and held more than a little, or that
  * other threads freed blocks of. */
@@ -265,7 +270,7 @@ struct seep_header {
     uint64_t start_ns;
     uint64_t start_unix_ns;
     uint64_t inherited_end;  /* file offset, chunk-aligned; SEEP_HEADER_BYTES: nothing inherited */
-    uint64_t sample_bytes;   /* mean gap of --sample, 0: every allocation */
+    uint64_t sample_bytes;   /* mean gap at coarseness 1, see seep_sample_gap() */
     uint32_t process_plus_1; /* index + 1 in the job file's table, 0: none */
     uint32_t python_version; /* hex as PY_VERSION_HEX, 0: no Python seen */
     uint32_t python_support; /* 0 unknown, 1 stacks are recorded, 2 an unknown version */
@@ -304,7 +309,8 @@ struct seep_header {
     uint64_t live;      /* where its struct seep_live_place is, or 0 */
     uint64_t waited_ns; /* until it was woken to record, or 0 */
     struct seep_rank_notes ranks;
-    uint64_t reserved_3[10];
+    uint32_t coarsest; /* of all that it used: 0: every block was recorded */
+    uint32_t reserved_3[19];
 
     struct seep_space spaces[SEEP_MAX_SPACES];
     struct seep_slot slots[SEEP_MAX_SLOTS];
@@ -339,6 +345,12 @@ static inline uint32_t seep_lifetime_floor(unsigned bucket)
         return bucket;
     unsigned octave = 4 + (bucket - 16) / 4;
     return (UINT32_C(4) + (bucket - 16) % 4) << (octave - 2);
+}
+
+/* The mean gap, in bytes of blocks, from one block that is recorded to the next. */
+static inline uint64_t seep_sample_gap(uint64_t sample_bytes, unsigned coarseness)
+{
+    return coarseness && coarseness <= SEEP_MAX_COARSENESS ? sample_bytes << (coarseness - 1) : 0;
 }
 
 static inline uint32_t seep_hash_mix(uint64_t x)

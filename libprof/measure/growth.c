@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLING_ERRORS 4 /* growth this many standard errors of --sample above 0 is real */
+#define SAMPLING_ERRORS 4 /* growth this many standard errors of sampling above 0 is real */
 enum {
     MIN_EPOCHS = 5, /* where growth comes once an epoch */
     SITE_POINTS = 48,
@@ -24,22 +24,14 @@ static size_t points_for(int32_t from, int32_t to)
     return n < SEEP_STATISTICS_MAX ? (size_t)(n > 0 ? n : 0) : SEEP_STATISTICS_MAX;
 }
 
-/* The variance of a sampled level, per byte. An object of s bytes is sampled with probability p = 1
- * − e^(−s/gap) and then counts as s/p, so each of its bytes contributes s·(1 − p)/p. */
-static double sampling_variance(const struct seep_model *m, const struct seep_span *span,
-                                const uint32_t *sites, size_t n)
+/* The variance of a sampled level, per byte. */
+static double sampling_variance(const struct seep_model *m, const uint32_t *sites, size_t n)
 {
     double sum = 0, bytes = 0;
 
-    if (span->sample_bytes <= 0)
-        return 0;
     for (size_t i = 0; i < n; i++) {
-        const struct seep_totals *t = &m->sites[sites[i]].totals;
-        if (!t->allocations || !t->allocated_bytes)
-            continue;
-        double size = (double)t->allocated_bytes / (double)t->allocations;
-        sum += (double)t->allocated_bytes * size / expm1(size / span->sample_bytes);
-        bytes += (double)t->allocated_bytes;
+        sum += m->sites[sites[i]].sampling_variance;
+        bytes += (double)m->sites[sites[i]].totals.allocated_bytes;
     }
     return bytes > 0 ? sum / bytes : 0;
 }
@@ -339,7 +331,7 @@ static int measure_runs(const struct seep_model *m, const struct seep_span *span
         if (shares[i].run == main)
             continue;
         const struct seep_model_run *run = &m->runs[shares[i].run];
-        struct seep_span own = seep_span_of_run(m, span, run);
+        struct seep_span own = seep_span_of_run(m, run);
         struct seep_growth other = {0};
         rc = measure_run(m, &own, shares + i, next - i, variance, run->base, &other);
         if (!rc && other.growing) {
@@ -400,7 +392,7 @@ int seep_growth_measure(const struct seep_model *m, const struct seep_span *span
     *g = (struct seep_growth){.level = level};
     if (seep_level_sum(m, sites, n, SEEP_LEVEL_ALL, &g->level))
         return -SEEP_ENOMEM;
-    double variance = sampling_variance(m, span, sites, n);
+    double variance = sampling_variance(m, sites, n);
     int32_t last = span->last;
     if (m->step_source == SEEP_STEP_TIME)
         last = end_of_work(&g->level, 0, last);

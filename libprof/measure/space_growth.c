@@ -18,7 +18,7 @@ struct measure {
     int32_t *born;           /* [n_processes] first step with a point */
     struct lane **lanes;     /* [n_processes][n_spaces], NULL where untouched */
     struct lane *sums;       /* [n_spaces] */
-    double *variance, *seen; /* [n_spaces] of --sample, see growth.c */
+    double *variance, *seen; /* [n_spaces] of sampling, see growth.c */
 };
 
 static void lane_init(struct lane *lane, int32_t from, int32_t to)
@@ -160,16 +160,12 @@ static int add_sites(struct measure *s)
 
     for (size_t i = 0; i < m->n_sites && !rc; i++) {
         const struct seep_model_site *site = &m->sites[i];
-        const struct seep_totals *t = &site->totals;
         for (uint32_t k = site->slots; k && !rc; k = m->slots[k - 1].next) {
             if (!goes_by_timeline(&m->processes[m->slots[k - 1].process]))
                 rc = add_part(s, &m->slots[k - 1], site->space);
         }
-        if (s->span->sample_bytes > 0 && t->allocations && t->allocated_bytes) {
-            double all = (double)t->allocated_bytes, size = all / (double)t->allocations;
-            s->variance[site->space] += all * size / expm1(size / s->span->sample_bytes);
-            s->seen[site->space] += all;
-        }
+        s->variance[site->space] += site->sampling_variance;
+        s->seen[site->space] += (double)site->totals.allocated_bytes;
     }
     return rc;
 }

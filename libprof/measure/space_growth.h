@@ -10,7 +10,7 @@ enum { SEEP_GROWTH_MIN_STEPS = 10 };
 struct seep_lane_growth {
     bool touched;            /* some site is in the space */
     bool known;              /* enough steps were judged */
-    struct seep_slope slope; /* bytes per step; the interval includes the error of --sample */
+    struct seep_slope slope; /* bytes per step; the interval includes the error of sampling */
     double retained_bytes;   /* at the end of the last judged step */
 };
 

@@ -10,17 +10,6 @@ enum {
     SHORT = 4,       /* a life of at most this many steps or slices has no teardown to leave out */
 };
 
-static double sample_gap(const struct seep_model *m)
-{
-    uint64_t gap = 0;
-
-    for (uint32_t p = 0; p < m->n_processes; p++) {
-        uint64_t its = m->processes[p].recording.sample_bytes;
-        gap = its > gap ? its : gap;
-    }
-    return (double)gap;
-}
-
 /* Rounds of a loop that were counted in hindsight lie in a few periods: what they kept shows at the
  * end of the last one, or of the series' point that contains it. 0: they are most of the run, and
  * leaving them out would leave nothing to judge. */
@@ -73,7 +62,7 @@ void seep_span_compute(const struct seep_model *m, struct seep_span *span)
 {
     int32_t epoch = 0, ended = 0;
 
-    *span = (struct seep_span){.sample_bytes = sample_gap(m)};
+    *span = (struct seep_span){0};
     if (m->step_source == SEEP_STEP_TIME) {
         settle_timed(span, (int32_t)m->n_steps);
         return;
@@ -94,12 +83,10 @@ int32_t seep_span_steps_needed(const struct seep_model *m)
     return SEEP_T_STEPS * (m->step_source == SEEP_STEP_TIME ? 3 : 1);
 }
 
-struct seep_span seep_span_of_run(const struct seep_model *m, const struct seep_span *span,
-                                  const struct seep_model_run *run)
+struct seep_span seep_span_of_run(const struct seep_model *m, const struct seep_model_run *run)
 {
     const struct seep_model_process *p = &m->processes[run->leader];
-    struct seep_span own = {.sample_bytes = span->sample_bytes,
-                            .by_laps = p->entry && p->entry->epoch_source == SEEP_EPOCHS_LOOP,
+    struct seep_span own = {.by_laps = p->entry && p->entry->epoch_source == SEEP_EPOCHS_LOOP,
                             .epochs_known = p->n_epochs > 0};
     int32_t starts[2], n = 0;
 

@@ -18,7 +18,6 @@ struct seep_span {
     bool by_laps;        /* epochs are laps: iterations of a loop, which need not be passes */
     bool epochs_known;   /* the job has epochs; laps only where more than one has passed */
     bool epoch_passed;   /* … and ran on long enough after the first one */
-    double sample_bytes; /* mean gap between samples; 0: every allocation was recorded */
 };
 
 void seep_span_compute(const struct seep_model *m, struct seep_span *span);
@@ -28,7 +27,6 @@ void seep_span_compute(const struct seep_model *m, struct seep_span *span);
 int32_t seep_span_steps_needed(const struct seep_model *m);
 
 /* The same for a run other than the main one, on the job's axis. */
-struct seep_span seep_span_of_run(const struct seep_model *m, const struct seep_span *span,
-                                  const struct seep_model_run *run);
+struct seep_span seep_span_of_run(const struct seep_model *m, const struct seep_model_run *run);
 
 #endif

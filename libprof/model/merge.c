@@ -3,6 +3,7 @@
 #include "libprof/model/process_import.h"
 #include "libprof/model/stack_import.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +204,19 @@ static void add_totals(struct seep_totals *to, const struct seep_totals *t)
     }
 }
 
+/* A block of s bytes is taken with probability p = 1 − e^(−s/gap) and then counts as s/p, so each
+ * of its bytes contributes s·(1 − p)/p. */
+static double sampling_variance(const struct seep_header *h, const struct record *r)
+{
+    const uint64_t gap = seep_sample_gap(h->sample_bytes, r->site->coarseness);
+    const double all = (double)r->totals.allocated_bytes;
+
+    if (!gap || !r->totals.allocations || all <= 0)
+        return 0;
+    const double size = all / (double)r->totals.allocations;
+    return all * size / expm1(size / (double)gap);
+}
+
 static int add_record(struct seep_model *m, struct record *r, uint32_t stack, uint16_t space)
 {
     const struct seep_model_process *p = &m->processes[r->process];
@@ -217,6 +231,7 @@ static int add_record(struct seep_model *m, struct record *r, uint32_t stack, ui
     if (last > site->last_step)
         site->last_step = last;
     add_totals(&site->totals, &r->totals);
+    site->sampling_variance += sampling_variance(p->profile->header, r);
     if (r->detail && add_extra(m, site, r))
         return -SEEP_ENOMEM;
     return add_part(m, site, r);

@@ -71,6 +71,7 @@ struct seep_model_site { /* one (stack, space) of the job */
     uint32_t extra;   /* index + 1, 0 none */
     int32_t first_step, last_step;
     struct seep_totals totals;
+    double sampling_variance; /* of the bytes allocated; 0: every block was recorded */
 };
 
 struct seep_model_space {

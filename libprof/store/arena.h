@@ -28,7 +28,7 @@ struct seep_arena {
     uint64_t retry_ns;     /* CLOCK_MONOTONIC_COARSE; not 0: growing failed, and is not tried again
                             * before */
     uint64_t retry_gap_ns; /* doubles with each failure */
-    uint32_t overflow[SEEP_MAX_SPACES]; /* site indices: see site_table.c */
+    uint32_t overflow[SEEP_MAX_SPACES + SEEP_MAX_COARSENESS]; /* site indices: see site_table.c */
     char path[SEEP_PATH_BYTES];
 };
 

@@ -24,71 +24,89 @@ static bool deserves_detail(const struct seep_site *site, uint32_t periods)
             __atomic_load_n(&site->peak_bytes, __ATOMIC_RELAXED) >= MUCH);
 }
 
-static uint32_t site_hash(uint32_t stack, unsigned space)
+static uint32_t site_hash(uint32_t stack, unsigned kind)
 {
-    return seep_hash_mix((uint64_t)stack << 5 | space);
+    return seep_hash_mix((uint64_t)stack << 16 | kind);
 }
 
 static uint32_t hash_at(uint32_t index)
 {
     const struct seep_site *site = seep_site_at(index);
-    return site_hash(site->stack, site->space);
+    return site_hash(site->stack, seep_site_kind(site->space, site->coarseness));
 }
 
 static bool same_site(uint32_t index, const void *key)
 {
     const struct seep_site *site = seep_site_at(index), *wanted = key;
-    return site->stack == wanted->stack && site->space == wanted->space;
+    return site->stack == wanted->stack && site->space == wanted->space &&
+           site->coarseness == wanted->coarseness;
 }
 
-static uint32_t create_locked(uint32_t stack, unsigned space, uint32_t slot_plus_1)
+static uint32_t create_locked(uint32_t stack, unsigned kind, uint32_t slot_plus_1)
 {
     uint32_t ref = seep_arena_take(SEEP_CHUNK_SITES, sizeof(struct seep_site), 64);
     if (!ref)
         return 0;
     struct seep_site *site = seep_arena_at(ref);
     site->stack = stack;
-    site->space = (uint16_t)space;
+    site->space = (uint8_t)kind;
+    site->coarseness = (uint8_t)(kind >> 8);
     __atomic_store_n(&site->slot_plus_1, (uint16_t)slot_plus_1, __ATOMIC_RELEASE);
     return ref / 8;
 }
 
-static uint32_t create(struct seep_sites *sites, uint32_t stack, unsigned space)
+static uint32_t create(struct seep_sites *sites, uint32_t stack, unsigned kind)
 {
     if (!seep_os_lock(&seep_arena.lock))
         return 0;
-    uint32_t index = create_locked(stack, space, sites->slot + 1);
+    uint32_t index = create_locked(stack, kind, sites->slot + 1);
     seep_os_unlock(&seep_arena.lock);
     return index;
 }
 
-/* One site of each space takes what cannot have a site of its own, in any thread. The file's first
- * sites are those of the spaces that every job has, so they exist even when it is full. */
-static uint32_t overflow(unsigned space)
+/* Those of the host's blocks that are not all recorded come after the spaces. */
+static unsigned overflow_place(unsigned kind)
 {
-    uint32_t *index = &seep_arena.overflow[space];
+    return kind >> 8 ? SEEP_MAX_SPACES + (kind >> 8) - 1 : kind;
+}
+
+static void create_overflow(unsigned kind)
+{
+    uint32_t *index = &seep_arena.overflow[overflow_place(kind)];
+    if (!*index)
+        __atomic_store_n(index, create_locked(0, kind, SEEP_SLOT_SHARED), __ATOMIC_RELEASE);
+}
+
+/* One site of each kind takes what cannot have a site of its own, in any thread. The file's first
+ * sites are those of the kinds that every job may have, so they exist even when it is full. */
+static uint32_t overflow(unsigned kind)
+{
+    uint32_t *index = &seep_arena.overflow[overflow_place(kind)];
     uint32_t there = __atomic_load_n(index, __ATOMIC_ACQUIRE);
     if (there || !seep_os_lock(&seep_arena.lock))
         return there;
-    for (unsigned s = 0; s < SEEP_MAX_SPACES; s++)
-        if ((s <= SEEP_SPACE_SHM || s == space) && !seep_arena.overflow[s])
-            __atomic_store_n(&seep_arena.overflow[s], create_locked(0, s, SEEP_SLOT_SHARED),
-                             __ATOMIC_RELEASE);
+    const bool has_coarse = seep_arena.header->sample_bytes && !seep_arena_counting;
+    for (unsigned s = 0; s <= SEEP_SPACE_SHM; s++)
+        create_overflow(s);
+    for (unsigned c = 1; c <= SEEP_MAX_COARSENESS && has_coarse; c++)
+        create_overflow(seep_site_kind(SEEP_SPACE_HOST, c));
+    create_overflow(kind);
     seep_os_unlock(&seep_arena.lock);
     return *index;
 }
 
-uint32_t seep_site_find(struct seep_sites *sites, uint32_t stack, unsigned space)
+uint32_t seep_site_find(struct seep_sites *sites, uint32_t stack, unsigned kind)
 {
-    uint32_t rest = overflow(space);
+    uint32_t rest = overflow(kind);
     if (!stack)
         return rest;
-    const struct seep_site key = {.stack = stack, .space = (uint16_t)space};
-    uint32_t hash = site_hash(stack, space);
+    const struct seep_site key = {
+        .stack = stack, .space = (uint8_t)kind, .coarseness = (uint8_t)(kind >> 8)};
+    uint32_t hash = site_hash(stack, kind);
     uint32_t index = seep_ref_index_find(&sites->index, hash, same_site, &key);
     if (index)
         return index;
-    if (!seep_ref_index_reserve(&sites->index, hash_at) || !(index = create(sites, stack, space)))
+    if (!seep_ref_index_reserve(&sites->index, hash_at) || !(index = create(sites, stack, kind)))
         return rest;
     seep_ref_index_add(&sites->index, hash, index);
     return index;

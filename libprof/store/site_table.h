@@ -21,6 +21,12 @@ struct seep_sites {
     struct seep_ref_index index; /* of site indices: file offset / 64 */
 };
 
+/* What sites of one stack and slot differ by: the space, and, in the host's, the coarseness. */
+static inline unsigned seep_site_kind(unsigned space, unsigned coarseness)
+{
+    return space | coarseness << 8;
+}
+
 static inline struct seep_site *seep_site_at(uint32_t index)
 {
     return (struct seep_site *)(seep_arena_base + (uint64_t)index * 64);
@@ -32,10 +38,19 @@ extern uint32_t seep_sites_first_own;
 /* True once two thread slots have been in use at the same time. */
 extern bool seep_sites_threaded;
 
-/* The site of (stack, space) in this slot, created if new; for `stack` 0, or if no more can be
- * created, the one that all threads share. Returns its index, 0 if nothing can be recorded. Takes
- * seep_arena.lock to create one, so the caller must not hold it. */
-uint32_t seep_site_find(struct seep_sites *sites, uint32_t stack, unsigned space);
+/* The site of (stack, kind) in this slot, created if new; for `stack` 0, or if no more can be
+ * created, the one that all threads share. A space is a kind: that of blocks that are all recorded.
+ * Returns its index, 0 if nothing can be recorded. Takes seep_arena.lock to create one, so the
+ * caller must not hold it. */
+uint32_t seep_site_find(struct seep_sites *sites, uint32_t stack, unsigned kind);
+
+/* How coarsely the blocks of a live block's site are recorded. */
+static inline unsigned seep_site_coarseness(const struct seep_block *block)
+{
+    return __builtin_expect(block->site < SEEP_HEADER_BYTES / 64, 0)
+               ? 0 /* a block that overlapped damaged the entry */
+               : seep_site_at(block->site)->coarseness;
+}
 
 /* True: shared by all threads, for what has no site of its own. */
 static inline bool seep_site_is_shared(const struct seep_site *site)

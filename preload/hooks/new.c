@@ -110,7 +110,7 @@ static void made(enum seep_hook hook, void *block, size_t bytes, uint32_t before
     if (!block || !seep_enter())
         return;
     seep_note_hook(hook);
-    if (ticks() != before && (seep_sample_bytes || recorded(block))) {
+    if (ticks() != before && (seep_arena.header->coarsest || recorded(block))) {
         any_passed_on = true;
     } else {
         any_kept = true;

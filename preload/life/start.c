@@ -163,6 +163,7 @@ static bool create_profile(bool count)
         strcpy(seep_arena.header->spaces[i].name, names[i]);
     seep_arena.header->live = seep_live_place();
     seep_arena.header->ranks = constants.ranks;
+    seep_sampling_set(seep_sampling.coarseness);
     seep_job_flag(seep_arena_counting ? SEEP_PROCESS_COUNTED : SEEP_PROCESS_PROFILE);
     return true;
 }
@@ -215,7 +216,9 @@ static bool start_program(void)
     if (!seep_sandbox_permits(sandboxed))
         return false;
     seep_environment_start(environment);
-    seep_sample_bytes = seep_run_settings.sample_bytes;
+    seep_sampling = (struct seep_sampling){.coarseness = seep_run_settings.sample_bytes != 0,
+                                           .gap_bytes = seep_run_settings.sample_bytes,
+                                           .exact_bytes = UINT64_MAX};
     seep_device_is_left = seep_run_settings.no_devices;
     describe_start();
     seep_allocators_first(constants.allocator, sizeof(constants.allocator));

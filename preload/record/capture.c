@@ -212,9 +212,9 @@ static inline const struct seep_trace *find_trace(struct seep_thread *thread, ui
     return NULL;
 }
 
-static inline uint64_t join(uint64_t python, uint64_t native, unsigned space)
+static inline uint64_t join(uint64_t python, uint64_t native, unsigned kind)
 {
-    return (seep_hash_finish(python * 3 + native * 5) + space) | (uint64_t)1 << 63;
+    return (seep_hash_finish(python * 3 + native * 5) + kind) | (uint64_t)1 << 63;
 }
 
 /* Sets the marks of the stack just seen. */
@@ -226,7 +226,7 @@ static inline void mark(struct seep_thread *thread, uint32_t marks)
 
 /* Captures a stack that is not among the traces. `python` is the hash of its Python part. */
 static uint32_t capture_new(struct seep_thread *thread, unsigned n_native, uint64_t python,
-                            uint64_t native, unsigned space)
+                            uint64_t native, unsigned kind)
 {
     uint32_t marks = thread->marks; /* if they cannot be told, the marks stay as they were */
     uint32_t stack = intern(thread, n_native, &marks);
@@ -235,8 +235,8 @@ static uint32_t capture_new(struct seep_thread *thread, unsigned n_native, uint6
         native = 0;
     marks = marks_of_training(marks);
     uint32_t n_sites = thread->sites.index.n;
-    uint32_t site = seep_site_find(&thread->sites, stack, space);
-    struct seep_trace trace = {join(python, native, space), site, marks};
+    uint32_t site = seep_site_find(&thread->sites, stack, kind);
+    struct seep_trace trace = {join(python, native, kind), site, marks};
     /* If it has no site of its own for a reason that may pass, tries again next time. */
     if (site && (!seep_site_is_shared(seep_site_at(site)) || seep_arena.full))
         remember_trace(thread, &trace, thread->sites.index.n == n_sites);
@@ -257,14 +257,14 @@ static bool still_importing(struct seep_thread *thread)
 
 static __attribute__((noinline)) uint32_t capture_slow(struct seep_thread *thread,
                                                        const struct seep_regs *regs,
-                                                       uint64_t python, unsigned space, bool import)
+                                                       uint64_t python, unsigned kind, bool import)
 {
     uint64_t native = 0;
     unsigned n_native = 0;
     if (!import || !still_importing(thread)) {
         n_native = seep_walk_native(&thread->walk, regs, thread->stack.n != 0, thread->native,
                                     SEEP_MAX_NATIVE_FRAMES, &native);
-        const struct seep_trace *trace = find_trace(thread, join(python, native, space));
+        const struct seep_trace *trace = find_trace(thread, join(python, native, kind));
         thread->importing = false;
         if (trace) { /* only the walk's shape had been forgotten, or is another than last time */
             if (missed_often(thread, &thread->shape_misses, thread->walk.shape_mask + 1))
@@ -273,7 +273,7 @@ static __attribute__((noinline)) uint32_t capture_slow(struct seep_thread *threa
             return trace->site;
         }
     }
-    return capture_new(thread, n_native, python, native, space);
+    return capture_new(thread, n_native, python, native, kind);
 }
 
 static inline void follow_python(struct seep_thread *thread)
@@ -292,13 +292,13 @@ static inline void follow_no_python(struct seep_thread *thread)
 }
 
 SEEP_EACH_EVENT uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs,
-                                      unsigned space)
+                                      unsigned kind)
 {
     uint64_t python = 0, native = 0;
     const struct seep_trace *trace = NULL;
     bool import = false;
     if (__builtin_expect(seep_arena_counting, 0))
-        return seep_site_find(&thread->sites, 0, space);
+        return seep_site_find(&thread->sites, 0, kind);
     if (seep_python_ready) {
         follow_python(thread);
         python = seep_pystack_hash(&thread->stack);
@@ -311,18 +311,18 @@ SEEP_EACH_EVENT uint32_t seep_capture(struct seep_thread *thread, const struct s
     if (__builtin_expect(thread->generation != seep_threads_generation, 0))
         forget_traces(thread);
     if (import)
-        trace = find_trace(thread, join(python, 0, space));
+        trace = find_trace(thread, join(python, 0, kind));
     for (unsigned guess = 0; guess < SEEP_WALK_GUESSES && !trace && !import; guess++)
         if (seep_walk_guess(&thread->walk, regs, thread->in_python, guess, &native))
-            trace = find_trace(thread, join(python, native, space));
+            trace = find_trace(thread, join(python, native, kind));
     if (__builtin_expect(!trace, 0))
-        return capture_slow(thread, regs, python, space, import);
+        return capture_slow(thread, regs, python, kind, import);
     __builtin_prefetch(seep_site_at(trace->site), 1);
     mark(thread, trace->marks);
     return trace->site;
 }
 
-/* Marks by the hash of the Python stack, in the trace table: space numbers end below this. */
+/* Marks by the hash of the Python stack, in the trace table: no kind of site is this. */
 enum { GLANCE = 255 };
 
 void seep_capture_glance(struct seep_thread *thread)

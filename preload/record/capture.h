@@ -4,11 +4,10 @@
 
 #include "preload/record/thread.h"
 
-/* Site index of the calling stack in `space`; 0 if nothing can be recorded. */
-uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, unsigned space);
+/* Site index of the calling stack, of a kind (seep_site_kind()); 0 if nothing can be recorded. */
+uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, unsigned kind);
 
-/* For an allocation that --sample passes over: only looks whether a training step begins or ends.
- */
+/* For an allocation that is not recorded: only looks whether a training step begins or ends. */
 void seep_capture_glance(struct seep_thread *thread);
 
 /* In a forked child: locks are free. */

@@ -6,79 +6,34 @@
 #include "preload/record/map_set.h"
 #include "preload/record/tick.h"
 
-SEEP_HOT uint64_t seep_sample_bytes;
+SEEP_HOT struct seep_sampling seep_sampling;
 
-/* e^−x for 0 ≤ x < 8, to 1e-9: ten terms at x / 64, squared six times. */
-static double exp_minus(double x)
+void seep_sampling_set(unsigned coarseness)
 {
-    double y = -x / 64, term = 1, sum = 1;
-    for (int i = 1; i <= 10; i++) {
-        term *= y / i;
-        sum += term;
-    }
-    for (int i = 0; i < 6; i++)
-        sum *= sum;
-    return sum;
-}
-
-static uint64_t random_next(struct seep_thread *thread)
-{
-    uint64_t x = thread->random;
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    return thread->random = x;
-}
-
-/* −ln(u) for u uniform in (0, 1]: the gap to the next sample in units of the mean. ln by the series
- * of atanh on the mantissa. */
-static double exponential(struct seep_thread *thread)
-{
-    uint64_t bits = (random_next(thread) >> 12) | 1;
-    unsigned leading = (unsigned)__builtin_clzll(bits) - 12;
-    double mantissa = (double)(bits << leading) / 4503599627370496.0; /* [1/2, 1) */
-    double z = (mantissa - 1) / (mantissa + 1), z2 = z * z;
-    double ln =
-        2 * z * (1 + z2 * (1. / 3 + z2 * (1. / 5 + z2 * (1. / 7 + z2 * (1. / 9 + z2 / 11)))));
-    return 0.6931471805599453 * leading - ln;
+    struct seep_header *header = seep_arena.header;
+    if (coarseness > __atomic_load_n(&header->coarsest, __ATOMIC_RELAXED))
+        __atomic_store_n(&header->coarsest, coarseness, __ATOMIC_RELAXED);
+    __atomic_store_n(&seep_sampling.coarseness, coarseness, __ATOMIC_RELAXED);
 }
 
 enum { PAGE = 4096, LARGE = 64 * 1024 };
 
-/* Above this many mean gaps an object is certain (> 99 %) to be taken, so it is, as itself. */
-enum { CERTAIN = 5 };
-
-static bool sampled(struct seep_thread *thread, uint64_t bytes)
+/* How coarsely a block of so many bytes is recorded at a coarseness other than 0. */
+static inline unsigned coarseness_of(uint64_t bytes, unsigned coarseness)
 {
-    if (bytes >= CERTAIN * seep_sample_bytes)
-        return true;
-    if (!thread->until_sample)
-        thread->until_sample = 1 + (int64_t)(exponential(thread) * (double)seep_sample_bytes);
-    thread->until_sample -= (int64_t)bytes + 1; /* + 1: an empty block is an object too */
-    if (thread->until_sample > 0)
-        return false;
-    thread->until_sample = 0;
-    return true;
+    const uint64_t gap = seep_sample_gap(seep_sampling.gap_bytes, coarseness);
+    const bool large = bytes >= seep_sampling.exact_bytes || bytes / SEEP_SAMPLE_CERTAIN >= gap;
+    return large || seep_arena_counting ? 0 : coarseness;
 }
 
-/* How many objects a sampled one stands for: 1 / P(it is taken), rounded up or down by its address
- * so that the mean is right and its free finds the same number. */
-static uint64_t weight(uintptr_t block, uint64_t bytes)
-{
-    if (bytes >= CERTAIN * seep_sample_bytes)
-        return 1;
-    double w = 1 / (1 - exp_minus((double)(bytes + 1) / (double)seep_sample_bytes));
-    uint64_t whole = (uint64_t)w;
-    double fraction = (double)seep_hash_mix(block >> 4) / 4294967296.0;
-    return whole + (fraction < w - (double)whole);
-}
-
-static inline void scale(uintptr_t block, uint64_t bytes, uint64_t *n, uint64_t *total)
+/* For how many blocks this one counts, and their bytes. */
+static inline void scale(uintptr_t block, uint64_t bytes, unsigned coarseness, uint64_t *n,
+                         uint64_t *total)
 {
     *n = 1;
     *total = bytes;
-    if (__builtin_expect(seep_sample_bytes != 0, 0)) {
-        *n = weight(block, bytes);
+    if (__builtin_expect(coarseness != 0, 0)) {
+        *n = seep_sample_weight(block, bytes, seep_sample_gap(seep_sampling.gap_bytes, coarseness));
         *total = *n * bytes;
     }
 }
@@ -114,7 +69,7 @@ static SEEP_EACH_EVENT void freed(uintptr_t address, const struct seep_block *bl
     uint64_t n, bytes;
     if (__builtin_expect(block->bytes >= PAGE, 0))
         freed_pages(address, block);
-    scale(address, block->bytes, &n, &bytes);
+    scale(address, block->bytes, seep_site_coarseness(block), &n, &bytes);
     seep_site_freed(&seep_tls.thread->sites, block, n, bytes, *seep_period);
 }
 
@@ -139,6 +94,21 @@ static __attribute__((noinline)) void watch(struct seep_thread *thread, uint64_t
         seep_host_shortage_watch(thread, bytes, site);
 }
 
+static inline bool is_taken(struct seep_thread *thread, uint64_t bytes, unsigned coarseness)
+{
+    return seep_sampler_takes(&thread->sampler, bytes,
+                              seep_sample_gap(seep_sampling.gap_bytes, coarseness));
+}
+
+static __attribute__((noinline)) void pass_over(struct seep_thread *thread, const void *address,
+                                                uint64_t bytes)
+{
+    thread->passed_over = address;
+    seep_capture_glance(thread);
+    if (__builtin_expect(is_watched(thread), 0))
+        watch(thread, bytes, 0);
+}
+
 SEEP_EACH_EVENT void seep_record_allocation(void *address, uint64_t bytes,
                                             const struct seep_regs *regs)
 {
@@ -146,15 +116,14 @@ SEEP_EACH_EVENT void seep_record_allocation(void *address, uint64_t bytes,
     struct seep_block block, stale;
     struct seep_live_page *page = seep_live_page_near(&seep_tls.near, (uintptr_t)address);
     seep_live_prefetch(page, (uintptr_t)address);
+    unsigned coarseness = __atomic_load_n(&seep_sampling.coarseness, __ATOMIC_RELAXED);
     count_event(thread);
-    if (__builtin_expect(seep_sample_bytes != 0, 0) && !sampled(thread, bytes)) {
-        thread->passed_over = address;
-        seep_capture_glance(thread);
-        if (__builtin_expect(is_watched(thread), 0))
-            watch(thread, bytes, 0);
+    if (__builtin_expect(coarseness != 0, 0) && (coarseness = coarseness_of(bytes, coarseness)) &&
+        !is_taken(thread, bytes, coarseness)) {
+        pass_over(thread, address, bytes);
         return;
     }
-    block.site = seep_capture(thread, regs, SEEP_SPACE_HOST);
+    block.site = seep_capture(thread, regs, seep_site_kind(SEEP_SPACE_HOST, coarseness));
     if (__builtin_expect(is_watched(thread), 0))
         watch(thread, bytes, block.site);
     if (__builtin_expect(!block.site, 0)) {
@@ -171,7 +140,7 @@ SEEP_EACH_EVENT void seep_record_allocation(void *address, uint64_t bytes,
         return;
     }
     uint64_t n, total;
-    scale((uintptr_t)address, bytes, &n, &total);
+    scale((uintptr_t)address, bytes, coarseness, &n, &total);
     seep_site_allocated(&thread->sites, seep_site_at(block.site), n, total, bytes, block.birth);
 }
 
@@ -182,7 +151,7 @@ SEEP_EACH_EVENT void seep_record_free(void *address)
     count_free(seep_tls.thread);
     if (__builtin_expect(seep_live_take_at(page, (uintptr_t)address, &block), 1))
         freed((uintptr_t)address, &block);
-    else if (!seep_sample_bytes)
+    else if (!seep_arena.header->coarsest)
         seep_arena_drop(SEEP_DROP_FREE_UNKNOWN);
 }
 

@@ -187,8 +187,8 @@ struct seep_thread *seep_thread_acquire(void)
         thread->sites.spaces[space].at_peak = 0; /* others may have recorded since */
     memset(&thread->walk.stacks, 0, sizeof(thread->walk.stacks));
     thread->marks = 0;
-    thread->random = seep_os_clock_ns(CLOCK_MONOTONIC) ^ (uintptr_t)thread;
-    thread->until_sample = 0;
+    thread->sampler = (struct seep_sampler){
+        .random = (seep_os_clock_ns(CLOCK_MONOTONIC) ^ (uintptr_t)thread) | 1};
     (void)seep_os_call3(SYS_prctl, PR_GET_NAME,
                         (long)seep_arena.header->slots[thread->sites.slot].name, 0);
     seep_tls.thread = thread;

@@ -2,6 +2,7 @@
 #ifndef SEEP_PRELOAD_RECORD_THREAD_H
 #define SEEP_PRELOAD_RECORD_THREAD_H
 
+#include "preload/cost/sampling.h"
 #include "libprof/store/site_table.h"
 #include "preload/python/pyframe_loops.h"
 #include "preload/stack/walk.h"
@@ -64,9 +65,8 @@ struct seep_thread {
     uint32_t n_forks;      /* forks between the program's start and the process that filled this
                             * in */
     uintptr_t mark_object; /* the optimizer that is in its step */
-    uint64_t random;
-    int64_t until_sample;              /* bytes to go, --sample */
-    const void *passed_over;           /* --sample: the last block that was not taken */
+    struct seep_sampler sampler;
+    const void *passed_over;           /* the last block that was not recorded */
     const struct seep_pyframe *python; /* innermost first: the frames of `stack` */
     struct seep_map_of_move shared;
     struct seep_refused refused; /* while it is watched for that */

@@ -2,6 +2,7 @@
 
 #include "libprof/program/memory_room.h"
 #include "libprof/store/address_space.h"
+#include "libprof/store/arena.h"
 #include "libprof/store/os.h"
 #include "preload/job/job_table.h"
 #include "preload/life/run_settings.h"
@@ -45,7 +46,7 @@ static int obstacle(void)
         return SEEP_REFUSED_NAMESPACE;
     if (seep_os_call3(SYS_kill, reader, 0, 0) == -ESRCH)
         return SEEP_REFUSED_NO_READER;
-    if (seep_run_settings.sample_bytes)
+    if (seep_arena.header->coarsest)
         return SEEP_REFUSED_SAMPLED;
     return -1;
 }

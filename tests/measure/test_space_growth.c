@@ -149,7 +149,7 @@ TEST(the_interval_holds_the_error_of_sampling)
     measure();
     double narrow = growths.of_space[0].slope.high - growths.of_space[0].slope.low;
     seep_space_growths_fini(&growths);
-    span.sample_bytes = 512 * 1024;
+    m.sites[0].sampling_variance = 1e8 * 512 * 1024;
     measure();
     ck_assert_double_gt(growths.of_space[0].slope.high - growths.of_space[0].slope.low,
                         narrow + 1000);

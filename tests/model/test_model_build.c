@@ -5,6 +5,7 @@
 #include "tests/suite.h"
 
 #include <check.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,59 @@ TEST(what_never_held_much_stays_what_it_was_at_its_peak)
     complete();
     ck_assert_int_eq(level_at(12), 800);
     ck_assert_int_eq(level_at(50), 800);
+}
+
+static uint64_t rises_until_40(uint32_t period, void *arg)
+{
+    (void)arg;
+    return 10 * (period < 40 ? period : 40);
+}
+
+/* Each block counts for four. */
+static uint64_t rises_from_40(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < 40 ? 0 : 10 * (period - 40) / 4 * 4;
+}
+
+static struct seep_site *record_at(uint32_t ref)
+{
+    return (struct seep_site *)(b.bytes + (size_t)ref * 8);
+}
+
+/* A line whose blocks are sampled from period 40 on: a step in its level would be growth that never
+ * was. */
+TEST(a_line_is_one_site_however_its_blocks_were_recorded)
+{
+    const uint32_t stack = builder_stack(&b, 0, builder_python(&b, "/a.py", "f", 1));
+    const double gap = 4096, bytes = 100 * 600;
+
+    builder_level(&b, stack, 0, 100, 100, rises_until_40, NULL);
+    const uint32_t coarse = builder_level(&b, stack, 0, 100, 100, rises_from_40, NULL);
+    record_at(coarse)->coarseness = 3;
+    builder_header(&b)->sample_bytes = 1024;
+    builder_header(&b)->coarsest = 3;
+    builder_seal(&b);
+    merge();
+    complete();
+    ck_assert_uint_eq(m.n_sites, 1);
+    for (uint32_t period = 1; period < 100; period++)
+        ck_assert_int_le(labs((long)level_at(period) - 1000 * period), 400);
+    ck_assert_double_eq_tol(m.sites[0].sampling_variance, bytes * 100 / expm1(100 / gap), 1e-6);
+    ck_assert_uint_eq(m.processes[0].recording.sample_bytes, 4096);
+}
+
+TEST(a_coarseness_that_cannot_be_is_none)
+{
+    const uint32_t ref = builder_site(&b, 0, 0, 8, 800, 0, 0, 10);
+
+    record_at(ref)->coarseness = 255;
+    builder_header(&b)->sample_bytes = 1024;
+    builder_header(&b)->coarsest = UINT32_MAX;
+    builder_seal(&b);
+    merge();
+    ck_assert_double_eq(m.sites[0].sampling_variance, 0);
+    ck_assert_uint_eq(m.processes[0].recording.sample_bytes, 0);
 }
 
 /* Three slices passed before a loop's first round, which ended in the fourth; in the eighth there

@@ -344,4 +344,23 @@ TEST(half_of_the_room_is_kept_for_what_comes_after_the_first_step)
     ck_assert_int_eq(seep_arena_reason(), SEEP_DROP_BOUND);
 }
 
+TEST(blocks_that_are_sampled_have_sites_apart_from_those_that_are_not)
+{
+    const uint32_t stack = a_stack(1);
+    uint32_t sites_of[SEEP_MAX_COARSENESS + 1];
+    for (unsigned c = 0; c <= SEEP_MAX_COARSENESS; c++)
+        sites_of[c] = seep_site_find(&sites, stack, seep_site_kind(SEEP_SPACE_HOST, c));
+    for (unsigned c = 0; c <= SEEP_MAX_COARSENESS; c++) {
+        const struct seep_block block = {.site = sites_of[c]};
+        ck_assert_uint_eq(seep_site_coarseness(&block), c);
+        ck_assert_uint_eq(seep_site_at(sites_of[c])->space, SEEP_SPACE_HOST);
+        ck_assert_uint_eq(seep_site_find(&sites, stack, seep_site_kind(SEEP_SPACE_HOST, c)),
+                          sites_of[c]);
+        for (unsigned other = 0; other < c; other++)
+            ck_assert_uint_ne(sites_of[other], sites_of[c]);
+    }
+    const struct seep_block damaged = {.site = 1};
+    ck_assert_uint_eq(seep_site_coarseness(&damaged), 0);
+}
+
 SUITE("sites", .setup = setup, .teardown = teardown)
