@@ -107,6 +107,10 @@ static bool set_environment(const struct seep_run_options *o, const char *shim, 
         good &= set_number(SEEP_VARIABLE_SAMPLE, o->sample_bytes);
     else
         good &= unsetenv(SEEP_VARIABLE_SAMPLE) == 0;
+    if (o->overhead)
+        good &= setenv(SEEP_VARIABLE_OVERHEAD, o->overhead, 1) == 0;
+    else
+        good &= unsetenv(SEEP_VARIABLE_OVERHEAD) == 0;
     if (o->max_profile_bytes)
         good &= set_number(SEEP_VARIABLE_MAX_PROFILE, o->max_profile_bytes);
     good &= set_number(SEEP_VARIABLE_MAX_FOLDER, o->max_folder_bytes);

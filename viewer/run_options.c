@@ -9,10 +9,12 @@
 #include "viewer/viewer.h"
 
 #include <seep_variables.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#define OVERHEAD_LEAST     (UINT64_C(1) << 20)
 #define MAX_FOLDER_LEAST   (UINT64_C(4) << 20)
 #define MAX_FOLDER_MOST    (UINT64_C(1) << 50)
 #define MAX_FOLDER         (UINT64_C(4) << 30)
@@ -56,6 +58,49 @@ static bool take_holders(const struct seep_option_given *given, struct seep_run_
     seep_complain("%s %s is not known: choose auto, off, or steps as in 10,100,1000", given->from,
                   text);
     return false;
+}
+
+/* The two parts of a budget, each at most once and in this order. */
+static bool read_overhead(const char *text, double *share, uint64_t *bytes)
+{
+    const size_t n = strspn(text, "0123456789.");
+    char *end;
+
+    if (n && text[n] == '%') {
+        *share = strtod(text, &end);
+        if (end != text + n || !(*share > 0 && *share <= 100) || (end[1] && end[1] != ','))
+            return false;
+        text += n + 1;
+        if (!*text++)
+            return true;
+    }
+    return seep_size_parse(text, bytes) == 0 && *bytes >= OVERHEAD_LEAST;
+}
+
+/* The library gets the size in bytes. */
+static bool take_overhead(const struct seep_option_given *given, struct seep_run_options *o)
+{
+    static char text[64];
+    double share = 0;
+    uint64_t bytes = 0;
+    int n = 0;
+
+    o->overhead = text;
+    if (strcmp(given->value, "off") == 0) {
+        strcpy(text, "off");
+        return true;
+    }
+    if (!read_overhead(given->value, &share, &bytes)) {
+        seep_complain("%s %s is no budget: write it as 3%%, 64MiB (1MiB or more), 3%%,64MiB or off",
+                      given->from, given->value);
+        return false;
+    }
+    if (share > 0)
+        n = snprintf(text, sizeof text, "%.6g%%", share);
+    if (bytes)
+        snprintf(text + n, sizeof text - (size_t)n, "%s%llu", n ? "," : "",
+                 (unsigned long long)bytes);
+    return true;
 }
 
 static bool take_step_nvtx(const struct seep_option_given *given, struct seep_run_options *o)
@@ -121,6 +166,8 @@ static bool take(void *to, const struct seep_option_given *given)
         return seep_option_seconds(given, 1, 604800, &o->merge_within_s);
     case SEEP_OPTION_SAMPLE:
         return take_size(given, 0, UINT64_C(1) << 40, &o->sample_bytes);
+    case SEEP_OPTION_OVERHEAD:
+        return take_overhead(given, o);
     case SEEP_OPTION_MAX_PROFILE:
         return take_size(given, MAX_PROFILE_LEAST, MAX_PROFILE_MOST, &o->max_profile_bytes);
     case SEEP_OPTION_MAX_FOLDER:

@@ -17,6 +17,7 @@ struct seep_run_options {
     double merge_within_s; /* 0: not told */
     bool python_allocators;
     uint64_t sample_bytes;      /* 0: every allocation */
+    const char *overhead;       /* "3%", "64MiB", "3%,64MiB" or "off"; NULL: the shim's default */
     uint64_t max_profile_bytes; /* 0: the shim's default */
     uint64_t max_folder_bytes;
     uint64_t memory_limit_bytes; /* of the target machine; 0: this machine's */

@@ -258,6 +258,22 @@ enum seep_drop {
     SEEP_N_DROPS = 16
 };
 
+/* What seep does in a process. */
+enum seep_cost_kind {
+    SEEP_COST_EVENTS = 0, /* events of the heap whose stack is known */
+    SEEP_COST_STACKS,     /* stacks that are captured for the first time, or again */
+    SEEP_COST_UPKEEP,     /* what is due by the clock */
+    SEEP_COST_STOPS,      /* for looks */
+    SEEP_N_COSTS
+};
+
+/* What it cost the process, as measured (preload/cost/meter.h). */
+struct seep_cost {
+    uint64_t events;           /* of the heap, recorded or not */
+    uint64_t ns[SEEP_N_COSTS]; /* in all threads */
+    uint64_t felt_ns;          /* in each second, what the thread that spent most has spent */
+};
+
 struct seep_header {
     uint64_t magic; /* stored last: the header is complete */
     uint32_t version;
@@ -310,7 +326,9 @@ struct seep_header {
     uint64_t waited_ns; /* until it was woken to record, or 0 */
     struct seep_rank_notes ranks;
     uint32_t coarsest; /* of all that it used: 0: every block was recorded */
-    uint32_t reserved_3[19];
+    uint32_t reserved_3;
+    struct seep_cost cost;
+    uint64_t reserved_4[3];
 
     struct seep_space spaces[SEEP_MAX_SPACES];
     struct seep_slot slots[SEEP_MAX_SLOTS];

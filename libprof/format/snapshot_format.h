@@ -94,7 +94,9 @@ struct seep_snapshot_counts {
 
 /* The outcome in the job, by the launcher. */
 struct seep_snapshot_reads {
-    uint64_t cpu_ns; /* of the readers */
+    uint64_t cpu_ns;     /* of the readers, … */
+    uint64_t taken_ns;   /* … and of that, while there was not a CPU for each task */
+    uint64_t peak_bytes; /* resident, of the largest reader */
     uint32_t n_read;
     uint32_t n_failed; /* the reader's process died, or could not use it */
     uint32_t n_barred; /* the reader was not let into the copy's memory */

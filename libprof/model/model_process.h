@@ -65,6 +65,7 @@ struct seep_process_limits {
 /* How it was recorded. */
 struct seep_process_recording {
     uint64_t sample_bytes; /* largest mean gap of a sampled site, 0: every block was recorded */
+    struct seep_cost cost; /* of seep itself */
     uint64_t uncounted_stacks_bytes;    /* allocated before it had a profile */
     uint64_t waited_ns;                 /* from its start until it was woken to record, or 0 */
     uint64_t dropped[SEEP_N_DROPS];     /* events, by enum seep_drop */

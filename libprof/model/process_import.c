@@ -90,6 +90,7 @@ static struct seep_process_limits limits_of(const struct seep_header *h)
 
 static void import_recording(struct seep_process_recording *r, const struct seep_header *h)
 {
+    r->cost = h->cost;
     r->sample_bytes = seep_sample_gap(h->sample_bytes, h->coarsest);
     r->uncounted_stacks_bytes = h->uncounted_stacks_bytes;
     r->waited_ns = h->waited_ns;

@@ -346,6 +346,23 @@ static void put_holders(const struct page *p, const json_t *report)
     seep_put_end(&line);
 }
 
+/* What seep itself cost the process that it slowed most. */
+static void put_cost(const struct page *p, const json_t *report)
+{
+    const json_t *cost = json_object_get(report, "cost");
+    struct seep_paragraph line;
+
+    if (!json_is_object(cost))
+        return;
+    FILE *to = begin(&line, p, "cost");
+    fprintf(to, "seep cost %.1f s of %.1f s (%.1f %%), ", seep_get_number(cost, "felt_s"),
+            seep_get_number(cost, "of_s"), 100 * seep_get_number(cost, "share"));
+    seep_put_size(to, seep_get_number(cost, "own_bytes"));
+    if (seep_get_number(cost, "sample_bytes") > 0)
+        fputs("; small blocks were sampled", to);
+    seep_put_end(&line);
+}
+
 static void put_gaps(const struct page *p, const json_t *report)
 {
     const json_t *gaps = json_object_get(json_object_get(report, "coverage"), "not_seen");
@@ -383,6 +400,7 @@ static void put_job_parts(const struct page *p, const json_t *report)
     if (!json_is_object(json_object_get(report, "digest"))) /* which names the outermost ones */
         put_processes(p, report);
     put_holders(p, report);
+    put_cost(p, report);
 }
 
 int seep_report_text(const json_t *report, FILE *out, const struct seep_report_look *look)

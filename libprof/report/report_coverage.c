@@ -141,8 +141,9 @@ static void say_process(struct seep_said *said, const struct seep_model_process 
                       p->id.file);
     if (r->sample_bytes)
         seep_said_add(said,
-                      "pid %u: sampled every %llu bytes on average: counts and bytes are estimates",
-                      pid, (unsigned long long)r->sample_bytes);
+                      "pid %u: small blocks were sampled, at most one per %s on average: their "
+                      "counts and bytes are estimates",
+                      pid, seep_text_size((double)r->sample_bytes, size));
     if (r->waited_ns)
         seep_said_add(said,
                       "pid %u: it was woken %.1f s after it began: what it had allocated before is "

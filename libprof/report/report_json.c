@@ -175,6 +175,7 @@ static json_t *without_sites(const struct seep_report_pieces *pieces)
     seep_json_set(json, "holders",
                   pieces->holders->of_job ? json_incref(pieces->holders->of_job) : json_null(),
                   &failed);
+    seep_json_set(json, "cost", seep_json_cost(pieces), &failed);
     seep_json_set(json, "sites", json_array(), &failed);
     seep_json_set(json, "timeline", seep_json_timeline(pieces), &failed);
     seep_json_set(json, "coverage", seep_json_coverage(pieces), &failed);

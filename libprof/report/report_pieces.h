@@ -81,6 +81,9 @@ json_t *seep_json_step_line(const struct seep_report_pieces *pieces);
 json_t *seep_json_epoch_source(const struct seep_model *m);
 json_t *seep_json_epoch_line(const struct seep_report_pieces *pieces);
 
+/* What seep cost the job; null if nobody measured it (report_cost.c). */
+json_t *seep_json_cost(const struct seep_report_pieces *pieces);
+
 /* What was seen, and what could not be (report_coverage.c). */
 json_t *seep_json_coverage(const struct seep_report_pieces *pieces);
 

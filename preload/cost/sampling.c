@@ -1,6 +1,16 @@
 #include "preload/cost/sampling.h"
 
-#include "libprof/format/profile_format.h"
+#include "libprof/store/arena.h"
+
+SEEP_HOT struct seep_sampling seep_sampling;
+
+void seep_sampling_set(unsigned coarseness)
+{
+    struct seep_header *header = seep_arena.header;
+    if (coarseness > __atomic_load_n(&header->coarsest, __ATOMIC_RELAXED))
+        __atomic_store_n(&header->coarsest, coarseness, __ATOMIC_RELAXED);
+    __atomic_store_n(&seep_sampling.coarseness, coarseness, __ATOMIC_RELAXED);
+}
 
 /* e^−x for 0 ≤ x < 8, to 1e-9: ten terms at x / 64, squared six times. */
 static double exp_minus(double x)
@@ -39,12 +49,12 @@ static double exponential(struct seep_sampler *sampler)
 
 /* A gap that was drawn for another mean is drawn anew: what has been walked of it changes nothing,
  * because an exponential distribution has no memory. */
-bool seep_sampler_takes(struct seep_sampler *sampler, uint64_t bytes, uint64_t gap_bytes)
+bool seep_sampler_arrives(struct seep_sampler *sampler, uint64_t bytes, uint64_t gap_bytes)
 {
     if (!sampler->until || sampler->gap_bytes != gap_bytes)
         sampler->until = 1 + (int64_t)(exponential(sampler) * (double)gap_bytes);
     sampler->gap_bytes = gap_bytes;
-    sampler->until -= (int64_t)bytes + 1; /* + 1: an empty block is an object too */
+    sampler->until -= (int64_t)bytes + 1;
     if (sampler->until > 0)
         return false;
     sampler->until = 0;

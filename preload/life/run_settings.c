@@ -9,9 +9,12 @@
 #include "libprof/format/profile_format.h"
 #include "libprof/store/os.h"
 
+#define OVERHEAD_DEFAULT .05 /* of a job longer than a minute */
+
 struct seep_run_settings seep_run_settings = {
     .max_bytes = UINT64_C(256) << 20,
     .max_folder_bytes = UINT64_C(4) << 30,
+    .overhead_share = OVERHEAD_DEFAULT,
 };
 
 /* By hand, as the launcher does (libprof/base/size_parse.c): strtod() would follow the locale, and
@@ -73,6 +76,24 @@ static void read_size(const char *name, uint64_t *bytes)
         *bytes = parse_size(text);
 }
 
+/* "3%", "64MiB", "3%,64MiB" or "off". */
+static void read_overhead(void)
+{
+    const char *text = seep_run_settings_variable(SEEP_VARIABLE_OVERHEAD);
+    if (text && strcmp(text, "off") == 0)
+        seep_run_settings.overhead_share = 0;
+    while (text && *text) {
+        const char *at = text;
+        const double number = parse_number(&at);
+        if (at != text && *at == '%')
+            seep_run_settings.overhead_share = number < 100 ? number / 100 : 1;
+        else if (at != text)
+            seep_run_settings.overhead_bytes = parse_size(text);
+        text = strchr(text, ',');
+        text += text != NULL;
+    }
+}
+
 /* Cuts what does not fit. */
 static void read_text(const char *name, char *text, size_t capacity)
 {
@@ -110,6 +131,7 @@ void seep_run_settings_read(char *const *given, const char *folder)
     read_size(SEEP_VARIABLE_MAX_PROFILE, &seep_run_settings.max_bytes);
     read_size(SEEP_VARIABLE_MAX_FOLDER, &seep_run_settings.max_folder_bytes);
     read_size(SEEP_VARIABLE_SAMPLE, &seep_run_settings.sample_bytes);
+    read_overhead();
     read_text(SEEP_VARIABLE_HOLDERS, seep_run_settings.holders, sizeof(seep_run_settings.holders));
     const char *step_nvtx = seep_run_settings_variable(SEEP_VARIABLE_STEP_NVTX);
     if (step_nvtx && *step_nvtx)

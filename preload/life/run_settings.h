@@ -12,6 +12,8 @@ struct seep_run_settings {
     uint64_t max_bytes;
     uint64_t max_folder_bytes;
     uint64_t sample_bytes;
+    double overhead_share;       /* of time; 0: no bound */
+    uint64_t overhead_bytes;     /* of seep's own memory; 0: no bound */
     bool record_bystanders;      /* whole, from their start */
     bool no_devices;             /* SEEP_GPU=off */
     bool with_cupti;             /* SEEP_GPU=cupti */

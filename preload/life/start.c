@@ -111,7 +111,6 @@ static void describe_start(void)
     constants.start_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
     constants.start_unix_ns = seep_os_clock_ns(CLOCK_REALTIME);
     constants.max_bytes = seep_run_settings.max_bytes;
-    constants.sample_bytes = seep_run_settings.sample_bytes;
 }
 
 /* A compiler has as many stacks as a large training, and nobody reads a tool's one by one: with
@@ -206,6 +205,22 @@ static bool in_sandbox(char *const *variables)
     return variables && *variables;
 }
 
+/* A gap that the job was started with is the finest; else there is none as long as the budget
+ * lasts, and larger blocks are recorded in any case. */
+static void sample(void)
+{
+    enum { FINEST_GAP = 512, EXACT = 16 * 1024 };
+    const uint64_t given = seep_run_settings.sample_bytes;
+    seep_sampling = (struct seep_sampling){.coarseness = given != 0,
+                                           .gap_bytes = given ? given : FINEST_GAP,
+                                           .exact_bytes = given ? UINT64_MAX : EXACT};
+    seep_overhead = (struct seep_overhead){.share = seep_run_settings.overhead_share,
+                                           .memory_bytes = seep_run_settings.overhead_bytes,
+                                           .least = given != 0,
+                                           .most = SEEP_MAX_COARSENESS};
+    constants.sample_bytes = seep_sampling.gap_bytes;
+}
+
 static bool start_program(void)
 {
     seep_run_settings_read(environment, woken_into);
@@ -216,9 +231,7 @@ static bool start_program(void)
     if (!seep_sandbox_permits(sandboxed))
         return false;
     seep_environment_start(environment);
-    seep_sampling = (struct seep_sampling){.coarseness = seep_run_settings.sample_bytes != 0,
-                                           .gap_bytes = seep_run_settings.sample_bytes,
-                                           .exact_bytes = UINT64_MAX};
+    sample();
     seep_device_is_left = seep_run_settings.no_devices;
     describe_start();
     seep_allocators_first(constants.allocator, sizeof(constants.allocator));

@@ -255,9 +255,8 @@ static bool still_importing(struct seep_thread *thread)
     return marks & SEEP_MARK_IMPORT;
 }
 
-static __attribute__((noinline)) uint32_t capture_slow(struct seep_thread *thread,
-                                                       const struct seep_regs *regs,
-                                                       uint64_t python, unsigned kind, bool import)
+static uint32_t capture_slow(struct seep_thread *thread, const struct seep_regs *regs,
+                             uint64_t python, unsigned kind, bool import)
 {
     uint64_t native = 0;
     unsigned n_native = 0;
@@ -274,6 +273,16 @@ static __attribute__((noinline)) uint32_t capture_slow(struct seep_thread *threa
         }
     }
     return capture_new(thread, n_native, python, native, kind);
+}
+
+static __attribute__((noinline)) uint32_t capture_timed(struct seep_thread *thread,
+                                                        const struct seep_regs *regs,
+                                                        uint64_t python, unsigned kind, bool import)
+{
+    const uint64_t began = seep_os_clock_ns(CLOCK_MONOTONIC);
+    const uint32_t site = capture_slow(thread, regs, python, kind, import);
+    seep_meter_add(&thread->meter, SEEP_COST_STACKS, seep_os_clock_ns(CLOCK_MONOTONIC) - began);
+    return site;
 }
 
 static inline void follow_python(struct seep_thread *thread)
@@ -316,7 +325,7 @@ SEEP_EACH_EVENT uint32_t seep_capture(struct seep_thread *thread, const struct s
         if (seep_walk_guess(&thread->walk, regs, thread->in_python, guess, &native))
             trace = find_trace(thread, join(python, native, kind));
     if (__builtin_expect(!trace, 0))
-        return capture_slow(thread, regs, python, kind, import);
+        return capture_timed(thread, regs, python, kind, import);
     __builtin_prefetch(seep_site_at(trace->site), 1);
     mark(thread, trace->marks);
     return trace->site;
@@ -327,7 +336,7 @@ enum { GLANCE = 255 };
 
 void seep_capture_glance(struct seep_thread *thread)
 {
-    if (!seep_python_ready || (!seep_modules_torch && !thread->watches))
+    if (!seep_modules_torch && !thread->watches)
         return;
     follow_python(thread);
     if (!seep_modules_torch)

@@ -7,7 +7,8 @@
 /* Site index of the calling stack, of a kind (seep_site_kind()); 0 if nothing can be recorded. */
 uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, unsigned kind);
 
-/* For an allocation that is not recorded: only looks whether a training step begins or ends. */
+/* For an allocation that is not recorded, while there is an interpreter: only looks whether a
+ * training step begins or ends. */
 void seep_capture_glance(struct seep_thread *thread);
 
 /* In a forked child: locks are free. */

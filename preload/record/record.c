@@ -1,20 +1,11 @@
 #include "preload/record/record.h"
 
 #include "preload/job/job.h"
+#include "preload/python/pyframe.h"
 #include "preload/record/capture.h"
 #include "preload/record/main_loop.h"
 #include "preload/record/map_set.h"
 #include "preload/record/tick.h"
-
-SEEP_HOT struct seep_sampling seep_sampling;
-
-void seep_sampling_set(unsigned coarseness)
-{
-    struct seep_header *header = seep_arena.header;
-    if (coarseness > __atomic_load_n(&header->coarsest, __ATOMIC_RELAXED))
-        __atomic_store_n(&header->coarsest, coarseness, __ATOMIC_RELAXED);
-    __atomic_store_n(&seep_sampling.coarseness, coarseness, __ATOMIC_RELAXED);
-}
 
 enum { PAGE = 4096, LARGE = 64 * 1024 };
 
@@ -22,8 +13,9 @@ enum { PAGE = 4096, LARGE = 64 * 1024 };
 static inline unsigned coarseness_of(uint64_t bytes, unsigned coarseness)
 {
     const uint64_t gap = seep_sample_gap(seep_sampling.gap_bytes, coarseness);
-    const bool large = bytes >= seep_sampling.exact_bytes || bytes / SEEP_SAMPLE_CERTAIN >= gap;
-    return large || seep_arena_counting ? 0 : coarseness;
+    const bool is_certain =
+        bytes >= seep_sampling.exact_bytes || bytes / SEEP_SAMPLE_CERTAIN >= gap;
+    return is_certain || seep_arena_counting ? 0 : coarseness;
 }
 
 /* For how many blocks this one counts, and their bytes. */
@@ -38,20 +30,23 @@ static inline void scale(uintptr_t block, uint64_t bytes, unsigned coarseness, u
     }
 }
 
-static inline void count_event(struct seep_thread *thread)
+/* Counts an event. True: something may be due. */
+static inline bool count_event(struct seep_thread *thread)
 {
-    if (__builtin_expect(++thread->ticks % SEEP_EVENTS_PER_TICK == 0, 0)) {
-        seep_tick(thread);
-        seep_main_loop_review(thread);
-    }
+    return __builtin_expect(++thread->ticks % SEEP_EVENTS_PER_TICK == 0, 0);
 }
 
-static inline void count_free(struct seep_thread *thread)
+/* Something is due again so many events sooner. */
+static void skip(struct seep_thread *thread, uint32_t n)
 {
-    if (__builtin_expect(++thread->ticks % SEEP_EVENTS_PER_TICK == 0, 0)) {
-        thread->ticks += SEEP_EVENTS_PER_TICK - SEEP_EVENTS_AFTER_FREE;
-        seep_tick_of_free(thread);
-    }
+    thread->ticks += n;
+    thread->meter.skipped += n;
+}
+
+/* So that a job with a rhythm of its own is not always met at the same point of it. */
+static void skip_by_chance(struct seep_thread *thread)
+{
+    skip(thread, seep_sampler_random(&thread->sampler) % SEEP_EVENTS_BY_CHANCE);
 }
 
 static __attribute__((noinline)) void freed_pages(uintptr_t address, const struct seep_block *block)
@@ -100,24 +95,41 @@ static inline bool is_taken(struct seep_thread *thread, uint64_t bytes, unsigned
                               seep_sample_gap(seep_sampling.gap_bytes, coarseness));
 }
 
-static __attribute__((noinline)) void pass_over(struct seep_thread *thread, const void *address,
-                                                uint64_t bytes)
+static void pass_over(struct seep_thread *thread, const void *address, uint64_t bytes)
 {
     thread->passed_over = address;
-    seep_capture_glance(thread);
+    if (seep_python_ready)
+        seep_capture_glance(thread);
     if (__builtin_expect(is_watched(thread), 0))
         watch(thread, bytes, 0);
+}
+
+/* What may be due, and then the event itself, which is counted a second time. */
+static __attribute__((noinline)) void tick_and_record(struct seep_thread *thread, void *address,
+                                                      uint64_t bytes, const struct seep_regs *regs)
+{
+    seep_tick(thread);
+    seep_main_loop_review(thread);
+    skip_by_chance(thread);
+    thread->meter.skipped++;
+    const uint64_t began = seep_meter_begin(&thread->meter, true);
+    seep_record_allocation(address, bytes, regs);
+    if (began)
+        seep_meter_end(&thread->meter, began, thread->ticks);
 }
 
 SEEP_EACH_EVENT void seep_record_allocation(void *address, uint64_t bytes,
                                             const struct seep_regs *regs)
 {
     struct seep_thread *thread = seep_tls.thread;
+    if (count_event(thread)) {
+        tick_and_record(thread, address, bytes, regs);
+        return;
+    }
     struct seep_block block, stale;
     struct seep_live_page *page = seep_live_page_near(&seep_tls.near, (uintptr_t)address);
     seep_live_prefetch(page, (uintptr_t)address);
     unsigned coarseness = __atomic_load_n(&seep_sampling.coarseness, __ATOMIC_RELAXED);
-    count_event(thread);
     if (__builtin_expect(coarseness != 0, 0) && (coarseness = coarseness_of(bytes, coarseness)) &&
         !is_taken(thread, bytes, coarseness)) {
         pass_over(thread, address, bytes);
@@ -144,11 +156,25 @@ SEEP_EACH_EVENT void seep_record_allocation(void *address, uint64_t bytes,
     seep_site_allocated(&thread->sites, seep_site_at(block.site), n, total, bytes, block.birth);
 }
 
+static __attribute__((noinline)) void tick_and_free(struct seep_thread *thread, void *address)
+{
+    seep_tick_of_free(thread);
+    skip(thread, SEEP_EVENTS_PER_TICK - SEEP_EVENTS_AFTER_FREE - 1);
+    thread->meter.skipped++;
+    const uint64_t began = seep_meter_begin(&thread->meter, false);
+    seep_record_free(address);
+    if (began)
+        seep_meter_end(&thread->meter, began, thread->ticks);
+}
+
 SEEP_EACH_EVENT void seep_record_free(void *address)
 {
     struct seep_block block;
+    if (count_event(seep_tls.thread)) {
+        tick_and_free(seep_tls.thread, address);
+        return;
+    }
     struct seep_live_page *page = seep_live_page_near(&seep_tls.near, (uintptr_t)address);
-    count_free(seep_tls.thread);
     if (__builtin_expect(seep_live_take_at(page, (uintptr_t)address, &block), 1))
         freed((uintptr_t)address, &block);
     else if (!seep_arena.header->coarsest)

@@ -17,19 +17,6 @@ void seep_record_hold(void *block, struct seep_block *held);
 void seep_record_release(void *block, const struct seep_block *held);
 void seep_record_put_back(void *block, const struct seep_block *held);
 
-/* Which blocks are recorded. All but the coarseness is set once, at the program's start. */
-struct seep_sampling {
-    uint32_t coarseness;  /* 0: all of them */
-    uint64_t gap_bytes;   /* the mean gap at coarseness 1, as in the profile's header; 0: none */
-    uint64_t exact_bytes; /* blocks from this size on are always recorded */
-};
-
-extern struct seep_sampling seep_sampling;
-
-/* Changes the coarseness from now on, and notes it in the profile. Blocks that were recorded before
- * keep theirs. Threads: one at a time. */
-void seep_sampling_set(unsigned coarseness);
-
 /* The caller with these registers asked for that many bytes (not 0) in host or mmap, and got
  * ENOMEM: notes it in the profile (libprof/format/host_shortage_format.h), and watches the thread
  * from now on (SEEP_WATCH_RETRIES). Changes errno. host_shortage.c. */

@@ -2,8 +2,9 @@
 #ifndef SEEP_PRELOAD_RECORD_THREAD_H
 #define SEEP_PRELOAD_RECORD_THREAD_H
 
-#include "preload/cost/sampling.h"
 #include "libprof/store/site_table.h"
+#include "preload/cost/meter.h"
+#include "preload/cost/sampling.h"
 #include "preload/python/pyframe_loops.h"
 #include "preload/stack/walk.h"
 
@@ -66,6 +67,7 @@ struct seep_thread {
                             * in */
     uintptr_t mark_object; /* the optimizer that is in its step */
     struct seep_sampler sampler;
+    struct seep_meter meter;
     const void *passed_over;           /* the last block that was not recorded */
     const struct seep_pyframe *python; /* innermost first: the frames of `stack` */
     struct seep_map_of_move shared;

@@ -5,18 +5,25 @@
 
 #include "libprof/store/address_space.h"
 #include "preload/job/job.h"
+#include "preload/job/job_table.h"
 #include "preload/objects/modules.h"
 #include "preload/python/pyframe.h"
 #include "preload/record/rss_sample.h"
 #include "preload/record/shm_segments.h"
 #include "preload/record/upcalls.h"
 
-enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000 };
+enum {
+    FIRST_GAP_NS = 20 * 1000 * 1000,
+    JOB_GAP_NS = 4 * 1000 * 1000,
+    WINDOW_NS = 1000 * 1000 * 1000,
+};
 
 static struct seep_lock lock;
 #define RELEASE_NS (UINT64_C(60) * 1000 * 1000 * 1000)
 
-static uint64_t next_ns, next_row_ns, next_release_ns;
+static uint64_t next_ns, next_row_ns, next_release_ns, window_ns;
+
+struct seep_overhead seep_overhead;
 static uint64_t row_gap_ns = FIRST_GAP_NS;
 
 static uint64_t take_number(const char **at)
@@ -109,23 +116,67 @@ static void note_python(struct seep_header *header)
     header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
 }
 
-/* True: something was due, and the process has a profile. */
-static bool tick(struct seep_thread *thread)
+uint64_t seep_tick_own_memory(void)
 {
-    uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
-    if (now < __atomic_load_n(&next_ns, __ATOMIC_RELAXED) ||
-        __atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
-        return false;
+    const struct seep_header *header = seep_arena.header;
+    const uint32_t n = header->n_rss_samples;
+    return n && n <= SEEP_RSS_SAMPLES ? header->rss_samples[n - 1].seep_bytes : 0;
+}
+
+/* How much a sum has risen since it was `*before`; a forked child's begins anew. */
+static uint64_t rise(uint64_t *before, uint64_t now)
+{
+    const uint64_t by = now > *before ? now - *before : 0;
+    *before = now;
+    return by;
+}
+
+/* What has been spent since the last time. Where no CPU was free for it, what readers of this
+ * process's copies took was the job's, as stops are. */
+static void close_window(struct seep_header *header, struct seep_overhead_window *w)
+{
+    static uint64_t stops_ns, taken_ns;
+    const uint64_t taken = rise(
+        &taken_ns,
+        seep_job_map ? __atomic_load_n(&seep_job_map->snapshots.taken_ns, __ATOMIC_RELAXED) : 0);
+    w->spent_ns = seep_meter_window();
+    w->stops_ns =
+        rise(&stops_ns, __atomic_load_n(&header->cost.ns[SEEP_COST_STOPS], __ATOMIC_RELAXED));
+    header->cost.felt_ns += w->spent_ns;
+    if (header->snapshots.made) {
+        w->spent_ns += taken;
+        w->stops_ns += taken;
+    }
+}
+
+static void keep_to_budget(struct seep_header *header, const struct seep_thread *thread,
+                           uint64_t now)
+{
+    struct seep_overhead_window w = {.age_ns = now - header->start_ns,
+                                     .ns = now - (window_ns ? window_ns : header->start_ns),
+                                     .memory_bytes = seep_tick_own_memory(),
+                                     .importing = thread->importing};
+    if ((int64_t)w.ns < WINDOW_NS) /* the coarse clock lags behind the start */
+        return;
+    window_ns = now;
+    close_window(header, &w);
+    const unsigned coarseness = seep_sampling.coarseness;
+    const unsigned wanted = seep_overhead_judge(&seep_overhead, &w, coarseness);
+    if (wanted != coarseness)
+        seep_sampling_set(wanted);
+}
+
+/* What is due. True: the process has a profile. */
+static bool do_what_is_due(struct seep_thread *thread, uint64_t now)
+{
     struct seep_header *header = seep_arena.header;
     __atomic_store_n(&next_ns, now + JOB_GAP_NS, __ATOMIC_RELAXED);
     seep_job_tick(now);
     if (seep_arena_counting) {
         seep_job_count();
         seep_upcalls.start_grown_up(now);
-        if (seep_arena_counting) {
-            seep_os_unlock(&lock);
+        if (seep_arena_counting)
             return false;
-        }
         header = seep_arena.header;
     }
     find_python();
@@ -141,8 +192,22 @@ static bool tick(struct seep_thread *thread)
     }
     seep_segments_check(false);
     seep_rss_tick(thread, now);
-    seep_os_unlock(&lock);
+    keep_to_budget(header, thread, now);
     return true;
+}
+
+/* True: something was due, and the process has a profile. */
+static bool tick(struct seep_thread *thread)
+{
+    const uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
+    if (now < __atomic_load_n(&next_ns, __ATOMIC_RELAXED) ||
+        __atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+        return false;
+    const uint64_t began = seep_os_clock_ns(CLOCK_MONOTONIC);
+    const bool is_whole = do_what_is_due(thread, now);
+    seep_os_unlock(&lock);
+    seep_meter_add(&thread->meter, SEEP_COST_UPKEEP, seep_os_clock_ns(CLOCK_MONOTONIC) - began);
+    return is_whole;
 }
 
 void seep_tick(struct seep_thread *thread)
@@ -194,6 +259,7 @@ void seep_tick_final(void)
         seep_segments_check(true);
     add_row(seep_arena.header, seep_tls.thread, seep_os_clock_ns(CLOCK_MONOTONIC_COARSE));
     seep_rss_final(seep_tls.thread);
+    seep_arena.header->cost.felt_ns += seep_meter_window();
     note_private(seep_arena.header);
     seep_os_unlock(&lock);
 }
@@ -207,7 +273,9 @@ void seep_tick_after_fork(void)
 {
     lock.word = 0;
     next_ns = 0;
-    next_row_ns = next_release_ns = 0;
+    next_row_ns = next_release_ns = window_ns = 0;
+    seep_overhead.begun = false;
+    seep_meter_after_fork();
     row_gap_ns = FIRST_GAP_NS;
     seep_rss_after_fork();
 }

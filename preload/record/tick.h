@@ -2,13 +2,21 @@
 #ifndef SEEP_PRELOAD_RECORD_TICK_H
 #define SEEP_PRELOAD_RECORD_TICK_H
 
+#include "preload/cost/overhead.h"
 #include "preload/record/thread.h"
 
 enum {
     SEEP_EVENTS_PER_TICK = 64,
-    SEEP_EVENTS_AFTER_FREE = 15, /* odd, so that a job with a rhythm of its own does not have a free
-                                  * at every tick */
+    SEEP_EVENTS_AFTER_FREE = 15, /* so soon after a free (odd: not at the next one of a loop), … */
+    SEEP_EVENTS_BY_CHANCE = 16,  /* … and after other events sooner by fewer than this */
 };
+
+/* What seep may cost this process. Its bounds are set once, at the program's start; the tick, which
+ * compares them with what seep has cost, changes the rest, and how coarsely blocks are recorded. */
+extern struct seep_overhead seep_overhead;
+
+/* Of seep itself, resident, when it was last looked at; 0: not yet. */
+uint64_t seep_tick_own_memory(void);
 
 /* Looks at the (coarse) clock and does what is due. Called every so many events, inside the guard.
  */

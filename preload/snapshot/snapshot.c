@@ -10,7 +10,7 @@
 #include "preload/life/program_kind.h"
 #include "preload/life/run_settings.h"
 #include "preload/python/pyframe.h"
-#include "preload/record/thread.h"
+#include "preload/record/tick.h"
 #include "preload/snapshot/snapshot_copy.h"
 #include "preload/snapshot/snapshot_policy.h"
 #include "preload/snapshot/snapshot_way.h"
@@ -69,12 +69,20 @@ static uint64_t minor_faults(void)
     return (uint64_t)usage.ru_minflt;
 }
 
+static void spend(uint64_t stop_ns)
+{
+    if (seep_tls.thread)
+        seep_meter_add(&seep_tls.thread->meter, SEEP_COST_STOPS, stop_ns);
+}
+
 /* The first write to a page while the copy existed had to copy the page, which also slowed the
  * job. */
 static void note_faults(void)
 {
     const uint64_t now = minor_faults();
-    seep_snapshot_policy_felt(&policy, now > faults_before ? (now - faults_before) * FAULT_NS : 0);
+    const uint64_t felt_ns = now > faults_before ? (now - faults_before) * FAULT_NS : 0;
+    seep_snapshot_policy_felt(&policy, felt_ns);
+    spend(felt_ns);
 }
 
 static long copy_there(void)
@@ -139,6 +147,8 @@ static void describe(const struct seep_thread *thread, struct seep_snapshot_mome
     now->job_age_ns = age(now_ns, job->started_ns);
     now->read_ns = job->snapshots.cpu_ns;
     now->n_read = job->snapshots.n_read;
+    now->taken_ns = job->snapshots.taken_ns;
+    now->room_ns = seep_overhead_room_ns(&seep_overhead, seep_tick_own_memory());
     now->reading = __atomic_load_n(&job->snapshot.reading, __ATOMIC_RELAXED) != 0;
     now->live_bytes = now->anonymous_bytes = 0;
     for (unsigned s = SEEP_SPACE_HOST; s <= SEEP_SPACE_SHM; s++) {
@@ -304,6 +314,7 @@ static void make(const struct seep_snapshot_moment *now, enum seep_snapshot_sour
         stop_ns = take(slot, now, source, &way, in_reserve);
     else
         return;
+    spend(stop_ns);
     if (in_reserve) {
         seep_snapshot_policy_reserved(&policy, now, stop_ns);
         return;

@@ -96,10 +96,18 @@ static uint64_t next_stop(const struct seep_snapshot_policy *p,
     return p->last_stop_ns ? p->last_stop_ns : now->anonymous_bytes / BYTES_PER_STOP_NS;
 }
 
+/* What the reading of the next copy takes from the job, if it is like the earlier ones. */
+static uint64_t next_taken(const struct seep_snapshot_moment *now)
+{
+    return now->n_read ? now->taken_ns / now->n_read : 0;
+}
+
 static bool affords_stop(const struct seep_snapshot_policy *p,
                          const struct seep_snapshot_moment *now)
 {
-    return p->stop_ns + next_stop(p, now) <= FREE_STOP_MS * MILLISECOND + now->age_ns / STOP_SHARE;
+    return p->stop_ns + next_stop(p, now) <=
+               FREE_STOP_MS * MILLISECOND + now->age_ns / STOP_SHARE &&
+           next_stop(p, now) + next_taken(now) <= now->room_ns;
 }
 
 static bool is_affordable(const struct seep_snapshot_policy *p,
@@ -136,7 +144,8 @@ static bool is_reserve_due(const struct seep_snapshot_policy *p,
         return false;
     if (p->last)
         return now->reading && affords_stop(p, now);
-    return !now->reading && p->stop_ns + next_stop(p, now) <= most;
+    return !now->reading && p->stop_ns + next_stop(p, now) <= most &&
+           next_stop(p, now) <= now->room_ns;
 }
 
 /* Reports only the first time until a copy is made. */
@@ -228,7 +237,8 @@ void seep_snapshot_policy_felt(struct seep_snapshot_policy *p, uint64_t felt_ns)
 bool seep_snapshot_policy_affords(const struct seep_snapshot_policy *p,
                                   const struct seep_snapshot_moment *now, uint64_t stop_ns)
 {
-    return p->stop_ns + stop_ns <= FREE_IN_PLACE_MS * MILLISECOND + now->age_ns / STOP_SHARE;
+    return p->stop_ns + stop_ns <= FREE_IN_PLACE_MS * MILLISECOND + now->age_ns / STOP_SHARE &&
+           stop_ns <= now->room_ns;
 }
 
 void seep_snapshot_policy_after_fork(struct seep_snapshot_policy *p)

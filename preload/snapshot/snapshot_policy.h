@@ -59,9 +59,11 @@ struct seep_snapshot_moment {
     uint64_t live_bytes;
     uint64_t anonymous_bytes; /* resident: a first estimate of what a copy costs */
     uint64_t job_age_ns;
-    uint64_t read_ns; /* CPU time that reading copies has cost the job … */
-    uint32_t n_read;  /* … for this many copies */
-    bool reading;     /* one is being read, whose cost is not known yet */
+    uint64_t read_ns;  /* CPU time that reading copies has cost the job … */
+    uint32_t n_read;   /* … for this many copies */
+    bool reading;      /* one is being read, whose cost is not known yet */
+    uint64_t taken_ns; /* of read_ns, what was taken from the job: no CPU was free */
+    uint64_t room_ns;  /* what the budget leaves for a copy and its reading */
 };
 
 enum seep_snapshot_answer {

@@ -318,6 +318,17 @@ class Environment(LauncherCase):
         self.assertEqual(done.status, 0, repr(done))
         self.assertTrue(os.path.exists(os.path.join(out, "job.seepjob")))
 
+    def test_a_budget_is_a_share_a_size_or_both(self):
+        for given, exported in (("3%", "3%"), ("0.5%", "0.5%"), ("64MiB", str(64 << 20)), ("100%,1GiB", "100%,1073741824"),
+                                ("off", "off")):
+            self.assertEqual(self.environment("--overhead", given)["SEEP_OVERHEAD"], exported)
+            self.assertEqual(self.environment(SEEP_OVERHEAD=given)["SEEP_OVERHEAD"], exported)
+        self.assertNotIn("SEEP_OVERHEAD", self.environment(SEEP_OVERHEAD=None))
+        for wrong in ("3", "%", "0%", "101%", "3%,", "3%64MiB", "64MiB,3%", "3%,4%", "1KiB", "-1%", "1e3%", "1.2.3%", "much"):
+            done = self.seep("run", "-o", self.fresh(), "--overhead", wrong, "--", "true")
+            self.assertEqual(done.status, 125, wrong)
+            self.assertIn("--overhead %s is no budget" % wrong, self.one_line_error(done))
+
     def test_a_job_is_judged_for_the_machine_that_it_is_for(self):
         def limit(*options, **variables):
             out = self.fresh()

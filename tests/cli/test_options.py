@@ -13,7 +13,7 @@ import patterns as tables  # noqa: E402
 
 COMPLETION = os.path.join(os.path.dirname(SEEP), "completion.bash")
 NAMES = ("id", "commands", "letter", "name", "argument", "suggestions", "variable", "text")
-VALUES = {"FILE": str(ROOT / "libprof/code/roles.toml"), "DIR": "folder", "REGEX": "step", "SPACE=SIZE": "host=1MiB",
+VALUES = {"BUDGET": "3%,64MiB", "FILE": str(ROOT / "libprof/code/roles.toml"), "DIR": "folder", "REGEX": "step", "SPACE=SIZE": "host=1MiB",
           "NAME=N": "leak=0", "FORMAT": "collapsed", "SIZE": "64MiB", "SECONDS": "2", "TIME": "10m", "N": "2", "PID": "4711", "[ADDR:PORT]": "127.0.0.1:0"}
 
 

@@ -107,6 +107,7 @@ class Profile:
 def job_env(**changes):
     env = {k: v for k, v in os.environ.items() if not k.startswith("SEEP_") and k != "LD_PRELOAD"}
     env["PYTHONDONTWRITEBYTECODE"] = "1"
+    env["SEEP_OVERHEAD"] = "off"  # on a busy machine seep costs more, and would sample
     for key, value in changes.items():
         if value is None:
             env.pop(key, None)

@@ -17,6 +17,7 @@ static void begin(void)
 static struct seep_snapshot_moment at(uint32_t step, uint64_t live_bytes)
 {
     return (struct seep_snapshot_moment){.step = step,
+                                         .room_ns = UINT64_MAX,
                                          .by_step = true,
                                          .age_ns = 100000 * MS + step * 20 * MS,
                                          .job_age_ns = 100000 * MS + step * 20 * MS,

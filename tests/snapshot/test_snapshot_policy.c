@@ -20,6 +20,7 @@ static void begin(const char *text)
 static struct seep_snapshot_moment at_step(uint32_t step)
 {
     return (struct seep_snapshot_moment){.step = step,
+                                         .room_ns = UINT64_MAX,
                                          .by_step = true,
                                          .age_ns = step * SECOND / 10,
                                          .job_age_ns = step * SECOND / 10,

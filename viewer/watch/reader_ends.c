@@ -1,6 +1,7 @@
 #include "viewer/watch/reader_ends.h"
 
 #include "viewer/watch/copy_reader.h"
+#include "viewer/watch/idle_cpu.h"
 
 #include <sys/wait.h>
 
@@ -10,9 +11,15 @@
 void seep_reader_count_cpu(struct seep_job *job, const struct rusage *usage)
 {
     const struct timeval *user = &usage->ru_utime, *system = &usage->ru_stime;
+    const uint64_t cpu_ns = (uint64_t)(user->tv_sec + system->tv_sec) * 1000 * NS_PER_MS +
+                            (uint64_t)(user->tv_usec + system->tv_usec) * 1000;
+    const uint64_t peak_bytes = (uint64_t)usage->ru_maxrss * 1024;
 
-    job->snapshots.cpu_ns += (uint64_t)(user->tv_sec + system->tv_sec) * 1000 * NS_PER_MS +
-                             (uint64_t)(user->tv_usec + system->tv_usec) * 1000;
+    job->snapshots.cpu_ns += cpu_ns;
+    if (!seep_idle_cpu_for_each_task())
+        job->snapshots.taken_ns += cpu_ns;
+    if (peak_bytes > job->snapshots.peak_bytes)
+        job->snapshots.peak_bytes = peak_bytes;
 }
 
 void seep_reader_note_short(struct seep_job *job, const struct seep_copy_of *of,

@@ -12,6 +12,8 @@ struct seep_copy_of {
     uint32_t pid, step, process_plus_1;
 };
 
+/* What a reader that has ended took: CPU time, also as the job's where no CPU is free just now, and
+ * memory. */
 void seep_reader_count_cpu(struct seep_job *job, const struct rusage *usage);
 
 /* A look was given up, or a reader, for memory was short. `claim`: NULL if it had none. */

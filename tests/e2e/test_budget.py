@@ -1,0 +1,108 @@
+"""A budget for what seep may cost, and what it says that it cost. Wherever a machine's speed matters, the job goes on
+until what is awaited has come."""
+import json
+import math
+import pathlib
+import resource
+import subprocess
+import time
+import unittest
+
+from tests.e2e.support import SEEP, SYSTEM_PYTHON, Profile, SeepCase, functions, job_env, kill_session, said_of, sum_sites
+
+LARGEST_GAP = 64 * 1024
+
+
+class Budget(SeepCase):
+    def run_until(self, holds, *options, seconds=240):
+        """small_events under a budget until its report's cost holds, and as long again: its profile and what it says."""
+        folder, go_on = self.fresh(), self.path("go-on")
+        p = subprocess.Popen([SEEP, "run", "-q", "-o", folder, *options, "--", self.subject("small_events"), "100", go_on],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=job_env(),
+                             start_new_session=True)
+        self.addCleanup(kill_session, p.pid)
+        end = time.monotonic() + seconds
+        while not holds(self.cost(folder)):
+            self.assertIsNone(p.poll(), "it ended")
+            self.assertLess(time.monotonic(), end, "it never came")
+            time.sleep(0.5)
+        pathlib.Path(go_on).touch()
+        out, err = p.communicate(timeout=seconds)
+        self.assertEqual(p.returncode, 0, err)
+        return Profile(self, None, folder), json.loads(out)
+
+    def cost(self, folder):
+        done = self.seep("report", folder, "--brief", "--format", "json")
+        return (json.loads(done.stdout)["cost"] if done.status == 0 else None) or {"sample_bytes": 0, "own_bytes": 0}
+
+    def test_very_many_small_events_are_sampled_and_their_sums_are_right(self):
+        profile, truth = self.run_until(lambda cost: cost["sample_bytes"], "--overhead", "2%")
+        cost = profile.written["cost"]
+        self.assertGreaterEqual(cost["sample_bytes"], 512)
+        self.assertLessEqual(cost["sample_bytes"], LARGEST_GAP)
+        self.assertRegex(said_of(profile.written), "small blocks were sampled")
+        for name in ("subject_churn", "subject_kept"):
+            seen, its = sum_sites(profile.report, name, "host"), truth[name]
+            # Whatever the gaps were: the variance of a sum is below the largest gap times the sum.
+            error = 5 * math.sqrt(LARGEST_GAP * its["allocated_bytes"])
+            self.assertAlmostEqual(seen["allocated_bytes"], its["allocated_bytes"], delta=error)
+            self.assertAlmostEqual(seen["live_bytes"], its["live_bytes"], delta=5 * math.sqrt(2 * LARGEST_GAP * max(
+                its["live_bytes"], LARGEST_GAP)))
+
+    def test_a_leak_of_small_blocks_is_found_though_they_are_sampled(self):
+        profile, truth = self.run_until(lambda cost: cost["sample_bytes"], "--overhead", "2%", "--holders", "off")
+        found = [f for f in profile.written["findings"] if f["severity"] == "leak"]
+        self.assertEqual([f["frame"]["function"] for f in found], ["subject_kept"])
+        growth = found[0]["growth_bytes_per_step"]
+        self.assertLess(growth["low"], 4 * 120)
+        self.assertGreater(growth["high"], 4 * 120)
+
+    def test_memory_above_its_bound_is_sampled_as_coarsely_as_may_be(self):
+        profile, _ = self.run_until(lambda cost: cost["sample_bytes"] == LARGEST_GAP, "--overhead", "100%,1MiB")
+        self.assertGreater(profile.written["cost"]["own_bytes"], 1 << 20)
+
+    def test_a_job_of_few_events_is_recorded_whole(self):
+        script = "import time\nkept = []\nfor i in range(40):\n    kept.append(bytearray(1000))\n    time.sleep(0.1)\n"
+        cost = self.run_seep([SYSTEM_PYTHON, "-S", "-c", script], ("--overhead", "5%", "--holders", "off")).written["cost"]
+        self.assertEqual(cost["sample_bytes"], 0)
+
+    def test_off_is_no_bound(self):
+        profile = self.run_seep([self.subject("counts_heap"), "events", "300000"], ("--overhead", "off"))
+        self.assertEqual(profile.written["cost"]["sample_bytes"], 0)
+
+
+class Cost(SeepCase):
+    EVENTS = 2000000
+
+    def cpu(self, run):
+        """The CPU time of all processes of a run, and what it returned."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        result = run()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, result
+
+    def test_what_seep_says_that_it_cost_is_what_it_costs(self):
+        argv = [self.subject("counts_heap"), "events", str(self.EVENTS)]
+        options = ("--overhead", "off", "--holders", "off", "--no-report")
+        plain, beside, told = [], [], []
+        for _ in range(5):  # in turns: the machine may be busy for some of them
+            plain.append(self.cpu(lambda: self.command(argv, timeout=300))[0])
+            cpu, profile = self.cpu(lambda: self.run_seep(argv, options, timeout=300))
+            cost = self.report(profile.folder)["cost"]
+            beside.append(cpu)
+            told.append(cost["events_s"] + cost["stacks_s"] + cost["upkeep_s"])
+            self.assertGreater(cost["felt_s"], 0)
+            self.assertLessEqual(cost["felt_s"], cost["of_s"])
+        ratio = min(told) / (min(beside) - min(plain))
+        self.assertGreater(ratio, 0.4, (plain, beside, told))
+        self.assertLess(ratio, 2.5, (plain, beside, told))
+
+    def test_each_event_is_counted(self):
+        profile = self.run_seep([self.subject("counts_heap"), "events", str(self.EVENTS)], ("--overhead", "off"))
+        truth = [t for t in profile.done.json().values() if t["space"] == "host"]
+        events = sum(t["allocations"] + t["frees"] for t in truth)
+        self.assertAlmostEqual(profile.written["cost"]["events"] / events, 1, delta=0.02)
+
+
+if __name__ == "__main__":
+    unittest.main()
