@@ -156,20 +156,20 @@ SEEP_EACH_EVENT void seep_site_touch(struct seep_site *site, uint32_t period)
     __atomic_store_n(&site->last_period, period, __ATOMIC_RELAXED);
 }
 
-static void lifetime_note(struct seep_detail *detail, uint32_t age)
+static void lifetime_note(struct seep_detail *detail, uint32_t age, uint64_t n)
 {
     uint32_t *count = &detail->lifetimes[seep_lifetime_bucket(age)];
-    if (__atomic_add_fetch(count, 1, __ATOMIC_RELAXED) == 0)
+    if (n > UINT32_MAX || __atomic_add_fetch(count, (uint32_t)n, __ATOMIC_RELAXED) < n)
         __atomic_store_n(count, UINT32_MAX, __ATOMIC_RELAXED);
     if (age > detail->max_lifetime)
         detail->max_lifetime = age;
 }
 
-void seep_site_free_late(struct seep_site *site, uint32_t age)
+void seep_site_free_late(struct seep_site *site, uint32_t age, uint64_t n)
 {
     struct seep_detail *detail = seep_site_detail(site);
     if (detail)
-        lifetime_note(detail, age);
+        lifetime_note(detail, age, n);
 }
 
 void seep_site_free_remote(struct seep_site *site, uint64_t n, uint64_t bytes, uint32_t birth,
@@ -187,7 +187,7 @@ void seep_site_free_remote(struct seep_site *site, uint64_t n, uint64_t bytes, u
     __atomic_fetch_add(&detail->remote_frees, n, __ATOMIC_RELAXED);
     __atomic_fetch_add(&detail->remote_freed_bytes, bytes, __ATOMIC_RELAXED);
     if (birth < period && n)
-        lifetime_note(detail, period - birth);
+        lifetime_note(detail, period - birth, n);
 }
 
 static void raise_peak(uint64_t *peak, uint32_t *peak_period, uint64_t live, uint32_t period)

@@ -60,7 +60,7 @@ static inline bool seep_site_is_shared(const struct seep_site *site)
 
 /* Slow paths of the inline functions below. */
 void seep_site_touch(struct seep_site *site, uint32_t period);
-void seep_site_free_late(struct seep_site *site, uint32_t age);
+void seep_site_free_late(struct seep_site *site, uint32_t age, uint64_t n);
 void seep_site_free_remote(struct seep_site *site, uint64_t n, uint64_t bytes, uint32_t birth,
                            uint32_t period);
 void seep_site_free_inherited(struct seep_sites *sites, const struct seep_block *block, uint64_t n,
@@ -98,12 +98,12 @@ static inline void seep_space_add(struct seep_sites *sites, unsigned space, int6
         seep_space_raise(sites, space, period);
 }
 
-static inline void seep_size_note(struct seep_detail *detail, uint64_t bytes)
+static inline void seep_size_note(struct seep_detail *detail, uint64_t bytes, uint64_t n)
 {
     if (bytes == detail->min_bytes && bytes == detail->max_bytes && bytes)
         return; /* all the same size so far: min_bytes has it, and most sites stay so */
     unsigned log2 = bytes ? 63u - (unsigned)__builtin_clzll(bytes) : 0;
-    detail->sizes[log2 < SEEP_SIZE_BUCKETS ? log2 : SEEP_SIZE_BUCKETS - 1]++;
+    detail->sizes[log2 < SEEP_SIZE_BUCKETS ? log2 : SEEP_SIZE_BUCKETS - 1] += (uint32_t)n;
     detail->size_marks |= UINT64_C(1) << (seep_hash_mix(bytes) >> 26);
     if (bytes > detail->max_bytes)
         detail->max_bytes = bytes;
@@ -130,7 +130,7 @@ static inline void seep_site_allocated(struct seep_sites *sites, struct seep_sit
     if (detail) {
         live -= __atomic_load_n(&detail->remote_freed_bytes, __ATOMIC_RELAXED);
         if (n)
-            seep_size_note(detail, object_bytes);
+            seep_size_note(detail, object_bytes, n);
     }
     if (live > site->peak_bytes) {
         site->peak_bytes = live;
@@ -159,7 +159,7 @@ static inline void seep_site_freed(struct seep_sites *sites, const struct seep_b
         seep_counter_add(&site->frees, n);
         seep_counter_add(&site->freed_bytes, bytes);
         if (__builtin_expect(block->birth < period, 0) && n)
-            seep_site_free_late(site, period - block->birth);
+            seep_site_free_late(site, period - block->birth, n);
     }
     seep_space_add(sites, site->space, -(int64_t)bytes, period);
 }

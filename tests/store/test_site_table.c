@@ -344,6 +344,28 @@ TEST(half_of_the_room_is_kept_for_what_comes_after_the_first_step)
     ck_assert_int_eq(seep_arena_reason(), SEEP_DROP_BOUND);
 }
 
+/* Else those that are freed late would look like the smaller part, and the sizes like those of the
+ * largest blocks. */
+TEST(ages_and_sizes_of_a_sampled_block_count_for_all_that_it_stands_for)
+{
+    enum { STANDS_FOR = 7, BYTES = 3000 };
+    const uint32_t index = seep_site_find(&sites, a_stack(3), seep_site_kind(SEEP_SPACE_HOST, 2));
+    struct seep_site *site = seep_site_at(index);
+    for (uint32_t period = 1; period < 8; period++)
+        seep_site_allocated(&sites, site, STANDS_FOR, STANDS_FOR * BYTES, BYTES + period, period);
+    const struct seep_detail *detail = seep_site_detail(site);
+    ck_assert_ptr_nonnull(detail);
+    const struct seep_block block = {.site = index, .birth = 5, .bytes = BYTES};
+    seep_site_freed(&sites, &block, STANDS_FOR, STANDS_FOR * BYTES, 7);
+    ck_assert_uint_eq(detail->lifetimes[2], STANDS_FOR);
+    ck_assert_uint_eq(detail->sizes[11] % STANDS_FOR, 0);
+    ck_assert_uint_gt(detail->sizes[11], STANDS_FOR);
+    seep_site_freed(&sites, &block, UINT32_MAX, BYTES, 7);
+    ck_assert_uint_eq(detail->lifetimes[2], UINT32_MAX);
+    seep_site_freed(&sites, &block, UINT64_C(1) << 40, BYTES, 7);
+    ck_assert_uint_eq(detail->lifetimes[2], UINT32_MAX);
+}
+
 TEST(blocks_that_are_sampled_have_sites_apart_from_those_that_are_not)
 {
     const uint32_t stack = a_stack(1);
