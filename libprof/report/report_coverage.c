@@ -141,8 +141,8 @@ static void say_process(struct seep_said *said, const struct seep_model_process 
                       p->id.file);
     if (r->sample_bytes)
         seep_said_add(said,
-                      "pid %u: small blocks were sampled, at most one per %s on average: their "
-                      "counts and bytes are estimates",
+                      "pid %u: small blocks were sampled, as few as one per %s on average: "
+                      "their counts and bytes are estimates",
                       pid, seep_text_size((double)r->sample_bytes, size));
     if (r->waited_ns)
         seep_said_add(said,

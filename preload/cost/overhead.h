@@ -39,7 +39,7 @@ unsigned seep_overhead_judge(struct seep_overhead *overhead,
                              const struct seep_overhead_window *window, unsigned coarseness);
 
 /* What a look may cost: half of what is left, because the rest is for recording. 0 where seep's
- * memory is above its bound. */
+ * memory, with that of the largest reader so far, is above its bound. */
 uint64_t seep_overhead_room_ns(const struct seep_overhead *overhead, uint64_t memory_bytes);
 
 #endif
