@@ -44,8 +44,7 @@ bool seep_rss_is_notable(const json_t *rss);
  * b". Returns whether there is anything to say: false for a job of one rank on one host. */
 bool seep_ranks_text(const json_t *report, FILE *out);
 
-/* What the processes of a digest show together. False, and nothing, if the report is of no digest.
- */
+/* What the processes of a digest show together. False, and nothing, if the report is of no digest. */
 bool seep_many_text(const json_t *report, FILE *out);
 
 /* How many hosts the processes are on. */

@@ -125,8 +125,7 @@ TEST(a_part_that_has_nearly_all_is_told_rather_than_the_whole, .from = 89, .to =
     ck_assert_str_eq(name_of(merge()), _i < 90 ? "Trainer.state" : "Trainer.losses");
 }
 
-/* Nodes of a tree are alike: those that the first snapshot shows as one are not each other's past.
- */
+/* Nodes of a tree are alike: those that the first snapshot shows as one are not each other's past. */
 TEST(of_several_alike_the_largest_is_followed)
 {
     add(7, &(struct seen){10, {{"Node.left", 300000, 1000}}}, 900000);
