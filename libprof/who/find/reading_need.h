@@ -6,8 +6,8 @@
 #include "libprof/who/find/remote.h"
 #include "libprof/who/graph/py_layout.h"
 
-/* Bytes that the reader of a process has at most: for `n_nodes` blocks and objects, and what it
- * keeps: pages of the process, and its profile. */
+/* Bytes that the reader of a process has at most: for `n_nodes` blocks, and objects that have a node
+ * (who/graph/cells.h), and what it keeps: pages of the process, and its profile. */
 uint64_t seep_reading_need(uint64_t n_nodes, uint64_t kept_bytes);
 
 /* How many nodes the maps are: the objects in those that are Python's arenas, by the heads of their
