@@ -118,6 +118,18 @@ static int by_start(const void *a, const void *b)
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
+/* Whoever makes them up may let them overlap: those behind another one's beginning are left out. */
+static void sort_arenas(struct seep_cells *cells)
+{
+    size_t n = 1;
+
+    qsort(cells->arenas, cells->n, sizeof *cells->arenas, by_start);
+    for (size_t i = 1; i < cells->n; i++)
+        if (cells->arenas[i].start >= cells->arenas[n - 1].end)
+            cells->arenas[n++] = cells->arenas[i];
+    cells->n = n;
+}
+
 static int make_bits(struct seep_cells *cells)
 {
     for (size_t i = 0; i < cells->n; i++) {
@@ -141,7 +153,7 @@ int seep_cells_read(struct seep_cells *cells, struct seep_heap *heap, uint32_t m
     if (!cells->n)
         return 0;
     cells->pool_bytes = heap->python.layout->pool_bytes;
-    qsort(cells->arenas, cells->n, sizeof *cells->arenas, by_start);
+    sort_arenas(cells);
     objects = malloc(MOST_IN_POOL * sizeof *objects);
     if (!objects || make_bits(cells)) {
         free(objects);

@@ -173,6 +173,23 @@ TEST(an_int_that_may_be_an_address_has_a_node, EACH_VERSION)
     examined_fini(&e);
 }
 
+/* A copy's list of maps may say anything. */
+TEST(arenas_that_overlap_are_read_once)
+{
+    static const char *const names[] = {"kept"};
+
+    begin_pools(11);
+    const uint64_t lost = small_object(new_type("bytes", SEEP_PY_IS_BYTES, 33), 0);
+    const uint64_t list = small_list(&lost, 1), pool = layout_of_fixture()->pool_bytes;
+    make_main(names, &list, 1);
+    ck_assert_int_eq(seep_cells_add(&cells, pools[0] - 3 * pool, 8 * pool), 0);
+    ck_assert_int_eq(seep_cells_add(&cells, pools[0] + pool, 2 * pool), 0);
+    survey();
+    ck_assert_uint_eq(node_at(lost), SEEP_NODE_NONE);
+    expect_with(list, 2);
+    examined_fini(&e);
+}
+
 /* What a heap of records takes: dicts of lists and texts, as a data set has them. Nodes, where
  * their edges are, edges, paths. */
 TEST(a_record_of_six_objects_takes_less_than_thirty_two_bytes_each)
