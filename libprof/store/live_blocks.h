@@ -148,12 +148,23 @@ static inline void seep_live_prefetch(const struct seep_live_page *page, uintptr
         __builtin_prefetch(seep_live_wide(seep_live_last(page->words, SEEP_PAGE_WORDS), &place), 1);
 }
 
+/* Two words that other threads may write: the processor loads each of them as a whole. The checker
+ * of threads does not know that. */
+static inline __m128i seep_live_pair(const uint64_t *words)
+{
+#ifdef __SANITIZE_THREAD__
+    return _mm_set_epi64x((int64_t)__atomic_load_n(&words[1], __ATOMIC_RELAXED),
+                          (int64_t)__atomic_load_n(&words[0], __ATOMIC_RELAXED));
+#else
+    return _mm_load_si128((const __m128i *)(const void *)words);
+#endif
+}
+
 /* The upper halves of four words. */
 static inline __m128i seep_live_uppers(const uint64_t *words)
 {
-    const __m128i *pairs = (const __m128i *)(const void *)words;
-    return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(_mm_load_si128(&pairs[0])),
-                                           _mm_castsi128_ps(_mm_load_si128(&pairs[1])), 0xdd));
+    return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(seep_live_pair(words)),
+                                           _mm_castsi128_ps(seep_live_pair(words + 2)), 0xdd));
 }
 
 /* Which of a line's words have these highest bits, from `shift` on, at this instant: a bit for
@@ -241,12 +252,13 @@ static inline bool seep_live_put_fast(struct seep_live_page *page, uintptr_t add
 {
     const unsigned key = seep_live_key(address);
     uint32_t place = seep_live_granule(address);
+    const uint64_t first = __atomic_load_n(&page->words[0], __ATOMIC_RELAXED);
     uint64_t link = seep_live_last(page->words, SEEP_PAGE_WORDS), *empty = NULL;
-    if (__builtin_expect(page->words[0] >> SEEP_WORD_GRANULE_SHIFT == key, 0) ||
+    if (__builtin_expect(first >> SEEP_WORD_GRANULE_SHIFT == key, 0) ||
         __builtin_expect(link >> SEEP_WORD_GRANULE_SHIFT == key, 0))
         return false;
     if (!seep_word_is_link(link))
-        empty = &page->words[!seep_word_is_empty(page->words[0])];
+        empty = &page->words[!seep_word_is_empty(first)];
     for (uint64_t *line; (line = seep_live_wide(link, &place));
          link = seep_live_last(line, SEEP_LINE_WORDS)) {
         const unsigned free = seep_live_look(line, 32, 0);

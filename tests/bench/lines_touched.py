@@ -70,7 +70,7 @@ def record(step, folder):
     job, options = step(folder)
     profile, out = os.path.join(folder, "profile"), os.path.join(folder, "step")
     os.mkdir(profile)
-    env = {"PATH": os.defpath, "SEEP_OUT": profile, "LD_PRELOAD": SHIM}
+    env = {"PATH": os.defpath, "SEEP_OUT": profile, "SEEP_OVERHEAD": "off", "LD_PRELOAD": SHIM}  # here all is slow
     # The program's stack begins below these, twice with its name: always at the same address.
     env["PAD"] = "x" * (10000 - len("".join(job + job[:1] + list(env.values()))))
     subprocess.run(CALLGRIND + options + ["--callgrind-out-file=" + out] + job, check=True, stdout=subprocess.DEVNULL,

@@ -42,7 +42,7 @@ class ReaderMemory(SeepCase):
 
     def test_a_look_that_does_not_fit_is_given_up_and_said(self):
         def limit():
-            resource.setrlimit(resource.RLIMIT_DATA, (200 * MIB, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+            resource.setrlimit(resource.RLIMIT_DATA, (45 * MIB, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
         done = self.looked("objects", ["bash", "-c", 'ulimit -Sd "$(ulimit -Hd)" && exec "$@"', "-"], preexec_fn=limit)
         self.assertEqual(done.status, 0, done.err)
