@@ -28,7 +28,7 @@ struct seep_survey {
 };
 
 /* Reads what all nodes refer to. `keys`: whether texts of the keys of small dicts are needed, too.
- * Returns 0 or -SEEP_ENOMEM. Allocates: heap->survey; seep_heap_fini() in either case. */
+ * Returns 0 or -SEEP_ENOMEM. Allocates: heap->survey; seep_survey_fini() in either case. */
 SEEP_MUST_CHECK int seep_survey_begin(struct seep_heap *heap, bool keys);
 
 /* A certain reference from outside of the heap, as a root's. */
@@ -56,7 +56,7 @@ bool seep_heap_may_believe(const struct seep_heap *heap, const struct seep_edge 
 /* Whether an edge from a node, or from a root (SEEP_NODE_NONE), is believed by now. */
 bool seep_heap_believes(const struct seep_heap *heap, uint32_t from, const struct seep_edge *edge);
 
-/* Nobody is reached from it, and it says nothing of itself. */
+/* Nothing is reached from it, and it says nothing of itself. */
 static inline bool seep_node_is_leaf(const struct seep_heap *heap, uint32_t node)
 {
     return !heap->survey->place[node];
