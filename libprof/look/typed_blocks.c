@@ -23,16 +23,9 @@ struct search {
 
 static bool is_unknown(const struct search *s, uint64_t address)
 {
-    size_t low = 0, high = s->n;
+    const size_t i = seep_memory_ranges_after(s->unknown, s->n, address);
 
-    while (low < high) { /* the first range that ends behind it */
-        const size_t middle = low + (high - low) / 2;
-        if (s->unknown[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->n && s->unknown[low].start <= address;
+    return i < s->n && s->unknown[i].start <= address;
 }
 
 /* The data of a program lies ahead of what malloc has in the same mapping, and what malloc has is

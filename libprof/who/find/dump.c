@@ -169,19 +169,12 @@ static int take_between_holes(struct taking *t, const struct seep_map *map, bool
 {
     const uint64_t page = SEEP_MEMORY_PAGE;
     uint64_t at = map->start;
-    size_t low = 0, high = t->n_holes;
+    size_t i = seep_memory_ranges_after(t->holes, t->n_holes, at);
     int rc = 0;
 
-    while (low < high) { /* the first hole that ends after `at` */
-        size_t middle = low + (high - low) / 2;
-        if (t->holes[middle].end <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; !rc && low < t->n_holes && t->holes[low].start < map->end; low++) {
-        uint64_t stop = (t->holes[low].start + page - 1) & ~(page - 1);
-        uint64_t next = t->holes[low].end & ~(page - 1);
+    for (; !rc && i < t->n_holes && t->holes[i].start < map->end; i++) {
+        uint64_t stop = (t->holes[i].start + page - 1) & ~(page - 1);
+        uint64_t next = t->holes[i].end & ~(page - 1);
         if (stop > at)
             rc = t->remote->own_pages(t->remote, at, stop < map->end ? stop : map->end, files_too,
                                       take_range, t);
@@ -277,16 +270,9 @@ static int find_mapped(struct taking *t)
 /* Blocks do not overlap, but for hostile ones. */
 static bool is_in(const struct seep_memory_range *list, size_t n, uint64_t address)
 {
-    size_t low = 0, high = n;
+    const size_t i = seep_memory_ranges_after(list, n, address);
 
-    while (low < high) { /* the first that ends after it */
-        size_t middle = low + (high - low) / 2;
-        if (list[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < n && list[low].start <= address;
+    return i < n && list[i].start <= address;
 }
 
 static bool is_mapped(const struct taking *t, uint64_t address)

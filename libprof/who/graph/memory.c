@@ -169,26 +169,33 @@ static const uint8_t *kept_page(struct seep_memory *memory, uint64_t number)
 
 /* ---- pages that pass by ---------------------------------------------------------------------- */
 
-/* The pages of a range from this one on; 0: it is in none. */
-static uint64_t pages_from(struct seep_memory_passing *p, uint64_t number)
+size_t seep_memory_ranges_after(const struct seep_memory_range *ranges, size_t n, uint64_t address)
 {
-    const uint64_t address = number * SEEP_MEMORY_PAGE;
-    size_t low = 0, high = p->n_ranges;
+    size_t low = 0, high = n;
 
-    if (p->last < p->n_ranges && p->ranges[p->last].start <= address &&
-        address < p->ranges[p->last].end)
-        return (p->ranges[p->last].end - address) / SEEP_MEMORY_PAGE;
-    while (low < high) { /* the first that ends behind it */
+    while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (p->ranges[middle].end <= address)
+        if (ranges[middle].end <= address)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == p->n_ranges || p->ranges[low].start > address)
+    return low;
+}
+
+/* The pages of a range from this one on; 0: it is in none. */
+static uint64_t pages_from(struct seep_memory_passing *p, uint64_t number)
+{
+    const uint64_t address = number * SEEP_MEMORY_PAGE;
+
+    if (p->last < p->n_ranges && p->ranges[p->last].start <= address &&
+        address < p->ranges[p->last].end)
+        return (p->ranges[p->last].end - address) / SEEP_MEMORY_PAGE;
+    const size_t i = seep_memory_ranges_after(p->ranges, p->n_ranges, address);
+    if (i == p->n_ranges || p->ranges[i].start > address)
         return 0;
-    p->last = low;
-    return (p->ranges[low].end - address) / SEEP_MEMORY_PAGE;
+    p->last = i;
+    return (p->ranges[i].end - address) / SEEP_MEMORY_PAGE;
 }
 
 /* Reads a page and those beside it, or if the one before it was read, more of those behind it. */

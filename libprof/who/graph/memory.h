@@ -28,6 +28,9 @@ struct seep_memory_range {
     uint64_t start, end;
 };
 
+/* The first of `n` ranges, by address, that ends after `address`; `n`: none does. */
+size_t seep_memory_ranges_after(const struct seep_memory_range *ranges, size_t n, uint64_t address);
+
 /* Where to copy bytes to. */
 struct seep_memory_piece {
     uint64_t address;
