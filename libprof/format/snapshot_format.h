@@ -64,21 +64,27 @@ enum seep_snapshot_refusal {
     SEEP_N_SNAPSHOT_REFUSALS = 16,
 };
 
+/* What it takes to copy a page that is written to while there is a copy: measured. */
+enum { SEEP_SNAPSHOT_WRITE_NS = 700 };
+
 /* The job's only slot: processes take turns. 64 bytes. */
 struct seep_snapshot_slot {
     uint32_t state;  /* enum seep_snapshot_state; a futex's word */
     uint32_t reader; /* the reader's pid; 0: there is no reader, and no copy is made */
     uint32_t copy;   /* pid of the copy, or of the process if it waits itself */
     uint32_t process_plus_1;
-    uint64_t snapshot;  /* address of its struct seep_snapshot */
-    uint64_t taken_ns;  /* when: CLOCK_MONOTONIC */
-    uint64_t stop_ns;   /* how long the thread that made it was stopped */
-    uint8_t source;     /* enum seep_snapshot_source */
-    uint8_t in_reserve; /* what was read is analysed only if the job ends before a better copy */
-    uint16_t reserved;
+    uint64_t snapshot;    /* address of its struct seep_snapshot */
+    uint64_t taken_ns;    /* when: CLOCK_MONOTONIC */
+    uint64_t stop_ns;     /* how long the thread that made it was stopped */
+    uint8_t source;       /* enum seep_snapshot_source */
+    uint8_t in_reserve;   /* what was read is analysed only if the job ends before a better copy */
+    uint8_t in_place;     /* the process itself waits: there is no copy */
+    uint8_t reader_waits; /* the reader of the last copy has waited long for a CPU: one more may be
+                           * kept in reserve. By the launcher */
     uint32_t reading; /* the copy being read, or read last by a reader that is still working on it;
                        * 0: none. By the launcher */
-    uint32_t faults;  /* minor faults of the process when the copy was made; 0: it waits itself */
+    uint32_t written; /* pages that the process wrote to while the copy existed, and which were
+                       * copied then; 0: not known. By the copy, when it has been read */
     uint32_t wanted;  /* somebody outside asks for a copy of this process (its place in the table +
                        * 1) at the next occasion; 0: nobody, or it was tried */
     uint32_t step;    /* of the copy, 0: slices of time */

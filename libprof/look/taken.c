@@ -173,7 +173,6 @@ int seep_take(struct seep_taken *t, struct seep_remote *remote, struct seep_remo
                                                   .own = t->live.own,
                                                   .n_own = t->live.n_own,
                                                   .max_bytes = limits->max_bytes,
-                                                  .most_copied = UINT64_MAX,
                                                   .admits = admits,
                                                   .arg = &admission};
         rc = seep_dump_take(&t->dump, remote, &request);

@@ -2,7 +2,6 @@
 
 #include <linux/futex.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "preload/job/job.h"
@@ -16,7 +15,6 @@
 #include "preload/snapshot/snapshot_way.h"
 
 enum {
-    FAULT_NS = 700,  /* copying a page that is written to while there is a copy: measured */
     SHED_MS = 2,     /* the caller's wait for its copy to shed, if that gets a CPU at once */
     BIRTH_MS = 250,  /* the most it waits: shedding takes 1 ms while the caller has a CPU itself */
     GONE_MS = 50,    /* for a killed copy to end, which may need a CPU first */
@@ -29,12 +27,11 @@ static struct seep_lock lock;
 static SEEP_LARGE struct seep_snapshot_policy policy;
 static bool policy_read;
 static bool asked;
-static bool short_of_memory;   /* a device was, and that was looked at */
-static long copy;              /* pid of the copy not reaped yet, 0: none */
-static bool ended;             /* it was killed, and the reason has been reported */
-static bool making;            /* a thread is making a copy, which is not in `copy` yet */
-static uint32_t ending;        /* threads in which the process is about to end or exec */
-static uint64_t faults_before; /* the process's page faults when the copy was made */
+static bool short_of_memory; /* a device was, and that was looked at */
+static long copy;            /* pid of the copy not reaped yet, 0: none */
+static bool ended;           /* it was killed, and the reason has been reported */
+static bool making;          /* a thread is making a copy, which is not in `copy` yet */
+static uint32_t ending;      /* threads in which the process is about to end or exec */
 
 static void note_refusal(enum seep_snapshot_refusal why)
 {
@@ -62,13 +59,6 @@ static bool is_own_memory(void)
     return seep_arena.header->pid == (uint32_t)seep_os_pid();
 }
 
-static uint64_t minor_faults(void)
-{
-    struct rusage usage = {0};
-    (void)seep_os_call3(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0);
-    return (uint64_t)usage.ru_minflt;
-}
-
 static void spend(uint64_t stop_ns)
 {
     if (seep_tls.thread)
@@ -77,10 +67,11 @@ static void spend(uint64_t stop_ns)
 
 /* The first write to a page while the copy existed had to copy the page, which also slowed the
  * job. */
-static void note_faults(void)
+static void note_written(long pid)
 {
-    const uint64_t now = minor_faults();
-    const uint64_t felt_ns = now > faults_before ? (now - faults_before) * FAULT_NS : 0;
+    const struct seep_snapshot_slot *slot = &seep_job_map->snapshot;
+    const uint64_t felt_ns =
+        slot->copy == (uint32_t)pid ? slot->written * (uint64_t)SEEP_SNAPSHOT_WRITE_NS : 0;
     seep_snapshot_policy_felt(&policy, felt_ns);
     spend(felt_ns);
 }
@@ -102,7 +93,7 @@ static void reap(void)
     const long pid = copy_there();
     if (!pid || !is_own_memory() || !seep_snapshot_reap(pid, &refusal))
         return;
-    note_faults();
+    note_written(pid);
     has_ended(pid);
     if (refusal != SEEP_N_SNAPSHOT_REFUSALS && !ended)
         note_refusal(refusal);
@@ -150,6 +141,7 @@ static void describe(const struct seep_thread *thread, struct seep_snapshot_mome
     now->taken_ns = job->snapshots.taken_ns;
     now->room_ns =
         seep_overhead_room_ns(&seep_overhead, seep_tick_own_memory() + job->snapshots.peak_bytes);
+    now->reader_waits = __atomic_load_n(&job->snapshot.reader_waits, __ATOMIC_RELAXED) != 0;
     now->reading = __atomic_load_n(&job->snapshot.reading, __ATOMIC_RELAXED) != 0;
     now->live_bytes = now->anonymous_bytes = 0;
     for (unsigned s = SEEP_SPACE_HOST; s <= SEEP_SPACE_SHM; s++) {
@@ -182,7 +174,6 @@ static void free_slot(struct seep_snapshot_slot *slot)
 static void take_in_place(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now,
                           const struct seep_snapshot_way *way)
 {
-    slot->faults = 0;
     int refusal = seep_snapshot_in_place(slot, now->step, *seep_period, way->most_ns);
     if (refusal != SEEP_N_SNAPSHOT_REFUSALS)
         note_refusal((enum seep_snapshot_refusal)refusal);
@@ -226,8 +217,6 @@ static bool take_copy(struct seep_snapshot_slot *slot, const struct seep_snapsho
 {
     struct seep_header *header = seep_arena.header;
     const uint64_t mask = seep_snapshot_block_signals();
-    faults_before = minor_faults();
-    slot->faults = (uint32_t)faults_before;
     const long pid = make_known(slot, now);
     const bool born = pid > 0 && await_birth(slot);
     seep_snapshot_restore_signals(mask);
@@ -261,6 +250,8 @@ static uint64_t take(struct seep_snapshot_slot *slot, const struct seep_snapshot
     slot->snapshot = 0;
     slot->taken_ns = began;
     slot->stop_ns = 0;
+    slot->written = 0;
+    slot->in_place = way->in_place;
     slot->source = (uint8_t)source;
     slot->step = now->by_step ? now->step : 0;
     slot->in_reserve = in_reserve;

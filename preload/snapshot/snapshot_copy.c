@@ -17,6 +17,7 @@
 #include "libprof/program/memory_room.h"
 #include "libprof/store/os.h"
 #include "preload/snapshot/snapshot_copy_parts.h"
+#include "preload/snapshot/snapshot_harm.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -132,6 +133,7 @@ static _Noreturn void wait_to_be_read(struct seep_snapshot_slot *slot, const str
     const struct timespec moment = {.tv_nsec = LOOK_MS * 1000 * 1000};
     const uint64_t since_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
     ring(slot);
+    const uint64_t own_pages = seep_snapshot_own_pages();
     while (is_own(slot)) {
         end_with(maker);
         if (!is_awaited(slot) || is_late(slot, since_ns))
@@ -141,6 +143,8 @@ static _Noreturn void wait_to_be_read(struct seep_snapshot_slot *slot, const str
     }
     if (slot->copy != (uint32_t)seep_os_pid() || slot->state != SEEP_SNAPSHOT_DONE)
         end(0); /* its maker has ended it, and the slot belongs to another */
+    const uint64_t now = seep_snapshot_own_pages();
+    slot->written = now > own_pages ? (uint32_t)(now - own_pages) : 0;
     leave(slot, 0);
 }
 
@@ -154,19 +158,19 @@ static void follow_maker(const struct maker *maker)
     end_with(maker);
 }
 
-/* Publishes the copy as ready to be read. */
-static int describe(struct seep_snapshot_slot *slot, struct seep_snapshot *s,
-                    const uintptr_t *registers)
+static int describe(struct seep_snapshot *s, const uintptr_t *registers)
 {
     s->stack_pointer = (uintptr_t)registers;
     __asm__("mov %%fs:0, %0" : "=r"(s->thread_pointer));
-    int refusal = seep_snapshot_fill(s);
-    if (refusal)
-        return refusal;
+    return seep_snapshot_fill(s);
+}
+
+/* From here on it may be read. */
+static void publish(struct seep_snapshot_slot *slot, struct seep_snapshot *s)
+{
     __atomic_store_n(&s->magic, SEEP_SNAPSHOT_MAGIC, __ATOMIC_RELEASE);
     slot->snapshot = (uintptr_t)s;
     __atomic_store_n(&slot->state, SEEP_SNAPSHOT_READY, __ATOMIC_RELEASE);
-    return 0;
 }
 
 /* `registers`, above the stack pointer, has what registers still hold of the caller's. The copy is
@@ -193,9 +197,11 @@ static _Noreturn void be_copy(struct seep_snapshot_slot *slot, uint32_t step, ui
     s->step = step;
     s->period = period;
     seep_snapshot_unlock_all();
-    int refusal = describe(slot, s, registers);
+    int refusal = describe(s, registers);
     if (refusal)
         refuse(slot, (enum seep_snapshot_refusal)refusal);
+    seep_snapshot_drop(s);
+    publish(slot, s);
     wait_to_be_read(slot, maker);
 }
 
@@ -262,9 +268,12 @@ int seep_snapshot_in_place(struct seep_snapshot_slot *slot, uint32_t step, uint3
     s->step = step;
     s->period = period;
     slot->copy = (uint32_t)seep_os_pid();
-    refusal = describe(slot, s, registers);
-    if (!refusal && !wait_in_place(slot, most_ns))
-        refusal = SEEP_REFUSED_UNREAD;
+    refusal = describe(s, registers);
+    if (!refusal) {
+        publish(slot, s);
+        if (!wait_in_place(slot, most_ns))
+            refusal = SEEP_REFUSED_UNREAD;
+    }
     seep_snapshot_forget(s);
     seep_os_unmap(s, sizeof(*s));
     return refusal ? refusal : SEEP_N_SNAPSHOT_REFUSALS;

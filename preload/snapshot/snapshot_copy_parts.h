@@ -18,6 +18,11 @@ bool seep_snapshot_shed(void);
  * not: SEEP_REFUSED_NO_ROOM, SEEP_REFUSED_TOO_MANY. Memory comes in pages and stays. */
 int seep_snapshot_fill(struct seep_snapshot *s);
 
+/* Gives back pages in which no reader of *s looks for anything: those of malloc's heap in which no
+ * block lies, and those of blocks in which no word looks like an address. The process goes on to
+ * write to them. Call it in the copy. */
+void seep_snapshot_drop(const struct seep_snapshot *s);
+
 /* Gives back what was filled in. */
 void seep_snapshot_forget(struct seep_snapshot *s);
 

@@ -31,6 +31,11 @@ static uint64_t kib_of(const char *file, const char *key)
     return at ? number_at(at + strlen(key)) : 0;
 }
 
+uint64_t seep_snapshot_own_pages(void)
+{
+    return kib_of("/proc/self/smaps_rollup", "Private_Dirty:") / 4;
+}
+
 static uint32_t inode_of(const char *path)
 {
     struct stat st;

@@ -13,6 +13,10 @@
  * about as long as a fork. Allocates nothing; static buffers: one thread at a time. */
 bool seep_snapshot_fork_harms(uint64_t anonymous_bytes);
 
+/* Pages with contents of their own that no other process shares: those of a copy that it, or the
+ * process that it was made of, has written to since. 0 if unknown. The kernel walks all pages. */
+uint64_t seep_snapshot_own_pages(void);
+
 /* The inode of this process's pid namespace; 0 if unknown. */
 uint32_t seep_snapshot_namespace(void);
 

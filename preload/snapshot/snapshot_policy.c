@@ -7,14 +7,14 @@
 #define MILLISECOND UINT64_C(1000000)
 
 enum {
-    FIRST_STEP = 12,        /* earlier steps do not yet show what is retained */
-    FIRST_SLICE = 300,      /* without steps: half a minute after the imports */
-    RESERVE_STEP = 6,       /* the judge needs as many; the next ones are the first */
-    RESERVE_SLICE = 10,     /* then 20, 40, … */
-    RESERVE_MS = 500,       /* and between one in reserve and any copy before it: it costs 0.1 s of
-                             * CPU, in vain where a better one follows */
-    OLD_SHARE = 10,         /* the only copy is old if 1/n of the steps came after it, … */
-    OLDER_SHARE = 2,        /* … the last of several if this many did */
+    FIRST_STEP = 6,    /* the judge needs as many */
+    FIRST_SLICE = 300, /* without steps: half a minute after the imports */
+    RESERVE_SLICE = 10,
+    RESERVE_TIMES = 3, /* then after n times as many, n * n times, … */
+    RESERVE_MS = 500,  /* and so long after any copy: it costs half a second of CPU, in vain where a
+                        * better one follows */
+    OLD_SHARE = 10,    /* the only copy is old if 1/n of the steps came after it, … */
+    OLDER_SHARE = 2,   /* … the last of several if this many did */
     GROWN_BYTES = 1 << 20,  /* less is no finding */
     STOP_SHARE = 1000,      /* stops may take 1/n of the time … */
     FREE_STOP_MS = 100,     /* … plus this, */
@@ -65,7 +65,7 @@ static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_mo
         p->origin = now->step ? now->step - 1 : 0;
         p->origin_ns = now->age_ns;
         p->gap = now->by_step ? FIRST_STEP : FIRST_SLICE;
-        p->reserve = now->by_step ? RESERVE_STEP : RESERVE_SLICE;
+        p->reserve = now->by_step ? FIRST_STEP : RESERVE_SLICE;
         p->last = 0;
         p->several = false;
         p->copied_ns = 0;
@@ -127,13 +127,13 @@ static uint32_t since_origin(const struct seep_snapshot_policy *p,
  * follows. */
 static bool has_begun(const struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
 {
-    return since_origin(p, now) >= p->gap &&
+    return since_origin(p, now) >= p->gap && (p->last || !now->importing) &&
            (!now->by_loop || now->age_ns - p->origin_ns >= LOOP_MS * MILLISECOND);
 }
 
 /* Before the first copy that is read, half of the free time is kept for such copies, but the first
- * copy in reserve may take all. After it, a copy in reserve is made only while a reader still works
- * on the last copy: the cost of that is unknown, and the job may end first. */
+ * copy in reserve may take all. After it, a copy in reserve is made only while the reader of the
+ * last copy waits for a CPU, maybe until the job ends. Two readers at work take memory twice. */
 static bool is_reserve_due(const struct seep_snapshot_policy *p,
                            const struct seep_snapshot_moment *now)
 {
@@ -143,7 +143,7 @@ static bool is_reserve_due(const struct seep_snapshot_policy *p,
     if (p->copied_ns && now->age_ns - p->copied_ns < RESERVE_MS * MILLISECOND)
         return false;
     if (p->last)
-        return now->reading && affords_stop(p, now);
+        return now->reading && now->reader_waits && affords_stop(p, now);
     return !now->reading && p->stop_ns + next_stop(p, now) <= most &&
            next_stop(p, now) <= now->room_ns;
 }
@@ -188,7 +188,7 @@ enum seep_snapshot_answer seep_snapshot_policy_ask_last(struct seep_snapshot_pol
     if (p->mode != SEEP_SNAPSHOT_AUTO)
         return SEEP_SNAPSHOT_NOT_DUE;
     notice(p, now);
-    const uint32_t least = now->by_step ? RESERVE_STEP : RESERVE_SLICE;
+    const uint32_t least = now->by_step ? FIRST_STEP : RESERVE_SLICE;
     const uint32_t since = now->step > p->last ? now->step - p->last : 0;
     const uint32_t old = now->step / (p->several ? OLDER_SHARE : OLD_SHARE);
     if (since_origin(p, now) < least || since <= old || !has_grown(p, now) || now->reading)
@@ -214,7 +214,7 @@ void seep_snapshot_policy_done(struct seep_snapshot_policy *p,
         p->gap = p->several ? 2 * since : since + since / 2;
     p->least_bytes = now->live_bytes;
     p->forked = p->said_dear = false;
-    p->reserve = 2 * since;
+    p->reserve = RESERVE_TIMES * since;
     p->last = now->step;
     p->copied_ns = now->age_ns;
     note_stop(p, stop_ns);
@@ -223,7 +223,7 @@ void seep_snapshot_policy_done(struct seep_snapshot_policy *p,
 void seep_snapshot_policy_reserved(struct seep_snapshot_policy *p,
                                    const struct seep_snapshot_moment *now, uint64_t stop_ns)
 {
-    p->reserve = 2 * since_origin(p, now);
+    p->reserve = RESERVE_TIMES * since_origin(p, now);
     p->copied_ns = now->age_ns;
     note_stop(p, stop_ns);
 }

@@ -61,7 +61,8 @@ struct seep_snapshot_moment {
     uint64_t job_age_ns;
     uint64_t read_ns;  /* CPU time that reading copies has cost the job … */
     uint32_t n_read;   /* … for this many copies */
-    bool reading;      /* one is being read, whose cost is not known yet */
+    bool reading;      /* one is being read, whose cost is not known yet, … */
+    bool reader_waits; /* … or has been, and its reader has waited long for a CPU */
     uint64_t taken_ns; /* of read_ns, what was taken from the job: no CPU was free */
     uint64_t room_ns;  /* what the budget leaves for a copy and its reading */
 };

@@ -1,10 +1,10 @@
 #include "preload/snapshot/snapshot_copy_parts.h"
 
-#include "libprof/format/map_name.h"
 #include "libprof/store/arena.h"
 #include "libprof/store/os.h"
 #include "preload/job/job_table.h"
 #include "preload/objects/modules.h"
+#include "preload/snapshot/snapshot_maps.h"
 
 enum {
     TEXT_BYTES = 32 << 10,
@@ -14,91 +14,33 @@ enum {
 
 /* ---- maps ------------------------------------------------------------------------------------ */
 
-struct line {
-    uintptr_t start, end;
-    bool shared, of_file;
-};
-
-static const char *parse_hex(const char *at, uintptr_t *n)
+static bool overlaps(const struct seep_snapshot_map *map, uintptr_t start, uintptr_t end)
 {
-    for (*n = 0;; at++) {
-        unsigned digit = *at >= '0' && *at <= '9'   ? (unsigned)(*at - '0')
-                         : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a' + 10)
-                                                    : 16;
-        if (digit == 16)
-            return at;
-        *n = *n << 4 | digit;
-    }
-}
-
-/* "start-end rwxp offset device inode   path" */
-static bool parse(const char *at, const char *end, struct line *line)
-{
-    at = parse_hex(at, &line->start);
-    if (at >= end || *at++ != '-')
-        return false;
-    at = parse_hex(at, &line->end);
-    if (end - at < 5 || *at != ' ')
-        return false;
-    line->shared = at[4] == 's';
-    while (at < end && *at != '/')
-        at++;
-    line->of_file = at < end && !seep_map_name_is_memory(at, (size_t)(end - at), line->shared);
-    return line->start < line->end;
-}
-
-static bool overlaps(const struct line *line, uintptr_t start, uintptr_t end)
-{
-    return line->start < end && line->end > start;
+    return map->start < end && map->end > start;
 }
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
 /* Profiles and the job's table are seep's own shared maps, and its code runs here. */
-static bool is_own(const struct line *line)
+static bool is_own(const struct seep_snapshot_map *map)
 {
     const uintptr_t arena = (uintptr_t)seep_arena_base, job = (uintptr_t)seep_job_map;
-    return (arena && overlaps(line, arena, arena + seep_arena.reserved_bytes)) ||
-           overlaps(line, job, job + sizeof(*seep_job_map)) ||
-           overlaps(line, (uintptr_t)__ehdr_start, (uintptr_t)_end);
+    return (arena && overlaps(map, arena, arena + seep_arena.reserved_bytes)) ||
+           overlaps(map, job, job + sizeof(*seep_job_map)) ||
+           overlaps(map, (uintptr_t)__ehdr_start, (uintptr_t)_end);
 }
 
 /* False: the map stays, as a sealed one does. */
-static bool shed_map(const struct line *line)
+static bool shed_map(const struct seep_snapshot_map *map, void *arg)
 {
     struct seep_loaded module;
-    if ((!line->shared && !line->of_file) || is_own(line))
+    (void)arg;
+    if ((!map->shared && !map->of_file) || is_own(map))
         return true;
-    if (!line->shared && seep_modules_known(line->start, &module))
+    if (!map->shared && seep_modules_known(map->start, &module))
         return true;
-    return seep_os_call3(SYS_munmap, (long)line->start, (long)(line->end - line->start), 0) == 0;
-}
-
-/* The list changes while it is read. Reading continues after the last address, so nothing is
- * missed. */
-static bool shed_maps(char *text)
-{
-    bool all = true;
-    size_t kept = 0;
-    long n;
-    int fd = seep_os_open("/proc/self/maps", O_RDONLY, 0);
-    if (fd < 0)
-        return false;
-    while ((n = seep_os_read(fd, text + kept, TEXT_BYTES - kept)) > 0) {
-        char *at = text, *end = text + kept + (size_t)n;
-        for (char *stop; (stop = memchr(at, '\n', (size_t)(end - at))); at = stop + 1) {
-            struct line line;
-            if (parse(at, stop, &line))
-                all = shed_map(&line) && all;
-        }
-        kept = (size_t)(end - at);
-        if (kept == TEXT_BYTES)
-            kept = 0; /* no line is so long */
-        memmove(text, at, kept);
-    }
-    seep_os_close(fd);
-    return all && n == 0;
+    return seep_os_call3(SYS_munmap, (long)map->start, (long)(map->end - map->start), 0) == 0;
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
@@ -148,8 +90,7 @@ bool seep_snapshot_shed(void)
     (void)seep_os_call3(SYS_setsid, 0, 0, 0);
     if (!text)
         return false;
-    const bool all = shed_maps(text);
     shed_command(text);
     seep_os_unmap(text, TEXT_BYTES);
-    return all;
+    return seep_snapshot_maps_each(shed_map, NULL);
 }

@@ -12,9 +12,8 @@ from tests.e2e.test_snapshots import documents, many, name_of
 PLAIN, IDLE = 0, 5  # policies, as in sched.h
 PATIENCE = 60
 
-# A reader is met at work, and then a job that is about to end. Before the first look that is not in reserve there are
-# twelve steps.
-MANY = many(13, "sys.stdin.read()")
+# A reader is met at work, and then a job that is about to end. The first look comes after six steps.
+MANY = many(7, "sys.stdin.read()")
 
 
 def priority_of(pid):
@@ -75,7 +74,7 @@ class ReaderPriority(SeepCase):
         self.end(reader)
 
     def test_one_for_a_listed_step_is_waited_for(self):
-        self.start("--holders", "12")
+        self.start("--holders", "6")
         reader = self.stop_reader_with(5, PLAIN)
         self.assertEqual(pathlib.Path("/proc/%d/oom_score_adj" % reader).read_text().strip(), "1000")
         self.p.stdin.close()

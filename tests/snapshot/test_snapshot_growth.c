@@ -44,29 +44,29 @@ static uint32_t go_on(uint32_t from, uint32_t to, uint64_t level, uint64_t kept_
 
 TEST(what_each_step_takes_and_gives_back_is_none)
 {
-    ck_assert_uint_eq(go_on(1, 100, 100 * MB, 0), 12); /* somebody may ask what holds all that */
-    ck_assert_uint_eq(go_on(13, 5000, 100 * MB, 0), 0);
+    ck_assert_uint_eq(go_on(1, 100, 100 * MB, 0), 6); /* somebody may ask what holds all that */
+    ck_assert_uint_eq(go_on(7, 5000, 100 * MB, 0), 0);
 }
 
 /* The lowest of three steps counts. */
 TEST(what_each_step_keeps_beside_it_is_some)
 {
-    ck_assert_uint_eq(go_on(1, 100, 100 * MB, MB), 12);
-    ck_assert_uint_eq(go_on(13, 5000, 113 * MB, MB), 18);
+    ck_assert_uint_eq(go_on(1, 100, 100 * MB, MB), 6);
+    ck_assert_uint_eq(go_on(7, 5000, 107 * MB, MB), 10);
 }
 
 TEST(a_little_a_step_becomes_some)
 {
-    ck_assert_uint_eq(go_on(1, 100, 100 * MB, MB / 16), 12);
-    const uint32_t next = go_on(13, 5000, 101 * MB, MB / 16);
-    ck_assert_uint_ge(next, 13 + 16);
-    ck_assert_uint_le(next, 13 + 16 + 3);
+    ck_assert_uint_eq(go_on(1, 100, 100 * MB, MB / 16), 6);
+    const uint32_t next = go_on(7, 5000, 100 * MB + 6 * MB / 16, MB / 16);
+    ck_assert_uint_ge(next, 7 + 16);
+    ck_assert_uint_le(next, 7 + 16 + 3);
 }
 
 TEST(a_level_that_is_reached_once_is_some_once)
 {
-    ck_assert_uint_eq(go_on(1, 100, 100 * MB, 0), 12);
-    ck_assert_uint_eq(go_on(13, 100, 100 * MB, 0), 0);
+    ck_assert_uint_eq(go_on(1, 100, 100 * MB, 0), 6);
+    ck_assert_uint_eq(go_on(7, 100, 100 * MB, 0), 0);
     ck_assert_uint_eq(go_on(101, 200, 130 * MB, 0), 103);
     ck_assert_uint_eq(go_on(104, 5000, 130 * MB, 0), 0);
 }
@@ -76,14 +76,14 @@ TEST(a_last_copy_is_made_of_what_has_grown_since_the_one_before)
 {
     struct seep_snapshot_moment now = at(401, 100 * MB);
 
-    ck_assert_uint_eq(go_on(1, 100, 100 * MB, 0), 12);
-    ck_assert_uint_eq(go_on(13, 400, 100 * MB, 0), 0);
+    ck_assert_uint_eq(go_on(1, 100, 100 * MB, 0), 6);
+    ck_assert_uint_eq(go_on(7, 400, 100 * MB, 0), 0);
     now.live_bytes = 140 * MB; /* in the middle of a step */
     ck_assert_int_eq(seep_snapshot_policy_ask_last(&policy, &now), SEEP_SNAPSHOT_NOT_DUE);
     begin();
-    ck_assert_uint_eq(go_on(1, 100, 100 * MB, 0), 12);
-    ck_assert_uint_eq(go_on(13, 17, 113 * MB, MB), 0);
-    now.step = 18;
+    ck_assert_uint_eq(go_on(1, 100, 100 * MB, 0), 6);
+    ck_assert_uint_eq(go_on(7, 9, 107 * MB, MB), 0);
+    now.step = 10;
     now.live_bytes = 140 * MB;
     ck_assert_int_eq(seep_snapshot_policy_ask_last(&policy, &now), SEEP_SNAPSHOT_DUE);
 }

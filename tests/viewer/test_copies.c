@@ -1,5 +1,6 @@
 /* The launcher has copies read by a separate process, and an abandoned slot becomes free again. */
 #include <check.h>
+#include <jansson.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -128,12 +129,17 @@ static void reap_reader(void)
     ck_assert_uint_eq(slot()->reading, 0);
 }
 
-static bool is_written_of(unsigned step)
+static const char *path_of(unsigned step)
 {
-    char path[SEEP_PATH_BYTES];
+    static char path[SEEP_PATH_BYTES];
 
     snprintf(path, sizeof path, "%s/holders-100-%u.json", folder.path, step);
-    return access(path, R_OK) == 0;
+    return path;
+}
+
+static bool is_written_of(unsigned step)
+{
+    return access(path_of(step), R_OK) == 0;
 }
 
 static bool is_written(void)
@@ -156,6 +162,18 @@ TEST(a_copy_that_waits_is_read_and_let_go, .left_out = cannot_be_read())
     ck_assert_uint_eq(folder.job->snapshots.n_read, 1);
     ck_assert_uint_gt(folder.job->snapshots.cpu_ns, 0);
     ck_assert(is_written());
+}
+
+/* The stop, and 0.7 µs for each page that it wrote to while there was a copy. */
+TEST(what_is_told_is_what_the_process_felt, .left_out = cannot_be_read())
+{
+    slot()->stop_ns = 5000000;
+    slot()->written = 1000;
+    announce(1);
+    reap_reader();
+    json_t *document = json_load_file(path_of(9), 0, NULL);
+    ck_assert_int_eq(json_integer_value(json_object_get(document, "stop_ns")), 5700000);
+    json_decref(document);
 }
 
 static void let_it_be_read(void)
@@ -380,19 +398,6 @@ TEST(one_in_reserve_of_later_is_not_told_beyond_what_reading_may_cost, .left_out
     ck_assert(!is_written_of(12));
     ck_assert_uint_eq(folder.job->snapshots.n_read, 1);
     ck_assert_uint_eq(folder.job->snapshots.n_failed, 0);
-}
-
-TEST(one_in_reserve_of_later_is_dropped_for_one_later_still, .left_out = cannot_be_read())
-{
-    announce_one_and_a_later_in_reserve();
-    reap_worker();
-    copy.step = 18;
-    announce(1);
-    reap_reader();
-    ck_assert_int_eq(holders.reserve, 0);
-    seep_copies_close(&holders);
-    ck_assert(is_written_of(18));
-    ck_assert(!is_written_of(12));
 }
 
 /* The job would make the next one, though what the one at work costs is not known yet. */

@@ -26,6 +26,7 @@ enum {
     RESERVE_MS = 30 * 1000, /* a reserve is evaluated after this, if no newer copy is, */
     FOLLOW_MS = 500,        /* and one that follows a reading so long after it */
     EARLY_MS = 10 * 1000,   /* of the job's time, in which an evaluation waits for an idle CPU */
+    WAIT_MS = 1000,         /* that is long for it to wait */
 };
 
 static uint64_t now_ns(void)
@@ -215,6 +216,7 @@ static void start_worker(struct seep_copies *h)
         drop_reserve(h);
     h->worker = start_reader(h, false, &h->go, &h->worker_claim);
     h->worker_waits = h->worker != 0;
+    h->waits_ns = now_ns();
     h->worker_reads = h->read_last;
     h->is_awaited = slot_of(h)->source != SEEP_SNAPSHOT_BY_STEP;
     if (may_evaluate(h))
@@ -327,9 +329,11 @@ uint64_t seep_copies_look(struct seep_copies *h)
         use_reserve(h);
     else if (!h->worker)
         free_stuck(h);
+    const uint64_t now = now_ns();
+    __atomic_store_n(&slot_of(h)->reader_waits,
+                     h->worker_waits && now - h->waits_ns > WAIT_MS * NS_PER_MS, __ATOMIC_RELAXED);
     if (!h->room.claims || (!h->worker && !h->reserve))
         return UINT64_MAX;
-    const uint64_t now = now_ns();
     return h->room.due_ns > now ? h->room.due_ns - now : 0;
 }
 

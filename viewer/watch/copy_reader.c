@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #define NS_PER_MS UINT64_C(1000000)
-#define FAULT_NS  UINT64_C(700) /* per page that the job writes while a copy exists: measured */
 
 enum {
     READER_SECONDS = 120, /* then the reading is given up; and of CPU time, the evaluation */
@@ -113,27 +112,10 @@ struct job_reading {
     bool hurries;   /* somebody waits for what is found */
     const struct seep_reader_room *room;
     struct seep_reader_claim *claim;
-    bool too_late; /* the process no longer waits, and has said so itself */
+    bool too_late;             /* the process no longer waits, and has said so itself */
+    uint64_t read_ns, stop_ns; /* when all was read, and what the slot said of the stop then */
     struct seep_examine_request request;
 };
-
-/* Field 10 of /proc/PID/stat; 0: unknown. */
-static uint64_t minor_faults(uint32_t pid)
-{
-    char path[64], text[1024] = "";
-    uint64_t faults = 0;
-
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/stat", pid);
-    FILE *file = fopen(path, "re");
-    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[n] = '\0';
-    const char *name_end = strrchr(text, ')');
-    if (name_end)
-        (void)sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %" SCNu64, &faults);
-    return faults;
-}
 
 /* What was read is kept until the launcher says that it is wanted; anything else, or a closed pipe,
  * discards it. */
@@ -175,18 +157,6 @@ static void make_room(const struct job_reading *reading)
         (void)setpriority(PRIO_PROCESS, 0, ASIDE);
 }
 
-/* How long the process was held up: the stop, and the page faults of its writes while the copy
- * existed. In place it was stopped all the time. */
-static uint64_t felt(const struct job_reading *reading)
-{
-    const struct seep_snapshot_slot *slot = reading->slot;
-
-    if (reading->in_place)
-        return now_ns() - reading->taken_ns;
-    uint32_t now = (uint32_t)minor_faults(reading->request.pid), since = now - slot->faults;
-    return slot->stop_ns + (now && since < INT32_MAX ? since * FAULT_NS : 0);
-}
-
 /* Marks the reading as done, unless a newer one has begun. */
 static void let_others_in(struct job_reading *reading)
 {
@@ -203,7 +173,8 @@ static bool has_been_read(void *reading_given, bool whole)
 {
     struct job_reading *reading = reading_given;
 
-    reading->request.stop_ns = felt(reading);
+    reading->read_ns = now_ns();
+    reading->stop_ns = reading->slot->stop_ns;
     if (!seep_copy_let_go(reading->slot, reading->taken_ns) && reading->in_place) {
         reading->too_late = true;
         return false;
@@ -217,16 +188,19 @@ static bool has_been_read(void *reading_given, bool whole)
     return true;
 }
 
-/* To copy a process's memory takes a quarter of the time that surveying it does: so long does its
- * frozen copy live, and a page of the job that it writes meanwhile is there twice. But pages that
- * are kept may be all that a job at its limit lacks: then they are not. */
-static uint64_t plenty(void)
+/* How long the process was held up: the stop, and its writes to pages that had to be copied while
+ * the copy existed. In place it was stopped all the time. The copy notes the writes as it ends; by
+ * now another one may have its place. */
+static uint64_t held_up(void *reading_given)
 {
-    enum { PLENTY_SHARE = 16 };
-    struct seep_memory_room left;
+    const struct job_reading *reading = reading_given;
+    const struct seep_snapshot_slot *slot = reading->slot;
 
-    seep_memory_room_read("/proc", 0, &left);
-    return left.left_bytes / PLENTY_SHARE;
+    if (reading->in_place)
+        return reading->read_ns - reading->taken_ns;
+    return slot->taken_ns == reading->taken_ns
+               ? slot->stop_ns + slot->written * (uint64_t)SEEP_SNAPSHOT_WRITE_NS
+               : reading->stop_ns;
 }
 
 static bool admits(void *reading_given, uint64_t need_bytes)
@@ -251,7 +225,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
     struct job_reading reading = {
         .slot = slot,
         .taken_ns = now.taken_ns,
-        .in_place = !now.faults,
+        .in_place = now.in_place,
         .in_reserve = h->in_reserve,
         .beside = h->beside,
         .wish = wish,
@@ -263,7 +237,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
                     .keys = h->keys,
                     .copy = (pid_t)now.copy,
                     .memory = h->memory,
-                    .most_copied = now.faults ? plenty() : UINT64_MAX,
+                    .passes_by = !now.in_place, /* that one stands still meanwhile */
                     .snapshot = now.snapshot,
                     .pid = job->processes[process].pid,
                     .start_ns = job->processes[process].start_ns,
@@ -271,6 +245,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
                     .source = source_of(job, process, now.source),
                     .admits = admits,
                     .release = has_been_read,
+                    .held_up_ns = held_up,
                     .arg = &reading},
     };
     make_room(&reading);

@@ -367,13 +367,11 @@ static uint64_t all_bytes(const struct taking *t)
 }
 
 /* Of what passes by next to nothing is kept. */
-static bool is_admitted(const struct taking *t, uint64_t bytes, bool passes_by)
+static bool is_admitted(const struct taking *t, uint64_t bytes)
 {
-    const uint64_t most = t->request->max_bytes;
+    const uint64_t most = t->request->passes_by ? 0 : t->request->max_bytes;
 
-    return !t->request->admits || t->request->admits(t->request->arg, passes_by      ? 0
-                                                                      : bytes < most ? bytes
-                                                                                     : most);
+    return !t->request->admits || t->request->admits(t->request->arg, bytes < most ? bytes : most);
 }
 
 int seep_dump_take(struct seep_dump *dump, struct seep_remote *remote,
@@ -385,11 +383,10 @@ int seep_dump_take(struct seep_dump *dump, struct seep_remote *remote,
     seep_memory_init(&dump->memory, NULL, NULL, request->max_bytes);
     int rc = find(&t);
     const uint64_t bytes = all_bytes(&t);
-    const bool passes_by = bytes > request->most_copied;
-    if (!rc && !is_admitted(&t, bytes, passes_by))
+    if (!rc && !is_admitted(&t, bytes))
         rc = -SEEP_ENOMEM;
     if (!rc)
-        rc = passes_by ? stream(&t) : copy(&t);
+        rc = request->passes_by ? stream(&t) : copy(&t);
     if (!rc) {
         dump->memory.full = dump->memory.full || remote->cut;
         /* If pages are missing, the files would give their contents from before they were

@@ -32,8 +32,8 @@ struct seep_dump_request {
                     * places blocks in, with sizes between them */
     const struct seep_snapshot_range *own; /* seep's own memory, [n_own]; copied */
     size_t n_own;
-    uint64_t max_bytes;   /* of a copy, */
-    uint64_t most_copied; /* and what is copied at all: more passes by */
+    bool passes_by;     /* nothing is copied: pages are read when somebody asks for them */
+    uint64_t max_bytes; /* of a copy */
     /* Called before any page is taken, with the most that is kept of them. False: it is given up.
      * NULL: never. */
     bool (*admits)(void *arg, uint64_t kept_bytes);

@@ -205,7 +205,7 @@ static int read_copy(struct reading *r, struct seep_error *err)
         .max_bytes = most && most < MOST_BYTES ? most : MOST_BYTES,
         .admits = admits_pages,
         .arg = r,
-        .most_copied = r->request->most_copied,
+        .passes_by = r->request->passes_by,
     };
     rc = seep_dump_take(&r->dump, &r->process.remote, &request);
     if (rc == -SEEP_EIO)
@@ -364,7 +364,9 @@ static json_t *document(const struct reading *r, const struct seep_examine_reque
                   (json_int_t)request->pid, "process", (json_int_t)request->process, "step",
                   (json_int_t)r->head.step, "source", request->source);
     seep_json_set(json, "python", python_json(r->head.python_version), &failed);
-    seep_json_set(json, "stop_ns", seep_json_count(request->stop_ns), &failed);
+    seep_json_set(json, "stop_ns",
+                  seep_json_count(request->held_up_ns ? request->held_up_ns(request->arg) : 0),
+                  &failed);
     seep_json_set(json, "read_ns", seep_json_count(r->read_ns), &failed);
     seep_json_set(json, "nodes", seep_json_count(r->answers->n_nodes), &failed);
     seep_json_set(json, "live_bytes", seep_json_count(live), &failed);

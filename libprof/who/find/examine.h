@@ -16,16 +16,15 @@ struct seep_examine_request {
     bool keys;              /* texts of dict keys may be shown: they are the job's data */
     const char *roles_file; /* NULL: the shipped rules */
     pid_t copy;
-    int memory;           /* its /proc/PID/mem, opened; closed by the callee. −1: to be opened */
-    uint64_t most_copied; /* bytes that may be copied of its memory: if it has more, and stays as it
-                           * is, its memory passes by while it is surveyed, which takes longer */
-    uint64_t snapshot;    /* address of its struct seep_snapshot */
-    uint32_t pid;         /* of the process that it is a copy of, */
-    uint64_t start_ns;    /* which began then, */
-    uint32_t process;     /* and has this place in the job's table */
-    const char *source;   /* "optimizer", "told", "time", "request", "end" */
-    uint64_t stop_ns;     /* release() may still set it */
-    uint64_t max_bytes;   /* the most to copy of its memory; 0: the usual limit */
+    int memory;         /* its /proc/PID/mem, opened; closed by the callee. −1: to be opened */
+    bool passes_by;     /* its memory is not kept, but surveyed as it passes by: this takes
+                         * two to three times as long */
+    uint64_t snapshot;  /* address of its struct seep_snapshot */
+    uint32_t pid;       /* of the process that it is a copy of, */
+    uint64_t start_ns;  /* which began then, */
+    uint32_t process;   /* and has this place in the job's table */
+    const char *source; /* "optimizer", "told", "time", "request", "end" */
+    uint64_t max_bytes; /* the most to copy of its memory; 0: the usual limit */
     /* Called when it is known what the reading takes at most, before that is taken; again if it is
      * more than was known. False: it is given up, with -SEEP_ENOMEM. NULL: never. */
     bool (*admits)(void *arg, uint64_t need_bytes);
@@ -33,6 +32,7 @@ struct seep_examine_request {
      * was read. Returns false if nobody wants the document any more, and then there is none. NULL:
      * always true. */
     bool (*release)(void *arg, bool whole);
+    uint64_t (*held_up_ns)(void *arg); /* asked last: how long the process was. NULL: not at all */
     void *arg;
 };
 

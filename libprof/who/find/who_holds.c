@@ -34,7 +34,7 @@ static int add_map(struct seep_who *who, struct seep_dump *dump,
     const struct seep_python_layout *layout = who->heap.python.layout;
     const int rc = seep_site_sums_add(&who->sites, map->site, map->bytes);
 
-    if (rc || !layout || !seep_pymalloc_objects(&dump->memory, layout, map, NULL, 0))
+    if (rc || !layout || !seep_pymalloc_is_arena(&dump->memory, layout, map))
         return rc ? rc : seep_graph_add(&who->heap, map);
     const uint64_t pool = layout->pool_bytes, start = (map->start + pool - 1) / pool * pool;
     return seep_cells_add(&who->cells, start, (map->start + map->bytes - start) / pool * pool);

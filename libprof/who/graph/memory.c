@@ -40,7 +40,7 @@ struct seep_memory_passing {
 };
 
 /* Pages that are read at once: a call takes as long as three of them; those behind the last one. */
-enum { TOGETHER = 4, AHEAD = 16, LEAST_PASSING = 1 << 10, PASSING_SHARE = 4 };
+enum { TOGETHER = 4, AHEAD = 16, LEAST_PASSING = 1 << 9, PASSING_SHARE = 4 };
 
 void seep_memory_fini(struct seep_memory *memory)
 {
@@ -245,7 +245,7 @@ static uint32_t pages_to_keep(const struct seep_memory_range *ranges, size_t n)
 
     for (size_t i = 0; i < n; i++)
         pages += (ranges[i].end - ranges[i].start) / SEEP_MEMORY_PAGE;
-    while (kept < SEEP_MEMORY_RECENT && kept * 2 <= pages / PASSING_SHARE)
+    while (kept < SEEP_MEMORY_PASSING && kept * 2 <= pages / PASSING_SHARE)
         kept *= 2;
     return kept;
 }

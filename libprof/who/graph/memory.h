@@ -16,7 +16,9 @@
 enum {
     SEEP_MEMORY_PAGE = 4096,
     SEEP_MEMORY_CHUNK_BITS = 16,
-    SEEP_MEMORY_RECENT = 1 << 13, /* pages; where they pass by at most, 32 MiB */
+    SEEP_MEMORY_RECENT = 1 << 13,  /* pages */
+    SEEP_MEMORY_PASSING = 1 << 11, /* of them where they pass by, at most: 8 MiB. With 32 it takes a
+                                    * tenth less time */
 };
 #define SEEP_MEMORY_CHUNK (UINT64_C(1) << SEEP_MEMORY_CHUNK_BITS)
 

@@ -164,6 +164,9 @@ static bool is_ready(struct seep_heap *heap, uint64_t address)
 static bool looks_like_type(struct seep_heap *heap, uint64_t address)
 {
     struct seep_memory *memory = heap->memory;
+    const uint32_t n = seep_heap_find(heap, address);
+    if (n != SEEP_NODE_NONE && address + SEEP_PY_TYPE_BYTES > seep_node_end(&heap->nodes[n]))
+        return false; /* most of what is tried: it need not be read */
     uint64_t meta = seep_memory_word(memory, address + SEEP_PY_TYPE);
     int64_t basic = (int64_t)seep_memory_word(memory, address + SEEP_PY_TYPE_BASIC);
 

@@ -110,33 +110,29 @@ static size_t take_objects(const struct pool *pool, uint32_t site,
     return n;
 }
 
-size_t seep_pymalloc_objects(struct seep_memory *memory, const struct seep_python_layout *layout,
-                             const struct seep_snapshot_block *map,
-                             struct seep_snapshot_block *blocks, size_t capacity)
+bool seep_pymalloc_is_arena(struct seep_memory *memory, const struct seep_python_layout *layout,
+                            const struct seep_snapshot_block *map)
 {
-    uint64_t step = layout->pool_bytes, end = map->start + map->bytes;
-    struct pool pool;
+    enum { ENOUGH = 4 };
+    const uint64_t step = layout->pool_bytes, end = map->start + map->bytes;
     uint32_t arena = 0;
-    size_t n = 0;
+    int n = 0;
 
     if (map->bytes % layout->arena_bytes)
-        return 0;
-    for (uint64_t at = (map->start + step - 1) / step * step; at + step <= end; at += step) {
+        return false;
+    for (uint64_t at = (map->start + step - 1) / step * step; at + step <= end && n < ENOUGH;
+         at += step) {
+        struct pool pool;
         if (!read_pool(memory, at, (uint32_t)step, &pool))
-            return 0;
+            return false;
         if (!pool.count)
             continue;
         if (map->bytes == layout->arena_bytes && n && pool.arena != arena)
-            return 0;
+            return false;
         arena = pool.arena;
-        if (blocks) {
-            mark_free(memory, &pool);
-            n += take_objects(&pool, map->site, blocks + n, capacity - n);
-        } else {
-            n += pool.count;
-        }
+        n++;
     }
-    return n;
+    return n > 0;
 }
 
 size_t seep_pymalloc_pool_objects(struct seep_memory *memory, uint64_t at, uint32_t pool_bytes,

@@ -6,11 +6,10 @@
 #include "libprof/who/graph/memory.h"
 #include "libprof/who/graph/py_layout.h"
 
-/* Stores the objects of the arena that `map` is into blocks[capacity], and returns how many there
- * are; 0 if it is not an arena. */
-size_t seep_pymalloc_objects(struct seep_memory *memory, const struct seep_python_layout *layout,
-                             const struct seep_snapshot_block *map,
-                             struct seep_snapshot_block *blocks, size_t capacity);
+/* Whether a map is an arena, by its first few pools in use. Numbers may look like a pool; but not
+ * like some of them, one behind the other. */
+bool seep_pymalloc_is_arena(struct seep_memory *memory, const struct seep_python_layout *layout,
+                            const struct seep_snapshot_block *map);
 
 /* Whether `head` looks like the first SEEP_POOL_HEAD bytes of a pool in use, which lies at `at`. */
 enum { SEEP_POOL_HEAD = 48 };

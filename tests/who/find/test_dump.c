@@ -46,11 +46,8 @@ static void set_up(void)
     memset(memory[SMALL], 0x33, sizes[SMALL]);
     memset(memory[MIXED], 0x33, sizes[MIXED]);
     memcpy(changed, "DATA", 4);
-    request = (struct seep_dump_request){.blocks = blocks,
-                                         .n_blocks = N_BLOCKS,
-                                         .n_all = N_BLOCKS,
-                                         .recorded = true,
-                                         .most_copied = UINT64_MAX};
+    request = (struct seep_dump_request){
+        .blocks = blocks, .n_blocks = N_BLOCKS, .n_all = N_BLOCKS, .recorded = true};
     ck_assert_int_eq(seep_remote_process_init(&from, getpid()), 0);
 }
 
@@ -97,7 +94,7 @@ TEST(what_passes_by_is_the_same_until_it_is_let_go, .left_out = SHADOWED)
 {
     char text[sizeof changed];
 
-    request.most_copied = 0;
+    request.passes_by = true;
     ck_assert_int_eq(take(MOST), 0);
     ck_assert_ptr_nonnull(dump.ranges);
     ck_assert_uint_eq(dump.memory.bytes, 0);

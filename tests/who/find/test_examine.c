@@ -25,6 +25,12 @@ static struct seep_error error;
 static json_t *document;
 static int released;
 
+static uint64_t held_up(void *arg)
+{
+    (void)arg;
+    return 1234;
+}
+
 static bool release(void *arg, bool whole)
 {
     (void)whole;
@@ -73,8 +79,9 @@ static void open_it(void)
                                             .start_ns = CHILD_START,
                                             .process = 1,
                                             .source = "told",
-                                            .stop_ns = 1234,
+                                            .passes_by = true,
                                             .release = release,
+                                            .held_up_ns = held_up,
                                             .arg = &released};
 }
 
@@ -138,7 +145,7 @@ TEST(blocks_are_grouped_by_the_line_that_made_them)
 TEST(a_copy_of_part_of_the_memory_says_so)
 {
     block(site_load, 1000);
-    request.most_copied = UINT64_MAX;
+    request.passes_by = false;
     request.max_bytes = 1; /* not a page */
     ck_assert_int_eq(examine(), 0);
     ck_assert(json_is_false(json_object_get(document, "complete")));

@@ -1,0 +1,263 @@
+#include "preload/snapshot/snapshot_copy_parts.h"
+
+#include "libprof/store/os.h"
+#include "preload/snapshot/snapshot_maps.h"
+
+/* What a step of the job computes with, it writes to in each step: tensors, arrays, and what malloc
+ * has of them between two steps. As long as the copy has these pages, too, the kernel copies each
+ * one before it is written to. A reader looks for addresses, and there are none in them. */
+
+enum {
+    PAGE = 4096,
+    MOST_RANGES = 8192,
+    LEAST_BLOCK = 4 * PAGE, /* a smaller one has hardly a page of its own */
+    SAMPLED = 1 << 20, /* of a block from here on only some words are looked at, as the reader does:
+                        * if none looks like an address, */
+    HEAD = 16 << 10,   /* nobody looks at more than this of it */
+    SAMPLES = 128,
+    FEW_PAGES = 128,           /* samples miss the entries of a table that is nearly empty */
+    MOST_LOOKED_AT = 64 << 20, /* bytes of smaller ones: 10 ms */
+    REGION_BITS = 26,          /* most regions are empty: few numbers are taken for addresses */
+    REGIONS = 1 << (47 - REGION_BITS),
+};
+
+struct range {
+    uintptr_t start, end;
+};
+
+struct drop {
+    struct range *maps; /* [n_maps] private memory of no file, by address; neighbours are one */
+    size_t n_maps, last;
+    struct range heap;        /* of malloc's, that grows by brk() */
+    uint64_t *taken;          /* a bit for each of its pages: something may be read in it */
+    uint64_t lowest, highest; /* where all blocks lie, */
+    uint64_t *regions;        /* and a bit for each region in which any does */
+    size_t looked_at;
+};
+
+static bool note_map(const struct seep_snapshot_map *map, void *arg)
+{
+    struct drop *d = arg;
+    if (map->shared || map->of_file || !map->writable)
+        return true;
+    if (map->is_heap && map->end - map->start > d->heap.end - d->heap.start)
+        d->heap = (struct range){map->start, map->end};
+    if (d->n_maps && d->maps[d->n_maps - 1].end == map->start)
+        d->maps[d->n_maps - 1].end = map->end;
+    else if (d->n_maps < MOST_RANGES)
+        d->maps[d->n_maps++] = (struct range){map->start, map->end};
+    return true;
+}
+
+static void note_extent(struct drop *d, const struct seep_snapshot_block *blocks, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t start = blocks[i].start, end = start + blocks[i].bytes;
+        d->lowest = start < d->lowest ? start : d->lowest;
+        d->highest = end > d->highest ? end : d->highest;
+        for (uint64_t r = start >> REGION_BITS; r <= end >> REGION_BITS && r < REGIONS; r++)
+            d->regions[r / 64] |= UINT64_C(1) << r % 64;
+    }
+}
+
+/* Blocks come by address, mostly. */
+static bool is_private(struct drop *d, uintptr_t start, uintptr_t end)
+{
+    size_t low = 0, high = d->n_maps;
+    if (d->last < d->n_maps && d->maps[d->last].start <= start && end <= d->maps[d->last].end)
+        return true;
+    while (low < high) { /* the first that ends behind it */
+        const size_t middle = low + (high - low) / 2;
+        if (d->maps[middle].end <= start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    d->last = low;
+    return low < d->n_maps && d->maps[low].start <= start && end <= d->maps[low].end;
+}
+
+static bool is_in_heap(const struct drop *d, uintptr_t address)
+{
+    return address >= d->heap.start && address < d->heap.end;
+}
+
+static void set_taken(struct drop *d, uintptr_t start, uintptr_t end, bool taken)
+{
+    for (size_t i = (start - d->heap.start) / PAGE; i <= (end - 1 - d->heap.start) / PAGE; i++) {
+        const uint64_t bit = UINT64_C(1) << i % 64;
+        d->taken[i / 64] = taken ? d->taken[i / 64] | bit : d->taken[i / 64] & ~bit;
+    }
+}
+
+static void give_back(uintptr_t start, uintptr_t end)
+{
+    (void)seep_os_call3(SYS_madvise, (long)start, (long)(end - start), MADV_DONTNEED);
+}
+
+/* Whole pages of a block. Those of the heap go together with what lies beside them. */
+static void give_up(struct drop *d, uintptr_t start, uintptr_t end)
+{
+    if (start >= end)
+        return;
+    if (is_in_heap(d, start))
+        set_taken(d, start, end, false);
+    else
+        give_back(start, end);
+}
+
+/* ---- contents -------------------------------------------------------------------------------- */
+
+static bool is_in_region(const struct drop *d, uint64_t word)
+{
+    const uint64_t r = word >> REGION_BITS;
+    return r < REGIONS && d->regions[r / 64] >> r % 64 & 1;
+}
+
+/* Most pages are done after the first loop, which takes eight words at once. */
+static bool has_addresses(const struct drop *d, uintptr_t page)
+{
+    const uint64_t *words = (const uint64_t *)page, span = d->highest - d->lowest;
+    const size_t n = PAGE / sizeof(*words);
+    uint64_t within = 0;
+    for (size_t i = 0; i < n; i++)
+        within += words[i] - d->lowest <= span;
+    for (size_t i = 0; i < n && within; i++)
+        if (words[i] - d->lowest <= span && is_in_region(d, words[i]))
+            return true;
+    return false;
+}
+
+static bool has_sampled_addresses(const struct drop *d, uintptr_t start, uint64_t bytes)
+{
+    bool any = false;
+    for (size_t i = 0; i < SAMPLES && !any; i++) {
+        const uint64_t word =
+            *(const uint64_t *)((start + bytes / SAMPLES * i + 7) & ~(uintptr_t)7);
+        any = word % 8 == 0 && word >= d->lowest && word < d->highest;
+    }
+    return any;
+}
+
+/* Whether more than a few of these pages were ever used. */
+static bool is_used(uintptr_t start, uintptr_t end)
+{
+    unsigned char is_there[4 * FEW_PAGES];
+    size_t n = 0;
+    while (start < end && n <= FEW_PAGES) {
+        const size_t left = (end - start) / PAGE;
+        const size_t pages = left < sizeof is_there ? left : sizeof is_there;
+        if (seep_os_call3(SYS_mincore, (long)start, (long)(pages * PAGE), (long)is_there) < 0)
+            return false;
+        for (size_t i = 0; i < pages; i++)
+            n += is_there[i] & 1;
+        start += pages * PAGE;
+    }
+    return n > FEW_PAGES;
+}
+
+static void drop_pages(struct drop *d, uintptr_t start, uintptr_t end)
+{
+    uintptr_t first = start;
+    for (uintptr_t at = start; at < end; at += PAGE)
+        if (has_addresses(d, at)) {
+            give_up(d, first, at);
+            first = at + PAGE;
+        }
+    give_up(d, first, end);
+    d->looked_at += end - start;
+}
+
+/* The first page is kept: a table of Python's begins with sizes that tell where its entries are. */
+static void drop_contents(struct drop *d, const struct seep_snapshot_block *block)
+{
+    const uintptr_t first = (block->start & ~(uintptr_t)(PAGE - 1)) + PAGE;
+    const uintptr_t end = (block->start + block->bytes) & ~(uintptr_t)(PAGE - 1);
+    if (block->bytes < LEAST_BLOCK || first >= end ||
+        !is_private(d, block->start, block->start + block->bytes))
+        return;
+    if (block->bytes < SAMPLED) {
+        if (d->looked_at < MOST_LOOKED_AT)
+            drop_pages(d, first, end);
+    } else if (!has_sampled_addresses(d, block->start, block->bytes) &&
+               is_used(first + HEAD, end)) {
+        give_up(d, first + HEAD, end);
+    }
+}
+
+/* ---- the heap -------------------------------------------------------------------------------- */
+
+static size_t taken_bytes(const struct drop *d)
+{
+    return ((d->heap.end - d->heap.start) / PAGE / 64 + 1) * sizeof(*d->taken);
+}
+
+static uintptr_t end_of(const struct seep_snapshot_block *block)
+{
+    return block->start + (block->bytes ? block->bytes : 1);
+}
+
+static void note_taken(struct drop *d, const struct seep_snapshot_block *blocks, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        if (is_in_heap(d, blocks[i].start) && is_in_heap(d, end_of(&blocks[i]) - 1))
+            set_taken(d, blocks[i].start, end_of(&blocks[i]), true);
+}
+
+/* Where addresses are not random, the program's own data lies in front of the heap, in one map. */
+static void begin_at_first_block(struct drop *d, const struct seep_snapshot_block *blocks,
+                                 uint64_t n)
+{
+    uintptr_t first = d->heap.end;
+    for (uint64_t i = 0; i < n; i++)
+        if (is_in_heap(d, blocks[i].start) && blocks[i].start < first)
+            first = blocks[i].start;
+    d->heap.start = first & ~(uintptr_t)(PAGE - 1);
+}
+
+/* What lies in no block is malloc's own, or was a block. */
+static void drop_free(const struct drop *d)
+{
+    const size_t n = (d->heap.end - d->heap.start) / PAGE;
+    size_t first = 0;
+    for (size_t i = 0; i <= n; i++) {
+        if (i < n && !(d->taken[i / 64] >> i % 64 & 1))
+            continue;
+        if (i > first)
+            give_back(d->heap.start + first * PAGE, d->heap.start + i * PAGE);
+        first = i + 1;
+    }
+}
+
+static void drop(struct drop *d, const struct seep_snapshot *s)
+{
+    const struct seep_snapshot_block *blocks = (const void *)(uintptr_t)s->blocks;
+    const struct seep_snapshot_block *maps = (const void *)(uintptr_t)s->maps;
+    note_extent(d, blocks, s->n_blocks);
+    note_extent(d, maps, s->n_maps);
+    begin_at_first_block(d, blocks, s->n_blocks);
+    d->taken = seep_os_pages(taken_bytes(d));
+    if (!d->taken)
+        return;
+    note_taken(d, blocks, s->n_blocks);
+    note_taken(d, maps, s->n_maps);
+    for (uint64_t i = 0; i < s->n_blocks; i++)
+        drop_contents(d, &blocks[i]);
+    drop_free(d);
+    seep_os_unmap(d->taken, taken_bytes(d));
+}
+
+static const size_t maps_bytes = MOST_RANGES * sizeof(struct range), regions_bytes = REGIONS / 8;
+
+void seep_snapshot_drop(const struct seep_snapshot *s)
+{
+    struct drop d = {.maps = seep_os_pages(maps_bytes),
+                     .regions = seep_os_pages(regions_bytes),
+                     .lowest = UINT64_MAX};
+    if (d.maps && d.regions && seep_snapshot_maps_each(note_map, &d))
+        drop(&d, s);
+    if (d.maps)
+        seep_os_unmap(d.maps, maps_bytes);
+    if (d.regions)
+        seep_os_unmap(d.regions, regions_bytes);
+}

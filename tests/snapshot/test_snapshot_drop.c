@@ -1,0 +1,157 @@
+/* A copy gives back what no reader looks at, and nothing else. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "preload/snapshot/snapshot_copy_parts.h"
+#include "tests/suite.h"
+
+#define PAGE   UINT64_C(4096)
+#define MIB    (UINT64_C(1) << 20)
+#define NUMBER UINT64_C(0x3f8000003f800000) /* two floats */
+
+/* Pages of private memory, of shared memory, and of malloc's heap that grows by brk(). */
+static uint8_t *private, *shared, *heap;
+static struct seep_snapshot_block blocks[4], maps[1];
+static struct seep_snapshot snapshot;
+
+enum { PAGES = 1024 };
+
+static void set_up(void)
+{
+    private = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    shared = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(private, MAP_FAILED);
+    ck_assert_ptr_ne(shared, MAP_FAILED);
+    heap = sbrk((PAGES + 1) * PAGE);
+    ck_assert_ptr_ne(heap, (void *)-1);
+    heap = (uint8_t *)(((uintptr_t)heap + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
+    for (size_t i = 0; i < PAGES * PAGE; i += 8) {
+        memcpy(private + i, &(uint64_t){NUMBER}, 8);
+        memcpy(shared + i, &(uint64_t){NUMBER}, 8);
+        memcpy(heap + i, &(uint64_t){NUMBER}, 8);
+    }
+    snapshot = (struct seep_snapshot){.blocks = (uintptr_t)blocks, .maps = (uintptr_t)blocks};
+}
+
+static void tear_down(void)
+{
+    munmap(private, PAGES * PAGE);
+    munmap(shared, PAGES * PAGE);
+}
+
+static void block(const uint8_t *start, uint64_t bytes)
+{
+    blocks[snapshot.n_blocks++] = (struct seep_snapshot_block){(uintptr_t)start, bytes, 1, 0};
+}
+
+static void put_address(uint8_t *at)
+{
+    memcpy(at, &(uint64_t){(uintptr_t) private + 64}, 8);
+}
+
+/* Which of `n` pages a copy has given back: a letter for each, '.' given back, 'x' kept. */
+static void expect(const uint8_t *start, size_t n, const char *expected)
+{
+    char found[64] = "";
+    int status;
+    int pipes[2];
+    ck_assert_int_eq(pipe(pipes), 0);
+    const pid_t copy = fork();
+    if (copy == 0) {
+        seep_snapshot_drop(&snapshot);
+        for (size_t i = 0; i < n; i++)
+            found[i] = ((const uint64_t *)(start + i * PAGE))[1] ? 'x' : '.';
+        _exit(write(pipes[1], found, n) != (ssize_t)n);
+    }
+    ck_assert_int_eq(waitpid(copy, &status, 0), copy);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(read(pipes[0], found, n), (ssize_t)n);
+    close(pipes[0]);
+    close(pipes[1]);
+    ck_assert_str_eq(found, expected);
+}
+
+TEST(pages_of_numbers_are_given_back)
+{
+    block(private + 16, 8 * PAGE);
+    expect(private, 9, "x.......x"); /* parts of pages are not the block's alone */
+}
+
+TEST(a_page_with_an_address_is_kept)
+{
+    block(private, 8 * PAGE);
+    put_address(private + 3 * PAGE + 80);
+    put_address(private + 6 * PAGE + 4088);
+    expect(private, 8, "x..x..x."); /* a table begins with sizes */
+}
+
+TEST(an_odd_address_is_one_too)
+{
+    block(private, 4 * PAGE);
+    memcpy(private + PAGE, &(uint64_t){(uintptr_t) private + 65}, 8);
+    expect(private, 4, "xx..");
+}
+
+TEST(small_blocks_are_kept)
+{
+    block(private, 4 * PAGE - 1);
+    expect(private, 4, "xxxx");
+}
+
+/* Of a large one only some words are looked at, as its reader does. */
+TEST(of_a_large_block_the_head_is_kept, .to = 2)
+{
+    block(private, 2 * MIB);
+    if (_i)
+        for (size_t at = MIB; at < 2 * MIB; at += 8) /* half of it has addresses */
+            put_address(private + at);
+    expect(private, 8, _i ? "xxxxxxxx" : "xxxxx...");
+    expect(private + 2 * MIB - 2 * PAGE, 4, _i ? "xxxx" : "..xx");
+}
+
+/* A table that is nearly empty, which samples would miss. */
+TEST(a_large_block_that_was_hardly_used_is_kept)
+{
+    uint8_t *table =
+        mmap(NULL, 8 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(table, MAP_FAILED);
+    block(table, 8 * MIB);
+    memcpy(table + 5 * PAGE + 8, &(uint64_t){NUMBER}, 8);
+    expect(table + 5 * PAGE, 1, "x");
+    munmap(table, 8 * MIB);
+}
+
+TEST(memory_that_others_share_is_left_alone)
+{
+    block(shared, 8 * PAGE);
+    expect(shared, 8, "xxxxxxxx");
+}
+
+/* An announced block may lie anywhere. */
+TEST(memory_that_is_not_there_is_not_looked_at)
+{
+    block(private, 8 * PAGE);
+    block(private + PAGES * PAGE - 4 * PAGE, 64 * MIB);
+    block((const uint8_t *)(uintptr_t)(64 * PAGE), 8 * PAGE);
+    expect(private, 8, "x.......");
+}
+
+TEST(what_malloc_has_free_is_given_back)
+{
+    snapshot.n_maps = 1; /* and is somebody else's, who asked for it by brk() */
+    block(heap + 10 * PAGE, PAGE);
+    snapshot.n_blocks = 0;
+    snapshot.maps = (uintptr_t)memcpy(maps, blocks, sizeof *maps);
+    block(heap + 2 * PAGE - 16, 32); /* on two pages */
+    block(heap + 4 * PAGE, PAGE);
+    block(heap + 6 * PAGE, 4 * PAGE);
+    block(private, 128);
+    put_address(heap + 8 * PAGE + 16);
+    expect(heap, 12, "xxx.x.x.x.x."); /* what lies before the first may be anything */
+}
+
+SUITE("what a copy gives back", .setup = set_up, .teardown = tear_down)
