@@ -26,7 +26,7 @@ enum {
     RESERVE_MS = 30 * 1000, /* a reserve is evaluated after this, if no newer copy is, */
     FOLLOW_MS = 500,        /* and one that follows a reading so long after it */
     EARLY_MS = 10 * 1000,   /* of the job's time, in which an evaluation waits for an idle CPU */
-    WAIT_MS = 1000,         /* that is long for it to wait */
+    WAIT_MS = 500,          /* that is long for it to wait */
 };
 
 static uint64_t now_ns(void)

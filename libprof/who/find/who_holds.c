@@ -89,6 +89,7 @@ int seep_who_survey(struct seep_who *who, struct seep_dump *dump, const struct s
         rc = seep_graph_end(heap);
         if (!rc)
             rc = seep_reach_init(&who->reach, heap, &places, keys);
+        seep_graph_forget_index(heap);
     }
     heap->cells = NULL;
     seep_cells_fini(&who->cells);

@@ -182,11 +182,19 @@ int seep_graph_init(struct seep_heap *heap, const struct seep_snapshot_block *bl
     return seep_graph_end(heap);
 }
 
+void seep_graph_forget_index(struct seep_heap *heap)
+{
+    heap->lowest = heap->highest = 0;
+    free(heap->regions);
+    heap->regions = NULL;
+    free(heap->tables);
+    heap->tables = NULL;
+    seep_hash_fini(&heap->outside);
+}
+
 void seep_graph_fini(struct seep_heap *heap)
 {
-    free(heap->regions);
-    free(heap->tables);
-    seep_hash_fini(&heap->outside);
+    seep_graph_forget_index(heap);
     free(heap->inner);
     free(heap->nodes);
 }

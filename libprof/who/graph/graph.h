@@ -135,6 +135,9 @@ SEEP_MUST_CHECK int seep_graph_add(struct seep_heap *heap, const struct seep_sna
 SEEP_MUST_CHECK int seep_graph_end(struct seep_heap *heap);
 void seep_graph_fini(struct seep_heap *heap);
 
+/* From here on no node is found by its address: all are known. */
+void seep_graph_forget_index(struct seep_heap *heap);
+
 /* For an address between `lowest` and `highest`. */
 uint32_t seep_heap_find_within(const struct seep_heap *heap, uint64_t address);
 

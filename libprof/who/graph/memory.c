@@ -36,6 +36,7 @@ struct seep_memory_passing {
     void *context;
     const struct seep_memory_range *ranges;
     size_t n_ranges, last; /* the range that was asked for last */
+    uint64_t next;         /* the number of the page behind those that were read last */
     uint8_t *bytes;        /* of the pages of memory->recent */
 };
 
@@ -198,14 +199,13 @@ static uint64_t pages_from(struct seep_memory_passing *p, uint64_t number)
     return (p->ranges[i].end - address) / SEEP_MEMORY_PAGE;
 }
 
-/* Reads a page and those beside it, or if the one before it was read, more of those behind it. */
+/* Reads a page and those beside it, or if it follows those that were read last, more of those
+ * behind it. */
 static void read_passing(struct seep_memory *memory, uint64_t number, uint64_t pages)
 {
     struct seep_memory_passing *p = memory->passing;
     const size_t place = (size_t)(number & (memory->n_recent - 1));
-    const bool in_order = place && memory->recent[place - 1].number_plus_1 == number &&
-                          memory->recent[place - 1].bytes;
-    uint64_t n = in_order ? AHEAD : TOGETHER - number % TOGETHER;
+    uint64_t n = number == p->next ? AHEAD : TOGETHER - number % TOGETHER;
 
     n = n < pages ? n : pages;
     n = n < memory->n_recent - place ? n : memory->n_recent - place;
@@ -213,6 +213,7 @@ static void read_passing(struct seep_memory *memory, uint64_t number, uint64_t p
                                             p->bytes + place * SEEP_MEMORY_PAGE,
                                             (size_t)n * SEEP_MEMORY_PAGE};
     const size_t read = p->source(p->context, &piece, 1) / SEEP_MEMORY_PAGE;
+    p->next = number + n;
     for (size_t i = 0; i < n; i++)
         memory->recent[place + i] = (struct seep_memory_recent){
             i < read || !i ? number + i + 1 : 0,

@@ -161,12 +161,28 @@ static bool is_ready(struct seep_heap *heap, uint64_t address)
     return kind_of_name(name) == SEEP_PYTYPE_LINK;
 }
 
+/* Most words that are tried for a type need not even be read: where all blocks are known, a type is
+ * the object of one, or lies in the data of a program or library. */
+static bool may_be_type(const struct seep_heap *heap, uint64_t address)
+{
+    enum { LONGEST_HEAD = 32 };
+    const uint32_t n = seep_heap_find(heap, address);
+
+    if (heap->meet || !heap->regions) /* not all blocks are known, or not yet */
+        return true;
+    if (n != SEEP_NODE_NONE)
+        return address - heap->nodes[n].start <= LONGEST_HEAD &&
+               address + SEEP_PY_TYPE_BYTES <= seep_node_end(&heap->nodes[n]);
+    const struct seep_map *map = seep_maps_at(heap->maps, address);
+    return map && map->writable && (map->kind == SEEP_MAP_FILE || map->kind == SEEP_MAP_BSS);
+}
+
 static bool looks_like_type(struct seep_heap *heap, uint64_t address)
 {
     struct seep_memory *memory = heap->memory;
-    const uint32_t n = seep_heap_find(heap, address);
-    if (n != SEEP_NODE_NONE && address + SEEP_PY_TYPE_BYTES > seep_node_end(&heap->nodes[n]))
-        return false; /* most of what is tried: it need not be read */
+
+    if (!may_be_type(heap, address))
+        return false;
     uint64_t meta = seep_memory_word(memory, address + SEEP_PY_TYPE);
     int64_t basic = (int64_t)seep_memory_word(memory, address + SEEP_PY_TYPE_BASIC);
 

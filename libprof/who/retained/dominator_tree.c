@@ -14,9 +14,9 @@ struct search {
     uint32_t *semi;     /* [vertices] the semidominator */
     uint32_t *label;    /* [vertices] the vertex with the least semidominator on the path to the
                          * tree's root */
-    uint32_t *bucket;   /* [vertices] the first vertex whose semidominator this is, */
-    uint32_t *next;     /* [vertices] and the one after it; 0: none */
-    uint32_t *n_from;   /* [nodes] how many vertices refer to each, without vertex 0, */
+    uint32_t *bucket;   /* [vertices] the first vertex whose semidominator this is; as long as it is
+                         * in there, `above` of the tree has the next one; 0: none */
+    uint32_t *n_from;   /* [nodes] how many vertices refer to each, but for its parent, */
     uint32_t *from;     /* and which, by vertex */
     uint32_t *from_end; /* [vertices] in `from` */
     struct seep_edge_cursor *open; /* on the search's way: the edges that are left, */
@@ -35,7 +35,7 @@ static int make(uint32_t **list, size_t n)
 
 static void release(struct search *s)
 {
-    uint32_t *const lists[] = {s->parent, s->semi, s->label,    s->bucket, s->next,
+    uint32_t *const lists[] = {s->parent, s->semi, s->label,    s->bucket,
                                s->n_from, s->from, s->from_end, s->stack};
 
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -72,10 +72,10 @@ static void meet(struct search *s, uint32_t node, uint32_t parent, size_t *top)
     s->open[(*top)++] = seep_heap_edges(s->reach->heap, node);
 }
 
-/* What only doubtful words reach is no second holder, either. */
+/* What only doubtful words reach is no second holder, either. The parent is known. */
 static bool counts(const struct search *s, uint32_t from, uint32_t to)
 {
-    return to && !(to < s->tree->n_sure && from >= s->tree->n_sure);
+    return to && from != s->parent[to] && !(to < s->tree->n_sure && from >= s->tree->n_sure);
 }
 
 static void search_from(struct search *s, uint32_t start)
@@ -94,7 +94,7 @@ static void search_from(struct search *s, uint32_t start)
         if (seep_node_is_leaf(heap, edge.to))
             continue;
         const uint32_t to = s->tree->vertex[edge.to];
-        s->n_from[edge.to] += !to || counts(s, v, to);
+        s->n_from[edge.to] += counts(s, v, to);
         if (!to)
             meet(s, edge.to, v, &top);
     }
@@ -197,8 +197,7 @@ static uint32_t least(struct search *s, uint32_t v)
 
 static void find_semidominator(struct search *s, uint32_t v)
 {
-    if (s->from_root[v / 8] >> v % 8 & 1)
-        s->semi[v] = 0;
+    s->semi[v] = s->from_root[v / 8] >> v % 8 & 1 ? 0 : s->parent[v];
     for (uint32_t i = s->from_end[v - 1]; i < s->from_end[v]; i++) {
         const uint32_t semi = s->semi[least(s, s->from[i])];
         if (semi < s->semi[v])
@@ -214,11 +213,12 @@ static void find_dominators(struct search *s)
     for (uint32_t v = s->tree->n - 1; v >= 1; v--) {
         const uint32_t parent = s->parent[v];
         find_semidominator(s, v);
-        s->next[v] = s->bucket[s->semi[v]];
+        above[v] = s->bucket[s->semi[v]];
         s->bucket[s->semi[v]] = v;
         s->linked = v;
-        for (uint32_t k = s->bucket[parent]; k; k = s->next[k]) {
+        for (uint32_t k = s->bucket[parent], next; k; k = next) {
             const uint32_t u = least(s, k);
+            next = above[k];
             above[k] = s->semi[u] < s->semi[k] ? u : parent;
         }
         s->bucket[parent] = 0;
@@ -232,8 +232,7 @@ static int find(struct search *s)
 {
     const size_t n = s->tree->n;
 
-    if (make(&s->tree->above, n) || make(&s->semi, n) || make(&s->label, n) ||
-        make(&s->bucket, n) || make(&s->next, n))
+    if (make(&s->tree->above, n) || make(&s->semi, n) || make(&s->label, n) || make(&s->bucket, n))
         return -SEEP_ENOMEM;
     for (uint32_t v = 0; v < s->tree->n; v++)
         s->semi[v] = s->label[v] = v;

@@ -6,9 +6,6 @@
 #include <string.h>
 
 enum {
-    END,         /* ends a node's edges */
-    OTHER,       /* a kind that has no number of its own: it is written out */
-    KINDS,       /* from here on they have */
     VARINT = 10, /* bytes that a number takes at most */
     MOST = 8 * VARINT,
     HASHED = 2 * SEEP_EDGE_KINDS,
@@ -16,7 +13,7 @@ enum {
 
 int seep_edge_store_init(struct seep_edge_store *store)
 {
-    *store = (struct seep_edge_store){.n = 1, .n_kinds = KINDS};
+    *store = (struct seep_edge_store){.n = 1, .n_kinds = SEEP_EDGE_NUMBERED};
     store->kinds = calloc(SEEP_EDGE_KINDS, sizeof *store->kinds);
     store->by_hash = calloc(HASHED, sizeof *store->by_hash);
     return store->kinds && store->by_hash ? 0 : -SEEP_ENOMEM;
@@ -29,8 +26,6 @@ void seep_edge_store_fini(struct seep_edge_store *store)
     free(store->by_hash);
     *store = (struct seep_edge_store){0};
 }
-
-/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Seven bits in each byte, the lowest first. */
 static void put(struct seep_edge_store *store, uint64_t value)
@@ -55,28 +50,11 @@ static uint64_t fold(int64_t value)
     return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
 }
 
-static int64_t unfold(uint64_t value)
-{
-    return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
-}
-
 void seep_edge_store_begin(struct seep_edge_store *store, uint32_t node)
 {
     store->first = store->n;
     store->last = node;
     store->next = 0;
-}
-
-/* Whether edges that are alike otherwise differ in their labels' values. */
-static bool is_told(seep_label label)
-{
-    enum {
-        TOLD = 1 << SEEP_LABEL_ATTRIBUTE | 1 << SEEP_LABEL_MEMBER | 1 << SEEP_LABEL_KEY |
-               1 << SEEP_LABEL_ENTRY | 1 << SEEP_LABEL_INDEX | 1 << SEEP_LABEL_LOCAL |
-               1 << SEEP_LABEL_OFFSET | 1 << SEEP_LABEL_ADDRESS | 1 << SEEP_LABEL_MODULE
-    };
-
-    return TOLD >> seep_label_kind(label) & 1;
 }
 
 static uint32_t kind_of(struct seep_edge_store *store, const struct seep_edge_kind *kind)
@@ -90,7 +68,7 @@ static uint32_t kind_of(struct seep_edge_store *store, const struct seep_edge_ki
             return store->by_hash[at];
     }
     if (store->n_kinds == SEEP_EDGE_KINDS)
-        return OTHER;
+        return SEEP_EDGE_OTHER;
     store->by_hash[at] = (uint16_t)store->n_kinds;
     store->kinds[store->n_kinds] = *kind;
     return store->n_kinds++;
@@ -98,7 +76,7 @@ static uint32_t kind_of(struct seep_edge_store *store, const struct seep_edge_ki
 
 void seep_edge_store_add(struct seep_edge_store *store, const struct seep_edge *edge)
 {
-    const bool told = is_told(edge->label);
+    const bool told = seep_edge_is_told(edge->label);
     const uint64_t value = seep_label_value(edge->label);
     const struct seep_edge_kind kind = {told ? seep_label_of(seep_label_kind(edge->label), 0)
                                              : edge->label,
@@ -108,7 +86,7 @@ void seep_edge_store_add(struct seep_edge_store *store, const struct seep_edge *
         return;
     const uint32_t number = kind_of(store, &kind);
     put(store, number);
-    if (number == OTHER) {
+    if (number == SEEP_EDGE_OTHER) {
         put(store, kind.label);
         put(store, (uint64_t)kind.cost << 8 | kind.marks);
     }
@@ -124,8 +102,6 @@ void seep_edge_store_add(struct seep_edge_store *store, const struct seep_edge *
     store->last = edge->to;
 }
 
-enum { HAS_BOUND = 1, HAS_WITH = 2, LENGTH_SHIFT = 2 };
-
 /* What is said of the node comes before its edges, and is known after them. */
 uint32_t seep_edge_store_end(struct seep_edge_store *store, const struct seep_edge_facts *facts)
 {
@@ -134,10 +110,11 @@ uint32_t seep_edge_store_end(struct seep_edge_store *store, const struct seep_ed
 
     if ((!edges && facts->length < 0 && !facts->n_with) || !has_room(store))
         return 0;
-    put(store, END);
+    put(store, SEEP_EDGES_END);
     const size_t end = store->n;
-    put(store, (uint64_t)(facts->length + 1) << LENGTH_SHIFT | (facts->bound >= 0 ? HAS_BOUND : 0) |
-                   (facts->n_with ? HAS_WITH : 0));
+    put(store, (uint64_t)(facts->length + 1) << SEEP_EDGES_LENGTH |
+                   (facts->bound >= 0 ? SEEP_EDGES_HAVE_BOUND : 0) |
+                   (facts->n_with ? SEEP_EDGES_HAVE_WITH : 0));
     if (facts->bound >= 0)
         put(store, (uint64_t)facts->bound);
     if (facts->n_with) {
@@ -151,69 +128,4 @@ uint32_t seep_edge_store_end(struct seep_edge_store *store, const struct seep_ed
     memmove(at + n, at, edges + 1);
     memcpy(at, head, n);
     return (uint32_t)first;
-}
-
-/* ---- reading --------------------------------------------------------------------------------- */
-
-static inline uint64_t get(const uint8_t **at)
-{
-    uint64_t value = *(*at)++;
-
-    if (value < 0x80)
-        return value;
-    value &= 0x7f;
-    for (unsigned shift = 7; shift < 64; shift += 7) {
-        const uint8_t byte = *(*at)++;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80)
-            break;
-    }
-    return value;
-}
-
-struct seep_edge_cursor seep_edge_store_open(const struct seep_edge_store *store, uint32_t place,
-                                             uint32_t node, struct seep_edge_facts *facts)
-{
-    const uint8_t *at = store->bytes + place;
-    const uint64_t head = get(&at);
-
-    facts->length = (int64_t)(head >> LENGTH_SHIFT) - 1;
-    facts->bound = head & HAS_BOUND ? (int64_t)get(&at) : -1;
-    facts->with_bytes = head & HAS_WITH ? get(&at) : 0;
-    facts->n_with = head & HAS_WITH ? get(&at) : 0;
-    return (struct seep_edge_cursor){.at = (uint32_t)(at - store->bytes), .last = node};
-}
-
-/* Kinds without a number are rare. */
-static struct seep_edge_kind other_kind(const uint8_t **at)
-{
-    const seep_label label = get(at);
-    const uint64_t rest = get(at);
-
-    return (struct seep_edge_kind){label, (uint16_t)(rest >> 8), (uint8_t)rest};
-}
-
-bool seep_edge_store_next(const struct seep_edge_store *store, struct seep_edge_cursor *cursor,
-                          struct seep_edge *edge)
-{
-    const uint8_t *at = store->bytes + cursor->at;
-    const uint64_t number = get(&at);
-
-    if (number == END)
-        return false;
-    const struct seep_edge_kind kind = number == OTHER ? other_kind(&at) : store->kinds[number];
-    cursor->last = (uint32_t)((int64_t)cursor->last + unfold(get(&at)));
-    edge->to = cursor->last;
-    edge->marks = kind.marks;
-    edge->cost = kind.cost;
-    edge->label = kind.label;
-    if (seep_label_kind(kind.label) == SEEP_LABEL_INDEX) {
-        cursor->next += (uint64_t)unfold(get(&at));
-        edge->label = seep_label_of(SEEP_LABEL_INDEX, cursor->next++);
-    } else if (is_told(kind.label)) {
-        edge->label |= get(&at);
-    }
-    edge->inside = kind.marks & SEEP_EDGE_INNER ? get(&at) : 0;
-    cursor->at = (uint32_t)(at - store->bytes);
-    return true;
 }
