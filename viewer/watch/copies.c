@@ -26,7 +26,8 @@ enum {
     RESERVE_MS = 30 * 1000, /* a reserve is evaluated after this, if no newer copy is, */
     FOLLOW_MS = 500,        /* and one that follows a reading so long after it */
     EARLY_MS = 10 * 1000,   /* of the job's time, in which an evaluation waits for an idle CPU */
-    WAIT_MS = 500,          /* that is long for it to wait */
+    ASK_MS = 110,           /* how often it is asked for then */
+    WAIT_MS = 1000,         /* that is long for it to wait */
 };
 
 static uint64_t now_ns(void)
@@ -48,12 +49,6 @@ static uint32_t state_of(const struct seep_copies *h)
 static bool is_copy_ready(const struct seep_copies *h)
 {
     return state_of(h) == SEEP_SNAPSHOT_READY && slot_of(h)->taken_ns != h->taken_ns;
-}
-
-static void free_slot(struct seep_snapshot_slot *slot)
-{
-    slot->process_plus_1 = 0;
-    __atomic_store_n(&slot->state, SEEP_SNAPSHOT_FREE, __ATOMIC_RELEASE);
 }
 
 /* Tells the job which copy is still being read or evaluated: it makes no regular one before it
@@ -170,9 +165,7 @@ static void drop_reserve(struct seep_copies *h)
 static void tell_to_evaluate(const struct seep_copies *h, int told_by)
 {
     const char word = h->hurries ? SEEP_COPY_WANTED_SOON : SEEP_COPY_WANTED;
-    ssize_t n = write(told_by, &word, 1);
-
-    (void)n;
+    (void)!write(told_by, &word, 1);
     close(told_by);
 }
 
@@ -216,7 +209,6 @@ static void start_worker(struct seep_copies *h)
         drop_reserve(h);
     h->worker = start_reader(h, false, &h->go, &h->worker_claim);
     h->worker_waits = h->worker != 0;
-    h->waits_ns = now_ns();
     h->worker_reads = h->read_last;
     h->is_awaited = slot_of(h)->source != SEEP_SNAPSHOT_BY_STEP;
     if (may_evaluate(h))
@@ -295,7 +287,8 @@ static void free_stuck(struct seep_copies *h)
         (slot->copy && seep_process_is_alive(slot->copy, slot->taken_ns)) ||
         (process < SEEP_MAX_PROCESSES && seep_process_is_alive(p->pid, p->start_ns)))
         return;
-    free_slot(slot);
+    slot->process_plus_1 = 0;
+    __atomic_store_n(&slot->state, SEEP_SNAPSHOT_FREE, __ATOMIC_RELEASE);
 }
 
 /* What the reserve keeps may not be needed, so it goes first. */
@@ -316,6 +309,16 @@ static void give_up_readers(struct seep_copies *h)
     }
 }
 
+/* Tells the job whether the worker waits for long. Returns when to ask for an idle CPU again. */
+static uint64_t note_waiting(struct seep_copies *h, uint64_t now)
+{
+    if (!h->worker_waits || state_of(h) == SEEP_SNAPSHOT_READY)
+        h->waits_ns = now;
+    __atomic_store_n(&slot_of(h)->reader_waits, now - h->waits_ns > WAIT_MS * NS_PER_MS,
+                     __ATOMIC_RELAXED);
+    return h->worker_waits ? ASK_MS * NS_PER_MS : UINT64_MAX - now;
+}
+
 uint64_t seep_copies_look(struct seep_copies *h)
 {
     if (!h->folder)
@@ -329,11 +332,9 @@ uint64_t seep_copies_look(struct seep_copies *h)
         use_reserve(h);
     else if (!h->worker)
         free_stuck(h);
-    const uint64_t now = now_ns();
-    __atomic_store_n(&slot_of(h)->reader_waits,
-                     h->worker_waits && now - h->waits_ns > WAIT_MS * NS_PER_MS, __ATOMIC_RELAXED);
-    if (!h->room.claims || (!h->worker && !h->reserve))
-        return UINT64_MAX;
+    const uint64_t now = now_ns(), ask_ns = note_waiting(h, now);
+    if (!h->room.claims || (!h->worker && !h->reserve) || h->room.due_ns >= now + ask_ns)
+        return ask_ns;
     return h->room.due_ns > now ? h->room.due_ns - now : 0;
 }
 

@@ -22,7 +22,7 @@ struct seep_copies {
                                      * end */
     pid_t worker;                   /* the process that reads a copy, and evaluates it; 0: none */
     bool worker_waits;              /* it does not evaluate it yet, */
-    uint64_t waits_ns;              /* since then, */
+    uint64_t waits_ns;              /* since then, when it has read it, */
     int go;                         /* but is told to by this pipe, */
     struct seep_idle_cpu idle;      /* if there is a CPU for that, */
     bool is_awaited;                /* or the job waits for what is found */
