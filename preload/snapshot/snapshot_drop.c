@@ -100,7 +100,7 @@ static void give_up(struct drop *d, uintptr_t start, uintptr_t end)
 {
     if (start >= end)
         return;
-    if (is_in_heap(d, start))
+    if (is_in_heap(d, start) && is_in_heap(d, end - 1))
         set_taken(d, start, end, false);
     else
         give_back(start, end);

@@ -7,14 +7,14 @@
 #define MILLISECOND UINT64_C(1000000)
 
 enum {
-    FIRST_STEP = 6,    /* the judge needs as many */
-    FIRST_SLICE = 300, /* without steps: half a minute after the imports */
-    RESERVE_SLICE = 10,
-    RESERVE_TIMES = 3, /* then after n times as many, n * n times, … */
-    RESERVE_MS = 500,  /* and so long after any copy: it costs half a second of CPU, in vain where a
-                        * better one follows */
-    OLD_SHARE = 10,    /* the only copy is old if 1/n of the steps came after it, … */
-    OLDER_SHARE = 2,   /* … the last of several if this many did */
+    FIRST_STEP = 6,     /* the judge needs as many */
+    FIRST_SLICE = 300,  /* without steps: half a minute after the imports */
+    RESERVE_SLICE = 10, /* a second after them the first is kept in reserve, … */
+    RESERVE_TIMES = 3,  /* … then one after n times as many, n * n times and so on */
+    RESERVE_MS = 500, /* and so long after any copy: it costs half a second of CPU, in vain where a
+                       * better one follows */
+    OLD_SHARE = 10,   /* the only copy is old if 1/n of the steps came after it, … */
+    OLDER_SHARE = 2,  /* … the last of several if this many did */
     GROWN_BYTES = 1 << 20,  /* less is no finding */
     STOP_SHARE = 1000,      /* stops may take 1/n of the time … */
     FREE_STOP_MS = 100,     /* … plus this, */

@@ -27,7 +27,7 @@ enum {
     FOLLOW_MS = 500,        /* and one that follows a reading so long after it */
     EARLY_MS = 10 * 1000,   /* of the job's time, in which an evaluation waits for an idle CPU */
     ASK_MS = 110,           /* how often it is asked for then */
-    WAIT_MS = 1000,         /* that is long for it to wait */
+    WAIT_MS = 300,          /* that is long for it to wait */
 };
 
 static uint64_t now_ns(void)

@@ -152,9 +152,9 @@ static void step_aside(const struct job_reading *reading)
 /* Where the job's threads have a CPU each and wait for each other by spinning, as OpenMP's do, one
  * that shares its CPU with a reader holds up all: a step of 17 ms took 170. Not on a machine that
  * is busy with other things, where the copy would live too long. */
-static void make_room(const struct job_reading *reading)
+static void make_room(const struct job_reading *reading, bool is_calm)
 {
-    if (!reading->in_place && !reading->hurries && seep_idle_cpu_for_each_task())
+    if (!reading->in_place && !reading->hurries && is_calm)
         (void)setpriority(PRIO_PROCESS, 0, ASIDE);
 }
 
@@ -211,17 +211,23 @@ static bool admits(void *reading_given, uint64_t need_bytes)
     return seep_reader_room_take(reading->room, reading->claim, need_bytes);
 }
 
-/* What the process itself waits for is copied first, since that takes a third of the time; but as
- * it ends, nobody minds half a second more, and what is copied might be all that is left. */
-static bool passes_by(const struct seep_snapshot_slot *slot)
+/* Whether no page is kept. To copy the pages first takes a third of the time that surveying them
+ * does, so it is done while a process itself waits, but not as it ends, where nobody minds half a
+ * second; and where no CPU is free, since a short job would be over before it is looked at twice:
+ * but only if what is copied is a small part of all that is left. */
+static bool passes_by(const struct seep_snapshot_slot *slot, bool is_calm)
 {
-    enum { HALF_A_SECOND = 256 << 20 }; /* measured */
+    enum { HALF_A_SECOND = 256 << 20, SMALL_SHARE = 16 };
+    const bool is_end = slot->in_place && slot->source == SEEP_SNAPSHOT_AT_END;
+    struct seep_memory_room left;
     char text[SEEP_PROCESS_FILE_BYTES];
 
-    if (!slot->in_place || slot->source != SEEP_SNAPSHOT_AT_END)
+    if (!is_end && (slot->in_place || is_calm))
         return !slot->in_place;
     seep_process_file((pid_t)slot->copy, "status", text);
-    return seep_process_file_kib(text, "RssAnon:") <= HALF_A_SECOND;
+    const uint64_t bytes = seep_process_file_kib(text, "RssAnon:");
+    seep_memory_room_read("/proc", 0, &left);
+    return is_end ? bytes <= HALF_A_SECOND : bytes > left.left_bytes / SMALL_SHARE;
 }
 
 /* Every field of the slot is written by the job, so untrusted, and is read once. */
@@ -236,6 +242,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
 
     if (process >= SEEP_MAX_PROCESSES || (int32_t)now.copy <= 1)
         return SEEP_COPY_NOT_READ;
+    const bool is_calm = seep_idle_cpu_for_each_task();
     struct job_reading reading = {
         .slot = slot,
         .taken_ns = now.taken_ns,
@@ -251,7 +258,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
                     .keys = h->keys,
                     .copy = (pid_t)now.copy,
                     .memory = h->memory,
-                    .passes_by = passes_by(&now),
+                    .passes_by = passes_by(&now, is_calm),
                     .snapshot = now.snapshot,
                     .pid = job->processes[process].pid,
                     .start_ns = job->processes[process].start_ns,
@@ -262,7 +269,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
                     .held_up_ns = held_up,
                     .arg = &reading},
     };
-    make_room(&reading);
+    make_room(&reading, is_calm);
     int rc = seep_examine(&reading.request, &found, &document, &err);
     if (reading.too_late)
         return SEEP_COPY_NOT_WANTED;
