@@ -36,7 +36,7 @@ SUBJECTS = pathlib.Path(os.environ.get("SEEP_SUBJECTS", str(ROOT / "build/subjec
 NATIVE = str(SUBJECTS / "training_step")
 PYTHON = "/usr/bin/python3"
 # By the innermost of these functions around an instruction
-KINDS = {"malloc": "allocation", "free": "free", "capture_slow": "forgotten stack"}
+KINDS = {"malloc": "allocation", "free": "free", "capture_timed": "forgotten stack"}
 TIMED = {"seep_tick", "seep_tick_of_free"}  # what is done by the clock lies below these
 # Callers are kept apart as far as the hooks.
 CALLGRIND = ["valgrind", "-q", "--tool=callgrind", "--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64",

@@ -7,13 +7,13 @@ from tests.bench.lines_touched import PYTHON, measure, python_step, sums_of, two
 
 # gcc 12. Whoever lowers them writes the new figures here.
 HELD = {
-    "allocation": {"instructions": 755, "code lines": 42.4, "data lines": 25.7, "code pages": 3.2, "data pages": 12.2},
+    "allocation": {"instructions": 722, "code lines": 41.2, "data lines": 24.8, "code pages": 3.2, "data pages": 12.2},
     "free": {"instructions": 231, "code lines": 19.9, "data lines": 13.6, "code pages": 2.2, "data pages": 10.1},
 }
 # Another compiler makes a twentieth more code of the same source. Where the linker lets a function begin, and the
 # kernel the stack, it lies on one line more or less.
 CODE, LINE = 1.05, 1.5
-# Of 2,527 allocations; which stacks share a set of the table of known ones is chance (26 to 50 were seen).
+# Of 2,527 allocations; which stacks share a set of the table of known ones is chance (26 to 75 were seen).
 FORGOTTEN = 90
 
 # The same below six frames of CPython 3.11.
