@@ -89,7 +89,8 @@ class Session(PluginCase):
         os.mkdir(self.path("elsewhere"))
         self.pytest("--seep", "-n", "2", "--rootdir", "elsewhere", status=1)
         self.assertIn("1 failed, 4 passed", self.out)
-        self.assertRegex(self.out, r"19\.\d MiB +(\.\./)?test_session.py::test_keeps\n")
+        # 19.1, and one of Python's arenas of 1 MiB more if it was this test that asked for it
+        self.assertRegex(self.out, r"(19|20)\.\d MiB +(\.\./)?test_session.py::test_keeps\n")
         self.assertRegex(self.out, r"1\.9\d? MiB +(\.\./)?test_session.py::TestClass::test_keeps_less\n")
 
 
