@@ -148,7 +148,6 @@ static void end_claim(struct seep_reader_claim **claim)
 static void drop_reserve(struct seep_copies *h)
 {
     struct rusage usage = {0};
-
     if (!h->reserve)
         return;
     close(h->wish);
@@ -164,7 +163,7 @@ static void drop_reserve(struct seep_copies *h)
 
 static void tell_to_evaluate(const struct seep_copies *h, int told_by)
 {
-    const char word = h->hurries ? SEEP_COPY_WANTED_SOON : SEEP_COPY_WANTED;
+    const char word = h->hurries || h->is_awaited ? SEEP_COPY_WANTED_SOON : SEEP_COPY_WANTED;
     (void)!write(told_by, &word, 1);
     close(told_by);
 }
@@ -220,7 +219,6 @@ static void start_worker(struct seep_copies *h)
 static void start_reading(struct seep_copies *h)
 {
     const bool in_reserve = slot_of(h)->in_reserve;
-
     if (h->reserve && h->reserve_is_next)
         return;
     if (in_reserve || h->worker) {
@@ -231,6 +229,8 @@ static void start_reading(struct seep_copies *h)
         h->reserve_is_next = !in_reserve;
         h->reserve_follows = h->worker != 0;
         h->is_awaited = h->is_awaited || h->reserve_is_next;
+        if (h->reserve_is_next && h->worker)
+            seep_copy_reader_hurry(h->worker); /* somebody waits for its turn */
     } else {
         start_worker(h);
     }
