@@ -28,7 +28,7 @@
 
 enum {
     PATIENCE_S = 5,  /* wait this long for a reader to begin, … */
-    READING_S = 10,  /* … and this long for it to go on: reading takes a fifth of a second */
+    READING_S = 10,  /* … and this long for it to go on: reading takes half a second */
     LOOK_MS = 100,   /* how often it checks whether there still is a reader */
     MOST_CPU_S = 20, /* to build its lists, which takes a tenth of a second */
 };

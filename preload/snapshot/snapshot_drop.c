@@ -21,17 +21,14 @@ enum {
     REGIONS = 1 << (47 - REGION_BITS),
 };
 
-struct range {
-    uintptr_t start, end;
-};
-
 struct drop {
-    struct range *maps; /* [n_maps] private memory of no file, by address; neighbours are one */
+    struct seep_snapshot_range
+        *maps; /* [n_maps] private memory of no file, by address; neighbours are one */
     size_t n_maps, last;
-    struct range heap;        /* of malloc's, that grows by brk() */
-    uint64_t *taken;          /* a bit for each of its pages: something may be read in it */
-    uint64_t lowest, highest; /* where all blocks lie, */
-    uint64_t *regions;        /* and a bit for each region in which any does */
+    struct seep_snapshot_range heap; /* of malloc's, that grows by brk() */
+    uint64_t *taken;                 /* a bit for each of its pages: something may be read in it */
+    uint64_t lowest, highest;        /* where all blocks lie, */
+    uint64_t *regions;               /* and a bit for each region in which any does */
     size_t looked_at;
 };
 
@@ -41,11 +38,11 @@ static bool note_map(const struct seep_snapshot_map *map, void *arg)
     if (map->shared || map->of_file || !map->writable)
         return true;
     if (map->is_heap && map->end - map->start > d->heap.end - d->heap.start)
-        d->heap = (struct range){map->start, map->end};
+        d->heap = (struct seep_snapshot_range){map->start, map->end};
     if (d->n_maps && d->maps[d->n_maps - 1].end == map->start)
         d->maps[d->n_maps - 1].end = map->end;
     else if (d->n_maps < MOST_RANGES)
-        d->maps[d->n_maps++] = (struct range){map->start, map->end};
+        d->maps[d->n_maps++] = (struct seep_snapshot_range){map->start, map->end};
     return true;
 }
 
@@ -247,7 +244,8 @@ static void drop(struct drop *d, const struct seep_snapshot *s)
     seep_os_unmap(d->taken, taken_bytes(d));
 }
 
-static const size_t maps_bytes = MOST_RANGES * sizeof(struct range), regions_bytes = REGIONS / 8;
+static const size_t maps_bytes = MOST_RANGES * sizeof(struct seep_snapshot_range),
+                    regions_bytes = REGIONS / 8;
 
 void seep_snapshot_drop(const struct seep_snapshot *s)
 {

@@ -1,8 +1,8 @@
 /* When a frozen copy of the process is due: on request, or by itself after steps at growing
  * intervals, once something has grown, and never at a cost that the job would feel.
- * A job may end, without warning, before the first copy is made or read. So until then there are
- * copies in reserve, which are read only if nothing better follows, and one copy is made as the
- * interpreter ends.
+ * A job may end, without warning, before the first copy is made or examined. So where there are no
+ * steps, and while a reader waits long for a CPU, there are copies in reserve, which are examined
+ * only if nothing better follows; and one copy is made as the interpreter ends.
  * Numbers only: nothing here looks at the process or the clock. Threads: one at a time. */
 #ifndef SEEP_PRELOAD_SNAPSHOT_SNAPSHOT_POLICY_H
 #define SEEP_PRELOAD_SNAPSHOT_SNAPSHOT_POLICY_H

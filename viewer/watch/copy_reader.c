@@ -242,7 +242,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
 
     if (process >= SEEP_MAX_PROCESSES || (int32_t)now.copy <= 1)
         return SEEP_COPY_NOT_READ;
-    const bool is_calm = seep_idle_cpu_for_each_task();
+    const bool is_calm = !now.in_place && seep_idle_cpu_for_each_task();
     struct job_reading reading = {
         .slot = slot,
         .taken_ns = now.taken_ns,

@@ -100,7 +100,7 @@ void seep_memory_load(struct seep_memory *memory, const struct seep_memory_load 
 
 /* From here on pages of ranges[n], by address and of whole pages, come from `source` when somebody
  * asks for them, and only the last pages of all memory are kept: a part of what the ranges have,
- * SEEP_MEMORY_RECENT at most. The ranges outlive this. Returns 0 or -SEEP_ENOMEM. */
+ * SEEP_MEMORY_PASSING at most. The ranges outlive this. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_memory_stream(struct seep_memory *memory, seep_memory_bulk_source *source,
                                        void *context, const struct seep_memory_range *ranges,
                                        size_t n);
