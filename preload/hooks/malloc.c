@@ -96,8 +96,10 @@ static SEEP_EACH_EVENT void *reallocate(enum seep_hook hook, void *block, size_t
     if (!seep_enter())
         return SEEP_REAL(realloc)(block, bytes);
     seep_note_hook(hook);
-    if (block)
+    if (block) {
+        seep_record_move_begins();
         seep_record_hold(block, &held);
+    }
     void *fresh = SEEP_REAL(realloc)(block, bytes);
     int saved_errno = errno;
     /* realloc(block, 0) frees, and glibc then returns NULL. */
@@ -109,6 +111,7 @@ static SEEP_EACH_EVENT void *reallocate(enum seep_hook hook, void *block, size_t
         seep_record_allocation(fresh, bytes, &regs);
     else if (bytes && saved_errno == ENOMEM)
         seep_host_shortage_note(bytes, &regs, SEEP_SPACE_HOST);
+    seep_record_move_ends();
     errno = saved_errno;
     seep_leave();
     return fresh;

@@ -181,6 +181,22 @@ SEEP_EACH_EVENT void seep_record_free(void *address)
         seep_arena_drop(SEEP_DROP_FREE_UNKNOWN);
 }
 
+SEEP_EACH_EVENT void seep_record_move_begins(void)
+{
+    struct seep_thread *thread = seep_tls.thread;
+    if (__builtin_expect((thread->ticks + 1) % SEEP_EVENTS_PER_TICK == 0, 0))
+        seep_tick(thread);
+    thread->moves = true;
+}
+
+void seep_record_move_ends(void)
+{
+    struct seep_thread *thread = seep_tls.thread;
+    thread->moves = false;
+    if (__builtin_expect(thread->look_waits, 0))
+        skip(thread, SEEP_EVENTS_PER_TICK - 1 - thread->ticks % SEEP_EVENTS_PER_TICK);
+}
+
 void seep_record_hold(void *address, struct seep_block *held)
 {
     if (!seep_live_take((uintptr_t)address, held))

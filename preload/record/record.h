@@ -11,6 +11,12 @@ void seep_record_allocation(void *block, uint64_t bytes, const struct seep_regs 
 /* A block is about to be freed (before the real call). */
 void seep_record_free(void *block);
 
+/* A block may move from here, where what is due at the next event is done, to there. The owner
+ * learns of it only later: a copy made meanwhile would show what the block holds without its
+ * holder, so a look that becomes due waits for the next event (seep_tick_look()). */
+void seep_record_move_begins(void);
+void seep_record_move_ends(void);
+
 /* realloc takes three calls: the old block is taken out before the real call; afterwards it is
  * either counted as freed or put back. `held->site` is 0 if the block was unknown. */
 void seep_record_hold(void *block, struct seep_block *held);

@@ -265,7 +265,7 @@ static void step_began(struct seep_thread *thread)
 static void tick_and_look(struct seep_thread *thread)
 {
     seep_tick(thread);
-    seep_upcalls.snapshot_look(thread);
+    seep_tick_look(thread);
 }
 
 void seep_steps_transition(struct seep_thread *thread, uint32_t marks)

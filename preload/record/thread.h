@@ -59,6 +59,8 @@ struct seep_thread {
     bool in_python;                                /* `stack` has frames */
     bool importing;                                /* by the last interned stack */
     bool first;                                    /* it is the process's first thread */
+    bool moves;                                    /* a block, between two places, … */
+    bool look_waits;                               /* … and a look that was due then */
     uint8_t watches;                               /* bits of enum seep_watch */
     uint64_t noted[(SEEP_MAX_COVERAGE + 63) / 64]; /* hooks, bit by bit: see seep_note_hook() */
     struct seep_sites sites;

@@ -210,10 +210,17 @@ static bool tick(struct seep_thread *thread)
     return is_whole;
 }
 
+void seep_tick_look(struct seep_thread *thread)
+{
+    thread->look_waits = thread->moves;
+    if (!thread->moves)
+        seep_upcalls.snapshot_look(thread);
+}
+
 void seep_tick(struct seep_thread *thread)
 {
-    if (tick(thread))
-        seep_upcalls.snapshot_look(thread);
+    if (tick(thread) || thread->look_waits)
+        seep_tick_look(thread);
 }
 
 void seep_tick_of_free(struct seep_thread *thread)

@@ -22,8 +22,11 @@ uint64_t seep_tick_own_memory(void);
  */
 void seep_tick(struct seep_thread *thread);
 
-/* The same while a block is being freed. Then no copy of the process is made: memory that is being
- * released as a function returns would be found without its holder. */
+/* Makes a copy of the process if one is due, at the next event if a block is being moved. */
+void seep_tick_look(struct seep_thread *thread);
+
+/* The same as seep_tick() while a block is being freed. Then no copy of the process is made: memory
+ * that is being released as a function returns would be found without its holder. */
 void seep_tick_of_free(struct seep_thread *thread);
 
 /* The last tick, as the process ends. */

@@ -11,6 +11,19 @@ from tests.e2e.support import SeepCase
 AT_ONCE = 8  # so many answers come with what would be free without their holder
 ATTEMPTS = 4
 
+GROWS_AFTER_STEPS = """\
+import torch
+
+net = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+kept = []
+for step in range(10):
+    net(torch.ones(4)).sum().backward()
+    optimizer.step()
+    for _ in range(50000):
+        kept.append(None)
+"""
+
 
 class Answer:
     def __init__(self, line):
@@ -85,6 +98,16 @@ class Holders(SeepCase):
                     skipped = self.hold(python, version)
                     if skipped:
                         print("%s: %d cases need what it lacks: %s" % (python, len(skipped), ", ".join(skipped)))
+
+    @support.needs(support.has_module(support.SYSTEM_PYTHON, "torch"), "no torch here")
+    def test_a_list_is_not_looked_at_while_its_table_moves(self):
+        """The end of a step is noticed by what comes next: here the list gets a longer table."""
+        with open(self.path("job.py"), "w") as f:
+            f.write(GROWS_AFTER_STEPS)
+        profile = self.run_looked_at([support.SYSTEM_PYTHON, self.path("job.py")], ["--holders", "7"], timeout=120)
+        with open(glob.glob(os.path.join(profile.folder, "holders-*.json"))[0], encoding="utf-8") as f:
+            held = [path["text"] for line in json.load(f)["lines"] for path in line["paths"]]
+        self.assertIn("module __main__.kept (list)", held)
 
 
 if __name__ == "__main__":
