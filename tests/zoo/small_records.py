@@ -18,7 +18,7 @@ def describe(step, i, value):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("variant", choices=("leaky", "fixed"))
-    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--steps", type=int, default=4000)
     args = parser.parse_args()
     random.seed(0)
     torch.manual_seed(0)
