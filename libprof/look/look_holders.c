@@ -5,7 +5,6 @@
 #include "libprof/look/look_memories.h"
 #include "libprof/look/look_unheld.h"
 #include "libprof/who/find/who_holds.h"
-#include "libprof/who/survey/survey.h"
 #include "libprof/who/ways/inner.h"
 #include "libprof/who/ways/way_types.h"
 #include "libprof/who/ways/ways.h"
@@ -19,8 +18,8 @@ enum { MOST_HOLDERS = 256 };
 struct search {
     struct seep_look_holders *found;
     struct seep_taken *taken;
-    struct seep_heap heap;
-    struct seep_reach reach;
+    struct seep_heap *heap; /* of what was taken */
+    struct seep_reach *reach;
     struct seep_ways ways;
     struct seep_dominators dominators;
     struct seep_look_memories memories;
@@ -111,23 +110,23 @@ static int sort_holders(struct search *s)
 
 static int tell(struct search *s, struct seep_look_holder *holder, bool keys)
 {
-    const struct seep_pytype *type = seep_node_type(&s->heap, holder->node);
+    const struct seep_pytype *type = seep_node_type(s->heap, holder->node);
 
     holder->made_at = seep_look_lines_json(&s->lines, holder->found);
     if (!holder->made_at)
         return -SEEP_ENOMEM;
     if (holder->state == SEEP_HOLD_LOST) {
-        seep_look_unheld_path(&s->heap, holder);
+        seep_look_unheld_path(s->heap, holder);
         return 0;
     }
     if (type) {
         if (holder->state == SEEP_HOLD_HELD) {
-            holder->length = seep_node_length(&s->heap, holder->node);
-            holder->bound = seep_way_bound(&s->reach, holder->node);
+            holder->length = seep_node_length(s->heap, holder->node);
+            holder->bound = seep_way_bound(s->reach, holder->node);
         }
         snprintf(holder->type, sizeof holder->type, "%s", seep_pytype_short(type));
     }
-    int rc = seep_path_of(&s->reach, holder->node, keys, &holder->path);
+    int rc = seep_path_of(s->reach, holder->node, keys, &holder->path);
     if (!rc)
         seep_who_name_global(&s->taken->dump.maps, &holder->path);
     return rc;
@@ -135,66 +134,48 @@ static int tell(struct search *s, struct seep_look_holder *holder, bool keys)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static uint64_t reached_bytes(const struct search *s)
+static int search(struct search *s)
 {
-    uint64_t sum = 0;
+    int rc = seep_reach_run(s->reach);
 
-    for (uint32_t i = 0; i < s->heap.n_blocks; i++)
-        sum += s->reach.distance[i] != SEEP_UNREACHED ? s->heap.nodes[i].bytes : 0;
-    return sum;
-}
-
-/* What was copied is not needed once it was surveyed. */
-static int survey(struct search *s, bool keys)
-{
-    const struct seep_root_places places = {0};
-    const int rc = seep_reach_init(&s->reach, &s->heap, &places, keys);
-
-    seep_memory_fini(&s->taken->dump.memory);
-    return rc;
-}
-
-static int make_graph(struct search *s, bool keys)
-{
-    struct seep_taken *t = s->taken;
-
-    s->heap = (struct seep_heap){.own = t->dump.own, .n_own = t->dump.n_own, .python = t->python};
-    int rc = seep_heap_init(&s->heap, &t->dump.memory, &t->dump.maps, t->blocks.list, t->blocks.n);
     if (!rc)
-        rc = survey(s, keys);
+        rc = seep_inner_find(s->reach);
     if (!rc)
-        rc = seep_reach_run(&s->reach);
+        rc = seep_ways_init(&s->ways, s->reach);
     if (!rc)
-        rc = seep_inner_find(&s->reach);
-    if (!rc)
-        rc = seep_ways_init(&s->ways, &s->reach);
-    if (!rc)
-        rc = seep_dominators_find(&s->dominators, &s->reach, true);
-    return rc ? rc : seep_look_memories_find(&s->memories, s->found, &s->heap, &s->dominators);
+        rc = seep_dominators_find(&s->dominators, s->reach, true);
+    return rc ? rc : seep_look_memories_find(&s->memories, s->found, s->heap, &s->dominators);
 }
 
 static void count(struct search *s)
 {
     struct seep_look_holders *found = s->found;
+    uint64_t bytes, n;
 
-    found->nodes = s->heap.n_nodes;
     found->live_bytes = found->memories[SEEP_LOOK_HOST].bytes;
-    found->reached_bytes = reached_bytes(s);
+    found->reached_bytes = s->heap->survey->roots_bytes;
+    found->nodes = s->heap->n_nodes + s->heap->survey->n_with_roots;
+    for (uint32_t i = 0; i < s->heap->n_nodes; i++) {
+        seep_node_with(s->heap, i, &bytes, &n);
+        found->nodes += n;
+        if (s->reach->distance[i] != SEEP_UNREACHED)
+            found->reached_bytes += s->heap->nodes[i].bytes + bytes;
+    }
 }
 
 static int find(struct search *s, bool keys)
 {
-    int rc = make_graph(s, keys);
+    int rc = search(s);
 
     if (!rc) {
         count(s);
         rc = find_holders(s);
     }
     if (!rc)
-        rc = seep_look_unheld_add(s->found, &s->capacity, &s->reach, &s->memories,
+        rc = seep_look_unheld_add(s->found, &s->capacity, s->reach, &s->memories,
                                   s->retainers.of_node);
     if (!rc)
-        rc = seep_look_lines_count(&s->lines, s->taken, &s->heap, s->found->list,
+        rc = seep_look_lines_count(&s->lines, s->taken, s->heap, s->found->list,
                                    s->retainers.of_node);
     if (!rc)
         rc = sort_holders(s);
@@ -213,12 +194,12 @@ int seep_look_holders_find(struct seep_look_holders *holders, struct seep_taken 
         return -SEEP_ENOMEM;
     s->found = holders;
     s->taken = taken;
+    s->heap = &taken->heap;
+    s->reach = &taken->reach;
     int rc = find(s, keys);
     seep_look_memories_fini(&s->memories);
     seep_dominators_fini(&s->dominators);
     seep_ways_fini(&s->ways);
-    seep_reach_fini(&s->reach);
-    seep_heap_fini(&s->heap);
     seep_look_lines_fini(&s->lines);
     seep_retainers_fini(&s->retainers);
     free(s);

@@ -7,8 +7,8 @@
 #include "libprof/look/look_holder.h"
 #include "libprof/look/taken.h"
 
-/* Of memory that was taken and settled; `keys`: texts of dict keys may be shown. Returns 0 or
- * -SEEP_ENOMEM. Allocates; seep_look_holders_fini() in either case. */
+/* Of memory that was taken and surveyed, once; `keys`: texts of dict keys may be shown. Returns 0
+ * or -SEEP_ENOMEM. Allocates; seep_look_holders_fini() in either case. */
 SEEP_MUST_CHECK int seep_look_holders_find(struct seep_look_holders *holders,
                                            struct seep_taken *taken, bool keys);
 void seep_look_holders_fini(struct seep_look_holders *holders);

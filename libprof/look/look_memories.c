@@ -105,9 +105,10 @@ int seep_look_memories_find(struct seep_look_memories *found, struct seep_look_h
 {
     *found = (struct seep_look_memories){.heap = heap};
     holders->n_memories = 1;
-    holders->memories[SEEP_LOOK_HOST] = (struct seep_look_memory){.bytes = 0};
-    for (uint32_t i = 0; i < heap->n_blocks; i++)
-        holders->memories[SEEP_LOOK_HOST].bytes += heap->nodes[i].bytes;
+    holders->memories[SEEP_LOOK_HOST] =
+        (struct seep_look_memory){.bytes = heap->survey->roots_bytes};
+    for (uint32_t i = 0; i < heap->n_nodes; i++)
+        holders->memories[SEEP_LOOK_HOST].bytes += seep_node_bytes(heap, i);
     int rc = find_storages(found, holders, heap);
     for (size_t m = 0; m < holders->n_memories; m++) {
         const uint64_t part = holders->memories[m].bytes / LEAST_SHARE;

@@ -68,8 +68,9 @@ static uint32_t top_of(struct groups *g, uint32_t node)
 
 static int add_node(struct groups *g, enum seep_hold_state state, uint32_t node, uint32_t of)
 {
-    uint64_t bytes[SEEP_LOOK_MEMORIES] = {0};
-    struct seep_look_holder *group = group_of(g, state, key_of(state, kind_of(g->reach->heap, of)));
+    struct seep_heap *heap = g->reach->heap;
+    uint64_t bytes[SEEP_LOOK_MEMORIES] = {0}, with, n;
+    struct seep_look_holder *group = group_of(g, state, key_of(state, kind_of(heap, of)));
 
     if (!group)
         return -SEEP_ENOMEM;
@@ -78,6 +79,8 @@ static int add_node(struct groups *g, enum seep_hold_state state, uint32_t node,
     for (size_t m = 0; m < g->holders->n_memories; m++)
         group->retained[m] += bytes[m];
     const double share = seep_look_share(g->holders, bytes);
+    seep_node_with(heap, node, &with, &n); /* the example that is shown is large by itself */
+    group->retained[SEEP_LOOK_HOST] += with;
     group->objects += node == of;
     if (share > group->most) {
         group->most = share;
@@ -86,17 +89,22 @@ static int add_node(struct groups *g, enum seep_hold_state state, uint32_t node,
     return 0;
 }
 
+static bool is_outside(const struct groups *g, uint32_t node)
+{
+    return !seep_node_bytes(g->reach->heap, node);
+}
+
 /* Puts what was not reached before, and is now, into groups. was[]: distances before. */
 static int take_reached(struct groups *g, enum seep_hold_state state, bool *was, uint64_t *sum)
 {
     const struct seep_heap *heap = g->reach->heap;
     int rc = 0;
 
-    for (uint32_t i = 0; i < heap->n_blocks && !rc; i++) {
-        if (was[i] || g->reach->distance[i] == SEEP_UNREACHED)
+    for (uint32_t i = 0; i < heap->n_nodes && !rc; i++) {
+        if (was[i] || g->reach->distance[i] == SEEP_UNREACHED || is_outside(g, i))
             continue;
         was[i] = true;
-        *sum += heap->nodes[i].bytes;
+        *sum += seep_node_bytes(heap, i);
         rc = add_node(g, state, i, top_of(g, i));
     }
     return rc;
@@ -107,10 +115,10 @@ static int take_lost(struct groups *g, const bool *was, uint64_t *sum)
     struct seep_heap *heap = g->reach->heap;
     int rc = 0;
 
-    for (uint32_t i = 0; i < heap->n_blocks && !rc; i++) {
-        if (was[i])
+    for (uint32_t i = 0; i < heap->n_nodes && !rc; i++) {
+        if (was[i] || is_outside(g, i))
             continue;
-        *sum += heap->nodes[i].bytes;
+        *sum += seep_node_bytes(heap, i);
         rc = add_node(g, SEEP_HOLD_LOST, i, i);
     }
     return rc;
@@ -120,7 +128,7 @@ static int find_groups(struct groups *g, bool *was, struct seep_look_holders *ho
 {
     struct seep_reach *reach = g->reach;
 
-    for (uint32_t i = 0; i < reach->heap->n_blocks; i++)
+    for (uint32_t i = 0; i < reach->heap->n_nodes; i++)
         was[i] = reach->distance[i] != SEEP_UNREACHED;
     int rc = seep_cycles_find(reach);
     if (!rc)
@@ -150,7 +158,7 @@ static int keep_large(struct groups *g, struct seep_look_holders *holders, size_
 /* Of the nodes that are in a group; all others keep what they have. */
 static void note_holders(const struct groups *g, uint32_t *holder)
 {
-    for (uint32_t i = 0; i < g->reach->heap->n_blocks; i++)
+    for (uint32_t i = 0; i < g->reach->heap->n_nodes; i++)
         if (g->group[i] != SEEP_LOOK_NO_HOLDER)
             holder[i] = g->list[g->group[i]].found;
 }
@@ -159,7 +167,7 @@ int seep_look_unheld_add(struct seep_look_holders *holders, size_t *capacity,
                          struct seep_reach *reach, const struct seep_look_memories *memories,
                          uint32_t *holder)
 {
-    const size_t nodes = reach->heap->capacity;
+    const size_t nodes = reach->heap->n_nodes;
     struct groups g = {.reach = reach,
                        .holders = holders,
                        .memories = memories,

@@ -5,12 +5,11 @@
 #include "libprof/who/blocks/glibc_free.h"
 #include "libprof/who/blocks/live_places.h"
 #include "libprof/who/find/reading_need.h"
-#include "libprof/who/graph/pymalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BLOCKS = 5 * 1000 * 1000, MOST_IN_POOL = 16384 / 16 };
+enum { MOST_BLOCKS = 5 * 1000 * 1000 };
 
 static size_t read_window(void *remote, uint64_t address, void *to, size_t n)
 {
@@ -120,28 +119,6 @@ static bool must_leave_out(struct seep_taken *t, uint64_t max_bytes)
     return true;
 }
 
-/* The objects of pools, by the heads of these, and one for each other block. */
-static int count_nodes(struct seep_taken *t, struct seep_remote *remote)
-{
-    struct seep_block_list runs = {.most = MOST_BLOCKS};
-    struct seep_python_layout pools = {0};
-
-    for (size_t i = 0; i < t->blocks.n; i++)
-        if (t->blocks.list[i].site == SEEP_BLOCK_POOLS)
-            seep_block_add(&runs, SEEP_BLOCK_POOLS, t->blocks.list[i].start,
-                           t->blocks.list[i].bytes);
-    if (runs.n) {
-        pools = *t->python.layout;
-        pools.arena_bytes = pools.pool_bytes; /* a run may begin and end with any */
-    }
-    t->n_nodes = t->blocks.n - runs.n +
-                 seep_reading_count(remote, runs.n ? &pools : NULL, runs.list, runs.n);
-    t->n_nodes = t->n_nodes < MOST_BLOCKS ? t->n_nodes : MOST_BLOCKS;
-    const bool no_memory = runs.no_memory;
-    seep_block_list_fini(&runs);
-    return no_memory ? -SEEP_ENOMEM : 0;
-}
-
 struct admission {
     const struct seep_taken *taken;
     const struct seep_take_limits *limits;
@@ -152,7 +129,7 @@ static bool admits(void *admission, uint64_t kept_bytes)
     const struct admission *a = admission;
 
     return !a->limits->admits ||
-           a->limits->admits(a->limits->arg, seep_reading_need(a->taken->n_nodes, kept_bytes));
+           a->limits->admits(a->limits->arg, seep_reading_need(a->taken->blocks.n, kept_bytes));
 }
 
 int seep_take(struct seep_taken *t, struct seep_remote *remote, struct seep_remote *whole,
@@ -164,8 +141,6 @@ int seep_take(struct seep_taken *t, struct seep_remote *remote, struct seep_remo
     *t = (struct seep_taken){.blocks = {.most = MOST_BLOCKS}};
     int rc = take_parts(t, remote, whole, &maps, &shared);
     const bool leaves_out = !rc && must_leave_out(t, limits->max_bytes);
-    if (!rc)
-        rc = count_nodes(t, remote);
     if (!rc) {
         const struct seep_dump_request request = {.blocks = t->blocks.list,
                                                   .n_blocks = t->blocks.n,
@@ -183,33 +158,23 @@ int seep_take(struct seep_taken *t, struct seep_remote *remote, struct seep_remo
     return rc;
 }
 
-static void add_objects(struct seep_taken *t, struct seep_block_list *to,
-                        const struct seep_snapshot_block *pools)
+/* What lies in pools is read by the survey, which gives a node to what needs one of its own. */
+static int take_pools(struct seep_taken *t)
 {
-    const uint32_t pool = t->python.layout->pool_bytes;
-    struct seep_snapshot_block objects[MOST_IN_POOL];
+    struct seep_block_list *blocks = &t->blocks;
+    size_t n = 0;
+    int rc = 0;
 
-    for (uint64_t at = pools->start; at < pools->start + pools->bytes; at += pool) {
-        const size_t n = seep_pymalloc_pool_objects(&t->dump.memory, at, pool, 0, objects);
-        for (size_t i = 0; i < n; i++)
-            seep_block_add(to, SEEP_BLOCK_OBJECT, objects[i].start, objects[i].bytes);
-    }
-}
-
-static int open_pools(struct seep_taken *t)
-{
-    struct seep_block_list blocks = {.most = MOST_BLOCKS};
-
-    for (size_t i = 0; i < t->blocks.n; i++) {
-        const struct seep_snapshot_block *b = &t->blocks.list[i];
+    t->lowest = blocks->n ? blocks->list[0].start : 0;
+    for (size_t i = 0; i < blocks->n && !rc; i++) {
+        const struct seep_snapshot_block *b = &blocks->list[i];
         if (b->site == SEEP_BLOCK_POOLS)
-            add_objects(t, &blocks, b);
+            rc = seep_cells_add(&t->cells, b->start, b->bytes);
         else
-            seep_block_add(&blocks, (enum seep_block_kind)b->site, b->start, b->bytes);
+            blocks->list[n++] = *b;
     }
-    seep_block_list_fini(&t->blocks);
-    t->blocks = blocks;
-    return blocks.no_memory ? -SEEP_ENOMEM : 0;
+    blocks->n = n;
+    return rc;
 }
 
 int seep_taken_settle(struct seep_taken *t)
@@ -218,15 +183,51 @@ int seep_taken_settle(struct seep_taken *t)
     int rc = other ? 0 : seep_glibc_leave_out_free(&t->blocks, &t->dump.memory, &t->dump.maps);
 
     if (!rc)
-        rc = open_pools(t);
+        rc = take_pools(t);
     if (!rc && other)
-        rc = seep_typed_blocks_find(&t->blocks, &t->dump, &t->python);
+        rc = seep_typed_blocks_find(&t->blocks, &t->cells, &t->dump, &t->python);
+    t->cells.most_nodes = (uint32_t)(t->blocks.most - t->blocks.n);
     t->is_cut = t->is_cut || t->blocks.full;
+    return rc;
+}
+
+static int make_heap(struct seep_taken *t)
+{
+    t->heap = (struct seep_heap){.own = t->dump.own,
+                                 .n_own = t->dump.n_own,
+                                 .python = t->python,
+                                 .cells = &t->cells,
+                                 .cells_site = SEEP_BLOCK_OBJECT,
+                                 .least_address = t->lowest};
+    const int rc =
+        seep_heap_init(&t->heap, &t->dump.memory, &t->dump.maps, t->blocks.list, t->blocks.n);
+    t->is_cut = t->is_cut || t->cells.full;
+    seep_block_list_fini(&t->blocks);
+    return rc;
+}
+
+int seep_taken_survey(struct seep_taken *t, const struct seep_take_limits *limits, bool keys)
+{
+    const struct seep_root_places places = {0};
+    int rc = make_heap(t);
+
+    if (!rc && limits->admits &&
+        !limits->admits(limits->arg, seep_reading_need(t->heap.n_nodes, 0)))
+        rc = -SEEP_ENOMEM;
+    if (!rc)
+        rc = seep_reach_init(&t->reach, &t->heap, &places, keys);
+    seep_graph_forget_index(&t->heap);
+    t->heap.cells = NULL;
+    seep_cells_fini(&t->cells);
+    seep_memory_fini(&t->dump.memory);
     return rc;
 }
 
 void seep_taken_fini(struct seep_taken *t)
 {
+    seep_reach_fini(&t->reach);
+    seep_heap_fini(&t->heap);
+    seep_cells_fini(&t->cells);
     seep_dump_fini(&t->dump);
     seep_block_list_fini(&t->blocks);
     seep_live_set_fini(&t->live);

@@ -1,5 +1,6 @@
-/* What was copied of a process that is looked at: its memory, which of it is live, which Python it
- * runs, and, if seep records it, its live set. Everything read here is untrusted. */
+/* What was taken of a process that is looked at: its memory, which of it is live, which Python it
+ * runs, if seep records it, its live set, and what a survey made of these. Everything read here is
+ * untrusted. */
 #ifndef SEEP_LIBPROF_LOOK_TAKEN_H
 #define SEEP_LIBPROF_LOOK_TAKEN_H
 
@@ -8,12 +9,16 @@
 #include "libprof/who/find/dump.h"
 #include "libprof/who/find/live_set.h"
 #include "libprof/who/find/process_profile.h"
-#include "libprof/who/graph/py_layout.h"
+#include "libprof/who/graph/cells.h"
+#include "libprof/who/ways/reach.h"
 
 struct seep_taken {
     struct seep_dump dump;
-    struct seep_block_list blocks; /* by address */
-    uint64_t n_nodes;              /* that they were admitted for */
+    struct seep_block_list blocks; /* by address; once settled without pools, */
+    struct seep_cells cells;       /* which are here, */
+    uint64_t lowest;               /* the first of both; all until it was surveyed */
+    struct seep_heap heap;         /* what a survey has found: all that is needed to answer */
+    struct seep_reach reach;
     struct seep_process_profile profile;
     struct seep_live_set live;        /* empty where there is no profile */
     struct seep_python python;        /* layout NULL: no Python, or an unknown one */
@@ -27,8 +32,9 @@ struct seep_taken {
 /* What may be taken. */
 struct seep_take_limits {
     uint64_t max_bytes; /* the most to keep of its memory; of more, some is left out */
-    /* Called once, before that is kept, with what it takes to find who holds it
-     * (seep_reading_need()). False: it is given up, with -SEEP_ENOMEM. NULL: never. */
+    /* Called before that is kept, and again when it is known how many nodes there are, with what it
+     * takes to find who holds it (seep_reading_need()). False: it is given up, with -SEEP_ENOMEM.
+     * NULL: never. */
     bool (*admits)(void *arg, uint64_t need_bytes);
     void *arg;
 };
@@ -39,9 +45,14 @@ struct seep_take_limits {
 SEEP_MUST_CHECK int seep_take(struct seep_taken *taken, struct seep_remote *remote,
                               struct seep_remote *whole, const struct seep_take_limits *limits);
 
-/* Evaluates the copy after the process has been let go: the objects of pools, and chunks that are
- * free. Returns 0 or -SEEP_ENOMEM. */
+/* Evaluates what was found: where pools are, which chunks are free. The process may have been let
+ * go. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_taken_settle(struct seep_taken *taken);
+
+/* Surveys what was settled: afterwards nothing of the process's memory is needed, and none is kept.
+ * `keys`: texts of dict keys may be shown. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_taken_survey(struct seep_taken *taken,
+                                      const struct seep_take_limits *limits, bool keys);
 void seep_taken_fini(struct seep_taken *taken);
 
 #endif

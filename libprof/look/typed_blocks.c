@@ -13,6 +13,7 @@ struct search {
     struct seep_block_list *blocks;
     struct seep_dump *dump;
     struct seep_heap heap;
+    struct seep_cells cells;
     struct seep_memory_range *unknown; /* [n] where objects may be, by address */
     size_t n;
     uint32_t next; /* the first node that was not walked */
@@ -178,18 +179,33 @@ static void keep_met(struct search *s)
     seep_block_sort(s->blocks);
 }
 
-int seep_typed_blocks_find(struct seep_block_list *blocks, struct seep_dump *dump,
-                           const struct seep_python *python)
+static int copy_pools(struct search *s, const struct seep_cells *pools)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < pools->n && !rc; i++)
+        rc = seep_cells_add(&s->cells, pools->arenas[i].start,
+                            pools->arenas[i].end - pools->arenas[i].start);
+    return rc;
+}
+
+int seep_typed_blocks_find(struct seep_block_list *blocks, const struct seep_cells *pools,
+                           struct seep_dump *dump, const struct seep_python *python)
 {
     struct search s = {.blocks = blocks, .dump = dump};
 
+    s.cells.most_nodes = (uint32_t)(blocks->most - blocks->n);
     s.heap = (struct seep_heap){
         .python = *python,
         .memory = &dump->memory,
         .maps = &dump->maps,
+        .cells = &s.cells,
+        .least_address = blocks->n ? blocks->list[0].start : 0,
         .most_outside = (uint32_t)(blocks->most - blocks->n),
     };
-    int rc = split(&s);
+    int rc = copy_pools(&s, pools);
+    if (!rc)
+        rc = split(&s);
     if (!rc)
         rc = seep_heap_init(&s.heap, &dump->memory, &dump->maps, blocks->list, blocks->n);
     if (!rc) {
@@ -199,5 +215,6 @@ int seep_typed_blocks_find(struct seep_block_list *blocks, struct seep_dump *dum
     }
     free(s.unknown);
     seep_heap_fini(&s.heap);
+    seep_cells_fini(&s.cells);
     return rc;
 }

@@ -6,11 +6,14 @@
 
 #include "libprof/who/blocks/block_list.h"
 #include "libprof/who/find/dump.h"
+#include "libprof/who/graph/cells.h"
 #include "libprof/who/graph/py_layout.h"
 
-/* Puts what is found in the place of the maps about which nothing more is known. Objects of
- * Python's own allocator stay as they are. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_typed_blocks_find(struct seep_block_list *blocks, struct seep_dump *dump,
+/* Puts what is found in the place of the maps about which nothing more is known. `pools`: where
+ * objects of Python's own allocator are; they are not read yet, and stay so. Returns 0 or
+ * -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_typed_blocks_find(struct seep_block_list *blocks,
+                                           const struct seep_cells *pools, struct seep_dump *dump,
                                            const struct seep_python *python);
 
 #endif

@@ -43,7 +43,7 @@ static void look(struct seep_core_file *core)
     const struct seep_take_limits limits = {.max_bytes = MOST_KEPT};
 
     if (seep_take(&taken, &core->remote, &core->remote, &limits) || seep_taken_settle(&taken) ||
-        seep_look_holders_find(&holders, &taken, true))
+        seep_taken_survey(&taken, &limits, true) || seep_look_holders_find(&holders, &taken, true))
         abort();
     seep_look_holders_fini(&holders);
     seep_taken_fini(&taken);

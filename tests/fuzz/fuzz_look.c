@@ -104,6 +104,7 @@ static void check(const struct seep_look_holders *holders)
 
 static void look(struct image *image, struct seep_look_moment *moment)
 {
+    const struct seep_take_limits limits = {0};
     struct seep_taken t = {.blocks = {.most = MOST_BLOCKS * 10}};
 
     if (seep_maps_parse(&t.dump.maps, maps_text, sizeof maps_text - 1))
@@ -114,7 +115,8 @@ static void look(struct image *image, struct seep_look_moment *moment)
     if (image->head.minor & 16)
         strcpy(t.allocator, "another");
     take_places(&t, image);
-    if (seep_taken_settle(&t) || seep_look_holders_find(&moment->holders, &t, true))
+    if (seep_taken_settle(&t) || seep_taken_survey(&t, &limits, true) ||
+        seep_look_holders_find(&moment->holders, &t, true))
         abort();
     check(&moment->holders);
     moment->way = "live";

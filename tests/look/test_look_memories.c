@@ -46,15 +46,17 @@ static uint64_t new_node(uint64_t field)
 
 static void look_at(bool cut)
 {
-    struct seep_taken taken = {.blocks = {.list = blocks, .n = n_blocks, .most = MOST_BLOCKS},
-                               .is_cut = cut};
+    const struct seep_take_limits limits = {0};
+    struct seep_taken taken = {.blocks.most = MOST_BLOCKS, .is_cut = cut};
 
+    for (size_t i = 0; i < n_blocks; i++)
+        seep_block_add(&taken.blocks, SEEP_BLOCK_CHUNK, blocks[i].start, blocks[i].bytes);
     ck_assert_int_eq(seep_maps_parse(&taken.dump.maps, maps_text, strlen(maps_text)), 0);
     seep_memory_init(&taken.dump.memory, read_fixture, NULL, 64 << 20);
     taken.python = (struct seep_python){.layout = layout_of_fixture(), .runtime = runtime};
+    ck_assert_int_eq(seep_taken_survey(&taken, &limits, true), 0);
     ck_assert_int_eq(seep_look_holders_find(&holders, &taken, true), 0);
-    seep_memory_fini(&taken.dump.memory);
-    seep_maps_fini(&taken.dump.maps);
+    seep_taken_fini(&taken);
 }
 
 static void look(void)

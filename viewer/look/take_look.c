@@ -244,6 +244,7 @@ static int refuse_kind(struct looking *l)
 static int think(struct looking *l)
 {
     struct seep_taken *taken = l->taken;
+    const struct seep_take_limits limits = limits_of(l);
     int rc = refuse_kind(l);
 
     if (rc)
@@ -251,8 +252,8 @@ static int think(struct looking *l)
     seep_room_watch_may_exit(&l->watch);
     rc = seep_taken_settle(taken);
     memcpy(l->moment->allocator, taken->allocator, sizeof l->moment->allocator);
-    if (!rc && taken->blocks.n > taken->n_nodes) /* of another malloc they are found only now */
-        rc = need(l, seep_reading_need(taken->blocks.n - taken->n_nodes, 0));
+    if (!rc)
+        rc = seep_taken_survey(taken, &limits, true);
     if (!rc)
         rc = seep_look_holders_find(&l->moment->holders, taken, true);
     l->moment->incomplete =

@@ -50,8 +50,9 @@ static int add_maps(struct seep_who *who, struct seep_dump *dump,
         rc = add_map(who, dump, &maps[i]);
     who->n_objects = who->heap.n_nodes;
     who->heap.cells_site = SMALL;
+    who->cells.most_nodes = MOST_NODES + MOST_NODES / 2;
     if (!rc)
-        rc = seep_cells_read(&who->cells, &who->heap, MOST_NODES + MOST_NODES / 2);
+        rc = seep_cells_read(&who->cells, &who->heap);
     if (rc)
         return rc;
     who->heap.cells = &who->cells;

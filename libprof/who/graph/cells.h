@@ -19,7 +19,8 @@ struct seep_cell_arena {
 
 enum { SEEP_CELL_GRANULE = 16 }; /* all objects begin at multiples of it */
 
-/* A bit for each 16 bytes of all arenas. Zero-initialised is empty. */
+/* A bit for each 16 bytes of all arenas. Zero-initialised is empty; the caller sets `most_nodes`,
+ * which the heap may have with them. */
 struct seep_cells {
     struct seep_cell_arena *arenas; /* [n] by address */
     size_t n, capacity, n_granules, n_live;
@@ -27,7 +28,8 @@ struct seep_cells {
     uint64_t *owned; /* it has no node, */
     uint64_t *met;   /* and its owner is known */
     uint8_t *each;   /* [n_granules / granules of a pool] granules of what is in each pool */
-    uint32_t pool_bytes;
+    uint32_t pool_bytes, most_nodes;
+    bool full; /* more nodes are needed than `most_nodes`: not all was read */
 };
 
 void seep_cells_fini(struct seep_cells *cells);

@@ -126,7 +126,7 @@ struct seep_heap {
     bool owners_only;  /* words of objects that do not own what they point to are skipped */
 };
 
-/* Takes live blocks, in any order, into an empty graph, all at once or one after the other; what is
+/* Takes live blocks, in any order, into a new graph, all at once or one after the other; what is
  * none is skipped, and blocks that overlap others are left out in the end. They return 0 or
  * -SEEP_ENOMEM. Allocate: the nodes; seep_graph_fini() in either case. */
 SEEP_MUST_CHECK int seep_graph_init(struct seep_heap *heap,

@@ -66,13 +66,6 @@ bool seep_pymalloc_is_pool(const uint8_t *head, uint64_t at, uint32_t pool_bytes
            (!free || (free >= at + HEAD && free < at + pool_bytes));
 }
 
-uint32_t seep_pymalloc_pool_count(const uint8_t *head, uint64_t at, uint32_t pool_bytes)
-{
-    struct pool pool;
-
-    return parse_pool(head, at, pool_bytes, &pool) ? pool.count : 0;
-}
-
 bool seep_pymalloc_is_free_pool(const uint8_t *head, uint32_t pool_bytes)
 {
     const uint32_t class = field(head, CLASS), each = (class + 1) * ALIGNMENT;

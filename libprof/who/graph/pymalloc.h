@@ -15,9 +15,6 @@ bool seep_pymalloc_is_arena(struct seep_memory *memory, const struct seep_python
 enum { SEEP_POOL_HEAD = 48 };
 bool seep_pymalloc_is_pool(const uint8_t *head, uint64_t at, uint32_t pool_bytes);
 
-/* How many objects it then has; 0: it is none. */
-uint32_t seep_pymalloc_pool_count(const uint8_t *head, uint64_t at, uint32_t pool_bytes);
-
 /* Whether it was one, and waits to be used again: there is nothing in it. */
 bool seep_pymalloc_is_free_pool(const uint8_t *head, uint32_t pool_bytes);
 

@@ -152,13 +152,13 @@ static int find(struct leaves *l)
     return rc ? rc : hand_over(l);
 }
 
-static int sum_up(struct seep_dominators *d, const struct seep_node *nodes)
+static int sum_up(struct seep_dominators *d, const struct seep_heap *heap)
 {
     d->retained = calloc((size_t)d->n_nodes + 1, sizeof *d->retained);
     if (!d->retained)
         return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < d->n_order; i++)
-        d->retained[d->order[i]] = nodes[d->order[i]].bytes;
+        d->retained[d->order[i]] = seep_node_bytes(heap, d->order[i]);
     seep_dominators_sum(d, d->retained);
     return 0;
 }
@@ -182,7 +182,7 @@ int seep_dominators_find(struct seep_dominators *d, const struct seep_reach *rea
     free(l.depth);
     free(l.far);
     free(l.sure);
-    return rc || !with_sizes ? rc : sum_up(d, reach->heap->nodes);
+    return rc || !with_sizes ? rc : sum_up(d, reach->heap);
 }
 
 void seep_dominators_fini(struct seep_dominators *d)

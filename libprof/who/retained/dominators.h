@@ -1,7 +1,7 @@
 /* What keeps what alive: a node dominates another one if every path from a root to the other leads
- * through it, so the other is freed with it. A node's retained size is its own size plus that of
- * all nodes that it dominates. Memory that two nodes hold is retained by neither, but by what holds
- * both. */
+ * through it, so the other is freed with it. A node's retained size is its own size (with what
+ * has no node and goes with it) plus that of all nodes that it dominates. Memory that two nodes
+ * hold is retained by neither, but by what holds both. */
 #ifndef SEEP_LIBPROF_WHO_RETAINED_DOMINATORS_H
 #define SEEP_LIBPROF_WHO_RETAINED_DOMINATORS_H
 

@@ -2,13 +2,15 @@
 
 #include "libprof/who/graph/native.h"
 #include "libprof/who/graph/py_walk.h"
+#include "libprof/who/survey/read_cells.h"
 
 int seep_heap_init(struct seep_heap *heap, struct seep_memory *memory, const struct seep_maps *maps,
                    const struct seep_snapshot_block *blocks, size_t n)
 {
     heap->memory = memory;
     heap->maps = maps;
-    return seep_graph_init(heap, blocks, n);
+    const int rc = heap->cells ? seep_cells_read(heap->cells, heap) : 0;
+    return rc ? rc : seep_graph_init(heap, blocks, n);
 }
 
 void seep_heap_fini(struct seep_heap *heap)

@@ -4,10 +4,10 @@
 
 #include "libprof/who/graph/edges.h"
 
-/* Makes the graph of the live blocks, read from `memory` with `maps`, which outlive it (memory only
- * until it was surveyed); the caller
- * sets `python` and `own`, all else in *heap is zero. Returns 0 or -SEEP_ENOMEM. Allocates;
- * seep_heap_fini() in either case. */
+/* Makes the graph of the live blocks, and of what lies in `cells`, read from `memory` with
+ * `maps`, which outlive it (memory and cells only until it was surveyed); the caller sets `python`,
+ * `own`, `cells` and what goes with them, all else in *heap is zero. Returns 0 or -SEEP_ENOMEM.
+ * Allocates; seep_heap_fini() in either case. */
 SEEP_MUST_CHECK int seep_heap_init(struct seep_heap *heap, struct seep_memory *memory,
                                    const struct seep_maps *maps,
                                    const struct seep_snapshot_block *blocks, size_t n);

@@ -144,7 +144,7 @@ static int make_bits(struct seep_cells *cells)
     return cells->live && cells->owned && cells->met && cells->each ? 0 : -SEEP_ENOMEM;
 }
 
-int seep_cells_read(struct seep_cells *cells, struct seep_heap *heap, uint32_t most_nodes)
+int seep_cells_read(struct seep_cells *cells, struct seep_heap *heap)
 {
     const uint32_t first = heap->n_nodes;
     struct seep_snapshot_block *objects;
@@ -159,11 +159,12 @@ int seep_cells_read(struct seep_cells *cells, struct seep_heap *heap, uint32_t m
         free(objects);
         return -SEEP_ENOMEM;
     }
-    for (size_t i = 0; i < cells->n && !rc; i++)
-        for (uint64_t at = cells->arenas[i].start;
-             at < cells->arenas[i].end && !rc && heap->n_nodes <= most_nodes;
-             at += cells->pool_bytes)
+    for (size_t i = 0; i < cells->n && !rc && !cells->full; i++)
+        for (uint64_t at = cells->arenas[i].start; at < cells->arenas[i].end && !rc && !cells->full;
+             at += cells->pool_bytes) {
             rc = read_pool(cells, heap, at, objects);
+            cells->full = heap->n_nodes > cells->most_nodes;
+        }
     free(objects);
     leave_out_tables(cells, heap, first);
     return rc;

@@ -8,7 +8,6 @@
 /* All arenas are added: reads what is in them, from heap->memory, and adds the nodes that are
  * needed to the heap, which is not complete yet; what they are is known then. Ends early once the
  * heap has more than `most_nodes`. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_cells_read(struct seep_cells *cells, struct seep_heap *heap,
-                                    uint32_t most_nodes);
+SEEP_MUST_CHECK int seep_cells_read(struct seep_cells *cells, struct seep_heap *heap);
 
 #endif

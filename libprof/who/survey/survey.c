@@ -439,6 +439,11 @@ void seep_node_with(const struct seep_heap *heap, uint32_t node, uint64_t *bytes
     *n = facts.n_with;
 }
 
+uint64_t seep_node_bytes(const struct seep_heap *heap, uint32_t node)
+{
+    return heap->nodes[node].bytes + facts_of(heap, node).with_bytes;
+}
+
 const char *seep_heap_name(const struct seep_heap *heap, uint64_t address)
 {
     const struct seep_names *names = &heap->survey->names;

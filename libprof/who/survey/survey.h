@@ -19,6 +19,8 @@ struct seep_survey {
     struct seep_edge_store edges;
     uint32_t *place;  /* [capacity] of each node's edges; 0: it is a leaf */
     uint32_t n_inner; /* nodes that are none */
+    /* Of so many blocks that have no node, and that roots alone refer to (cells.h). */
+    uint64_t roots_bytes, n_with_roots;
     struct seep_names names;
     struct seep_storage_of *storages; /* [n_storages] of tensors on GPUs, by node */
     size_t n_storages, storage_capacity;
@@ -78,6 +80,9 @@ int64_t seep_node_bound(const struct seep_heap *heap, uint32_t node);
 
 /* The bytes, and the number, of what has no node of its own and goes with this one (cells.h). */
 void seep_node_with(const struct seep_heap *heap, uint32_t node, uint64_t *bytes, uint64_t *n);
+
+/* A node's own bytes and these; 0: it is outside of the heap, and nothing goes with it. */
+uint64_t seep_node_bytes(const struct seep_heap *heap, uint32_t node);
 
 /* The name of a class, a function, a code object or a str that was met, by its address, and the
  * file of a code object; "": it has none. */

@@ -130,7 +130,10 @@ static int survey(struct seep_reach *reach, bool keys)
         return rc;
     heap->take = take_root_edge;
     heap->taker = reach;
+    heap->with_bytes = heap->n_with = 0;
     seep_roots_walk(heap, &reach->places, take_root);
+    heap->survey->roots_bytes = heap->with_bytes;
+    heap->survey->n_with_roots = heap->n_with;
     rc = seep_survey_end(heap);
     return reach->no_memory ? -SEEP_ENOMEM : rc;
 }
