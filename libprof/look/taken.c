@@ -147,6 +147,8 @@ int seep_take(struct seep_taken *t, struct seep_remote *remote, struct seep_remo
                                                   .n_all = t->blocks.n,
                                                   .own = t->live.own,
                                                   .n_own = t->live.n_own,
+                                                  .passes_by =
+                                                      limits->passes_by && !t->allocator[0],
                                                   .max_bytes = limits->max_bytes,
                                                   .admits = admits,
                                                   .arg = &admission};
@@ -219,7 +221,9 @@ int seep_taken_survey(struct seep_taken *t, const struct seep_take_limits *limit
     seep_graph_forget_index(&t->heap);
     t->heap.cells = NULL;
     seep_cells_fini(&t->cells);
+    seep_dump_let_go(&t->dump);
     seep_memory_fini(&t->dump.memory);
+    t->is_surveyed = true;
     return rc;
 }
 

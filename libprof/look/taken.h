@@ -27,11 +27,13 @@ struct seep_taken {
     char allocator[SEEP_MALLOC_NAME]; /* the malloc that replaces glibc's; "": none */
     bool is_cut;                      /* more is live than was kept */
     bool lacks_memory;                /* some of what it had was not there to be read */
+    bool is_surveyed;
 };
 
 /* What may be taken. */
 struct seep_take_limits {
     uint64_t max_bytes; /* the most to keep of its memory; of more, some is left out */
+    bool passes_by;     /* it stays as it is until it was surveyed: none of it is kept */
     /* Called before that is kept, and again when it is known how many nodes there are, with what it
      * takes to find who holds it (seep_reading_need()). False: it is given up, with -SEEP_ENOMEM.
      * NULL: never. */
@@ -39,9 +41,11 @@ struct seep_take_limits {
     void *arg;
 };
 
-/* Copies it from `remote`, of a process that is stopped or a copy of `whole`: the same, if it is
- * not a copy. Returns 0; -SEEP_EIO: it cannot be read, errno says why; -SEEP_ENOMEM. Allocates;
- * seep_taken_fini() in either case. */
+/* Takes it from `remote`, of a process that is stopped or a copy of `whole`: the same, if it is not
+ * a copy. If its memory passes by (dump.ranges), `remote` is needed until it was surveyed; where
+ * another malloc's heap is searched, object by object, it is kept all the same. Returns 0;
+ * -SEEP_EIO: it cannot be read, errno says why; -SEEP_ENOMEM. Allocates; seep_taken_fini() in
+ * either case. */
 SEEP_MUST_CHECK int seep_take(struct seep_taken *taken, struct seep_remote *remote,
                               struct seep_remote *whole, const struct seep_take_limits *limits);
 

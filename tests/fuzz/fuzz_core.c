@@ -40,7 +40,7 @@ static void look(struct seep_core_file *core)
 {
     struct seep_taken taken;
     struct seep_look_holders holders = {0};
-    const struct seep_take_limits limits = {.max_bytes = MOST_KEPT};
+    const struct seep_take_limits limits = {.max_bytes = MOST_KEPT, .passes_by = core->n % 2};
 
     if (seep_take(&taken, &core->remote, &core->remote, &limits) || seep_taken_settle(&taken) ||
         seep_taken_survey(&taken, &limits, true) || seep_look_holders_find(&holders, &taken, true))

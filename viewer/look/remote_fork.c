@@ -357,11 +357,33 @@ int seep_remote_fork(const struct seep_stopped *s, pid_t *copy)
     return *copy ? 0 : -SEEP_EIO;
 }
 
+static bool stands(pid_t copy)
+{
+    struct seep_process_stat stat;
+
+    return seep_process_stat(copy, &stat) && stat.state == 't';
+}
+
+/* A page of a file comes back when it is read: also that of the instruction. */
+bool seep_remote_fork_keep(pid_t copy, const struct seep_dump *dump)
+{
+    enum { MUCH = 512 << 10 };
+    const struct caller c = {.tid = copy, .instruction = find_instruction(copy)};
+    long result;
+
+    for (size_t i = 1; i < dump->n_ranges && c.instruction; i++) {
+        const uint64_t from = dump->ranges[i - 1].end, bytes = dump->ranges[i].start - from;
+        const long forget[7] = {SYS_madvise, (long)from, (long)bytes, MADV_DONTNEED};
+        if (bytes >= MUCH && !call(c, forget, &result, NULL))
+            break;
+    }
+    return stands(copy);
+}
+
 /* Of one that was killed the memory goes before it is seen to have ended. */
 bool seep_remote_fork_end(pid_t copy)
 {
-    struct seep_process_stat stat;
-    const bool stood = seep_process_stat(copy, &stat) && stat.state == 't';
+    const bool stood = stands(copy);
 
     kill(copy, SIGKILL);
     (void)waitpid(copy, NULL, __WALL);

@@ -44,6 +44,7 @@ struct looking {
     pid_t pid;
     struct seep_room_watch watch;
     uint64_t copy_bytes; /* that a copy may take of what is left to seep, too */
+    uint64_t need_bytes; /* that was asked for last */
     struct seep_look_case how;
     struct seep_look_moment *moment;
     struct seep_taken *taken;
@@ -77,6 +78,7 @@ static int need(struct looking *l, uint64_t bytes)
 {
     struct seep_memory_room room;
 
+    l->need_bytes = bytes;
     seep_room_watch_read(&l->watch, 0, &room);
     return seep_memory_room_fits(&room, bytes + l->copy_bytes) && !l->watch.is_short
                ? 0
@@ -98,13 +100,61 @@ static struct seep_take_limits limits_of(struct looking *l)
         .max_bytes = most < MOST_BYTES ? most : MOST_BYTES, .admits = admits, .arg = l};
 }
 
+static int refuse_kind(struct looking *l)
+{
+    const struct seep_taken *taken = l->taken;
+
+    if (taken->allocator[0] && !taken->python_version)
+        return seep_error_set(l->err, SEEP_ENODATA, "", 0,
+                              "process %d takes its memory from %s, whose blocks seep look cannot "
+                              "tell, and runs no Python: start it without, or under seep run",
+                              (int)l->pid, taken->allocator);
+    if (taken->no_gil)
+        return seep_error_set(l->err, SEEP_EVERSION, "", 0,
+                              "process %d runs a Python without a GIL, which seep look does not "
+                              "know: start it under seep run",
+                              (int)l->pid);
+    if (taken->python_version && !taken->python.layout)
+        return seep_error_set(l->err, SEEP_EVERSION, "", 0,
+                              "process %d runs Python %u.%u, which seep look does not know",
+                              (int)l->pid, taken->python_version >> 24,
+                              taken->python_version >> 16 & 0xff);
+    return 0;
+}
+
+static int survey(struct looking *l)
+{
+    struct seep_taken *taken = l->taken;
+    const struct seep_take_limits limits = limits_of(l);
+    int rc = refuse_kind(l);
+
+    if (!rc)
+        rc = seep_taken_settle(taken);
+    memcpy(l->moment->allocator, taken->allocator, sizeof l->moment->allocator);
+    return rc ? rc : seep_taken_survey(taken, &limits, true);
+}
+
+/* What a copy has passes by, and is surveyed while it is there. A process that stands still itself
+ * is kept first, for a survey takes three times as long; one that runs on would be another one at
+ * the survey's end. */
+static int read_all(struct looking *l, struct seep_guarded_remote *remote,
+                    struct seep_remote *whole, pid_t from)
+{
+    struct seep_take_limits limits = limits_of(l);
+
+    limits.passes_by = from != l->pid;
+    int rc = seep_take(l->taken, &remote->remote, whole, &limits);
+    if (!rc && l->taken->dump.ranges)
+        rc = seep_remote_fork_keep(from, &l->taken->dump) ? survey(l) : -SEEP_EIO;
+    return !rc && l->watch.is_short ? need(l, l->need_bytes) : rc;
+}
+
 /* Reads it, or the copy of it that stands for it; for the most so long that it may stand still
  * (0: it does not). */
 static int read_from(struct looking *l, pid_t from, uint64_t most_ns)
 {
     struct seep_remote_process remote, whole;
     struct seep_guarded_remote guarded;
-    const struct seep_take_limits limits = limits_of(l);
     int rc = seep_remote_process_init(&remote, from);
 
     remote.remote.files = l->pid;
@@ -113,7 +163,7 @@ static int read_from(struct looking *l, pid_t from, uint64_t most_ns)
     if (!rc) {
         seep_guarded_remote_init(&guarded, &remote.remote, &l->watch, most_ns,
                                  seep_look_stop_ns(&l->how));
-        rc = seep_take(l->taken, &guarded.remote, &whole.remote, &limits);
+        rc = read_all(l, &guarded, &whole.remote, from);
         if (guarded.is_late)
             rc =
                 seep_error_set(l->err, SEEP_EIO, "", 0,
@@ -121,7 +171,7 @@ static int read_from(struct looking *l, pid_t from, uint64_t most_ns)
                                "when its machine has more time, or with --live",
                                (int)l->pid, (double)most_ns / 1e9);
         else if (rc)
-            rc = refuse_reading(l->pid, rc, l->err);
+            (void)refuse_reading(l->pid, rc, l->err);
         seep_remote_process_fini(&whole);
     }
     seep_remote_process_fini(&remote);
@@ -218,49 +268,24 @@ static void ask(struct looking *l, enum seep_look_way asked)
     seep_memory_room_read("/proc", (uint32_t)l->pid, &l->how.room);
 }
 
-static int refuse_kind(struct looking *l)
-{
-    const struct seep_taken *taken = l->taken;
-
-    if (taken->allocator[0] && !taken->python_version)
-        return seep_error_set(l->err, SEEP_ENODATA, "", 0,
-                              "process %d takes its memory from %s, whose blocks seep look cannot "
-                              "tell, and runs no Python: start it without, or under seep run",
-                              (int)l->pid, taken->allocator);
-    if (taken->no_gil)
-        return seep_error_set(l->err, SEEP_EVERSION, "", 0,
-                              "process %d runs a Python without a GIL, which seep look does not "
-                              "know: start it under seep run",
-                              (int)l->pid);
-    if (taken->python_version && !taken->python.layout)
-        return seep_error_set(l->err, SEEP_EVERSION, "", 0,
-                              "process %d runs Python %u.%u, which seep look does not know",
-                              (int)l->pid, taken->python_version >> 24,
-                              taken->python_version >> 16 & 0xff);
-    return 0;
-}
-
 /* From here on the process is as it was, and what seep takes is its own. */
 static int think(struct looking *l)
 {
     struct seep_taken *taken = l->taken;
-    const struct seep_take_limits limits = limits_of(l);
-    int rc = refuse_kind(l);
+    int rc = 0;
 
-    if (rc)
-        return rc;
     seep_room_watch_may_exit(&l->watch);
-    rc = seep_taken_settle(taken);
-    memcpy(l->moment->allocator, taken->allocator, sizeof l->moment->allocator);
-    if (!rc)
-        rc = seep_taken_survey(taken, &limits, true);
+    if (!taken->is_surveyed)
+        rc = survey(l);
     if (!rc)
         rc = seep_look_holders_find(&l->moment->holders, taken, true);
     l->moment->incomplete =
         taken->is_cut
             ? "it has more than 5 million objects, or more memory than there is room to keep"
             : NULL;
-    return rc ? refuse_reading(l->pid, rc, l->err) : 0;
+    if (rc)
+        (void)refuse_reading(l->pid, rc, l->err);
+    return rc;
 }
 
 /* What no permission would help with. */
@@ -312,7 +337,8 @@ int seep_take_core_look(struct seep_core_file *core, struct seep_look_moment *mo
     *moment = (struct seep_look_moment){.way = "core"};
     if (seep_room_watch_begin(&l.watch, l.pid))
         return refuse_reading(l.pid, -SEEP_ENOMEM, err);
-    const struct seep_take_limits limits = limits_of(&l);
+    struct seep_take_limits limits = limits_of(&l);
+    limits.passes_by = true;
     int rc = seep_take(&taken, &core->remote, &core->remote, &limits);
     taken.lacks_memory = core->missing[0];
     rc = rc ? refuse_reading(l.pid, rc, err) : think(&l);

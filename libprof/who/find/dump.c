@@ -332,6 +332,7 @@ static int stream(struct taking *t)
     struct seep_dump *dump = t->dump;
 
     dump->ranges = t->ranges;
+    dump->n_ranges = t->n_ranges;
     t->ranges = NULL;
     return seep_memory_stream(&dump->memory, pass_by, t->remote, dump->ranges, t->n_ranges);
 }

@@ -18,8 +18,9 @@ struct seep_dump {
     struct seep_maps maps;
     struct seep_memory memory; /* reads from `files` what it does not contain */
     struct seep_file_pages files;
-    struct seep_memory_range *ranges; /* pages that pass by; NULL: they were copied */
-    struct seep_snapshot_range *own;  /* seep's own memory, which is left out */
+    struct seep_memory_range *ranges; /* [n_ranges] pages that pass by; NULL: they were copied */
+    size_t n_ranges;
+    struct seep_snapshot_range *own; /* seep's own memory, which is left out */
     size_t n_own;
 };
 
