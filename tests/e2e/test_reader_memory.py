@@ -1,9 +1,11 @@
-"""What a reader takes is known before it takes it, and a look that does not fit is given up before anything is taken."""
+"""What a reader takes is known before it takes it, and a look that does not fit is given up before anything is taken.
+`seep look` takes as little."""
 import json
 import pathlib
 import resource
+import subprocess
 
-from tests.e2e.support import SYSTEM_PYTHON, SeepCase
+from tests.e2e.support import SEEP, SYSTEM_PYTHON, SeepCase, needs_to_read_children
 from tests.e2e.test_snapshots import documents
 
 MIB = 1 << 20
@@ -52,3 +54,43 @@ class ReaderMemory(SeepCase):
         said = [line for line in coverage["not_seen"] if "because memory was short" in line]
         self.assertRegex(said[0], r"1 snapshot was not read, because memory was short \(\d+ MiB needed, \d+ MiB left\): "
                          "use --holders off or a larger limit")
+
+
+IDLE = """
+import ctypes, sys
+ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_long(-1), 0, 0, 0)  # PR_SET_PTRACER, anybody
+keep = %s
+print("ready", flush=True)
+sys.stdin.read()
+"""
+# By way of a small process: a child's peak begins with that of the process it was forked from.
+PEAK_OF = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+"""
+# Of a record's seven objects the dict and the list have a node, and numbers none.
+NODES_AN_OBJECT = {"objects": 2 / 7, "floats": 0, "blocks": 1, "large": 1}
+BYTES_A_NODE, WINDOW = 136, 8 * MIB  # libprof/who/find/reading_need.c, SEEP_MEMORY_PASSING
+
+
+@needs_to_read_children
+class LookMemory(SeepCase):
+    def peak_of_look(self, shape):
+        """What seep look had at most, and how many objects it told."""
+        job = subprocess.Popen([SYSTEM_PYTHON, "-c", IDLE % shape], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for end in (job.wait, job.stdout.close, job.stdin.close, job.kill):
+            self.addCleanup(end)
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        told = self.path("look.json")
+        done = self.command([SYSTEM_PYTHON, "-S", "-c", PEAK_OF, SEEP, "look", "--copy", "--format", "json", "-o", told,
+                             str(job.pid)])
+        self.assertEqual(done.status, 0, done.err)
+        return int(done.stdout), json.loads(pathlib.Path(told).read_text())["looks"][-1]["objects"]
+
+    def test_a_look_from_outside_keeps_no_page_and_no_node_of_what_goes_with_its_owner(self):
+        least, few = self.peak_of_look("[]")
+        for shape, nodes in NODES_AN_OBJECT.items():
+            with self.subTest(shape):
+                peak, n = self.peak_of_look(SHAPES[shape])
+                self.assertLessEqual(peak - least, WINDOW + nodes * (n - few) * BYTES_A_NODE, "%d objects" % n)
