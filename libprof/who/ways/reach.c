@@ -221,7 +221,7 @@ static void expect(const struct seep_reach *reach, uint32_t next)
     const struct seep_reach_queue *queue = reach->queue;
     const struct seep_survey *survey = reach->heap->survey;
 
-    if (next == NO_ENTRY)
+    if (next == NO_ENTRY || !survey->n_inner)
         return;
     const struct entry entry = queue->entries[next];
     __builtin_prefetch(&survey->edges.bytes[survey->place[entry.node]]);
