@@ -17,7 +17,8 @@ static bool may_be_address(struct seep_heap *heap, uint64_t object, const struct
            value >= heap->least_address;
 }
 
-/* Whether an object refers to nothing, for nobody who asks. */
+/* Whether an object refers to nothing, for nobody who asks, and counts all references. An interned
+ * text does not count those that the table of all of them has. */
 static bool is_leaf(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
 {
     switch (type->kind) {
@@ -27,7 +28,8 @@ static bool is_leaf(struct seep_heap *heap, uint64_t object, const struct seep_p
         return true;
     case SEEP_PYTYPE_TEXT:
         return !(type->flags & SEEP_PY_HEAP_TYPE) &&
-               seep_memory_u32(heap->memory, object + SEEP_PY_TEXT_STATE) & SEEP_PY_TEXT_COMPACT;
+               (seep_memory_u32(heap->memory, object + SEEP_PY_TEXT_STATE) &
+                (SEEP_PY_TEXT_COMPACT | SEEP_PY_TEXT_INTERNED)) == SEEP_PY_TEXT_COMPACT;
     default:
         return false;
     }

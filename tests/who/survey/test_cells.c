@@ -89,6 +89,24 @@ TEST(what_two_references_keep_has_a_node, EACH_VERSION)
     examined_fini(&e);
 }
 
+/* It counts one of its references, and not that of the table of all interned texts. */
+TEST(an_interned_text_has_a_node, EACH_VERSION)
+{
+    static const char *const names[] = {"kept"};
+
+    begin_pools((uint32_t)_i);
+    const uint64_t items[] = {small_object(types.str, 0), small_object(types.str, 0)};
+    put32(items[0] + SEEP_PY_TEXT_STATE, SEEP_PY_TEXT_COMPACT);
+    put32(items[1] + SEEP_PY_TEXT_STATE, SEEP_PY_TEXT_COMPACT | 1);
+    const uint64_t list = small_list(items, 2);
+    make_main(names, &list, 1);
+    survey();
+    ck_assert_uint_eq(node_at(items[0]), SEEP_NODE_NONE);
+    ck_assert_uint_ne(node_at(items[1]), SEEP_NODE_NONE);
+    expect_with(list, 2);
+    examined_fini(&e);
+}
+
 /* The count of 1 is a reference that was never given back. */
 TEST(what_nobody_refers_to_has_a_node_that_counts_too_many, EACH_VERSION)
 {
