@@ -7,15 +7,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SEEP_SNAPSHOT_VERSION = 2 };
+enum { SEEP_SNAPSHOT_VERSION = 3 };
 #define SEEP_SNAPSHOT_MAGIC UINT64_C(0x70616e7370656573) /* "seepsnap" */
 
 /* A live block or map. */
 struct seep_snapshot_block {
     uint64_t start;
     uint64_t bytes;
-    uint32_t site; /* index in the process's profile: file offset / 64; 0: not known */
-    uint32_t reserved;
+    uint32_t site;       /* index in the process's profile: file offset / 64; 0: not known */
+    uint32_t stands_for; /* blocks of its line, itself included, where only some were recorded; 0:
+                          * for itself */
 };
 
 struct seep_snapshot_range {
@@ -39,6 +40,8 @@ struct seep_snapshot {
     uint64_t thread_pointer; /* and its thread-local storage */
     uint32_t period;
     uint32_t step;
+    uint32_t sampled; /* not 0: of small blocks only some were recorded */
+    uint32_t reserved;
     uint64_t block_room, map_room; /* of the lists: for the code that builds them */
 };
 

@@ -75,7 +75,8 @@ int seep_look_lines_count(struct seep_look_lines *l, const struct seep_taken *ta
         return 0;
     int rc = 0;
     for (size_t i = 0; i < taken->live.n && !rc; i++)
-        rc = seep_site_sums_add(&l->sites, taken->live.blocks[i].site, taken->live.blocks[i].bytes);
+        rc = seep_site_sums_add(&l->sites, taken->live.blocks[i].site, taken->live.blocks[i].bytes,
+                                1);
     if (!rc)
         rc = seep_line_groups_init(&l->groups, profile, &l->sites, NULL, &ignored);
     seep_profile_chain_close(profile);

@@ -9,6 +9,7 @@ void seep_sampling_set(unsigned coarseness)
     struct seep_header *header = seep_arena.header;
     if (coarseness > __atomic_load_n(&header->coarsest, __ATOMIC_RELAXED))
         __atomic_store_n(&header->coarsest, coarseness, __ATOMIC_RELAXED);
+    seep_sampling.has_begun |= coarseness != 0;
     __atomic_store_n(&seep_sampling.coarseness, coarseness, __ATOMIC_RELAXED);
 }
 

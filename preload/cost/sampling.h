@@ -41,8 +41,9 @@ uint64_t seep_sample_weight(uintptr_t block, uint64_t bytes, uint64_t gap_bytes)
 
 /* Which blocks are recorded. All but the coarseness is set once, at the program's start. */
 struct seep_sampling {
-    uint32_t coarseness;  /* 0: all of them */
-    uint64_t gap_bytes;   /* the mean gap at coarseness 1, as in the profile's header; 0: none */
+    uint32_t coarseness; /* 0: all of them */
+    bool has_begun;      /* it has been another, here or in the process that this was forked from */
+    uint64_t gap_bytes;  /* the mean gap at coarseness 1, as in the profile's header; 0: none */
     uint64_t exact_bytes; /* blocks from this size on are always recorded */
 };
 

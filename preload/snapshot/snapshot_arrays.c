@@ -2,6 +2,8 @@
 
 #include "libprof/store/live_walk.h"
 #include "libprof/store/range_map.h"
+#include "libprof/store/site_table.h"
+#include "preload/cost/sampling.h"
 #include "preload/python/pyframe.h"
 
 enum { MOST_BLOCKS = 5 * 1000 * 1000, ADDRESS_BITS = 47 };
@@ -18,10 +20,11 @@ static bool list_make(struct list *list, uint64_t capacity)
     return list->at != NULL;
 }
 
-static void list_add(struct list *list, uintptr_t start, uint64_t bytes, uint32_t site)
+static void list_add(struct list *list, uintptr_t start, uint64_t bytes, uint32_t site,
+                     uint32_t stands_for)
 {
     if (list->n < list->capacity)
-        list->at[list->n++] = (struct seep_snapshot_block){start, bytes, site, 0};
+        list->at[list->n++] = (struct seep_snapshot_block){start, bytes, site, stands_for};
 }
 
 /* Addresses above belong to announced blocks, mostly of devices. */
@@ -36,10 +39,19 @@ static void count(uintptr_t address, const struct seep_block *block, void *n)
     *(uint64_t *)n += is_memory(address);
 }
 
+static uint32_t stands_for(uintptr_t address, const struct seep_block *block)
+{
+    const unsigned coarseness = seep_site_coarseness(block);
+    return coarseness
+               ? (uint32_t)seep_sample_weight(address, block->bytes,
+                                              seep_sample_gap(seep_sampling.gap_bytes, coarseness))
+               : 0;
+}
+
 static void add(uintptr_t address, const struct seep_block *block, void *list)
 {
     if (is_memory(address))
-        list_add(list, address, block->bytes, block->site);
+        list_add(list, address, block->bytes, block->site, stands_for(address, block));
 }
 
 static int fill_blocks(struct seep_snapshot *s)
@@ -66,7 +78,7 @@ static int fill_maps(struct seep_snapshot *s)
                               seep_range_n(SEEP_RANGE_BY_TOUCH)))
         return SEEP_REFUSED_NO_ROOM;
     while (list.n < list.capacity && seep_range_find(range.end, SEEP_RANGES_OF_MEMORY, &range))
-        list_add(&list, range.start, range.end - range.start, range.site);
+        list_add(&list, range.start, range.end - range.start, range.site, 0);
     s->maps = (uintptr_t)list.at;
     s->map_room = list.capacity;
     s->n_maps = list.n;
@@ -103,6 +115,7 @@ int seep_snapshot_fill(struct seep_snapshot *s)
     s->version = SEEP_SNAPSHOT_VERSION;
     s->python_version = seep_python_version;
     s->python_runtime = seep_python_runtime();
+    s->sampled = seep_sampling.has_begun;
     int refusal = fill_blocks(s);
     if (!refusal)
         refusal = fill_maps(s);

@@ -46,15 +46,18 @@ static bool note_map(const struct seep_snapshot_map *map, void *arg)
     return true;
 }
 
+static void note_range(struct drop *d, uint64_t start, uint64_t end)
+{
+    d->lowest = start < d->lowest ? start : d->lowest;
+    d->highest = end > d->highest ? end : d->highest;
+    for (uint64_t r = start >> REGION_BITS; r <= end >> REGION_BITS && r < REGIONS; r++)
+        d->regions[r / 64] |= UINT64_C(1) << r % 64;
+}
+
 static void note_extent(struct drop *d, const struct seep_snapshot_block *blocks, uint64_t n)
 {
-    for (uint64_t i = 0; i < n; i++) {
-        const uint64_t start = blocks[i].start, end = start + blocks[i].bytes;
-        d->lowest = start < d->lowest ? start : d->lowest;
-        d->highest = end > d->highest ? end : d->highest;
-        for (uint64_t r = start >> REGION_BITS; r <= end >> REGION_BITS && r < REGIONS; r++)
-            d->regions[r / 64] |= UINT64_C(1) << r % 64;
-    }
+    for (uint64_t i = 0; i < n; i++)
+        note_range(d, blocks[i].start, blocks[i].start + blocks[i].bytes);
 }
 
 /* Blocks come by address, mostly. */
@@ -212,6 +215,15 @@ static void begin_at_first_block(struct drop *d, const struct seep_snapshot_bloc
     d->heap.start = first & ~(uintptr_t)(PAGE - 1);
 }
 
+/* Blocks that nobody recorded may lie anywhere. */
+static void note_unrecorded(struct drop *d)
+{
+    for (size_t i = 0; i < d->n_maps; i++)
+        note_range(d, d->maps[i].start, d->maps[i].end);
+    if (d->heap.end > d->heap.start)
+        set_taken(d, d->heap.start, d->heap.end, true);
+}
+
 /* What lies in no block is malloc's own, or was a block. */
 static void drop_free(const struct drop *d)
 {
@@ -238,6 +250,8 @@ static void drop(struct drop *d, const struct seep_snapshot *s)
         return;
     note_taken(d, blocks, s->n_blocks);
     note_taken(d, maps, s->n_maps);
+    if (s->sampled)
+        note_unrecorded(d);
     for (uint64_t i = 0; i < s->n_blocks; i++)
         drop_contents(d, &blocks[i]);
     drop_free(d);

@@ -4,6 +4,7 @@
 #include "libprof/store/address_space.h"
 #include "libprof/store/arena.h"
 #include "libprof/store/os.h"
+#include "preload/cost/sampling.h"
 #include "preload/job/job_table.h"
 #include "preload/life/run_settings.h"
 #include "preload/objects/modules.h"
@@ -17,6 +18,7 @@ enum {
     IN_PLACE_MS = 250, /* that a process waits to be read, … */
     LAST_MS = 1000,    /* … or as it ends, when nobody else waits for it, or if a reading was
                         * requested */
+    MOST_SAMPLED = 64 << 10, /* smaller blocks lie in heaps, where a reader finds them */
     ROOM_FOR_COPY = 2, /* times the resident memory: pages written anew, and the reader's own */
     ROOM_IN_PLACE = 4, /* 1/n of the resident memory */
 };
@@ -46,7 +48,7 @@ static int obstacle(void)
         return SEEP_REFUSED_NAMESPACE;
     if (seep_os_call3(SYS_kill, reader, 0, 0) == -ESRCH)
         return SEEP_REFUSED_NO_READER;
-    if (seep_arena.header->coarsest)
+    if (seep_sampling.has_begun && seep_sampling.exact_bytes > MOST_SAMPLED)
         return SEEP_REFUSED_SAMPLED;
     return -1;
 }

@@ -8,16 +8,50 @@ import subprocess
 import time
 import unittest
 
-from tests.e2e.support import SEEP, SYSTEM_PYTHON, Profile, SeepCase, functions, job_env, kill_session, said_of, sum_sites
+from tests.e2e.support import LOOK_ATTEMPTS, SEEP, SYSTEM_PYTHON, Profile, SeepCase, functions, job_env, kill_session, said_of, sum_sites
 
 LARGEST_GAP = 64 * 1024
+KEPT_BYTES = 2000
+
+# Steps of many small blocks, 20 of which are kept, in a container or by nobody. Once FILE is there seep is asked to look.
+KEEPS = """import ctypes, pathlib, sys, threading
+import seep
+
+kept = {}
+malloc = ctypes.CDLL(None).malloc
+
+def churn():
+    for _ in range(4000):
+        bytearray(600)
+
+def keep(step):
+    for i in range(20):
+        %s
+
+def train():
+    step = 0
+    while not go_on.exists() or step < 200:
+        churn()
+        keep(step)
+        step += 1
+        seep.step()
+    seep.holders()
+    print('{"kept": %%d}' %% (20 * step))
+
+go_on = pathlib.Path(sys.argv[1])
+thread = threading.Thread(target=train)
+thread.start()
+thread.join()
+"""
+HELD, LOST = "kept[step, i] = bytearray(%d)" % (KEPT_BYTES - 1), "malloc(%d)" % KEPT_BYTES
 
 
 class Budget(SeepCase):
-    def run_until(self, holds, *options, seconds=240):
-        """small_events under a budget until its report's cost holds, and as long again: its profile and what it says."""
+    def run_until(self, holds, *options, job=None, seconds=240):
+        """A job, or small_events, under a budget until its report's cost holds: its profile and what it says."""
         folder, go_on = self.fresh(), self.path("go-on")
-        p = subprocess.Popen([SEEP, "run", "-q", "-o", folder, *options, "--", self.subject("small_events"), "100", go_on],
+        argv = [SYSTEM_PYTHON, "-c", job, go_on] if job else [self.subject("small_events"), "100", go_on]
+        p = subprocess.Popen([SEEP, "run", "-q", "-o", folder, *options, "--", *argv],
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=job_env(),
                              start_new_session=True)
         self.addCleanup(kill_session, p.pid)
@@ -56,6 +90,39 @@ class Budget(SeepCase):
         growth = found[0]["growth_bytes_per_step"]
         self.assertLess(growth["low"], 4 * 120)
         self.assertGreater(growth["high"], 4 * 120)
+
+    def look(self, statement):
+        """What a look found that was taken while small blocks were sampled: of the line that keeps them."""
+        job = KEEPS % statement
+        (line,) = [n for n, text in enumerate(job.splitlines(), 1) if statement in text]
+        for _ in range(LOOK_ATTEMPTS):  # a copy that a busy machine gives no CPU is given up
+            profile, truth = self.run_until(lambda cost: cost["sample_bytes"], "--overhead", "2%", job=job)
+            looks = [json.loads(f.read_text()) for f in pathlib.Path(profile.folder).glob("holders-*.json")]
+            document = max(looks, key=lambda look: look["step"])
+            if document["sampled"]:
+                break
+        self.assertTrue(document["sampled"], profile.written["coverage"]["holders"])
+        self.assertTrue(document["complete"], document["why_not"])
+        found = [x for x in document["lines"] if x["frame"]["line"] == line]
+        kept = truth["kept"] * KEPT_BYTES
+        self.assertAlmostEqual(sum(x["bytes"] for x in found), kept,
+                               delta=5 * math.sqrt(LARGEST_GAP * kept) + 2 * LARGEST_GAP)
+        return profile, truth, max(found, key=lambda x: x["bytes"])
+
+    def test_a_look_names_the_holder_though_blocks_are_sampled(self):
+        profile, truth, line = self.look(HELD)
+        self.assertEqual(line["state"], "held")
+        self.assertEqual(line["paths"][0]["holder"]["name"], "__main__.kept")
+        self.assertEqual(line["paths"][0]["holder"]["length"], truth["kept"])
+        self.assertEqual(line["lost_bytes"], 0)
+        (finding,) = [f for f in profile.written["findings"] if f["severity"] == "leak"]
+        self.assertIn("__main__.kept", finding["holders"]["paths"][0]["text"])
+
+    def test_what_nobody_holds_is_lost_though_blocks_are_sampled(self):
+        profile, _, line = self.look(LOST)
+        self.assertEqual(line["state"], "lost")
+        (finding,) = [f for f in profile.written["findings"] if f["severity"] == "leak"]
+        self.assertEqual(finding["holders"]["state"], "lost")
 
     def test_memory_above_its_bound_is_sampled_as_coarsely_as_may_be(self):
         profile, _ = self.run_until(lambda cost: cost["sample_bytes"] == LARGEST_GAP, "--overhead", "100%,1MiB")

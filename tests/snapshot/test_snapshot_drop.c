@@ -154,4 +154,15 @@ TEST(what_malloc_has_free_is_given_back)
     expect(heap, 12, "xxx.x.x.x.x."); /* what lies before the first may be anything */
 }
 
+/* Blocks that nobody recorded may lie anywhere in it, and be what an address in another leads to.
+ */
+TEST(nothing_of_the_heap_is_given_back_where_not_all_blocks_are_known)
+{
+    snapshot.sampled = 1;
+    block(heap + 2 * PAGE, 32);
+    block(heap + 6 * PAGE, 6 * PAGE);
+    put_address(heap + 8 * PAGE + 16);
+    expect(heap, 14, "xxxxxxx.x...xx");
+}
+
 SUITE("what a copy gives back", .setup = set_up, .teardown = tear_down)

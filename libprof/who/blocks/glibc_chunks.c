@@ -58,6 +58,23 @@ uint64_t seep_glibc_arena(struct seep_block_list *blocks, struct seep_window *wi
     return 0;
 }
 
+void seep_glibc_heaps(struct seep_block_list *blocks, struct seep_window *window,
+                      const struct seep_maps *maps)
+{
+    for (size_t i = 0; i < maps->n;) {
+        struct seep_map map;
+        i = seep_maps_join(maps, i, &map);
+        if (map.shared || !map.readable || !map.writable)
+            continue;
+        if (map.kind == SEEP_MAP_BREAK)
+            (void)seep_glibc_chunks(blocks, window, map.start, map.end);
+        uint64_t at = (map.start + ARENA_HEAP - 1) / ARENA_HEAP * ARENA_HEAP;
+        for (; map.kind == SEEP_MAP_OTHER && at < map.end; at += ARENA_HEAP)
+            (void)seep_glibc_arena(blocks, window, at, map.end);
+    }
+    seep_block_sort(blocks);
+}
+
 static bool is_mapped(const uint64_t head[2], uint64_t at, uint64_t end)
 {
     const uint64_t before = head[0], bytes = head[1] & ~(uint64_t)FLAGS;

@@ -6,6 +6,7 @@
 
 #include "libprof/who/blocks/block_list.h"
 #include "libprof/who/blocks/memory_window.h"
+#include "libprof/who/graph/process_maps.h"
 
 /* Adds the chunks of [start, end) that are in use or in a thread's cache, which looks the same
  * (glibc_free.h). The first chunk is at `start`. Returns where the chunks end: `end`, if this is a
@@ -17,6 +18,10 @@ uint64_t seep_glibc_chunks(struct seep_block_list *blocks, struct seep_window *w
  * none. */
 uint64_t seep_glibc_arena(struct seep_block_list *blocks, struct seep_window *window,
                           uint64_t start, uint64_t end);
+
+/* The same for all heaps of a process, by address. */
+void seep_glibc_heaps(struct seep_block_list *blocks, struct seep_window *window,
+                      const struct seep_maps *maps);
 
 /* Adds the chunk with a mapping of its own that begins at `at`, and returns the mapping's bytes; 0:
  * there is none. */

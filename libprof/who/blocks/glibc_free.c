@@ -25,26 +25,12 @@ struct search {
     size_t n_found;
 };
 
-static size_t block_at(const struct seep_block_list *blocks, uint64_t start)
-{
-    size_t low = 0, high = blocks->n;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (blocks->list[middle].start < start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < blocks->n && blocks->list[low].start == start ? low : SIZE_MAX;
-}
-
 /* The block whose chunk is at `start` and has that many bytes, or SIZE_MAX. */
 static size_t chunk_of(const struct search *s, uint64_t start, uint64_t chunk_bytes)
 {
-    const size_t i = block_at(s->blocks, start);
+    const size_t i = seep_block_find(s->blocks, start);
 
-    return i != SIZE_MAX && s->blocks->list[i].site == SEEP_BLOCK_CHUNK &&
+    return i < s->blocks->n && s->blocks->list[i].site == SEEP_BLOCK_CHUNK &&
                    s->blocks->list[i].bytes == chunk_bytes - SIZE_WORD
                ? i
                : SIZE_MAX;

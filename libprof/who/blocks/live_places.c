@@ -216,28 +216,13 @@ static int walk_one(const struct seep_live_question *question, struct seep_block
     return rc;
 }
 
-/* A forked process that grows a heap of its parent's has it in several maps, which the kernel would
- * else have joined. Returns the index behind those that are one with map `i`, joined in *map. */
-static size_t join(const struct seep_maps *maps, size_t i, struct seep_map *map)
-{
-    size_t next = i + 1;
-
-    *map = maps->list[i];
-    while (next < maps->n && maps->list[next].start == map->end && !map->file && !map->shared &&
-           maps->list[next].kind == map->kind && !maps->list[next].file &&
-           maps->list[next].readable == map->readable &&
-           maps->list[next].writable == map->writable && !maps->list[next].shared)
-        map->end = maps->list[next++].end;
-    return next;
-}
-
 int seep_live_places(const struct seep_live_question *question, struct seep_block_list *blocks)
 {
     int rc = 0;
 
     for (size_t i = 0; i < question->maps->n && !rc;) {
         struct seep_map map;
-        i = join(question->maps, i, &map);
+        i = seep_maps_join(question->maps, i, &map);
         rc = walk_one(question, blocks, &map);
     }
     for (size_t i = 0; i < question->shared->n && !rc; i++)

@@ -6,6 +6,7 @@
 #include "libprof/who/find/line_groups.h"
 #include "libprof/who/find/profile_chain.h"
 #include "libprof/who/find/reading_need.h"
+#include "libprof/who/find/unrecorded.h"
 #include "libprof/who/find/who_holds.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ struct reading {
     uint64_t lowest, highest;        /* where blocks lie */
     struct seep_snapshot_range *own; /* [n_own] */
     size_t n_own;
+    struct seep_block_list chunks; /* where small blocks are sampled: all, recorded or not */
     uint64_t began_ns, read_ns;
     uint64_t need_bytes; /* that this takes at most, as far as it is known, */
     uint64_t kept_bytes; /* of which these are pages */
@@ -136,12 +138,30 @@ static int read_list(struct reading *r, uint64_t list, uint64_t n,
     return rc;
 }
 
+static uint64_t n_blocks(const struct reading *r)
+{
+    return r->head.n_blocks + r->chunks.n;
+}
+
+static int read_chunks(struct reading *r, struct seep_error *err)
+{
+    const int rc = r->head.sampled ? seep_unrecorded_find(&r->chunks, &r->process.remote) : 0;
+
+    for (size_t i = 0; i < r->chunks.n; i++)
+        widen(r, &r->chunks.list[i]);
+    return rc == -SEEP_EIO ? refuse_reading(r, err, "what is mapped in the copy") : rc;
+}
+
 static int read_blocks(struct reading *r, struct seep_error *err)
 {
     if (!is_admitted(r, r->head.n_blocks, 0))
         return -SEEP_ENOMEM;
     r->lowest = UINT64_MAX;
-    int rc = read_list(r, r->head.blocks, r->head.n_blocks, take_block, err);
+    int rc = read_chunks(r, err);
+    if (!rc && !is_admitted(r, n_blocks(r), 0))
+        rc = -SEEP_ENOMEM;
+    if (!rc)
+        rc = read_list(r, r->head.blocks, r->head.n_blocks, take_block, err);
     r->first_map = r->n_large;
     return rc ? rc : read_list(r, r->head.maps, r->head.n_maps, take_map, err);
 }
@@ -172,7 +192,7 @@ static bool admits_pages(void *reading, uint64_t kept_bytes)
     struct reading *r = reading;
 
     r->kept_bytes = kept_bytes;
-    return is_admitted(r, r->head.n_blocks, kept_bytes);
+    return is_admitted(r, n_blocks(r), kept_bytes);
 }
 
 static bool admits_nodes(void *reading, uint64_t n_nodes)
@@ -215,6 +235,14 @@ static int read_copy(struct reading *r, struct seep_error *err)
 
 static int survey(struct reading *r)
 {
+    bool whole = true;
+    const int rc =
+        r->head.sampled ? seep_unrecorded_add(&r->chunks, &r->dump, &r->who.heap, &whole) : 0;
+
+    seep_block_list_fini(&r->chunks);
+    if (rc)
+        return rc;
+    r->who.lacks_blocks = !whole;
     r->who.heap.least_address = r->lowest;
     r->who.admits = admits_nodes;
     r->who.arg = r;
@@ -370,6 +398,7 @@ static json_t *document(const struct reading *r, const struct seep_examine_reque
     seep_json_set(json, "read_ns", seep_json_count(r->read_ns), &failed);
     seep_json_set(json, "nodes", seep_json_count(r->answers->n_nodes), &failed);
     seep_json_set(json, "live_bytes", seep_json_count(live), &failed);
+    seep_json_set(json, "sampled", json_boolean(r->head.sampled), &failed);
     seep_json_set(json, "complete", json_boolean(!r->answers->why_not), &failed);
     seep_json_set(json, "why_not",
                   r->answers->why_not ? json_string(r->answers->why_not) : json_null(), &failed);
@@ -428,6 +457,7 @@ int seep_examine(const struct seep_examine_request *request, struct seep_examine
     *found = (struct seep_examine_found){.step = r.head.step, .barred = r.barred};
     seep_who_fini(&r.who);
     seep_dump_fini(&r.dump);
+    seep_block_list_fini(&r.chunks);
     free(r.large);
     free(r.own);
     seep_who_answers_fini(r.answers);

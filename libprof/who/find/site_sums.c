@@ -13,7 +13,7 @@ size_t seep_site_sums_find(const struct seep_site_sums *sums, uint32_t site)
     return sums->n;
 }
 
-int seep_site_sums_add(struct seep_site_sums *sums, uint32_t site, uint64_t bytes)
+int seep_site_sums_add(struct seep_site_sums *sums, uint32_t site, uint64_t bytes, uint32_t n)
 {
     const size_t i = seep_site_sums_find(sums, site);
 
@@ -23,8 +23,8 @@ int seep_site_sums_add(struct seep_site_sums *sums, uint32_t site, uint64_t byte
             return -SEEP_ENOMEM;
         sums->list[sums->n++] = (struct seep_site_sum){.site = site};
     }
-    sums->list[i].blocks++;
-    sums->list[i].bytes += bytes < INT64_MAX - sums->list[i].bytes ? bytes : 0;
+    sums->list[i].blocks += n;
+    sums->list[i].bytes += bytes < (INT64_MAX - sums->list[i].bytes) / n ? n * bytes : 0;
     return 0;
 }
 

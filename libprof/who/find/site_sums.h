@@ -16,8 +16,9 @@ struct seep_site_sums {
     struct seep_hash_index by_site;
 };
 
-/* Adds a block. Returns 0 or -SEEP_ENOMEM. Allocates. */
-SEEP_MUST_CHECK int seep_site_sums_add(struct seep_site_sums *sums, uint32_t site, uint64_t bytes);
+/* Adds blocks of so many bytes each. Returns 0 or -SEEP_ENOMEM. Allocates. */
+SEEP_MUST_CHECK int seep_site_sums_add(struct seep_site_sums *sums, uint32_t site, uint64_t bytes,
+                                       uint32_t n);
 
 /* The place of a site in the list; `n` if it is not there. */
 size_t seep_site_sums_find(const struct seep_site_sums *sums, uint32_t site);

@@ -22,7 +22,8 @@ enum {
 
 int seep_who_add(struct seep_who *who, const struct seep_snapshot_block *block)
 {
-    const int rc = seep_site_sums_add(&who->sites, block->site, block->bytes);
+    const int rc = seep_site_sums_add(&who->sites, block->site, block->bytes,
+                                      block->stands_for ? block->stands_for : 1);
 
     return rc ? rc : seep_graph_add(&who->heap, block);
 }
@@ -32,7 +33,7 @@ static int add_map(struct seep_who *who, struct seep_dump *dump,
                    const struct seep_snapshot_block *map)
 {
     const struct seep_python_layout *layout = who->heap.python.layout;
-    const int rc = seep_site_sums_add(&who->sites, map->site, map->bytes);
+    const int rc = seep_site_sums_add(&who->sites, map->site, map->bytes, 1);
 
     if (rc || !layout || !seep_pymalloc_is_arena(&dump->memory, layout, map))
         return rc ? rc : seep_graph_add(&who->heap, map);
@@ -67,6 +68,9 @@ static const char *incomplete(const struct seep_who *who, const struct seep_dump
         return "its heap has more than 5 million objects";
     if (who->knows_no_python)
         return "seep does not know this version of Python";
+    if (who->lacks_blocks)
+        return "small blocks were sampled, and the others were not found: malloc is not glibc's, "
+               "or a thread was changing its heap";
     return dump->memory.full ? "seep copied only part of the process's memory: there is more than "
                                "seep copies, or free memory is short"
                              : NULL;
@@ -180,8 +184,8 @@ int seep_who_holds(struct seep_who *who, const struct seep_maps *maps, const uin
         rc = answer(who, n_lines, keys, answers);
     if (!rc)
         name_globals(maps, answers);
-    if (who->knows_no_python)
-        answers->n = answers->small.n = 0; /* what its objects hold would look lost */
+    if (who->knows_no_python || who->lacks_blocks)
+        answers->n = answers->small.n = 0; /* what they hold would look lost */
     return rc;
 }
 

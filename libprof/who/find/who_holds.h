@@ -22,6 +22,7 @@ struct seep_who {
     void *arg;
     const char *why_not;  /* why answers are incomplete; NULL: they are complete */
     bool knows_no_python; /* its version of Python is unknown */
+    bool lacks_blocks;    /* set by the caller: not all live blocks were added */
     bool too_many;        /* there are more objects than can be searched */
 };
 

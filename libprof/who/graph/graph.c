@@ -122,6 +122,37 @@ static bool is_own(const struct seep_heap *heap, uint64_t address)
     return false;
 }
 
+static int note_sample(struct seep_heap *heap, const struct seep_snapshot_block *block)
+{
+    const uint32_t n = block->stands_for < UINT16_MAX ? block->stands_for : UINT16_MAX;
+
+    if (n <= 1)
+        return 0;
+    if (seep_grow(&heap->samples, &heap->sample_capacity, heap->n_samples + 1,
+                  sizeof *heap->samples))
+        return -SEEP_ENOMEM;
+    heap->samples[heap->n_samples++] = (struct seep_sample){block->start, (uint16_t)n};
+    return 0;
+}
+
+/* Once nodes are found by their address. */
+static int place_samples(struct seep_heap *heap)
+{
+    if (!heap->n_samples)
+        return 0;
+    heap->stands_for = malloc((heap->n_blocks + (size_t)1) * sizeof *heap->stands_for);
+    if (!heap->stands_for)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < heap->n_blocks; i++)
+        heap->stands_for[i] = 1;
+    for (size_t i = 0; i < heap->n_samples; i++) {
+        const uint32_t node = seep_heap_find(heap, heap->samples[i].start);
+        if (node != SEEP_NODE_NONE && heap->nodes[node].start == heap->samples[i].start)
+            heap->stands_for[node] = heap->samples[i].stands_for;
+    }
+    return 0;
+}
+
 int seep_graph_add(struct seep_heap *heap, const struct seep_snapshot_block *block)
 {
     const uint64_t bytes = block->bytes ? block->bytes : 1;
@@ -135,7 +166,7 @@ int seep_graph_add(struct seep_heap *heap, const struct seep_snapshot_block *blo
     heap->nodes[heap->n_nodes++] = (struct seep_node){.start = block->start & SEEP_NODE_STARTS,
                                                       .bytes = bytes & SEEP_NODE_SIZES,
                                                       .site = block->site};
-    return 0;
+    return note_sample(heap, block);
 }
 
 static void leave_out_overlapping(struct seep_heap *heap)
@@ -171,7 +202,8 @@ int seep_graph_end(struct seep_heap *heap)
         return -SEEP_ENOMEM;
     heap->lowest = heap->n_blocks ? heap->nodes[0].start : 1;
     heap->highest = heap->n_blocks ? seep_node_end(&heap->nodes[heap->n_blocks - 1]) : 1;
-    return make_index(heap);
+    const int rc = make_index(heap);
+    return rc ? rc : place_samples(heap);
 }
 
 int seep_graph_init(struct seep_heap *heap, const struct seep_snapshot_block *blocks, size_t n)
@@ -197,6 +229,8 @@ void seep_graph_fini(struct seep_heap *heap)
     seep_graph_forget_index(heap);
     free(heap->inner);
     free(heap->nodes);
+    free(heap->samples);
+    free(heap->stands_for);
 }
 
 /* The table's entry for the piece of the region that the address lies in. */

@@ -79,6 +79,12 @@ typedef bool seep_stranger_taker(struct seep_heap *heap, uint64_t address, uint6
 typedef void seep_edge_taker(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
                              bool exact);
 
+/* Where only some blocks of a line were recorded: one of them. */
+struct seep_sample {
+    uint64_t start;
+    uint16_t stands_for;
+};
+
 enum { SEEP_HEAP_RECENT = 1 << 10 };
 
 struct seep_heap {
@@ -87,10 +93,13 @@ struct seep_heap {
     const struct seep_snapshot_range *own; /* seep's own memory, [n_own] */
     size_t n_own;
     struct seep_node *nodes;
-    uint32_t n_blocks;          /* the heap's nodes, by address; then those outside */
-    uint32_t n_nodes, capacity; /* nodes that there is room for, */
-    size_t allocated;           /* and while blocks are being taken */
-    uint64_t lowest, highest;   /* of the heap's nodes */
+    uint32_t n_blocks;           /* the heap's nodes, by address; then those outside */
+    uint32_t n_nodes, capacity;  /* nodes that there is room for, */
+    size_t allocated;            /* and while blocks are being taken */
+    struct seep_sample *samples; /* [n_samples] blocks that stand for several of their line, */
+    size_t n_samples, sample_capacity;
+    uint16_t *stands_for;     /* [n_blocks] for how many each does; NULL: for itself */
+    uint64_t lowest, highest; /* of the heap's nodes */
     uint64_t first_region, n_regions;
     struct seep_heap_region *regions; /* [n_regions] an index of the nodes, */
     uint32_t *tables;                 /* and its tables */
@@ -168,6 +177,18 @@ static inline struct seep_outside *seep_heap_recent(struct seep_heap *heap, uint
 static inline bool seep_heap_is_low(uint64_t address)
 {
     return address < UINT64_C(1) << 32;
+}
+
+/* For how many blocks of its line one of the heap's nodes stands. */
+static inline uint32_t seep_node_stands_for(const struct seep_heap *heap, uint32_t node)
+{
+    return heap->stands_for ? heap->stands_for[node] : 1;
+}
+
+/* The bytes of all these. */
+static inline uint64_t seep_node_all_bytes(const struct seep_heap *heap, uint32_t node)
+{
+    return (uint64_t)heap->nodes[node].bytes * seep_node_stands_for(heap, node);
 }
 
 /* Address of the object in a node of kind SEEP_NODE_PYTHON. */

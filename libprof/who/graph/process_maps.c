@@ -146,3 +146,16 @@ const struct seep_map *seep_maps_first(const struct seep_maps *maps, const struc
         map--;
     return map;
 }
+
+size_t seep_maps_join(const struct seep_maps *maps, size_t i, struct seep_map *map)
+{
+    size_t next = i + 1;
+
+    *map = maps->list[i];
+    while (next < maps->n && maps->list[next].start == map->end && !map->file && !map->shared &&
+           maps->list[next].kind == map->kind && !maps->list[next].file &&
+           maps->list[next].readable == map->readable &&
+           maps->list[next].writable == map->writable && !maps->list[next].shared)
+        map->end = maps->list[next++].end;
+    return next;
+}

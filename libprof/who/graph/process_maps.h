@@ -45,6 +45,10 @@ const struct seep_map *seep_maps_at(const struct seep_maps *maps, uint64_t addre
 /* The first mapping of the same file, which comes before it. */
 const struct seep_map *seep_maps_first(const struct seep_maps *maps, const struct seep_map *map);
 
+/* A forked process that grows a heap of its parent's has it in several maps, which the kernel would
+ * else have joined. Returns the index behind those that are one with map `i`, joined in *map. */
+size_t seep_maps_join(const struct seep_maps *maps, size_t i, struct seep_map *map);
+
 /* The path of a mapping's file, "" if it has none. */
 static inline const char *seep_maps_file(const struct seep_maps *maps, const struct seep_map *map)
 {

@@ -5,6 +5,7 @@
  *     "pid", "process" (its place in the job's table), "step",
  *     "complete": bool, "why_not": text|null,
  *     "stop_ns", "cpu_ns",
+ *     "sampled": bool, not read: of small blocks only some were recorded, and count for the others
  *     "lines": [ the largest first
  *       { "frame": as in a report,
  *         "state": "held|shared|cycle|lost|reference|unknown",

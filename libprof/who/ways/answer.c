@@ -95,7 +95,7 @@ static uint64_t freed_of(const struct asking *a, uint32_t line)
 
     for (const uint32_t *at = seep_line_begin(l, line); at < seep_line_end(l, line); at++)
         if (!is_reached(a, *at) && a->alive[*at] == ALIVE)
-            bytes += a->reach->heap->nodes[*at].bytes;
+            bytes += seep_node_all_bytes(a->reach->heap, *at);
     return bytes;
 }
 
@@ -272,12 +272,12 @@ static void sum_lines(const struct asking *a, struct sum *sums)
 
     for (uint32_t i = 0; i < reach->heap->n_blocks; i++) {
         uint32_t line = line_of(a, i);
-        uint64_t bytes = reach->heap->nodes[i].bytes;
+        const uint64_t bytes = seep_node_all_bytes(reach->heap, i);
         if (!line || line >= a->question->n_lines)
             continue;
         struct sum *sum = &sums[line];
         sum->line = line;
-        sum->blocks++;
+        sum->blocks += seep_node_stands_for(reach->heap, i);
         sum->bytes += bytes;
         if (!is_reached(a, i))
             sum->lost_bytes += bytes;

@@ -83,8 +83,9 @@ size_t seep_line_ways_find(struct seep_line_ways *l, uint32_t line, const uint8_
         l->way_of[*at] = ways[i].number;
         if (reach->distance[*at] > reach->distance[ways[i].example])
             ways[i].example = *at; /* the farthest: in a list, its end */
-        ways[i].blocks++;
-        ways[i].bytes += reach->heap->nodes[*at].bytes;
+        ways[i].n_nodes++;
+        ways[i].blocks += seep_node_stands_for(reach->heap, *at);
+        ways[i].bytes += seep_node_all_bytes(reach->heap, *at);
     }
     return n;
 }
@@ -111,7 +112,8 @@ static size_t depth_of(struct seep_line_ways *l, uint32_t line, const struct see
         seep_ways_mark(&l->ways, path[k], (uint16_t)(k + 1));
     for (const uint32_t *at = seep_line_begin(l, line); at < seep_line_end(l, line); at++)
         if (l->way_of[*at] == way->number)
-            shares[seep_ways_marked(&l->ways, l->reach->parent[*at])]++;
+            shares[seep_ways_marked(&l->ways, l->reach->parent[*at])] +=
+                seep_node_stands_for(l->reach->heap, *at);
     for (size_t k = COMMON; k > 0; k--) {
         sum += shares[k];
         if (way->blocks && (double)sum / (double)way->blocks >= SEEP_T_HOLDER_SHARE)
@@ -161,7 +163,7 @@ uint32_t seep_line_ways_common(struct seep_line_ways *l, uint32_t line, struct s
     uint32_t best = common_with(l, line, way, way->example, &deepest);
 
     for (const uint32_t *at = seep_line_begin(l, line); at < seep_line_end(l, line); at++) {
-        if (l->way_of[*at] != way->number || seen++ % (way->blocks / ASKED + 1))
+        if (l->way_of[*at] != way->number || seen++ % (way->n_nodes / ASKED + 1))
             continue;
         uint32_t node = common_with(l, line, way, *at, &depth);
         if (depth > deepest) {

@@ -9,6 +9,7 @@ enum { SEEP_LINE_WAYS = 64 }; /* paths of a line that are told apart */
 /* Blocks of a line that are reached by alike paths. */
 struct seep_line_way {
     uint64_t hash, blocks, bytes;
+    uint32_t n_nodes; /* fewer than blocks, where only some were recorded */
     uint32_t example;
     uint8_t number; /* from 1 on */
 };

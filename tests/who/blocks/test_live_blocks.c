@@ -1,6 +1,7 @@
 /* What is live by glibc's own structures: in a child of this process, which waits. */
 #include "libprof/look/taken.h"
 #include "libprof/who/find/reading_need.h"
+#include "libprof/who/find/unrecorded.h"
 #include "tests/suite.h"
 
 #include <signal.h>
@@ -105,6 +106,24 @@ TEST(blocks_are_told_with_their_sizes)
         is_chunk(small[i], SMALL);
     is_chunk(large, LARGE);
     is_chunk(aligned, LARGE);
+}
+
+TEST(the_heaps_alone_have_all_small_blocks)
+{
+    struct seep_block_list chunks;
+
+    if (OTHER_MALLOC)
+        SKIP("malloc is not glibc's");
+    ck_assert_int_eq(seep_remote_process_init(&remote, child), 0);
+    ck_assert_int_eq(seep_unrecorded_find(&chunks, &remote.remote), 0);
+    seep_remote_process_fini(&remote);
+    for (int i = 0; i < MANY; i++) {
+        const size_t at = seep_block_find(&chunks, (uint64_t)(uintptr_t)small[i]);
+        ck_assert_uint_lt(at, chunks.n);
+        ck_assert_uint_ge(chunks.list[at].bytes, SMALL);
+    }
+    ck_assert_uint_eq(seep_block_find(&chunks, (uint64_t)(uintptr_t)small[0] + 16), chunks.n);
+    seep_block_list_fini(&chunks);
 }
 
 TEST(what_was_freed_is_not_live_though_its_chunk_says_it_is)

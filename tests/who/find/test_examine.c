@@ -142,6 +142,21 @@ TEST(blocks_are_grouped_by_the_line_that_made_them)
     ck_assert_str_eq(json_string_value(json_object_get(document, "python")), "3.11");
 }
 
+/* The blocks of this test lie in no heap. */
+TEST(samples_count_for_several_but_without_the_other_blocks_nothing_is_lost)
+{
+    block(site_load, 1000);
+    block(site_load, 1000);
+    blocks[1].stands_for = 200;
+    copy.sampled = 1;
+    ck_assert_int_eq(examine(), 0);
+    expect_line(0, "load", 10, 201, 201000);
+    ck_assert(json_is_true(json_object_get(document, "sampled")));
+    ck_assert(json_is_false(json_object_get(document, "complete")));
+    ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(document, "why_not")),
+                                 "small blocks were sampled, and the others were not found"));
+}
+
 TEST(a_copy_of_part_of_the_memory_says_so)
 {
     block(site_load, 1000);

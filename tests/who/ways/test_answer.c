@@ -40,6 +40,29 @@ TEST(a_modules_list_holds_what_is_in_it, EACH_VERSION)
     examined_fini(&e);
 }
 
+TEST(a_block_may_stand_for_several, EACH_VERSION)
+{
+    uint64_t few[2], many[5], lists[2];
+
+    begin((uint32_t)_i);
+    for (int i = 0; i < 5; i++)
+        many[i] = array(1);
+    for (int i = 0; i < 2; i++) {
+        few[i] = array(1);
+        blocks[n_blocks - 1].stands_for = 10;
+    }
+    lists[0] = new_list(many, 5);
+    lists[1] = new_list(few, 2);
+    make_main((const char *[]){"many", "few"}, lists, 2);
+    examine(&e);
+    expect(0, SEEP_HOLD_HELD, "module __main__.few[0] (bytearray)", "__main__.few");
+    ck_assert_uint_eq(e.answers[0].blocks, 25);
+    ck_assert_uint_eq(e.answers[0].bytes, 25 * 20000);
+    ck_assert_uint_eq(e.answers[0].paths[0].blocks, 20);
+    ck_assert_uint_eq(e.answers[0].paths[0].sole_bytes, 20 * 20000);
+    examined_fini(&e);
+}
+
 TEST(keys_of_a_dict_are_counted, EACH_VERSION)
 {
     uint64_t keys[40], values[40], dict;
