@@ -102,8 +102,8 @@ struct seep_process { /* published by pid. 384 bytes */
     uint32_t n_looks_short; /* given up, for memory was short; by the launcher. Of the one that
                              * needed the most: */
     uint32_t look_need_mib, look_left_mib;
-    uint32_t reserved_2[3];
-    char name[32];      /* base name of its program, cut */
+    uint32_t n_looks_over, over_need_mib, over_left_mib; /* the same, by the bound on seep's own */
+    char name[32];                                       /* base name of its program, cut */
     char exec_path[64]; /* what it became by an exec that cannot be entered: the path's end; "" */
     struct seep_count counts[SEEP_COUNTED_SPACES]; /* while, and so far as, it is only counted */
 };

@@ -42,6 +42,7 @@ struct seep_snapshot {
     uint32_t step;
     uint32_t sampled; /* not 0: of small blocks only some were recorded */
     uint32_t reserved;
+    uint64_t most_bytes;           /* of memory that its reader may take; 0: no bound */
     uint64_t block_room, map_room; /* of the lists: for the code that builds them */
 };
 

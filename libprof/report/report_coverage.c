@@ -219,44 +219,56 @@ static void say_readers(struct seep_said *said)
                       (unsigned long long)barred, (unsigned long long)taken);
 }
 
-/* Looks that were not taken, or given up, for memory was short; of the one that needed the most,
- * what it needed and what was left. */
+/* Looks that were not taken, or given up, because they would have taken too much memory; of the one
+ * that needed the most, what it needed and what was left. */
 struct short_looks {
     uint64_t n, need_mib, left_mib;
 };
 
-static struct short_looks short_looks_of(const struct seep_model *m)
+static void add_short(struct short_looks *s, uint32_t n, uint32_t need_mib, uint32_t left_mib)
 {
-    struct short_looks s = {0};
+    s->n = seep_sum(s->n, n);
+    if (need_mib <= s->need_mib)
+        return;
+    s->need_mib = need_mib;
+    s->left_mib = left_mib;
+}
 
+/* *over: by the bound on seep's own memory. */
+static void find_short(const struct seep_model *m, struct short_looks *s, struct short_looks *over)
+{
     for (size_t i = 0; i < m->n_processes; i++)
-        s.n = seep_sum(s.n, m->processes[i].recording.snapshots_refused[SEEP_REFUSED_MEMORY]);
+        add_short(s, m->processes[i].recording.snapshots_refused[SEEP_REFUSED_MEMORY], 0, 0);
     for (size_t i = 0; i < m->n_jobs; i++)
         for (uint32_t k = 0; m->jobs[i] && k < m->jobs[i]->n_processes && k < SEEP_MAX_PROCESSES;
              k++) {
             const struct seep_process *p = &m->jobs[i]->processes[k];
-            s.n = seep_sum(s.n, p->n_looks_short);
-            if (p->look_need_mib <= s.need_mib)
-                continue;
-            s.need_mib = p->look_need_mib;
-            s.left_mib = p->look_left_mib;
+            add_short(s, p->n_looks_short, p->look_need_mib, p->look_left_mib);
+            add_short(over, p->n_looks_over, p->over_need_mib, p->over_left_mib);
         }
-    return s;
+}
+
+static void say_looks(struct seep_said *said, const struct short_looks *s, const char *why,
+                      const char *to_do)
+{
+    char figures[96] = "";
+
+    if (s->need_mib)
+        snprintf(figures, sizeof figures, " (%llu MiB needed, %llu MiB left)",
+                 (unsigned long long)s->need_mib, (unsigned long long)s->left_mib);
+    if (s->n)
+        seep_said_add(said, "who holds memory: %llu snapshot%s not read, because %s%s: %s",
+                      (unsigned long long)s->n, s->n == 1 ? " was" : "s were", why, figures, to_do);
 }
 
 static void say_short(struct seep_said *said)
 {
-    const struct short_looks s = short_looks_of(said->pieces->code->model);
-    char figures[96] = "";
+    struct short_looks s = {0}, over = {0};
 
-    if (s.need_mib)
-        snprintf(figures, sizeof figures, " (%llu MiB needed, %llu MiB left)",
-                 (unsigned long long)s.need_mib, (unsigned long long)s.left_mib);
-    if (s.n)
-        seep_said_add(said,
-                      "who holds memory: %llu snapshot%s not read, because memory was short%s: "
-                      "use --holders off or a larger limit",
-                      (unsigned long long)s.n, s.n == 1 ? " was" : "s were", figures);
+    find_short(said->pieces->code->model, &s, &over);
+    say_looks(said, &s, "memory was short", "use --holders off or a larger limit");
+    say_looks(said, &over, "--overhead bounds seep's memory",
+              "allow it more, or use --holders off");
 }
 
 /* ---- copies -------------------------------------------------------------------------------- */
@@ -291,8 +303,10 @@ static json_t *copies_seen(const struct seep_model *m)
         const struct seep_job *job = m->jobs[i];
         taken = seep_sum(taken, job ? job->snapshots.n_read : 0);
         add_refused(refused, "reader-died", job ? job->snapshots.n_failed : 0, &failed);
-        for (uint32_t k = 0; job && k < job->n_processes && k < SEEP_MAX_PROCESSES; k++)
+        for (uint32_t k = 0; job && k < job->n_processes && k < SEEP_MAX_PROCESSES; k++) {
             add_refused(refused, "memory", job->processes[k].n_looks_short, &failed);
+            add_refused(refused, "overhead", job->processes[k].n_looks_over, &failed);
+        }
         add_refused(refused, "not-permitted", job ? job->snapshots.n_barred : 0, &failed);
     }
     return json_pack("{s:o, s:o}", "taken", seep_json_count(taken), "refused",

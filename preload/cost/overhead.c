@@ -18,7 +18,6 @@ enum {
     FAR = 4,    /* times */
     FINER = 22, /* tenths: half the gap records at most twice as much */
     FITS = 9,   /* tenths of the bound */
-    ROOM = 8,   /* tenths of the bound of memory */
 };
 
 static double rate(const struct seep_overhead *b)
@@ -43,6 +42,7 @@ static void account(struct seep_overhead *b, const struct seep_overhead_window *
         b->left_ns = most;
         b->patience_ns = PATIENCE * SECOND;
     }
+    b->own_bytes = w->memory_bytes;
     b->left_ns += worth(b, (double)w->age_ns - ns, ns) - recording;
     if (b->left_ns > 0) /* those that the job asked for, too, leave half */
         b->left_ns -= stops < b->left_ns / 2 ? stops : b->left_ns / 2;
@@ -65,21 +65,29 @@ static bool lasts(const struct seep_overhead *b, double age_ns)
     return b->left_ns + worth(b, age_ns, ahead) >= rate(b) * ahead;
 }
 
+/* The finest that memory allows. What was taken does not come back, so it fills ever more slowly:
+ * from half of the bound on, the fuller, the coarser. */
+static unsigned finest(const struct seep_overhead *b)
+{
+    const double half = (double)b->memory_bytes / 2, over = (double)b->own_bytes - half;
+    if (!b->memory_bytes || over <= 0)
+        return b->least;
+    const double steps = 1 + over / half * b->most;
+    const unsigned finest = steps < b->most ? (unsigned)steps : b->most;
+    return finest > b->least ? finest : b->least;
+}
+
 static bool is_over(const struct seep_overhead *b, const struct seep_overhead_window *w)
 {
     const double least = rate(b) > FAR * b->share ? JUDGED_CLEAR : JUDGED;
-    if (b->seen_ns < least * SECOND)
-        return false;
-    return (b->share > 0 && !lasts(b, (double)w->age_ns)) ||
-           (b->memory_bytes && w->memory_bytes > b->memory_bytes);
+    return b->seen_ns >= least * SECOND && b->share > 0 && !lasts(b, (double)w->age_ns);
 }
 
 /* To record all may be more than twice as much as the finest sampling: whoever tries that in vain
  * has spent no more than what was left. */
-static bool is_finer_affordable(const struct seep_overhead *b, const struct seep_overhead_window *w)
+static bool is_finer_affordable(const struct seep_overhead *b)
 {
-    const double memory = (double)w->memory_bytes, room = (double)b->memory_bytes * ROOM / 10;
-    if (b->calm_ns < b->patience_ns || (b->memory_bytes && memory > room))
+    if (b->calm_ns < b->patience_ns)
         return false;
     return b->share <= 0 || (b->left_ns > 0 && rate(b) * FINER <= b->share * FITS);
 }
@@ -94,25 +102,31 @@ unsigned seep_overhead_judge(struct seep_overhead *b, const struct seep_overhead
                              unsigned coarseness)
 {
     account(b, w);
-    if (coarseness < b->most && is_over(b, w)) {
+    const unsigned least = finest(b);
+    if (coarseness < least || (coarseness < b->most && is_over(b, w))) {
         if (b->tried && b->patience_ns < MOST_PATIENCE * SECOND)
             b->patience_ns *= 2;
         begin(b, false);
-        return coarseness + 1;
+        return least > coarseness ? least : coarseness + 1;
     }
-    if (coarseness > b->least && is_finer_affordable(b, w)) {
+    if (coarseness > least && is_finer_affordable(b)) {
         begin(b, true);
         return coarseness - 1;
     }
     return coarseness;
 }
 
-uint64_t seep_overhead_room_ns(const struct seep_overhead *b, uint64_t memory_bytes)
+uint64_t seep_overhead_room_ns(const struct seep_overhead *b)
 {
     const double left = b->begun ? b->left_ns : b->share * MINUTE * SECOND;
-    if (b->memory_bytes && memory_bytes > b->memory_bytes)
-        return 0;
     if (b->share <= 0)
         return UINT64_MAX;
     return left > 0 ? (uint64_t)(left / 2) : 0;
+}
+
+uint64_t seep_overhead_room_bytes(const struct seep_overhead *b)
+{
+    if (!b->memory_bytes)
+        return 0;
+    return b->memory_bytes > b->own_bytes ? b->memory_bytes - b->own_bytes : 1;
 }

@@ -2,7 +2,8 @@
  * of time: of the first minute at once, later as time passes, and what is not spent is kept for up
  * to a minute's worth. Small blocks are sampled once what recording costs would not last; not while
  * a job imports its libraries, whose stacks are all new. They are sampled less, or not at all, once
- * even that would fit.
+ * even that would fit. And they are sampled the more, the more of the memory is taken that seep may
+ * have. Readers of copies must fit into what is left of it then.
  * Numbers only: nothing here looks at the process or the clock. Threads: one at a time. */
 #ifndef SEEP_PRELOAD_COST_OVERHEAD_H
 #define SEEP_PRELOAD_COST_OVERHEAD_H
@@ -16,6 +17,7 @@ struct seep_overhead {
     unsigned least, most;  /* coarseness */
     /* All zero at first from here on. */
     bool begun;
+    uint64_t own_bytes;  /* of seep inside the process, when last measured */
     double left_ns;      /* may be negative */
     double seen_ns;      /* time at this coarseness, the older part forgotten, … */
     double recording_ns; /* … and what recording has cost in it */
@@ -38,8 +40,10 @@ struct seep_overhead_window {
 unsigned seep_overhead_judge(struct seep_overhead *overhead,
                              const struct seep_overhead_window *window, unsigned coarseness);
 
-/* What a look may cost: half of what is left, because the rest is for recording. 0 where seep's
- * memory, with that of the largest reader so far, is above its bound. */
-uint64_t seep_overhead_room_ns(const struct seep_overhead *overhead, uint64_t memory_bytes);
+/* What a look may cost: half of what is left, because the rest is for recording. */
+uint64_t seep_overhead_room_ns(const struct seep_overhead *overhead);
+
+/* The memory that is left to a look's reader: 1 or more, or 0 if there is no bound. */
+uint64_t seep_overhead_room_bytes(const struct seep_overhead *overhead);
 
 #endif

@@ -116,11 +116,30 @@ static void note_python(struct seep_header *header)
     header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
 }
 
-uint64_t seep_tick_own_memory(void)
+static uint64_t own_mapped_bytes(const struct seep_header *header)
 {
-    const struct seep_header *header = seep_arena.header;
+    uint64_t bytes = (uint64_t)header->n_chunks * SEEP_CHUNK_BYTES;
+    struct seep_own_range piece;
+    uint32_t at = 0;
+    while (seep_own_next(&at, 0, UINTPTR_MAX, &piece))
+        bytes += piece.end - piece.start;
+    return bytes;
+}
+
+/* Of seep itself, resident, when it was last looked at, which is seldom in a large process, and
+ * what it has mapped since. */
+static uint64_t own_memory(const struct seep_header *header)
+{
+    static uint64_t looked_ns, mapped_then;
     const uint32_t n = header->n_rss_samples;
-    return n && n <= SEEP_RSS_SAMPLES ? header->rss_samples[n - 1].seep_bytes : 0;
+    const struct seep_rss_sample *last =
+        n && n <= SEEP_RSS_SAMPLES ? &header->rss_samples[n - 1] : NULL;
+    const uint64_t mapped = own_mapped_bytes(header);
+    if (last && last->t_ns != looked_ns) {
+        looked_ns = last->t_ns;
+        mapped_then = mapped;
+    }
+    return (last ? last->seep_bytes : 0) + (mapped > mapped_then ? mapped - mapped_then : 0);
 }
 
 /* How much a sum has risen since it was `*before`; a forked child's begins anew. */
@@ -154,7 +173,7 @@ static void keep_to_budget(struct seep_header *header, const struct seep_thread 
 {
     struct seep_overhead_window w = {.age_ns = now - header->start_ns,
                                      .ns = now - (window_ns ? window_ns : header->start_ns),
-                                     .memory_bytes = seep_tick_own_memory(),
+                                     .memory_bytes = own_memory(header),
                                      .importing = thread->importing};
     if ((int64_t)w.ns < WINDOW_NS) /* the coarse clock lags behind the start */
         return;

@@ -15,9 +15,6 @@ enum {
  * compares them with what seep has cost, changes the rest, and how coarsely blocks are recorded. */
 extern struct seep_overhead seep_overhead;
 
-/* Of seep itself, resident, when it was last looked at; 0: not yet. */
-uint64_t seep_tick_own_memory(void);
-
 /* Looks at the (coarse) clock and does what is due. Called every so many events, inside the guard.
  */
 void seep_tick(struct seep_thread *thread);

@@ -139,8 +139,7 @@ static void describe(const struct seep_thread *thread, struct seep_snapshot_mome
     now->read_ns = job->snapshots.cpu_ns;
     now->n_read = job->snapshots.n_read;
     now->taken_ns = job->snapshots.taken_ns;
-    now->room_ns =
-        seep_overhead_room_ns(&seep_overhead, seep_tick_own_memory() + job->snapshots.peak_bytes);
+    now->room_ns = seep_overhead_room_ns(&seep_overhead);
     now->reader_waits = __atomic_load_n(&job->snapshot.reader_waits, __ATOMIC_RELAXED) != 0;
     now->reading = __atomic_load_n(&job->snapshot.reading, __ATOMIC_RELAXED) != 0;
     now->live_bytes = now->anonymous_bytes = 0;

@@ -5,6 +5,7 @@
 #include "libprof/store/site_table.h"
 #include "preload/cost/sampling.h"
 #include "preload/python/pyframe.h"
+#include "preload/record/tick.h"
 
 enum { MOST_BLOCKS = 5 * 1000 * 1000, ADDRESS_BITS = 47 };
 
@@ -116,6 +117,7 @@ int seep_snapshot_fill(struct seep_snapshot *s)
     s->python_version = seep_python_version;
     s->python_runtime = seep_python_runtime();
     s->sampled = seep_sampling.has_begun;
+    s->most_bytes = seep_overhead_room_bytes(&seep_overhead);
     int refusal = fill_blocks(s);
     if (!refusal)
         refusal = fill_maps(s);

@@ -126,35 +126,60 @@ TEST(a_minute_of_quiet_allows_a_burst)
 TEST(stops_are_not_answered_by_sampling)
 {
     run(15, .01, .1);
-    ck_assert_uint_lt(seep_overhead_room_ns(&overhead, 0), SECOND);
+    ck_assert_uint_lt(seep_overhead_room_ns(&overhead), SECOND);
     run(600, .01, 0);
     ck_assert_uint_eq(n_changes, 0);
 }
 
 TEST(a_look_leaves_half_for_recording)
 {
-    ck_assert_uint_eq(seep_overhead_room_ns(&overhead, 0), 3 * SECOND / 2);
+    ck_assert_uint_eq(seep_overhead_room_ns(&overhead), 3 * SECOND / 2);
     run(60, .04, 0);
-    ck_assert_uint_ge(seep_overhead_room_ns(&overhead, 0), SECOND / 4);
-    ck_assert_uint_le(seep_overhead_room_ns(&overhead, 0), SECOND / 2);
+    ck_assert_uint_ge(seep_overhead_room_ns(&overhead), SECOND / 4);
+    ck_assert_uint_le(seep_overhead_room_ns(&overhead), SECOND / 2);
 }
 
-TEST(memory_above_its_bound_is_sampled_and_not_looked_at)
+/* Of MiB, with a bound of 64. */
+static const struct {
+    unsigned own, coarseness;
+} filled[] = {{0, 0},  {32, 0}, {33, 1}, {35, 1}, {36, 2},
+              {48, 5}, {59, 7}, {60, 8}, {64, 8}, {65, 8}};
+
+TEST(the_more_memory_is_taken_the_less_is_recorded, .to = N(filled))
 {
     overhead.memory_bytes = 64 << 20;
-    memory_bytes = 63 << 20;
+    memory_bytes = (uint64_t)filled[_i].own << 20;
+    run(1, .01, 0);
+    ck_assert_uint_eq(coarseness, filled[_i].coarseness);
     run(60, .01, 0);
-    ck_assert_uint_eq(coarseness, 0);
+    ck_assert_uint_eq(coarseness, filled[_i].coarseness);
+}
+
+TEST(once_memory_is_given_back_more_is_recorded_again)
+{
+    overhead.memory_bytes = 64 << 20;
     memory_bytes = 65 << 20;
     run(60, .01, 0);
     ck_assert_uint_eq(coarseness, MOST);
-    ck_assert_uint_eq(seep_overhead_room_ns(&overhead, memory_bytes), 0);
-    memory_bytes = 60 << 20;
+    memory_bytes = 48 << 20;
     run(600, .01, 0);
-    ck_assert_uint_eq(coarseness, MOST);
-    memory_bytes = 40 << 20;
+    ck_assert_uint_eq(coarseness, 5);
+    memory_bytes = 32 << 20;
     run(600, .01, 0);
     ck_assert_uint_eq(coarseness, 0);
+}
+
+TEST(a_reader_has_what_seep_in_the_process_leaves_of_the_memory)
+{
+    ck_assert_uint_eq(seep_overhead_room_bytes(&overhead), 0);
+    overhead.memory_bytes = 64 << 20;
+    ck_assert_uint_eq(seep_overhead_room_bytes(&overhead), 64 << 20);
+    memory_bytes = 20 << 20;
+    run(1, .01, 0);
+    ck_assert_uint_eq(seep_overhead_room_bytes(&overhead), 44 << 20);
+    memory_bytes = 64 << 20;
+    run(1, .01, 0);
+    ck_assert_uint_eq(seep_overhead_room_bytes(&overhead), 1);
 }
 
 TEST(without_bounds_nothing_changes)
@@ -163,7 +188,7 @@ TEST(without_bounds_nothing_changes)
     memory_bytes = UINT64_MAX;
     run(600, .9, .1);
     ck_assert_uint_eq(n_changes, 0);
-    ck_assert_uint_eq(seep_overhead_room_ns(&overhead, UINT64_MAX), UINT64_MAX);
+    ck_assert_uint_eq(seep_overhead_room_ns(&overhead), UINT64_MAX);
 }
 
 TEST(what_the_job_was_started_with_is_the_finest)

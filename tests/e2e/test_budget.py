@@ -14,7 +14,7 @@ LARGEST_GAP = 64 * 1024
 KEPT_BYTES = 2000
 
 # Steps of many small blocks, 20 of which are kept, in a container or by nobody. Once FILE is there seep is asked to look.
-KEEPS = """import ctypes, pathlib, sys, threading
+KEEPS = """import ctypes, pathlib, sys, threading, time
 import seep
 
 kept = {}
@@ -36,6 +36,7 @@ def train():
         step += 1
         seep.step()
     seep.holders()
+    time.sleep(1)
     print('{"kept": %%d}' %% (20 * step))
 
 go_on = pathlib.Path(sys.argv[1])
@@ -50,6 +51,7 @@ class Budget(SeepCase):
     def run_until(self, holds, *options, job=None, seconds=240):
         """A job, or small_events, under a budget until its report's cost holds: its profile and what it says."""
         folder, go_on = self.fresh(), self.path("go-on")
+        pathlib.Path(go_on).unlink(missing_ok=True)
         argv = [SYSTEM_PYTHON, "-c", job, go_on] if job else [self.subject("small_events"), "100", go_on]
         p = subprocess.Popen([SEEP, "run", "-q", "-o", folder, *options, "--", *argv],
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=job_env(),
@@ -127,6 +129,39 @@ class Budget(SeepCase):
     def test_memory_above_its_bound_is_sampled_as_coarsely_as_may_be(self):
         profile, _ = self.run_until(lambda cost: cost["sample_bytes"] == LARGEST_GAP, "--overhead", "100%,1MiB")
         self.assertGreater(profile.written["cost"]["own_bytes"], 1 << 20)
+
+    def test_seep_keeps_to_the_memory_that_it_may_take(self):
+        script = ("import time\nkept = []\nfor i in range(250):\n    kept += [bytearray(600) for _ in range(2000)]\n"
+                  "    time.sleep(0.02)\n")
+        cost = {most: self.run_seep([SYSTEM_PYTHON, "-S", "-c", script], ("--overhead", most, "--holders", "off")).written["cost"]
+                for most in ("off", "7MiB")}
+        self.assertEqual(cost["off"]["sample_bytes"], 0)
+        self.assertGreater(cost["off"]["own_bytes"], 7 << 20)
+        self.assertGreater(cost["7MiB"]["sample_bytes"], 0)
+        self.assertLess(cost["7MiB"]["own_bytes"], 7 << 20)
+
+    def looked_at(self, most_mib):
+        """What a report says of looks at a job of 300,000 objects, and of their cost, if seep may take so many MiB."""
+        script = "kept = [[str(i), {'at': i}] for i in range(60000)]\nimport seep\nseep.holders()\n"
+        for _ in range(LOOK_ATTEMPTS):
+            report = self.run_seep([SYSTEM_PYTHON, "-c", script], ("--overhead", "100%%,%dMiB" % most_mib)).written
+            looks = report["coverage"]["holders"]
+            if looks["taken"] or looks["refused"].get("overhead"):
+                break
+        self.assertLess(report["cost"]["own_bytes"] + report["cost"]["reader_peak_bytes"], most_mib << 20)
+        return looks, said_of(report)
+
+    def test_a_look_that_would_take_more_memory_is_not_taken_and_the_report_says_why(self):
+        looks, said = self.looked_at(24)
+        self.assertEqual(looks["taken"], 0)
+        self.assertGreater(looks["refused"]["overhead"], 0)
+        self.assertNotIn("memory", looks["refused"])
+        self.assertRegex(said, "because --overhead bounds seep's memory")
+
+    def test_a_look_that_fits_into_the_memory_is_taken(self):
+        looks, _ = self.looked_at(128)
+        self.assertGreater(looks["taken"], 0)
+        self.assertNotIn("overhead", looks["refused"])
 
     def test_a_job_of_few_events_is_recorded_whole(self):
         script = "import time\nkept = []\nfor i in range(40):\n    kept.append(bytearray(1000))\n    time.sleep(0.1)\n"

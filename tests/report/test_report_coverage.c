@@ -99,6 +99,20 @@ TEST(looks_that_memory_was_short_for_say_what_was_missing)
                        "MiB needed, 120 MiB left): use --holders off or a larger limit"));
 }
 
+TEST(looks_beyond_the_bound_of_seeps_own_memory_say_so)
+{
+    struct seep_job *job = stepped_job();
+
+    job->processes[0].n_looks_over = 1;
+    job->processes[0].over_need_mib = 52;
+    job->processes[0].over_left_mib = 40;
+    analyse(1, job, false);
+    ck_assert_int_eq((int)number("coverage/holders/refused/overhead"), 1);
+    ck_assert(not_seen("who holds memory: 1 snapshot was not read, because --overhead bounds "
+                       "seep's memory (52 MiB needed, 40 MiB left): allow it more, or use "
+                       "--holders off"));
+}
+
 TEST(copies_that_were_read_and_those_that_were_not_are_counted)
 {
     struct seep_job *job = stepped_job();

@@ -48,7 +48,7 @@ static void set_up(void)
 
 static bool takes(uint64_t bytes)
 {
-    return seep_reader_room_take(&room, own, resident() + bytes);
+    return seep_reader_room_take(&room, own, resident() + bytes, 0);
 }
 
 TEST(a_look_that_does_not_fit_is_given_up_with_what_it_needs_and_what_was_left)
@@ -59,6 +59,32 @@ TEST(a_look_that_does_not_fit_is_given_up_with_what_it_needs_and_what_was_left)
     ck_assert_uint_ge(own->need_bytes, 100 * MIB);
     ck_assert_uint_ge(own->left_bytes, 80 * MIB);
     ck_assert_uint_le(own->left_bytes, 90 * MIB);
+}
+
+static bool takes_within(struct seep_reader_claim *claim, uint64_t bytes, uint64_t most_bytes)
+{
+    return seep_reader_room_take(&room, claim, bytes, most_bytes);
+}
+
+TEST(the_jobs_own_bound_is_that_of_all_readers_together)
+{
+    const uint64_t has = resident();
+
+    ck_assert(takes_within(own, has + 100 * MIB, has + 100 * MIB));
+    ck_assert_uint_eq(own->left_bytes, 0);
+    void *all = mmap(NULL, 120 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_eq(all, MAP_FAILED);
+    ck_assert(!takes_within(own, has + 101 * MIB, has + 100 * MIB));
+    ck_assert(own->is_by_bound);
+    ck_assert_uint_eq(own->left_bytes, has + 100 * MIB);
+    ck_assert(!seep_reader_room_has_another(&room, own));
+    struct seep_reader_claim *second = seep_reader_room_claim(&room);
+    ck_assert_ptr_nonnull(second);
+    own->waits = true; /* what it has it keeps */
+    ck_assert(!takes_within(second, has + 10 * MIB, has + 100 * MIB));
+    own->pid = 0;
+    ck_assert(takes_within(second, has + 10 * MIB, has + 100 * MIB));
+    ck_assert(seep_reader_room_has_another(&room, second));
 }
 
 TEST(a_reader_cannot_take_more_than_was_left_whatever_it_does)
@@ -80,10 +106,10 @@ TEST(a_second_reader_is_there_only_if_both_fit)
     ck_assert_ptr_ne(second, own);
     second->pid = getpid();
     ck_assert_ptr_null(seep_reader_room_claim(&room));
-    ck_assert(!seep_reader_room_take(&room, second, resident() + 200 * MIB));
-    ck_assert(seep_reader_room_take(&room, second, resident() + 100 * MIB));
+    ck_assert(!seep_reader_room_take(&room, second, resident() + 200 * MIB, 0));
+    ck_assert(seep_reader_room_take(&room, second, resident() + 100 * MIB, 0));
     own->waits = true; /* it takes nothing meanwhile */
-    ck_assert(seep_reader_room_take(&room, second, resident() + 200 * MIB));
+    ck_assert(seep_reader_room_take(&room, second, resident() + 200 * MIB, 0));
     ck_assert(!seep_reader_room_has_another(&room, second));
     second->pid = 0;
     ck_assert(seep_reader_room_has_another(&room, own));

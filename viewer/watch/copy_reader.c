@@ -204,11 +204,11 @@ static uint64_t held_up(void *reading_given)
                : reading->stop_ns;
 }
 
-static bool admits(void *reading_given, uint64_t need_bytes)
+static bool admits(void *reading_given, uint64_t need_bytes, uint64_t most_bytes)
 {
     const struct job_reading *reading = reading_given;
 
-    return seep_reader_room_take(reading->room, reading->claim, need_bytes);
+    return seep_reader_room_take(reading->room, reading->claim, need_bytes, most_bytes);
 }
 
 /* Whether no page is kept. To copy the pages first takes a third of the time that surveying them
@@ -258,6 +258,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
                     .keys = h->keys,
                     .copy = (pid_t)now.copy,
                     .memory = h->memory,
+                    .in_place = now.in_place,
                     .passes_by = passes_by(&now, is_calm),
                     .snapshot = now.snapshot,
                     .pid = job->processes[process].pid,

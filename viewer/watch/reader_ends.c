@@ -28,10 +28,14 @@ void seep_reader_note_short(struct seep_job *job, const struct seep_copy_of *of,
     if (!of->process_plus_1 || of->process_plus_1 > SEEP_MAX_PROCESSES)
         return;
     struct seep_process *p = &job->processes[of->process_plus_1 - 1];
-    p->n_looks_short++;
-    if (claim && claim->left_bytes && claim->need_bytes / MIB >= p->look_need_mib) {
-        p->look_need_mib = (uint32_t)((claim->need_bytes + MIB - 1) / MIB);
-        p->look_left_mib = (uint32_t)(claim->left_bytes / MIB);
+    const bool over = claim && claim->is_by_bound;
+    uint32_t *n = over ? &p->n_looks_over : &p->n_looks_short,
+             *need_mib = over ? &p->over_need_mib : &p->look_need_mib,
+             *left_mib = over ? &p->over_left_mib : &p->look_left_mib;
+    ++*n;
+    if (claim && claim->left_bytes && claim->need_bytes / MIB >= *need_mib) {
+        *need_mib = (uint32_t)((claim->need_bytes + MIB - 1) / MIB);
+        *left_mib = (uint32_t)(claim->left_bytes / MIB);
     }
 }
 

@@ -93,8 +93,24 @@ bool seep_reader_room_has_another(const struct seep_reader_room *room,
 
     if (!like)
         return true;
+    if (like->most_bytes && like->need_bytes > like->most_bytes / 2)
+        return false;
     read_left(room, NULL, &left);
     return seep_memory_room_fits(&left, like->need_bytes);
+}
+
+/* What the job's own bound leaves beside the others, also beside one that waits. */
+static uint64_t left_by_bound(const struct seep_reader_room *room,
+                              const struct seep_reader_claim *own)
+{
+    uint64_t others = 0;
+
+    if (!own->most_bytes)
+        return UINT64_MAX;
+    for (int i = 0; room->claims && i < SEEP_READERS; i++)
+        if (room->claims[i].pid && &room->claims[i] != own)
+            others += room->claims[i].need_bytes;
+    return own->most_bytes > others ? own->most_bytes - others : 1;
 }
 
 /* The limit of this process's data, before it was bounded; what the kernel counts against it is the
@@ -117,7 +133,7 @@ static void bound_data(uint64_t more_bytes)
 }
 
 bool seep_reader_room_take(const struct seep_reader_room *room, struct seep_reader_claim *own,
-                           uint64_t need_bytes)
+                           uint64_t need_bytes, uint64_t most_bytes)
 {
     struct seep_memory_room left;
 
@@ -130,13 +146,21 @@ bool seep_reader_room_take(const struct seep_reader_room *room, struct seep_read
     own->pid = getpid();
     own->is_bounded = true;
     own->need_bytes = need_bytes;
+    own->most_bytes = most_bytes;
+    const uint64_t bound = left_by_bound(room, own), has = resident_bytes(own->pid);
+    own->is_by_bound = need_bytes > bound;
+    if (own->is_by_bound) {
+        own->left_bytes = bound;
+        return false;
+    }
     read_left(room, own, &left);
-    const uint64_t most = seep_memory_room_most(&left);
+    const uint64_t most = seep_memory_room_most(&left), rest = bound > has ? bound - has : 0;
     if (to_come(own) > most) {
         own->left_bytes = left.left_bytes;
         return false;
     }
-    bound_data(most);
+    own->is_by_bound = rest < most;
+    bound_data(most < rest ? most : rest);
     return true;
 }
 
@@ -155,7 +179,9 @@ bool seep_reader_room_is_short(struct seep_reader_room *room, uint64_t now_ns)
              : gap_ns > MOST_GAP_MS * NS_PER_MS ? MOST_GAP_MS * NS_PER_MS
                                                 : gap_ns;
     room->due_ns = now_ns + gap_ns;
-    for (int i = 0; !spare && i < SEEP_READERS; i++)
+    for (int i = 0; !spare && i < SEEP_READERS; i++) {
         room->claims[i].left_bytes = resident_bytes(room->claims[i].pid) + left.left_bytes;
+        room->claims[i].is_by_bound = false;
+    }
     return !spare;
 }

@@ -1,5 +1,6 @@
 /* What readers take of the memory that is left before any limit, so that all of them together stay
- * within it, and leave something to the job. The launcher and its readers share this. */
+ * within it, and leave something to the job; and within the bound that the job may have of its own.
+ * The launcher and its readers share this. */
 #ifndef SEEP_VIEWER_WATCH_READER_ROOM_H
 #define SEEP_VIEWER_WATCH_READER_ROOM_H
 
@@ -14,7 +15,9 @@ struct seep_reader_claim {
     bool waits;          /* it takes no more for now */
     bool is_bounded;     /* it has said what it needs */
     uint64_t need_bytes; /* the most that it comes to have, as far as it is known */
-    uint64_t left_bytes; /* where that did not fit: what was left for it, with what it had */
+    uint64_t most_bytes; /* that the job's own bound leaves for all of them; 0: there is none */
+    uint64_t left_bytes; /* where that did not fit: what was left for it, with what it had, … */
+    bool is_by_bound;    /* … by that bound, as is whatever else it asks for and does not get */
 };
 
 struct seep_reader_room {
@@ -31,10 +34,11 @@ struct seep_reader_claim *seep_reader_room_claim(struct seep_reader_room *room);
 bool seep_reader_room_has_another(const struct seep_reader_room *room,
                                   const struct seep_reader_claim *like);
 
-/* For a reader, which is about to take what it needs. False: that does not fit, and it must not. If
- * it may, then no more than what was left, whatever it does. */
+/* For a reader, which is about to take what it needs. `most_bytes`: of the job's own bound, 0:
+ * there is none. False: that does not fit, and it must not. If it may, then no more than what was
+ * left, whatever it does. */
 bool seep_reader_room_take(const struct seep_reader_room *room, struct seep_reader_claim *own,
-                           uint64_t need_bytes);
+                           uint64_t need_bytes, uint64_t most_bytes);
 
 /* For the launcher, any time: whether what readers still need has become more than what is left.
  * Looks only when a job that takes 2 GiB a second could have come so far; due_ns says when that is

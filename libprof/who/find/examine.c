@@ -83,7 +83,7 @@ static bool is_admitted(struct reading *r, uint64_t n_nodes, uint64_t kept_bytes
     if (need <= r->need_bytes)
         return true;
     r->need_bytes = need;
-    return !request->admits || request->admits(request->arg, need);
+    return !request->admits || request->admits(request->arg, need, r->head.most_bytes);
 }
 
 static int keep_large(struct reading *r, const struct seep_snapshot_block *block)
@@ -225,7 +225,7 @@ static int read_copy(struct reading *r, struct seep_error *err)
         .max_bytes = most && most < MOST_BYTES ? most : MOST_BYTES,
         .admits = admits_pages,
         .arg = r,
-        .passes_by = r->request->passes_by,
+        .passes_by = r->request->passes_by || (r->head.most_bytes && !r->request->in_place),
     };
     rc = seep_dump_take(&r->dump, &r->process.remote, &request);
     if (rc == -SEEP_EIO)

@@ -17,8 +17,9 @@ struct seep_examine_request {
     const char *roles_file; /* NULL: the shipped rules */
     pid_t copy;
     int memory;         /* its /proc/PID/mem, opened; closed by the callee. −1: to be opened */
+    bool in_place;      /* the process itself waits, there is no copy */
     bool passes_by;     /* its memory is not kept, but surveyed as it passes by: this takes
-                         * two to three times as long */
+                         * two to three times as long. So is a copy's whose reader has a bound */
     uint64_t snapshot;  /* address of its struct seep_snapshot */
     uint32_t pid;       /* of the process that it is a copy of, */
     uint64_t start_ns;  /* which began then, */
@@ -26,8 +27,9 @@ struct seep_examine_request {
     const char *source; /* "optimizer", "told", "time", "request", "end" */
     uint64_t max_bytes; /* the most to copy of its memory; 0: the usual limit */
     /* Called when it is known what the reading takes at most, before that is taken; again if it is
-     * more than was known. False: it is given up, with -SEEP_ENOMEM. NULL: never. */
-    bool (*admits)(void *arg, uint64_t need_bytes);
+     * more than was known. `most_bytes`: what the process's own bound leaves for it, 0: there is
+     * none. False: it is given up, with -SEEP_ENOMEM. NULL: never. */
+    bool (*admits)(void *arg, uint64_t need_bytes, uint64_t most_bytes);
     /* Called once, when the copy is no longer needed, before anything is evaluated. `whole`: all
      * was read. Returns false if nobody wants the document any more, and then there is none. NULL:
      * always true. */
