@@ -87,6 +87,15 @@ TEST(the_jobs_own_bound_is_that_of_all_readers_together)
     ck_assert(seep_reader_room_has_another(&room, second));
 }
 
+TEST(without_a_bound_nothing_is_by_it)
+{
+    ck_assert(takes(1 * MIB));
+    ck_assert(!own->is_by_bound);
+    leave(90 * MIB);
+    ck_assert(!takes(100 * MIB));
+    ck_assert(!own->is_by_bound);
+}
+
 TEST(a_reader_cannot_take_more_than_was_left_whatever_it_does)
 {
     leave(900 * MIB);

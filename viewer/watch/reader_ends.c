@@ -47,7 +47,7 @@ void seep_reader_note_end(struct seep_job_folder *folder, const struct seep_copy
 
     if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL &&
         seep_job_folder_own_oom_kill(folder))
-        seep_reader_note_short(folder->job, of, claim);
+        seep_reader_note_short(folder->job, of, NULL);
     else if (status == SEEP_COPY_SHORT)
         seep_reader_note_short(folder->job, of, claim);
     else if (status == SEEP_COPY_READ)

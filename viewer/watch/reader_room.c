@@ -159,7 +159,7 @@ bool seep_reader_room_take(const struct seep_reader_room *room, struct seep_read
         own->left_bytes = left.left_bytes;
         return false;
     }
-    own->is_by_bound = rest < most;
+    own->is_by_bound = most_bytes && rest < most;
     bound_data(most < rest ? most : rest);
     return true;
 }

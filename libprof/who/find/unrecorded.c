@@ -5,7 +5,7 @@
 
 enum {
     MOST_CHUNKS = 5 * 1000 * 1000,
-    FEW = 64, /* 1/n of what was recorded may lie elsewhere: in a pool of the job's own */
+    FEW = 64, /* 1/n of the samples may lie elsewhere */
 };
 
 static size_t read_window(void *remote_given, uint64_t address, void *to, size_t n)
@@ -34,15 +34,11 @@ int seep_unrecorded_find(struct seep_block_list *chunks, struct seep_remote *rem
 
 static bool are_all(const struct seep_block_list *chunks, const struct seep_heap *heap)
 {
-    size_t n = 0, missed = 0;
+    size_t missed = 0;
 
-    for (uint32_t i = 0; i < heap->n_nodes; i++) {
-        if (heap->nodes[i].bytes >= SEEP_DUMP_LARGE)
-            continue;
-        n++;
-        missed += seep_block_find(chunks, heap->nodes[i].start) == chunks->n;
-    }
-    return !chunks->full && missed <= n / FEW;
+    for (size_t i = 0; i < heap->n_samples; i++)
+        missed += seep_block_find(chunks, heap->samples[i].start) == chunks->n;
+    return !chunks->full && missed <= heap->n_samples / FEW;
 }
 
 /* What was recorded comes before its chunk, and so is kept where both are. */

@@ -13,8 +13,8 @@ SEEP_MUST_CHECK int seep_unrecorded_find(struct seep_block_list *chunks,
                                          struct seep_remote *remote);
 
 /* Adds to a graph that has all recorded blocks so far, and nothing else, what is live of the
- * chunks. Sets *whole: they are all that there is, judged by whether the small blocks that were
- * recorded are among them. They are not if malloc is another one, or if the process went on
+ * chunks. Sets *whole: they are all that there is, judged by the blocks that stand for others,
+ * which must be among them. They are not if malloc is another one, or if the process went on
  * meanwhile. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_unrecorded_add(struct seep_block_list *chunks, struct seep_dump *dump,
                                         struct seep_heap *heap, bool *whole);
