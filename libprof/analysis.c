@@ -81,7 +81,7 @@ struct user {
 /* A seep_json_stream_user: keeps the report, with its sites in it, in the json_t * at `to`. */
 static int keep(void *to, json_t *report, struct seep_json_stream *sites)
 {
-    if (json_object_set_new(report, "sites", seep_json_stream_rest(sites)))
+    if (json_object_set_new(report, "sites", seep_json_stream_all(sites)))
         return -SEEP_ENOMEM;
     *(json_t **)to = json_incref(report);
     return 0;

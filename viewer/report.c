@@ -207,7 +207,7 @@ static int put_whole(void *context, json_t *report, struct seep_json_stream *sit
 {
     struct asked *asked = context;
 
-    if (json_object_set_new(report, "sites", seep_json_stream_rest(sites)))
+    if (json_object_set_new(report, "sites", seep_json_stream_all(sites)))
         return -SEEP_ENOMEM;
     ask_and_complain(asked->dirs, asked->n_dirs, false);
     asked->status = seep_output(report, asked->options->format->print, asked->options->out);

@@ -4,26 +4,25 @@
 
 #include <string.h>
 
-static json_t *next_of_list(struct seep_json_stream *stream, bool *failed)
+static json_t *in_list(struct seep_json_stream *stream, size_t i)
 {
     struct seep_json_stream_of_list *values = (struct seep_json_stream_of_list *)stream;
 
-    (void)failed;
-    return json_incref(json_array_get(values->list, values->at++));
+    return json_incref(json_array_get(values->list, i));
 }
 
 void seep_json_stream_of_list(struct seep_json_stream_of_list *values, const json_t *list)
 {
-    *values = (struct seep_json_stream_of_list){{next_of_list}, list, 0};
+    *values = (struct seep_json_stream_of_list){{json_array_size(list), in_list}, list};
 }
 
-json_t *seep_json_stream_rest(struct seep_json_stream *values)
+json_t *seep_json_stream_all(struct seep_json_stream *values)
 {
-    json_t *list = json_array(), *one;
+    json_t *list = json_array();
     bool failed = !list;
 
-    while (!failed && (one = values->next(values, &failed)))
-        seep_json_append(list, one, &failed);
+    for (size_t i = 0; i < values->n && !failed; i++)
+        seep_json_append(list, values->make(values, i), &failed);
     return seep_json_whole(list, failed);
 }
 
@@ -70,20 +69,16 @@ static int dump(const json_t *value, size_t depth, struct moved *m)
 
 static int dump_values(struct seep_json_stream *values, struct moved *m)
 {
-    bool failed = false;
-    json_t *one;
     int rc = put_text(m, "[");
-    size_t n = 0;
 
-    for (; !rc && (one = values->next(values, &failed)); n++) {
-        rc = put_text(m, n ? ",\n  " : "\n  ");
+    for (size_t i = 0; i < values->n && !rc; i++) {
+        json_t *one = values->make(values, i);
+        rc = one ? put_text(m, i ? ",\n  " : "\n  ") : -SEEP_ENOMEM;
         if (!rc)
             rc = dump(one, 2, m);
         json_decref(one);
     }
-    if (failed)
-        return -SEEP_ENOMEM;
-    return rc ? rc : put_text(m, n ? "\n ]" : "]");
+    return rc ? rc : put_text(m, values->n ? "\n ]" : "]");
 }
 
 int seep_json_stream_dump(const json_t *object, const char *key, struct seep_json_stream *values,

@@ -1,5 +1,5 @@
-/* Lists of JSON values that are made one after the other, where all of them would not fit into
- * memory. */
+/* Lists of JSON values of which each is made when it is asked for, where all of them would not fit
+ * into memory. */
 #ifndef SEEP_LIBPROF_BASE_JSON_STREAM_H
 #define SEEP_LIBPROF_BASE_JSON_STREAM_H
 
@@ -10,9 +10,9 @@
 
 /* Whoever makes the values embeds it. */
 struct seep_json_stream {
-    /* The next value, a new reference. NULL after the last one, and without memory: then *failed
-     * becomes true. */
-    json_t *(*next)(struct seep_json_stream *stream, bool *failed);
+    size_t n;
+    /* The value at i < n, a new reference, each time the same; NULL without memory. */
+    json_t *(*make)(struct seep_json_stream *stream, size_t i);
 };
 
 /* Takes an object, and the values of one of its lists, which is empty in it, for the time of the
@@ -23,14 +23,13 @@ typedef int seep_json_stream_user(void *context, json_t *object, struct seep_jso
 struct seep_json_stream_of_list {
     struct seep_json_stream stream;
     const json_t *list; /* NULL: empty */
-    size_t at;
 };
 void seep_json_stream_of_list(struct seep_json_stream_of_list *values, const json_t *list);
 
-/* The rest of a stream as an array: a new reference, NULL without memory. */
-json_t *seep_json_stream_rest(struct seep_json_stream *values);
+/* All values as an array: a new reference, NULL without memory. */
+json_t *seep_json_stream_all(struct seep_json_stream *values);
 
-/* Dumps an object exactly as json_dump_callback() does with JSON_INDENT(1), with the rest of
+/* Dumps an object exactly as json_dump_callback() does with JSON_INDENT(1), with
  * `values` as the array at `key`, which the object has. `put` returns 0 or -1. Returns 0,
  * -SEEP_ENOMEM or, if `put` failed, -SEEP_EIO. */
 SEEP_MUST_CHECK int seep_json_stream_dump(const json_t *object, const char *key,

@@ -30,11 +30,14 @@ static void add_sites(struct seep_page *page, const json_t *report, struct seep_
                       bool all, struct seep_page_tables *tables, bool *failed)
 {
     struct seep_page_small_sites *small = seep_page_small_sites_create();
-    json_t *named = seep_page_named_sites(report, failed), *site;
+    json_t *named = seep_page_named_sites(report, failed);
 
     *failed = *failed || !small;
-    while (!*failed && (site = sites->next(sites, failed))) {
-        if (all || !seep_page_is_small(report, named, site))
+    for (size_t i = 0; i < sites->n && !*failed; i++) {
+        json_t *site = sites->make(sites, i);
+        if (!site)
+            *failed = true;
+        else if (all || !seep_page_is_small(report, named, site))
             seep_page_add_site(&page->sites, report, site, tables, failed);
         else if (seep_page_small_sites_add(small, site))
             *failed = true;

@@ -42,7 +42,6 @@ struct seep_report_sites {
     struct seep_json_stream stream;
     const struct seep_report_pieces *pieces;
     const uint32_t *chosen;
-    size_t n, at;
     struct seep_level level; /* scratch */
 };
 void seep_report_sites_init(struct seep_report_sites *sites,

@@ -144,27 +144,24 @@ static void set_holders(const struct seep_report_pieces *pieces, uint32_t id,
                   failed);
 }
 
-static json_t *next_site(struct seep_json_stream *stream, bool *failed)
+static json_t *make_site(struct seep_json_stream *stream, size_t i)
 {
     struct seep_report_sites *sites = (struct seep_report_sites *)stream;
+    const uint32_t id = sites->chosen[i];
+    bool failed = false;
+    json_t *one = site_json(sites->pieces, id, &sites->level, &failed);
 
-    if (sites->at == sites->n)
-        return NULL;
-    const uint32_t id = sites->chosen[sites->at++];
-    json_t *one = site_json(sites->pieces, id, &sites->level, failed);
-    if (sites->at <= HELD_SITES)
-        set_holders(sites->pieces, id, &sites->level, one, failed);
-    one = seep_json_whole(one, *failed);
-    *failed = !one;
-    return one;
+    if (i < HELD_SITES)
+        set_holders(sites->pieces, id, &sites->level, one, &failed);
+    return seep_json_whole(one, failed);
 }
 
 void seep_report_sites_init(struct seep_report_sites *sites,
                             const struct seep_report_pieces *pieces, const uint32_t *chosen,
                             size_t n)
 {
-    *sites = (struct seep_report_sites){
-        .stream = {next_site}, .pieces = pieces, .chosen = chosen, .n = n};
+    *sites =
+        (struct seep_report_sites){.stream = {n, make_site}, .pieces = pieces, .chosen = chosen};
 }
 
 void seep_report_sites_fini(struct seep_report_sites *sites)

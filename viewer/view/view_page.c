@@ -12,10 +12,11 @@ static const char *const unused[] = {"series", "sizes", "threads", "lifetimes"};
 /* A seep_json_stream_user. */
 static int keep_for_comparison(void *to, json_t *report, struct seep_json_stream *sites)
 {
-    json_t *list = json_array(), *site;
+    json_t *list = json_array();
     bool failed = false;
 
-    while (!failed && (site = sites->next(sites, &failed))) {
+    for (size_t k = 0; k < sites->n && !failed; k++) {
+        json_t *site = sites->make(sites, k);
         for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
             json_object_del(site, unused[i]);
         seep_json_append(list, site, &failed);
@@ -42,7 +43,7 @@ static struct seep_page *page_of_two(const json_t *before, json_t *after,
     struct seep_error err = {0};
     json_t *verdict = NULL;
 
-    if (json_object_set_new(after, "sites", seep_json_stream_rest(sites)) ||
+    if (json_object_set_new(after, "sites", seep_json_stream_all(sites)) ||
         seep_verify(before, after, false, &verdict, &err) == -SEEP_ENOMEM)
         return NULL;
     seep_json_stream_of_list(&list, json_object_get(after, "sites"));
