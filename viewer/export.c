@@ -11,26 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A printer is given nothing but the report, so the command's own facts are passed here. */
-static int64_t left_out;
-static struct seep_export_options wanted = {.left_out = &left_out};
-static int said; /* what the format returned */
-
-#define SEEP_EXPORT_FORMAT(function, ...)                                                          \
-    static int print_##function(const json_t *report, FILE *out, bool colour)                      \
-    {                                                                                              \
-        (void)colour;                                                                              \
-        return said = seep_export_##function(report, &wanted, out);                                \
-    }
+static const struct format {
+    const char *name;
+    seep_export *write;
+} formats[] = {
+#define SEEP_EXPORT_FORMAT(function, name, ...) {name, seep_export_##function},
 #include "libprof/export/export_formats.def"
 #undef SEEP_EXPORT_FORMAT
-
-static const struct seep_output_format formats[] = {
-#define SEEP_EXPORT_FORMAT(function, name, ...) {name, print_##function},
-#include "libprof/export/export_formats.def"
-#undef SEEP_EXPORT_FORMAT
-    {NULL, NULL},
 };
+enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 enum { TEXT, BINARY };
 static const char kinds[] = {
@@ -39,10 +28,25 @@ static const char kinds[] = {
 #undef SEEP_EXPORT_FORMAT
 };
 
+/* What the formats are told of the command. */
+static int64_t left_out;
+static struct seep_export_options wanted = {.left_out = &left_out};
+
 struct export_options {
-    const struct seep_output_format *format;
+    const struct format *format;
     const char *out, *roles;
 };
+
+static bool take_format(const struct seep_option_given *given, struct export_options *o)
+{
+    const char *names[N_FORMATS];
+
+    for (int i = 0; i < N_FORMATS; i++)
+        names[i] = formats[i].name;
+    const int place = seep_option_choose(given, names, N_FORMATS);
+    o->format = place < 0 ? NULL : &formats[place];
+    return o->format;
+}
 
 static bool take_measure(const struct seep_option_given *given)
 {
@@ -59,7 +63,7 @@ static bool take(void *to, const struct seep_option_given *given)
 
     switch (given->option) {
     case SEEP_OPTION_EXPORT_FORMAT:
-        return (o->format = seep_output_choose(formats, given));
+        return take_format(given, o);
     case SEEP_OPTION_MEASURE:
         return take_measure(given);
     case SEEP_OPTION_TENSORS:
@@ -92,14 +96,59 @@ static int read_options(int argc, char **argv, struct export_options *o)
     return SEEP_EXIT_UNUSABLE;
 }
 
-static void tell_what_is_left_out(const struct seep_output_format *format)
+static void tell_what_is_left_out(const char *format)
 {
     char size[SEEP_SIZE_TEXT];
 
     if (left_out)
         seep_complain("%s leaves out %s of tensors, because they lie inside memory that the GPU's "
                       "driver gave: add --tensors to write them instead",
-                      format->name, seep_text_size((double)left_out, size));
+                      format, seep_text_size((double)left_out, size));
+}
+
+/* ---- the command ------------------------------------------------------------------------- */
+
+struct exporting {
+    const char *dir;
+    const struct export_options *options;
+    json_t *report; /* while it is written */
+    struct seep_json_stream *sites;
+    int said; /* what the format returned */
+    int status;
+};
+
+static int write_format(void *what, FILE *out)
+{
+    struct exporting *e = what;
+
+    return e->said = e->options->format->write(e->report, e->sites, &wanted, out);
+}
+
+/* A seep_json_stream_user. */
+static int put_export(void *context, json_t *report, struct seep_json_stream *sites)
+{
+    struct exporting *e = context;
+    struct seep_error err = {0};
+    const char *format = e->options->format->name;
+    char *name = seep_output_name_of(e->dir);
+
+    e->report = report;
+    e->sites = sites;
+    wanted.profile = name ? name : "profile";
+    wanted.read_unix_s = (double)time(NULL);
+    e->status = SEEP_EXIT_UNUSABLE;
+    if (seep_output_write(write_format, e, e->options->out, &err) == 0) {
+        tell_what_is_left_out(format);
+        e->status = 0;
+    } else if (e->said == -SEEP_ENODATA)
+        seep_complain("%s has nothing that %s can show: choose another --measure or format", e->dir,
+                      format);
+    else if (e->said == -SEEP_ENOMEM)
+        seep_complain("not enough memory to write %s as %s: end other programs", e->dir, format);
+    else
+        seep_complain("%s %s: free some disk space, or choose another place", err.file, err.text);
+    free(name);
+    return 0;
 }
 
 int seep_export_main(int argc, char **argv)
@@ -112,26 +161,9 @@ int seep_export_main(int argc, char **argv)
         return status;
     const struct seep_analysis_options analysis = {
         .all_sites = true, .series = true, .layouts = true, .roles_file = options.roles};
-    const char *dir = argv[optind];
-    json_t *report = seep_output_report_of(dir, &analysis);
-    if (!report)
-        return SEEP_EXIT_UNUSABLE;
-    char *name = seep_output_name_of(dir);
-    wanted.profile = name ? name : "profile";
-    wanted.read_unix_s = (double)time(NULL);
-    status = SEEP_EXIT_UNUSABLE;
-    if (seep_output_write(report, options.format->print, options.out, 0666, &err) == 0) {
-        tell_what_is_left_out(options.format);
-        status = 0;
-    } else if (said == -SEEP_ENODATA)
-        seep_complain("%s has nothing that %s can show: choose another --measure or format", dir,
-                      options.format->name);
-    else if (said == -SEEP_ENOMEM)
-        seep_complain("not enough memory to write %s as %s: end other programs", dir,
-                      options.format->name);
-    else
-        seep_complain("%s %s: free some disk space, or choose another place", err.file, err.text);
-    free(name);
-    json_decref(report);
-    return status;
+    struct exporting e = {.dir = argv[optind], .options = &options};
+    if (seep_analyse_streamed(&e.dir, 1, &analysis, put_export, &e, &err) == 0)
+        return e.status;
+    seep_output_complain_analysis(&err, e.dir, options.roles);
+    return SEEP_EXIT_UNUSABLE;
 }

@@ -127,13 +127,12 @@ static int replace(seep_writer *write, void *what, const char *path, mode_t mode
     return 0;
 }
 
-static int write_by(seep_writer *write, void *what, const char *path, mode_t mode,
-                    struct seep_error *err)
+int seep_output_write(seep_writer *write, void *what, const char *path, struct seep_error *err)
 {
     struct stat st;
 
     if (path && (stat(path, &st) != 0 || S_ISREG(st.st_mode)))
-        return replace(write, what, path, mode, err);
+        return replace(write, what, path, 0666, err);
     /* /dev/stdout, a pipe: nothing to replace */
     FILE *out = path ? fopen(path, "we") : stdout;
     int r = out ? write_and_close(write, what, out) : -SEEP_EIO;
@@ -158,16 +157,10 @@ int seep_output_replace(const json_t *document, seep_printer *print, const char 
     return replace(print_document, &(struct printed){document, print}, path, mode, err);
 }
 
-int seep_output_write(const json_t *document, seep_printer *print, const char *path, mode_t mode,
-                      struct seep_error *err)
-{
-    return write_by(print_document, &(struct printed){document, print}, path, mode, err);
-}
-
 int seep_output_by(seep_writer *write, void *what, const char *path)
 {
     struct seep_error err = {0};
-    const int r = write_by(write, what, path, 0666, &err);
+    const int r = seep_output_write(write, what, path, &err);
 
     if (r == 0)
         return 0;

@@ -32,14 +32,14 @@ struct seep_output_format {
 const struct seep_output_format *seep_output_choose(const struct seep_output_format *list,
                                                     const struct seep_option_given *given);
 
-/* Prints a document to the file `path`, through a temporary file beside it that replaces it when
- * complete (anything but a regular file is written to directly); NULL: to standard output, which is
- * closed. Returns 0, or -SEEP_EIO or -SEEP_ENOMEM with *err. */
-SEEP_MUST_CHECK int seep_output_write(const json_t *document, seep_printer *print, const char *path,
-                                      mode_t mode, struct seep_error *err);
+/* Writes to the file `path`, through a temporary file beside it that replaces it when complete
+ * (anything but a regular file is written to directly); NULL: to standard output, which is closed.
+ * Returns 0, or -SEEP_EIO or -SEEP_ENOMEM with *err. */
+SEEP_MUST_CHECK int seep_output_write(seep_writer *write, void *what, const char *path,
+                                      struct seep_error *err);
 
-/* The same in a folder that others may write to: anything of that name is replaced, and never
- * written to. */
+/* Prints a document in a folder that others may write to: anything of that name is replaced, and
+ * never written to. Returns as above. */
 SEEP_MUST_CHECK int seep_output_replace(const json_t *document, seep_printer *print,
                                         const char *path, mode_t mode, struct seep_error *err);
 

@@ -35,13 +35,30 @@ static void put_site(const json_t *site, int64_t value, const struct seep_frames
     fprintf(out, " %lld\n", (long long)value);
 }
 
-int seep_export_collapsed(const json_t *report, const struct seep_export_options *o, FILE *out)
+/* Returns how many lines it wrote: one or none. */
+static size_t put_chosen(const json_t *site, const struct seep_export_options *o,
+                         const struct seep_frames *frames, char *const *titles, FILE *out)
+{
+    const int64_t value = seep_site_value(site, o->measure);
+    const bool is_of_tensors = seep_site_is_of_tensors(site);
+
+    if (is_of_tensors && !o->tensors && o->left_out &&
+        __builtin_add_overflow(*o->left_out, value, o->left_out))
+        *o->left_out = INT64_MAX;
+    if (!value || is_of_tensors != o->tensors)
+        return 0;
+    put_site(site, value, frames, titles, out);
+    return 1;
+}
+
+int seep_export_collapsed(const json_t *report, struct seep_json_stream *sites,
+                          const struct seep_export_options *o, FILE *out)
 {
     const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
     struct seep_frames frames;
-    json_t *site;
+    bool has_tensors;
     size_t i, n = 0;
-    int rc = seep_frames_of_sites(report, &frames);
+    int rc = seep_frames_of_sites(sites, &frames, &has_tensors);
     char **titles = calloc(frames.n + 1, sizeof *titles);
 
     if (!titles)
@@ -50,16 +67,11 @@ int seep_export_collapsed(const json_t *report, const struct seep_export_options
         titles[i] = title_of(frames.list[i], cwd);
         rc = titles[i] ? 0 : -SEEP_ENOMEM;
     }
-    json_array_foreach (json_object_get(report, "sites"), i, site) {
-        int64_t value = rc ? 0 : seep_site_value(site, o->measure);
-        bool is_of_tensors = seep_site_is_of_tensors(site);
-        if (is_of_tensors && !o->tensors && o->left_out &&
-            __builtin_add_overflow(*o->left_out, value, o->left_out))
-            *o->left_out = INT64_MAX;
-        if (value && is_of_tensors == o->tensors) {
-            put_site(site, value, &frames, titles, out);
-            n++;
-        }
+    for (i = 0; !rc && i < sites->n; i++) {
+        json_t *site = sites->make(sites, i);
+        rc = site ? 0 : -SEEP_ENOMEM;
+        n += site ? put_chosen(site, o, &frames, titles, out) : 0;
+        json_decref(site);
     }
     for (i = 0; titles && i < frames.n; i++)
         free(titles[i]);

@@ -165,11 +165,13 @@ double seep_metric_step_s(const json_t *report)
     return steps > 0 && s > 0 ? s / steps : 0;
 }
 
-int seep_export_openmetrics(const json_t *report, const struct seep_export_options *o, FILE *out)
+int seep_export_openmetrics(const json_t *report, struct seep_json_stream *sites,
+                            const struct seep_export_options *o, FILE *out)
 {
     const struct seep_metrics m = {out, o->profile, seep_get_job_id(report)};
     const json_t *spaces = json_object_get(report, "spaces");
 
+    (void)sites;
     put_spaces(&m, spaces);
     put_growth(&m, spaces, seep_metric_step_s(report));
     put_job(&m, json_object_get(report, "job"));

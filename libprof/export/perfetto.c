@@ -221,7 +221,8 @@ static void put_marks(struct tracks *t, const json_t *report)
     }
 }
 
-int seep_export_perfetto(const json_t *report, const struct seep_export_options *o, FILE *out)
+int seep_export_perfetto(const json_t *report, struct seep_json_stream *sites,
+                         const struct seep_export_options *o, FILE *out)
 {
     struct seep_trace trace = {.buffer = {.append = append}, .out = out};
     struct tracks tracks = {.trace = &trace};
@@ -236,7 +237,7 @@ int seep_export_perfetto(const json_t *report, const struct seep_export_options 
     json_array_foreach (json_object_get(report, "processes"), i, process)
         put_counters(&tracks, process_track(&tracks, process),
                      json_object_get(process, "timeline"));
-    seep_trace_put_heap(&trace, report, o->measure);
+    seep_trace_put_heap(&trace, report, sites, o->measure);
     bool failed = trace.failed || tracks.names.failed;
     seep_texts_fini(&tracks.names);
     return failed ? -SEEP_ENOMEM : ferror(out) ? -SEEP_EIO : 0;

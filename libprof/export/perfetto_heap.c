@@ -16,23 +16,33 @@ typedef Seep__Perfetto__ProfilePacket__HeapSample Sample;
  * because nothing says how much of them belongs to which process. */
 enum { SEVERAL = (1 << 22) + 1 };
 
-/* A site and its keys in the dump. */
+/* A site's keys in the dump. */
 struct dumped {
-    const json_t *site;
     const char *space;
-    uint64_t pid;
-    uint64_t stack; /* its iid */
+    uint32_t pid;
+    uint32_t stack; /* its iid, the number of the site + 1 */
 };
 
 struct heap {
     struct seep_trace *trace;
     enum seep_measure measure;
+    struct seep_json_stream *sites;
     struct seep_frames frames;
     struct seep_texts strings, files; /* iids are indices + 1 */
+    json_t *spaces;                   /* {name: null}: the names outlive the sites */
     uint64_t index;
-    struct dumped *sites;
-    size_t n_sites;
+    struct dumped *dumped;
+    size_t n_dumped;
 };
+
+/* The site of an iid of a stack; NULL without memory. */
+static json_t *site_of(struct heap *h, uint32_t stack)
+{
+    json_t *site = h->sites->make(h->sites, stack - 1);
+
+    h->trace->failed |= !site;
+    return site;
+}
 
 static void put(struct heap *h, Profile *profile, bool last)
 {
@@ -107,7 +117,8 @@ static void put_frame(struct heap *h, size_t number, const char *cwd)
 
 static void put_stack(struct heap *h, const struct dumped *d)
 {
-    const json_t *stack = json_object_get(d->site, "stack");
+    json_t *site = site_of(h, d->stack);
+    const json_t *stack = json_object_get(site, "stack");
     const size_t depth = json_array_size(stack);
     Seep__Perfetto__Callstack callstack = SEEP__PERFETTO__CALLSTACK__INIT, *list[] = {&callstack};
     Profile profile = SEEP__PERFETTO__PROFILE_PACKET__INIT;
@@ -123,6 +134,7 @@ static void put_stack(struct heap *h, const struct dumped *d)
     profile.n_callstacks = 1;
     put(h, &profile, false);
     free(ids);
+    json_decref(site);
 }
 
 /* ---- dumps: one for each process and space ------------------------------------------------ */
@@ -172,8 +184,10 @@ static size_t put_dump(struct heap *h, const struct dumped *first, size_t n)
     for (size_t i = 0; i < k && samples && of; i++) {
         seep__perfetto__profile_packet__heap_sample__init(&samples[i]);
         samples[i].callstack_id = first[i].stack;
-        if (fill_sample(h, first[i].site, &samples[i]))
+        json_t *site = site_of(h, first[i].stack);
+        if (fill_sample(h, site, &samples[i]))
             of[dump.n_samples++] = &samples[i];
+        json_decref(site);
     }
     dump.pid = first->pid;
     dump.samples = of;
@@ -190,12 +204,12 @@ static size_t put_dump(struct heap *h, const struct dumped *first, size_t n)
 }
 
 /* The process of a site, or the pid that stands for several. */
-static uint64_t process_of(const json_t *site)
+static uint32_t process_of(const json_t *site)
 {
     const json_t *pids = json_object_get(site, "processes");
     const json_int_t pid = json_integer_value(json_array_get(pids, 0));
 
-    return json_array_size(pids) == 1 && pid > 0 ? (uint64_t)pid : SEVERAL;
+    return json_array_size(pids) == 1 && pid > 0 && pid <= UINT32_MAX ? (uint32_t)pid : SEVERAL;
 }
 
 static void name_several(struct heap *h)
@@ -213,45 +227,60 @@ static void name_several(struct heap *h)
     seep_trace_put(h->trace, &packet);
 }
 
-static bool collect_sites(struct heap *h, const json_t *sites)
+/* The name of a site's space, once for all sites of it; NULL without memory. */
+static const char *space_of(struct heap *h, const json_t *site)
+{
+    const char *name = seep_get_text(site, "space", "?");
+
+    if (!json_object_get(h->spaces, name) && json_object_set_new(h->spaces, name, json_null()))
+        return NULL;
+    return json_object_iter_key(json_object_iter_at(h->spaces, name));
+}
+
+static bool collect_sites(struct heap *h)
 {
     bool several = false;
-    json_t *site;
-    size_t i;
 
-    h->sites = calloc(json_array_size(sites) + 1, sizeof *h->sites);
-    h->trace->failed |= !h->sites;
-    json_array_foreach (sites, i, site) {
-        if (!h->sites || !json_array_size(json_object_get(site, "stack")))
-            continue;
-        struct dumped *d = &h->sites[h->n_sites++];
-        *d = (struct dumped){site, seep_get_text(site, "space", "?"), process_of(site), i + 1};
-        several |= d->pid == SEVERAL;
+    h->spaces = json_object();
+    h->dumped = calloc(h->sites->n + 1, sizeof *h->dumped);
+    h->trace->failed |= !h->dumped;
+    for (uint32_t i = 0; i < h->sites->n && !h->trace->failed; i++) {
+        json_t *site = site_of(h, i + 1);
+        if (json_array_size(json_object_get(site, "stack"))) {
+            struct dumped *d = &h->dumped[h->n_dumped++];
+            *d = (struct dumped){space_of(h, site), process_of(site), i + 1};
+            h->trace->failed |= !d->space;
+            several |= d->pid == SEVERAL;
+        }
+        json_decref(site);
     }
     return several;
 }
 
-void seep_trace_put_heap(struct seep_trace *trace, const json_t *report, enum seep_measure measure)
+void seep_trace_put_heap(struct seep_trace *trace, const json_t *report,
+                         struct seep_json_stream *sites, enum seep_measure measure)
 {
-    struct heap h = {.trace = trace, .measure = measure};
+    struct heap h = {.trace = trace, .measure = measure, .sites = sites};
+    bool has_tensors;
     const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
     Profile last = SEEP__PERFETTO__PROFILE_PACKET__INIT;
 
-    trace->failed |= seep_frames_of_sites(report, &h.frames) != 0;
-    if (!trace->failed && collect_sites(&h, json_object_get(report, "sites")))
+    trace->failed |= seep_frames_of_sites(sites, &h.frames, &has_tensors) != 0;
+    if (!trace->failed && collect_sites(&h))
         name_several(&h);
     for (size_t i = 0; !trace->failed && i < h.frames.n; i++)
         put_frame(&h, i, cwd);
-    for (size_t i = 0; !trace->failed && i < h.n_sites; i++)
-        put_stack(&h, &h.sites[i]);
-    if (h.n_sites)
-        qsort(h.sites, h.n_sites, sizeof *h.sites, by_dump);
-    for (size_t i = 0; !trace->failed && i < h.n_sites;)
-        i += put_dump(&h, &h.sites[i], h.n_sites - i);
+    for (size_t i = 0; !trace->failed && i < h.n_dumped; i++)
+        put_stack(&h, &h.dumped[i]);
+    if (h.n_dumped)
+        qsort(h.dumped, h.n_dumped, sizeof *h.dumped, by_dump);
+    for (size_t i = 0; !trace->failed && i < h.n_dumped;)
+        i += put_dump(&h, &h.dumped[i], h.n_dumped - i);
     put(&h, &last, true);
     trace->failed |= h.strings.failed || h.files.failed;
     seep_texts_fini(&h.strings);
     seep_texts_fini(&h.files);
     seep_frames_fini(&h.frames);
-    free(h.sites);
+    json_decref(h.spaces);
+    free(h.dumped);
 }

@@ -20,6 +20,7 @@ struct seep_trace {
 void seep_trace_put(struct seep_trace *trace, Seep__Perfetto__TracePacket *packet);
 
 /* Writes the sites as heap profiles, as at the end of the job: one for each process and space. */
-void seep_trace_put_heap(struct seep_trace *trace, const json_t *report, enum seep_measure measure);
+void seep_trace_put_heap(struct seep_trace *trace, const json_t *report,
+                         struct seep_json_stream *sites, enum seep_measure measure);
 
 #endif

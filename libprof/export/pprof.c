@@ -376,25 +376,26 @@ static void put_texts(struct pprof *p)
     }
 }
 
-int seep_export_pprof(const json_t *report, const struct seep_export_options *o, FILE *out)
+int seep_export_pprof(const json_t *report, struct seep_json_stream *sites,
+                      const struct seep_export_options *o, FILE *out)
 {
-    struct pprof p = {.buffer = {.append = append},
-                      .job_id = seep_get_job_id(report),
-                      .n_types = seep_export_has_tensors(report) ? MOST_TYPES : N_TYPES};
-    json_t *site;
-    size_t i;
+    struct pprof p = {.buffer = {.append = append}, .job_id = seep_get_job_id(report)};
+    bool has_tensors;
 
     seep_gzip_begin(&p.gzip, out);
-    p.failed = seep_frames_of_sites(report, &p.frames) != 0;
+    p.failed = seep_frames_of_sites(sites, &p.frames, &has_tensors) != 0;
+    p.n_types = has_tensors ? MOST_TYPES : N_TYPES;
     p.placed = calloc(p.frames.n + 1, sizeof *p.placed);
     p.failed |= !p.placed || index_processes(&p, report);
     if (!p.failed) {
         put_head(&p, json_object_get(report, "job"), o);
         number_program(&p, report);
     }
-    json_array_foreach (json_object_get(report, "sites"), i, site) {
-        if (!p.failed)
-            put_site(&p, site);
+    for (size_t i = 0; i < sites->n && !p.failed; i++) {
+        json_t *site = sites->make(sites, i);
+        p.failed = !site;
+        put_site(&p, site);
+        json_decref(site);
     }
     put_mappings(&p);
     put_texts(&p);

@@ -46,31 +46,31 @@ bool seep_site_is_of_tensors(const json_t *site)
     return seep_space_parse(seep_get_text(site, "space", "")).class == SEEP_CLASS_TENSOR;
 }
 
-bool seep_export_has_tensors(const json_t *report)
+static int frames_of(const json_t *site, struct seep_frames *frames)
 {
-    json_t *site;
+    int rc = site ? 0 : -SEEP_ENOMEM;
+    json_t *frame;
     size_t i;
 
-    json_array_foreach (json_object_get(report, "sites"), i, site) {
-        if (seep_site_is_of_tensors(site))
-            return true;
-    }
-    return false;
+    json_array_foreach (json_object_get(site, "stack"), i, frame)
+        rc = rc ? rc : seep_frames_add(frames, frame);
+    return rc;
 }
 
-int seep_frames_of_sites(const json_t *report, struct seep_frames *frames)
+int seep_frames_of_sites(struct seep_json_stream *sites, struct seep_frames *frames,
+                         bool *has_tensors)
 {
-    json_t *site, *frame;
-    size_t i, k;
+    int rc = 0;
 
     *frames = (struct seep_frames){0};
-    json_array_foreach (json_object_get(report, "sites"), i, site) {
-        json_array_foreach (json_object_get(site, "stack"), k, frame) {
-            if (seep_frames_add(frames, frame))
-                return -SEEP_ENOMEM;
-        }
+    *has_tensors = false;
+    for (size_t i = 0; i < sites->n && !rc; i++) {
+        json_t *site = sites->make(sites, i);
+        rc = frames_of(site, frames);
+        *has_tensors |= seep_site_is_of_tensors(site);
+        json_decref(site);
     }
-    return 0;
+    return rc;
 }
 
 bool seep_frame_is_inlined(const json_t *frame)

@@ -21,12 +21,10 @@ int64_t seep_site_value(const json_t *site, enum seep_measure measure);
  * add these separately, or their bytes count twice. */
 bool seep_site_is_of_tensors(const json_t *site);
 
-/* Whether a report has any such sites. */
-bool seep_export_has_tensors(const json_t *report);
-
-/* Numbers the frames of all stacks, into *frames. Returns 0 or -SEEP_ENOMEM; call
- * seep_frames_fini() in either case. The report must outlive them. */
-SEEP_MUST_CHECK int seep_frames_of_sites(const json_t *report, struct seep_frames *frames);
+/* Numbers the frames of all stacks, into *frames, and tells whether any site is of tensors. Returns
+ * 0 or -SEEP_ENOMEM; call seep_frames_fini() in either case. */
+SEEP_MUST_CHECK int seep_frames_of_sites(struct seep_json_stream *sites, struct seep_frames *frames,
+                                         bool *has_tensors);
 
 /* Whether the compiler inlined this function into the next frame's. */
 bool seep_frame_is_inlined(const json_t *frame);

@@ -7,9 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a profile needs of a site to know whether the site is in it. */
+struct row {
+    int64_t values[SEEP_N_MEASURES];
+    bool of_tensors;
+};
+
 struct speedscope {
     FILE *out;
-    const json_t *sites;
+    struct seep_json_stream *sites;
+    struct row *rows; /* of the sites */
     struct seep_frames frames;
     json_t *spaces; /* name: its number; spaces are frames too, after the others */
 };
@@ -58,62 +65,77 @@ static int put_frames(struct speedscope *s)
     return rc;
 }
 
-static int number_spaces(struct speedscope *s)
+static int add_row(struct speedscope *s, const json_t *site, struct row *row)
 {
-    json_t *site;
-    size_t i;
+    const char *space = seep_get_text(site, "space", "?");
 
-    s->spaces = json_object();
-    json_array_foreach (s->sites, i, site) {
-        const char *space = seep_get_text(site, "space", "?");
-        if (!json_object_get(s->spaces, space) &&
-            json_object_set_new(s->spaces, space,
-                                json_integer((json_int_t)json_object_size(s->spaces))))
-            return -SEEP_ENOMEM;
-    }
-    return s->spaces ? 0 : -SEEP_ENOMEM;
+    for (int i = 0; i < SEEP_N_MEASURES; i++)
+        row->values[i] = seep_site_value(site, (enum seep_measure)i);
+    row->of_tensors = seep_site_is_of_tensors(site);
+    if (!site || (!json_object_get(s->spaces, space) &&
+                  json_object_set_new(s->spaces, space,
+                                      json_integer((json_int_t)json_object_size(s->spaces)))))
+        return -SEEP_ENOMEM;
+    return 0;
 }
 
-static void put_stack(const struct speedscope *s, const json_t *site)
+static int add_rows(struct speedscope *s)
 {
+    int rc;
+
+    s->spaces = json_object();
+    s->rows = calloc(s->sites->n + 1, sizeof *s->rows);
+    rc = s->spaces && s->rows ? 0 : -SEEP_ENOMEM;
+    for (size_t i = 0; i < s->sites->n && !rc; i++) {
+        json_t *site = s->sites->make(s->sites, i);
+        rc = add_row(s, site, &s->rows[i]);
+        json_decref(site);
+    }
+    return rc;
+}
+
+static int put_stack(const struct speedscope *s, size_t i)
+{
+    json_t *site = s->sites->make(s->sites, i);
     const json_t *stack = json_object_get(site, "stack");
     const json_int_t space =
         json_integer_value(json_object_get(s->spaces, seep_get_text(site, "space", "?")));
 
     fprintf(s->out, "[%lld", (long long)s->frames.n + space);
-    for (size_t i = json_array_size(stack); i > 0; i--)
-        fprintf(s->out, ",%u", seep_frames_number(&s->frames, json_array_get(stack, i - 1)));
+    for (size_t k = json_array_size(stack); k > 0; k--)
+        fprintf(s->out, ",%u", seep_frames_number(&s->frames, json_array_get(stack, k - 1)));
     fputc(']', s->out);
+    json_decref(site);
+    return site ? 0 : -SEEP_ENOMEM;
 }
 
 /* The value in a profile of tensors only, or of all other sites only. */
-static int64_t value_in(const json_t *site, enum seep_measure measure, bool of_tensors)
+static int64_t value_in(const struct row *row, enum seep_measure measure, bool of_tensors)
 {
-    return seep_site_is_of_tensors(site) == of_tensors ? seep_site_value(site, measure) : 0;
+    return row->of_tensors == of_tensors ? row->values[measure] : 0;
 }
 
-static void put_profile(const struct speedscope *s, enum seep_measure measure, bool of_tensors)
+static int put_profile(const struct speedscope *s, enum seep_measure measure, bool of_tensors)
 {
-    json_t *site;
-    size_t i;
     int64_t total = 0;
     const char *before = "";
+    int rc = 0;
 
     fprintf(s->out, "{\"type\":\"sampled\",\"name\":\"%s%s\",\"unit\":\"bytes\",\"startValue\":0,",
             measure == SEEP_MEASURE_GROWTH ? "growth per step" : seep_measure_names[measure],
             of_tensors ? ", tensors" : "");
     fputs("\"samples\":[\n", s->out);
-    json_array_foreach (s->sites, i, site) {
-        if (!value_in(site, measure, of_tensors))
+    for (size_t i = 0; i < s->sites->n && !rc; i++) {
+        if (!value_in(&s->rows[i], measure, of_tensors))
             continue;
         fputs(before, s->out);
-        put_stack(s, site);
+        rc = put_stack(s, i);
         before = ",\n";
     }
     fputs("],\n\"weights\":[", s->out);
     before = "";
-    json_array_foreach (s->sites, i, site) {
-        int64_t value = value_in(site, measure, of_tensors);
+    for (size_t i = 0; i < s->sites->n; i++) {
+        const int64_t value = value_in(&s->rows[i], measure, of_tensors);
         if (!value)
             continue;
         fprintf(s->out, "%s%lld", before, (long long)value);
@@ -122,6 +144,7 @@ static void put_profile(const struct speedscope *s, enum seep_measure measure, b
             total = INT64_MAX;
     }
     fprintf(s->out, "],\n\"endValue\":%lld}", (long long)total);
+    return rc;
 }
 
 static int put_file(struct speedscope *s, const struct seep_export_options *o, bool has_tensors)
@@ -137,23 +160,26 @@ static int put_file(struct speedscope *s, const struct seep_export_options *o, b
     fputs(",\n\"shared\":{\"frames\":[\n", s->out);
     rc = rc ? rc : put_frames(s);
     fputs("]},\n\"profiles\":[\n", s->out);
-    for (int i = 0; i < n; i++) {
-        put_profile(s, (enum seep_measure)(i % SEEP_N_MEASURES), i >= SEEP_N_MEASURES);
+    for (int i = 0; i < n && !rc; i++) {
+        rc = put_profile(s, (enum seep_measure)(i % SEEP_N_MEASURES), i >= SEEP_N_MEASURES);
         fputs(i + 1 < n ? ",\n" : "]}\n", s->out);
     }
     return rc;
 }
 
-int seep_export_speedscope(const json_t *report, const struct seep_export_options *o, FILE *out)
+int seep_export_speedscope(const json_t *report, struct seep_json_stream *sites,
+                           const struct seep_export_options *o, FILE *out)
 {
-    struct speedscope s = {.out = out, .sites = json_object_get(report, "sites")};
-    int rc = seep_frames_of_sites(report, &s.frames);
+    struct speedscope s = {.out = out, .sites = sites};
+    bool has_tensors;
+    int rc = seep_frames_of_sites(sites, &s.frames, &has_tensors);
 
-    rc = rc ? rc : number_spaces(&s);
+    (void)report;
+    rc = rc ? rc : add_rows(&s);
     if (!rc)
-        rc = json_object_size(s.spaces) ? put_file(&s, o, seep_export_has_tensors(report))
-                                        : -SEEP_ENODATA;
+        rc = json_object_size(s.spaces) ? put_file(&s, o, has_tensors) : -SEEP_ENODATA;
     json_decref(s.spaces);
+    free(s.rows);
     seep_frames_fini(&s.frames);
     return rc ? rc : ferror(out) ? -SEEP_EIO : 0;
 }

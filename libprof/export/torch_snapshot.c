@@ -19,20 +19,45 @@ enum {
 
 static const int64_t SEGMENTS_APART = (int64_t)1 << 44; /* in addresses; a few stay below 2⁵³ */
 
+/* What a site has of the measure and class that are written. */
+struct block {
+    int64_t size;
+    int device; /* −1: none of it */
+};
+
 struct torch_snapshot {
     FILE *out;
-    const json_t *sites;
-    json_t *layouts;    /* real layouts, at most one per device; none: blocks by site */
-    json_t *by_id;      /* sites */
+    struct seep_json_stream *sites;
+    struct block *blocks; /* of the sites */
+    json_t *layouts;      /* real layouts, at most one per device; none: blocks by site */
+    json_t *by_id;      /* the numbers of the sites that layouts name; null before they are known */
     bool is_expandable; /* PyTorch's allocator was set to grow its segments */
     enum seep_measure measure;
     enum seep_space_class class;
     struct seep_frames frames;
+    bool failed;      /* for lack of memory */
     char **names;     /* of frames */
     bool *remembered; /* of frames: is in the pickle under its number */
     int64_t *sizes;   /* of devices */
     int n_devices;
 };
+
+/* A new reference; NULL without memory. */
+static json_t *site_at(struct torch_snapshot *s, size_t i)
+{
+    json_t *site = s->sites->make(s->sites, i);
+
+    s->failed |= !site;
+    return site;
+}
+
+/* The site that a layout names; NULL if the report has none of that name. */
+static json_t *site_of(struct torch_snapshot *s, const char *id)
+{
+    const json_t *number = json_object_get(s->by_id, id);
+
+    return json_is_integer(number) ? site_at(s, (size_t)json_integer_value(number)) : NULL;
+}
 
 /* The device that a site's memory is on, −1 if it is not of that class. */
 static int device_of(const struct torch_snapshot *s, const json_t *site)
@@ -45,21 +70,20 @@ static int device_of(const struct torch_snapshot *s, const json_t *site)
 /* Fills sizes[]; returns whether there is anything, and all of it fits the addresses. */
 static bool sum_devices(struct torch_snapshot *s, enum seep_space_class class)
 {
-    json_t *site;
-    size_t i;
-
     s->class = class;
     s->n_devices = 0;
     memset(s->sizes, 0, MOST_DEVICES * sizeof *s->sizes);
-    json_array_foreach (s->sites, i, site) {
-        const int device = device_of(s, site);
-        const int64_t size = seep_site_value(site, s->measure);
-        if (device < 0 || !size)
+    for (size_t i = 0; i < s->sites->n && !s->failed; i++) {
+        json_t *site = site_at(s, i);
+        const struct block block = {seep_site_value(site, s->measure), device_of(s, site)};
+        json_decref(site);
+        s->blocks[i] = block;
+        if (block.device < 0 || !block.size)
             continue;
-        if (size > SEGMENTS_APART - s->sizes[device])
+        if (block.size > SEGMENTS_APART - s->sizes[block.device])
             return false;
-        s->sizes[device] += size;
-        s->n_devices = device >= s->n_devices ? device + 1 : s->n_devices;
+        s->sizes[block.device] += block.size;
+        s->n_devices = block.device >= s->n_devices ? block.device + 1 : s->n_devices;
     }
     return s->n_devices > 0;
 }
@@ -120,16 +144,16 @@ static void next_in_list(struct torch_snapshot *s, int *in_run)
 static void put_blocks(struct torch_snapshot *s, int device, int64_t address)
 {
     int in_run = 0;
-    json_t *site;
-    size_t i;
 
     seep_pickle_list(s->out);
-    json_array_foreach (s->sites, i, site) {
-        const int64_t size = seep_site_value(site, s->measure);
-        if (!size || device_of(s, site) != device)
+    for (size_t i = 0; i < s->sites->n && !s->failed; i++) {
+        const int64_t size = s->blocks[i].size;
+        if (!size || s->blocks[i].device != device)
             continue;
+        json_t *site = site_at(s, i);
         next_in_list(s, &in_run);
         put_block(s, site, address, size, false);
+        json_decref(site);
         address += size;
     }
     seep_pickle_list_end(s->out);
@@ -209,9 +233,10 @@ static void put_laid_blocks(struct torch_snapshot *s, const struct segment *its,
         }
         if (is_last)
             break;
+        json_t *site = site_of(s, text_at(sites, i));
         next_in_list(s, &in_run);
-        put_block(s, json_object_get(s->by_id, text_at(sites, i)), its->address + at,
-                  integer_at(bytes, i), false);
+        put_block(s, site, its->address + at, integer_at(bytes, i), false);
+        json_decref(site);
         end = at + integer_at(bytes, i);
     }
     seep_pickle_list_end(s->out);
@@ -225,13 +250,14 @@ static void put_laid_segment(struct torch_snapshot *s, int device, const json_t 
         .address = strtoll(seep_get_text(segment, "address", "0"), NULL, 16),
         .total = seep_count_of(segment, "bytes"),
     };
-    json_t *bytes;
+    json_t *bytes, *site = site_of(s, seep_get_text(segment, "site", ""));
     size_t i;
 
     json_array_foreach (json_object_get(tensors, "bytes"), i, bytes)
         its.allocated += json_integer_value(bytes);
     its.is_small = json_is_true(json_object_get(segment, "small"));
-    begin_segment(s, &its, json_object_get(s->by_id, seep_get_text(segment, "site", "")));
+    begin_segment(s, &its, site);
+    json_decref(site);
     put_laid_blocks(s, &its, tensors);
     seep_pickle_dict_end(s->out);
 }
@@ -320,22 +346,53 @@ static void put_snapshot(struct torch_snapshot *s)
     seep_pickle_end(s->out);
 }
 
+static void name_site(struct torch_snapshot *s, const json_t *id, bool *failed)
+{
+    if (json_is_string(id))
+        seep_json_set(s->by_id, json_string_value(id), json_null(), failed);
+}
+
+/* Adds the sites that a layout names to by_id. */
+static void name_sites(struct torch_snapshot *s, const json_t *layout, bool *failed)
+{
+    json_t *segment, *id;
+    size_t i, k;
+
+    json_array_foreach (json_object_get(layout, "segments"), i, segment) {
+        name_site(s, json_object_get(segment, "site"), failed);
+        json_array_foreach (json_object_get(json_object_get(segment, "tensors"), "site"), k, id)
+            name_site(s, id, failed);
+    }
+}
+
+/* Finds those sites. */
+static void number_sites(struct torch_snapshot *s, bool *failed)
+{
+    for (size_t i = 0; json_object_size(s->by_id) && i < s->sites->n && !*failed; i++) {
+        json_t *site = site_at(s, i);
+        const char *id = seep_get_text(site, "id", "");
+        *failed |= s->failed;
+        if (json_object_get(s->by_id, id))
+            seep_json_set(s->by_id, id, json_integer((json_int_t)i), failed);
+        json_decref(site);
+    }
+}
+
 /* Sets layouts where the report has some, and the numbers of devices. */
 static int prepare_layouts(struct torch_snapshot *s, const json_t *report)
 {
     bool failed = false;
     const char *key;
     json_t *one;
-    size_t i;
 
     s->layouts = choose_layouts(report, &failed);
     s->by_id = json_object();
-    json_array_foreach (s->sites, i, one)
-        seep_json_set(s->by_id, seep_get_text(one, "id", ""), json_incref(one), &failed);
     json_object_foreach (s->layouts, key, one) {
         const int device = (int)seep_count_of(one, "device");
         s->n_devices = device >= s->n_devices ? device + 1 : s->n_devices;
+        name_sites(s, one, &failed);
     }
+    number_sites(s, &failed);
     return failed || !s->layouts ? -SEEP_ENOMEM : 0;
 }
 
@@ -356,13 +413,16 @@ static bool is_expandable(const json_t *report)
 
 static int prepare(struct torch_snapshot *s, const json_t *report)
 {
+    bool has_tensors;
+
     s->is_expandable = is_expandable(report);
-    if (seep_frames_of_sites(report, &s->frames))
+    if (seep_frames_of_sites(s->sites, &s->frames, &has_tensors))
         return -SEEP_ENOMEM;
+    s->blocks = calloc(s->sites->n + 1, sizeof *s->blocks);
     s->names = calloc(s->frames.n + 1, sizeof *s->names);
     s->remembered = calloc(s->frames.n + 1, sizeof *s->remembered);
     s->sizes = calloc(MOST_DEVICES, sizeof *s->sizes);
-    if (!s->names || !s->remembered || !s->sizes)
+    if (!s->blocks || !s->names || !s->remembered || !s->sizes)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < s->frames.n; i++) {
         s->names[i] = seep_get_frame_function(s->frames.list[i]);
@@ -372,10 +432,10 @@ static int prepare(struct torch_snapshot *s, const json_t *report)
     return 0;
 }
 
-int seep_export_torch_snapshot(const json_t *report, const struct seep_export_options *o, FILE *out)
+int seep_export_torch_snapshot(const json_t *report, struct seep_json_stream *sites,
+                               const struct seep_export_options *o, FILE *out)
 {
-    struct torch_snapshot s = {
-        .out = out, .sites = json_object_get(report, "sites"), .measure = o->measure};
+    struct torch_snapshot s = {.out = out, .sites = sites, .measure = o->measure};
     int rc = prepare(&s, report);
 
     if (!rc && !o->is_measure_chosen)
@@ -388,6 +448,8 @@ int seep_export_torch_snapshot(const json_t *report, const struct seep_export_op
         put_snapshot(&s);
     for (size_t i = 0; s.names && i < s.frames.n; i++)
         free(s.names[i]);
+    rc = s.failed ? -SEEP_ENOMEM : rc;
+    free(s.blocks);
     free(s.names);
     free(s.remembered);
     free(s.sizes);

@@ -14,10 +14,13 @@ static inline int write_as(seep_export *format, enum seep_measure measure)
     const struct seep_export_options o = {
         .measure = measure, .profile = "train.d", .left_out = &left_out};
 
+    struct seep_json_stream_of_list sites;
+
     free(text);
     text = NULL;
+    seep_json_stream_of_list(&sites, json_object_get(report, "sites"));
     FILE *out = open_memstream(&text, &n_text);
-    int rc = format(report, &o, out);
+    int rc = format(report, &sites.stream, &o, out);
     fclose(out);
     return rc;
 }

@@ -135,10 +135,12 @@ static void print_formats(const json_t *report)
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const struct seep_export_options o = {.profile = "x"};
+        struct seep_json_stream_of_list sites;
         char *text = NULL;
         size_t n;
         FILE *out = open_memstream(&text, &n);
-        int rc = out ? all[i](report, &o, out) : 0;
+        seep_json_stream_of_list(&sites, json_object_get(report, "sites"));
+        int rc = out ? all[i](report, &sites.stream, &o, out) : 0;
         if (rc && rc != -SEEP_ENODATA)
             abort();
         if (out)

@@ -80,7 +80,9 @@ static int add_metrics(struct seep_served *served, const json_t *report, const c
     char *text = NULL;
     size_t n = 0;
     FILE *out = open_memstream(&text, &n);
-    int r = out ? seep_export_openmetrics(report, &options, out) : -SEEP_ENOMEM;
+    struct seep_json_stream_of_list none; /* its figures are the job's */
+    seep_json_stream_of_list(&none, NULL);
+    int r = out ? seep_export_openmetrics(report, &none.stream, &options, out) : -SEEP_ENOMEM;
 
     if (out && fclose(out) != 0)
         r = -SEEP_ENOMEM;
