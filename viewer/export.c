@@ -18,8 +18,8 @@ static const struct format {
 #define SEEP_EXPORT_FORMAT(function, name, ...) {name, seep_export_##function},
 #include "libprof/export/export_formats.def"
 #undef SEEP_EXPORT_FORMAT
+    {NULL, NULL},
 };
-enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 enum { TEXT, BINARY };
 static const char kinds[] = {
@@ -37,17 +37,6 @@ struct export_options {
     const char *out, *roles;
 };
 
-static bool take_format(const struct seep_option_given *given, struct export_options *o)
-{
-    const char *names[N_FORMATS];
-
-    for (int i = 0; i < N_FORMATS; i++)
-        names[i] = formats[i].name;
-    const int place = seep_option_choose(given, names, N_FORMATS);
-    o->format = place < 0 ? NULL : &formats[place];
-    return o->format;
-}
-
 static bool take_measure(const struct seep_option_given *given)
 {
     int place = seep_option_choose(given, seep_measure_names, SEEP_N_MEASURES);
@@ -63,7 +52,7 @@ static bool take(void *to, const struct seep_option_given *given)
 
     switch (given->option) {
     case SEEP_OPTION_EXPORT_FORMAT:
-        return take_format(given, o);
+        return (o->format = seep_output_choose_of(formats, sizeof *formats, given));
     case SEEP_OPTION_MEASURE:
         return take_measure(given);
     case SEEP_OPTION_TENSORS:

@@ -69,16 +69,23 @@ int seep_output_json_streamed(const json_t *report, struct seep_json_stream *sit
     return rc;
 }
 
+const void *seep_output_choose_of(const void *list, size_t each,
+                                  const struct seep_option_given *given)
+{
+    const char *names[MOST_FORMATS], *name;
+    int n = 0;
+
+    while (n < MOST_FORMATS &&
+           (name = *(const char *const *)((const char *)list + (size_t)n * each)))
+        names[n++] = name;
+    int place = seep_option_choose(given, names, n);
+    return place < 0 ? NULL : (const char *)list + (size_t)place * each;
+}
+
 const struct seep_output_format *seep_output_choose(const struct seep_output_format *list,
                                                     const struct seep_option_given *given)
 {
-    const char *names[MOST_FORMATS];
-    int n = 0;
-
-    for (const struct seep_output_format *f = list; f->name && n < MOST_FORMATS; f++)
-        names[n++] = f->name;
-    int place = seep_option_choose(given, names, n);
-    return place < 0 ? NULL : &list[place];
+    return seep_output_choose_of(list, sizeof *list, given);
 }
 
 /* Writes to a stream and closes it; 0 only when every byte was written. */
@@ -214,7 +221,7 @@ void seep_output_summary(const json_t *report, const char *name)
     if (!out)
         return;
     fputc('\n', out);
-    if (seep_report_text(report, out, &look) < 0)
+    if (seep_report_text(report, NULL, out, &look) < 0)
         seep_complain("the summary is incomplete: try `seep report %s`", name);
     fclose(out);
 }

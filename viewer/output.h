@@ -32,6 +32,10 @@ struct seep_output_format {
 const struct seep_output_format *seep_output_choose(const struct seep_output_format *list,
                                                     const struct seep_option_given *given);
 
+/* The same of a list of structures, of `each` bytes, that begin with their names. */
+const void *seep_output_choose_of(const void *list, size_t each,
+                                  const struct seep_option_given *given);
+
 /* Writes to the file `path`, through a temporary file beside it that replaces it when complete
  * (anything but a regular file is written to directly); NULL: to standard output, which is closed.
  * Returns 0, or -SEEP_EIO or -SEEP_ENOMEM with *err. */

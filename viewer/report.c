@@ -5,6 +5,7 @@
 #include "libprof/print/check_printers.h"
 #include "libprof/print/report_text.h"
 #include "libprof/read/part_folders.h"
+#include "viewer/colour.h"
 #include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
@@ -16,8 +17,14 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Prints a report with these sites. Returns 0 or a negative SEEP_E…. */
+typedef int report_printer(const json_t *report, struct seep_json_stream *sites, FILE *out);
+
 struct report_options {
-    const struct seep_output_format *format;
+    const struct format {
+        const char *name;
+        report_printer *print;
+    } * format;
     const char *out;   /* NULL: standard output */
     const char *roles; /* NULL: the shipped ones */
     bool all, brief;
@@ -30,13 +37,13 @@ struct report_options {
 /* A printer is given nothing but the report, so the command's own wishes are passed here. */
 static struct seep_report_look wanted;
 
-static int print_text(const json_t *report, FILE *out, bool colour)
+static int print_text(const json_t *report, struct seep_json_stream *sites, FILE *out)
 {
-    wanted.colour = colour;
-    return seep_report_text(report, out, &wanted);
+    wanted.colour = seep_colour_of(out);
+    return seep_report_text(report, sites, out, &wanted);
 }
 
-/* For formats that show verdicts: those of `seep check` without budgets. */
+/* For formats that show verdicts: those of `seep check` without budgets, which look at no site. */
 static int print_judged(const json_t *report, seep_printer *print, FILE *out)
 {
     json_t *check = NULL;
@@ -49,17 +56,17 @@ static int print_judged(const json_t *report, seep_printer *print, FILE *out)
 }
 
 #define SEEP_CHECK_FORMAT(name)                                                                    \
-    static int print_##name(const json_t *report, FILE *out, bool colour)                          \
+    static int print_##name(const json_t *report, struct seep_json_stream *sites, FILE *out)       \
     {                                                                                              \
-        (void)colour;                                                                              \
+        (void)sites;                                                                               \
         return print_judged(report, seep_check_##name, out);                                       \
     }
 #include "libprof/print/check_formats.def"
 #undef SEEP_CHECK_FORMAT
 
-static const struct seep_output_format formats[] = {
+static const struct format formats[] = {
     {"text", print_text},
-    {"json", seep_output_json},
+    {"json", seep_output_json_streamed},
 #define SEEP_CHECK_FORMAT(name) {#name, print_##name},
 #include "libprof/print/check_formats.def"
 #undef SEEP_CHECK_FORMAT
@@ -84,7 +91,7 @@ static bool take(void *to, const struct seep_option_given *given)
 
     switch (given->option) {
     case SEEP_OPTION_REPORT_FORMAT:
-        return (o->format = seep_output_choose(formats, given));
+        return (o->format = seep_output_choose_of(formats, sizeof *formats, given));
     case SEEP_OPTION_OUTPUT:
         return (o->out = given->value);
     case SEEP_OPTION_REPORT_ROLES:
@@ -183,34 +190,22 @@ struct asked {
     int status;
 };
 
-static int write_streamed(void *what, FILE *out)
+static int write_report(void *what, FILE *out)
 {
     const struct asked *asked = what;
 
-    return seep_output_json_streamed(asked->report, asked->sites, out);
+    return asked->options->format->print(asked->report, asked->sites, out);
 }
 
-/* A seep_json_stream_user: writes the report as JSON while its sites are made. */
-static int put_streamed(void *context, json_t *report, struct seep_json_stream *sites)
+/* A seep_json_stream_user: writes the report while its sites are made. */
+static int put_report(void *context, json_t *report, struct seep_json_stream *sites)
 {
     struct asked *asked = context;
 
     ask_and_complain(asked->dirs, asked->n_dirs, false);
     asked->report = report;
     asked->sites = sites;
-    asked->status = seep_output_by(write_streamed, asked, asked->options->out);
-    return 0;
-}
-
-/* The same in one of the other formats, which show few of the sites. */
-static int put_whole(void *context, json_t *report, struct seep_json_stream *sites)
-{
-    struct asked *asked = context;
-
-    if (json_object_set_new(report, "sites", seep_json_stream_all(sites)))
-        return -SEEP_ENOMEM;
-    ask_and_complain(asked->dirs, asked->n_dirs, false);
-    asked->status = seep_output(report, asked->options->format->print, asked->options->out);
+    asked->status = seep_output_by(write_report, asked, asked->options->out);
     return 0;
 }
 
@@ -235,9 +230,7 @@ int seep_report_main(int argc, char **argv)
     wanted.folder = asked.n_dirs == 1 ? asked.dirs[0] : NULL;
     if (options.holders)
         ask_and_complain(asked.dirs, asked.n_dirs, true);
-    if (seep_analyse_streamed(asked.dirs, asked.n_dirs, &analysis,
-                              options.format->print == seep_output_json ? put_streamed : put_whole,
-                              &asked, &err) == 0)
+    if (seep_analyse_streamed(asked.dirs, asked.n_dirs, &analysis, put_report, &asked, &err) == 0)
         return asked.status;
     seep_output_complain_analysis(&err, asked.dirs[0], options.roles);
     return SEEP_EXIT_UNUSABLE;

@@ -24,21 +24,24 @@ struct page {
     double steps;
 };
 
+/* The site of the line whose holders were looked for: a new reference, NULL for none. */
+static json_t *asked_site(struct seep_json_stream *sites, const struct seep_line_view *line)
+{
+    return line->asked == UINT32_MAX ? NULL : sites->make(sites, line->asked);
+}
+
 /* A snapshot shows one instant, and all that a line has at that instant: the holders it names need
  * not hold what the line had at its peak. */
 static void put_when_held(const struct page *p, const struct seep_line_view *line,
                           const json_t *site)
 {
     const json_t *holders = seep_get_holders(site);
-    double seen = seep_get_number(holders, "bytes"), held = 0,
-           least = seen < line->peak ? seen : line->peak;
+    double seen = seep_get_number(holders, "bytes"), least = seen < line->peak ? seen : line->peak;
     char size[SEEP_SIZE_TEXT], when[SEEP_WHEN_TEXT];
 
-    for (size_t i = 0; i < line->n_sites; i++)
-        held += seep_get_number(line->sites[i], "held_bytes");
     if (!json_array_size(json_object_get(holders, "paths")) && !*seep_get_holders_words(holders))
         return;
-    if (seen >= MOST_OF_IT * line->peak && held >= MOST_OF_IT * least)
+    if (seen >= MOST_OF_IT * line->peak && line->held >= MOST_OF_IT * least)
         return;
     fprintf(p->out, "%*sof its %s %s:\n", HOLDER_COLUMN, "", seep_text_size(seen, size),
             seep_get_when(p->unit, seep_get_number(holders, "step"), p->steps, when));
@@ -47,15 +50,12 @@ static void put_when_held(const struct page *p, const struct seep_line_view *lin
 /* A line's stacks may peak at different times: the sum of their peaks is an upper bound. */
 static bool is_bound(const struct seep_line_view *line)
 {
-    for (size_t i = 0; i < line->n_sites; i++) {
-        if (seep_get_number(line->sites[i], "peak_bytes") >= 0.95 * line->peak)
-            return false;
-    }
-    return true;
+    return line->highest < 0.95 * line->peak;
 }
 
 /* "≤ 41.8 MiB  train.py:9 in <module>", and who holds it. */
-static void put_line(const struct page *p, const char *label, const struct seep_line_view *line)
+static void put_line(const struct page *p, const char *label, const struct seep_line_view *line,
+                     struct seep_json_stream *sites)
 {
     char size[SEEP_SIZE_TEXT], words[SEEP_SPACE_WORDS];
     const bool bound = is_bound(line);
@@ -70,17 +70,16 @@ static void put_line(const struct page *p, const char *label, const struct seep_
     if (strcmp(line->space, "host") != 0)
         fprintf(to, ", %s", seep_space_words(line->space, words));
     seep_put_end(&row);
-    for (size_t i = 0; i < line->n_sites; i++) {
-        if (!seep_get_holders(line->sites[i]))
-            continue;
-        put_when_held(p, line, line->sites[i]);
-        seep_holder_text(line->sites[i], p->cwd, p->out, HOLDER_COLUMN);
-        return;
+    json_t *site = asked_site(sites, line);
+    if (site) {
+        put_when_held(p, line, site);
+        seep_holder_text(site, p->cwd, p->out, HOLDER_COLUMN);
     }
+    json_decref(site);
 }
 
 /* Lines that no finding names, by their peaks. */
-void seep_lines_text(const json_t *report, FILE *out)
+void seep_lines_text(const json_t *report, struct seep_json_stream *sites, FILE *out)
 {
     const json_t *job = json_object_get(report, "job");
     const struct page page = {out, seep_get_text(job, "cwd", ""), seep_get_step_unit(job),
@@ -89,10 +88,10 @@ void seep_lines_text(const json_t *report, FILE *out)
     struct seep_line_views lines;
     int shown = 0;
 
-    if (seep_line_views_init(&lines, report, true) == 0) {
+    if (seep_line_views_init(&lines, report, sites, true) == 0) {
         for (size_t i = 0; i < lines.n && shown < MAX_SHOWN_LINES; i++) {
             if (!lines.lines[i].finding)
-                put_line(&page, shown++ ? "" : any ? "others" : "largest", &lines.lines[i]);
+                put_line(&page, shown++ ? "" : any ? "others" : "largest", &lines.lines[i], sites);
         }
     }
     seep_line_views_fini(&lines);

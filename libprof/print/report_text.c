@@ -403,10 +403,13 @@ static void put_job_parts(const struct page *p, const json_t *report)
     put_cost(p, report);
 }
 
-int seep_report_text(const json_t *report, FILE *out, const struct seep_report_look *look)
+int seep_report_text(const json_t *report, struct seep_json_stream *sites, FILE *out,
+                     const struct seep_report_look *look)
 {
     const json_t *job = json_object_get(report, "job");
+    struct seep_json_stream_of_list own;
 
+    seep_json_stream_of_list(&own, json_object_get(report, "sites"));
     if (!json_is_object(job) || strcmp(seep_get_text(report, "format", ""), "seep-report") != 0)
         return -SEEP_EINVAL;
     struct page page = {.out = out,
@@ -419,7 +422,7 @@ int seep_report_text(const json_t *report, FILE *out, const struct seep_report_l
                         .running = seep_get_runs(report)};
     seep_findings_text(report, out, look->colour);
     put_job_parts(&page, report);
-    seep_lines_text(report, out);
+    seep_lines_text(report, sites ? sites : &own.stream, out);
     put_gaps(&page, report);
     seep_closing_text(report, out, look->colour, look->folder);
     return ferror(out) ? -SEEP_EIO : 0;

@@ -2,7 +2,7 @@
 #ifndef SEEP_LIBPROF_PRINT_REPORT_TEXT_H
 #define SEEP_LIBPROF_PRINT_REPORT_TEXT_H
 
-#include "libprof/base/error.h"
+#include "libprof/base/json_stream.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -14,13 +14,13 @@ struct seep_report_look {
     const char *folder; /* of the profile, for `seep view`; NULL: there is no single one */
 };
 
-/* Prints a report (version 1 or 2) as text, as wide as seep_put_width() says: findings, most severe
- * first; then job, memory, processes, the largest lines without a finding, and what could not be
- * seen; finally the findings again, one per line. Whatever the strings contain, no control
- * character but newline and our own colours reaches `out`; fields that are missing or of another
- * type are printed as unknown. Returns 0; -SEEP_EINVAL if it is no report; -SEEP_EIO if `out`
- * fails. */
-SEEP_MUST_CHECK int seep_report_text(const json_t *report, FILE *out,
-                                     const struct seep_report_look *look);
+/* Prints a report (version 1 or 2) with these sites (NULL: those that are in it) as text, as wide
+ * as seep_put_width() says: findings, most severe first; then job, memory, processes, the largest
+ * lines without a finding, and what could not be seen; finally the findings again, one per line.
+ * Whatever the strings contain, no control character but newline and our own colours reaches `out`;
+ * fields that are missing or of another type are printed as unknown. Returns 0; -SEEP_EINVAL if it
+ * is no report; -SEEP_EIO if `out` fails. */
+SEEP_MUST_CHECK int seep_report_text(const json_t *report, struct seep_json_stream *sites,
+                                     FILE *out, const struct seep_report_look *look);
 
 #endif

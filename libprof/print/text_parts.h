@@ -3,6 +3,8 @@
 #ifndef SEEP_LIBPROF_PRINT_TEXT_PARTS_H
 #define SEEP_LIBPROF_PRINT_TEXT_PARTS_H
 
+#include "libprof/base/json_stream.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +17,7 @@ void seep_verdict_text(const json_t *report, FILE *out, bool colour);
 void seep_findings_text(const json_t *report, FILE *out, bool colour);
 
 /* The lines with the largest peaks that no finding names, each with its holders, if known. */
-void seep_lines_text(const json_t *report, FILE *out);
+void seep_lines_text(const json_t *report, struct seep_json_stream *sites, FILE *out);
 
 /* The end of a report, for a window of 24 rows after the rest has scrolled by: the number of
  * findings, each in one line (only the first if there are very many), and where to see more.
@@ -44,7 +46,8 @@ bool seep_rss_is_notable(const json_t *rss);
  * b". Returns whether there is anything to say: false for a job of one rank on one host. */
 bool seep_ranks_text(const json_t *report, FILE *out);
 
-/* What the processes of a digest show together. False, and nothing, if the report is of no digest. */
+/* What the processes of a digest show together. False, and nothing, if the report is of no digest.
+ */
 bool seep_many_text(const json_t *report, FILE *out);
 
 /* How many hosts the processes are on. */

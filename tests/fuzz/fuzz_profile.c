@@ -117,7 +117,7 @@ static void print(const json_t *report)
 
     if (!json)
         abort(); /* jansson refuses what is no UTF-8 */
-    if (out && seep_report_text(report, out, &(struct seep_report_look){.colour = true}))
+    if (out && seep_report_text(report, NULL, out, &(struct seep_report_look){.colour = true}))
         abort();
     if (out)
         fclose(out);

@@ -127,7 +127,8 @@ static char *text_of(const json_t *report)
     size_t n;
     FILE *out = open_memstream(&text, &n);
 
-    ck_assert_int_eq(seep_report_text(report, out, &(struct seep_report_look){.colour = false}), 0);
+    ck_assert_int_eq(
+        seep_report_text(report, NULL, out, &(struct seep_report_look){.colour = false}), 0);
     fclose(out);
     return text;
 }

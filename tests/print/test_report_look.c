@@ -21,7 +21,7 @@ static char *text_of(const struct seep_report_look *look, const char *columns)
         setenv("COLUMNS", columns, 1);
     else
         unsetenv("COLUMNS");
-    ck_assert_int_eq(seep_report_text(report, out, look), 0);
+    ck_assert_int_eq(seep_report_text(report, NULL, out, look), 0);
     fclose(out);
     unsetenv("COLUMNS");
     return text;

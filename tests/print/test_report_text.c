@@ -9,8 +9,8 @@ static char *text_of(bool colour)
     size_t n;
     FILE *out = open_memstream(&text, &n);
 
-    ck_assert_int_eq(seep_report_text(report, out, &(struct seep_report_look){.colour = colour}),
-                     0);
+    ck_assert_int_eq(
+        seep_report_text(report, NULL, out, &(struct seep_report_look){.colour = colour}), 0);
     fclose(out);
     return text;
 }
@@ -318,7 +318,7 @@ TEST(no_text_is_made_of_what_is_no_report)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         json_t *other = json_loads(others[i], JSON_DECODE_ANY, NULL);
         ck_assert_int_eq(
-            seep_report_text(other, stdout, &(struct seep_report_look){.colour = false}),
+            seep_report_text(other, NULL, stdout, &(struct seep_report_look){.colour = false}),
             -SEEP_EINVAL);
         json_decref(other);
     }
@@ -346,8 +346,9 @@ TEST(a_full_disk_is_an_error_of_the_text)
     if (!full)
         return;
     setvbuf(full, NULL, _IONBF, 0);
-    ck_assert_int_eq(seep_report_text(report, full, &(struct seep_report_look){.colour = false}),
-                     -SEEP_EIO);
+    ck_assert_int_eq(
+        seep_report_text(report, NULL, full, &(struct seep_report_look){.colour = false}),
+        -SEEP_EIO);
     fclose(full);
 }
 

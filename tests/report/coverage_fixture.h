@@ -26,7 +26,8 @@ static inline char *printed(bool all)
     size_t n;
     FILE *out = open_memstream(&text, &n);
 
-    ck_assert_int_eq(seep_report_text(report, out, &(struct seep_report_look){.all = all}), 0);
+    ck_assert_int_eq(seep_report_text(report, NULL, out, &(struct seep_report_look){.all = all}),
+                     0);
     fclose(out);
     return text;
 }

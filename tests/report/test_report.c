@@ -206,7 +206,8 @@ TEST(findings_beyond_a_number_are_counted)
     char *text = NULL;
     size_t n;
     FILE *out = open_memstream(&text, &n);
-    ck_assert_int_eq(seep_report_text(report, out, &(struct seep_report_look){.colour = false}), 0);
+    ck_assert_int_eq(
+        seep_report_text(report, NULL, out, &(struct seep_report_look){.colour = false}), 0);
     fclose(out);
     ck_assert_ptr_nonnull(strstr(text, "and 8 more (8 leak): the list is bounded."));
     free(text);

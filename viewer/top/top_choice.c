@@ -29,21 +29,23 @@ static bool stack_has(const json_t *site, const char *text)
     return false;
 }
 
-static bool stacks_have(const struct seep_line_view *line, const char *text)
+static bool stacks_have(const struct seep_top_view *view, const struct seep_line_view *line,
+                        const char *text)
 {
     for (size_t i = 0; i < line->n_sites; i++) {
-        if (stack_has(line->sites[i], text))
+        if (stack_has(seep_top_site(view, line, i), text))
             return true;
     }
     return false;
 }
 
-static bool is_chosen(const struct seep_line_view *line, const struct seep_top_choice *choice)
+static bool is_chosen(const struct seep_top_view *view, const struct seep_line_view *line,
+                      const struct seep_top_choice *choice)
 {
     if (choice->space[0] && strcmp(line->space, choice->space) != 0)
         return false;
     return !choice->search[0] || strcasestr(line->place, choice->search) ||
-           strcasestr(line->pattern, choice->search) || stacks_have(line, choice->search);
+           strcasestr(line->pattern, choice->search) || stacks_have(view, line, choice->search);
 }
 
 size_t seep_top_n_leaking(const struct seep_top_view *view)
@@ -97,7 +99,7 @@ size_t seep_top_order(const struct seep_top_view *view, const struct seep_top_ch
     size_t n = 0;
 
     for (size_t i = 0; i < view->n_lines; i++) {
-        if (is_chosen(&view->lines[i], choice))
+        if (is_chosen(view, &view->lines[i], choice))
             order[n++] = i;
     }
     qsort_r(order, n, sizeof *order, compare, &by);

@@ -13,6 +13,7 @@ enum { NAME_COLUMNS = 14, CURVE_COLUMNS = 60, MOST_STACKS = 8 };
 
 /* Lines are written one after another; those above or below the screen are only counted. */
 struct page {
+    const struct seep_top_view *view;
     struct seep_top_picture *picture;
     int at, end;
     size_t line, scroll;
@@ -65,8 +66,9 @@ static void put_numbers(struct page *page, const struct seep_line_view *line)
     snprintf(text, sizeof text, "%s a step", seep_text_size(line->growth, live));
     put_text(page, "growth", text);
     for (size_t i = 0; i < line->n_sites; i++) {
-        allocations += seep_get_number(line->sites[i], "allocations");
-        frees += seep_get_number(line->sites[i], "frees");
+        const json_t *site = seep_top_site(page->view, line, i);
+        allocations += seep_get_number(site, "allocations");
+        frees += seep_get_number(site, "frees");
     }
     snprintf(text, sizeof text, "%.0f times, freed %.0f", allocations, frees);
     put_text(page, "allocated", text);
@@ -81,7 +83,7 @@ static void put_curve(struct page *page, const struct seep_line_view *line, doub
     int width = room < CURVE_COLUMNS ? room : CURVE_COLUMNS, n = 0;
 
     for (size_t i = 0; i < line->n_sites; i++) {
-        const json_t *series = json_object_get(line->sites[i], "series");
+        const json_t *series = json_object_get(seep_top_site(page->view, line, i), "series");
         int k = seep_top_levels(json_object_get(series, "step"),
                                 json_object_get(series, "live_bytes"), 0, steps, levels, width);
         for (int at = 0; at < k; at++)
@@ -145,7 +147,7 @@ static void put_sites(struct page *page, const struct seep_line_view *line, cons
     char live[SEEP_SIZE_TEXT], peak[SEEP_SIZE_TEXT], name[32], text[160];
 
     for (size_t i = 0; i < line->n_sites && i < MOST_STACKS; i++) {
-        const json_t *site = line->sites[i];
+        const json_t *site = seep_top_site(page->view, line, i);
         snprintf(name, sizeof name, "stack %zu/%zu", i + 1, line->n_sites);
         snprintf(text, sizeof text, "%s live, %s at most; innermost frame first",
                  seep_text_size(seep_get_number(site, "live_bytes"), live),
@@ -161,7 +163,7 @@ void seep_top_draw_details(struct seep_top_picture *picture, int at, int end,
                            const struct seep_top_view *view, struct seep_top_choice *choice)
 {
     const struct seep_line_view *line = seep_top_chosen(choice, view);
-    struct page page = {picture, at, end, 0, choice->scroll};
+    struct page page = {view, picture, at, end, 0, choice->scroll};
     char text[128];
 
     if (!line) {
@@ -169,7 +171,7 @@ void seep_top_draw_details(struct seep_top_picture *picture, int at, int end,
     } else {
         put_text(&page, "line", line->place);
         snprintf(text, sizeof text, "%.23s; part of the job: %s", line->space,
-                 seep_get_text(line->sites[0], "role", "other"));
+                 seep_get_text(seep_top_site(view, line, 0), "role", "other"));
         put_text(&page, "space", text);
         put_numbers(&page, line);
         put_curve(&page, line, view->steps);
@@ -195,7 +197,7 @@ void seep_top_draw_help(struct seep_top_picture *picture, int at, int end,
         {"Esc", "back; in the list: show all lines again"},
         {"h", "this page"},
     };
-    struct page page = {picture, at, end, 0, choice->scroll};
+    struct page page = {NULL, picture, at, end, 0, choice->scroll};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         put_text(&page, keys[i][0], keys[i][1]);

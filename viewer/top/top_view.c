@@ -264,16 +264,20 @@ static int name_spaces(struct seep_top_view *view)
 
 static int read_lines(struct seep_top_view *view)
 {
-    struct seep_line_views all;
+    struct seep_json_stream_of_list sites;
 
-    if (seep_line_views_init(&all, view->report, false) < 0) {
-        seep_line_views_fini(&all);
+    seep_json_stream_of_list(&sites, json_object_get(view->report, "sites"));
+    if (seep_line_views_init(&view->all, view->report, &sites.stream, false) < 0)
         return -1;
-    }
-    view->lines = all.lines;
-    view->sites = all.sites;
-    view->n_lines = all.n;
+    view->lines = view->all.lines;
+    view->n_lines = view->all.n;
     return name_spaces(view);
+}
+
+const json_t *seep_top_site(const struct seep_top_view *view, const struct seep_line_view *line,
+                            size_t i)
+{
+    return json_array_get(json_object_get(view->report, "sites"), line->sites[i]);
 }
 
 struct seep_top_view *seep_top_view_create(json_t *report, double now_unix_s)
@@ -301,8 +305,7 @@ void seep_top_view_destroy(struct seep_top_view *view)
         return;
     for (size_t i = 0; i < view->n_processes; i++)
         free(view->processes[i].command);
-    struct seep_line_views all = {view->lines, view->n_lines, view->sites};
-    seep_line_views_fini(&all);
+    seep_line_views_fini(&view->all);
     free(view->command);
     free(view->spaces);
     free(view->processes);

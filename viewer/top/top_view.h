@@ -45,9 +45,9 @@ struct seep_top_view {
     struct seep_top_process *processes; /* running ones first, then failed ones, then the larger */
     struct seep_line_view *lines;       /* largest peak first */
     size_t n_spaces, n_processes, n_lines;
-    size_t n_ended;           /* the last ones of `processes`, which get no row while others run */
-    const json_t **sites;     /* sites of the lines, one line's after another's */
-    const char **space_names; /* of the spaces that the lines are in */
+    size_t n_ended; /* the last ones of `processes`, which get no row while others run */
+    struct seep_line_views all; /* owns the lines */
+    const char **space_names;   /* of the spaces that the lines are in */
     size_t n_space_names;
     const json_t *holders; /* what holds most, by the latest snapshots; NULL: none was taken */
     json_t *report;        /* owns what the fields refer to */
@@ -56,6 +56,10 @@ struct seep_top_view {
 /* The view of a report that was made now_unix_s seconds after 1970; takes over the reference, also
  * on failure. NULL without memory; free it by seep_top_view_destroy(). */
 struct seep_top_view *seep_top_view_create(json_t *report, double now_unix_s);
+/* Site `i` of a line. */
+const json_t *seep_top_site(const struct seep_top_view *view, const struct seep_line_view *line,
+                            size_t i);
+
 void seep_top_view_destroy(struct seep_top_view *view); /* Accepts NULL. */
 
 #endif
