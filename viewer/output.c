@@ -181,6 +181,25 @@ int seep_output(const json_t *document, seep_printer *print, const char *path)
     return seep_output_by(print_document, &(struct printed){document, print}, path);
 }
 
+struct printed_sites {
+    const json_t *document;
+    struct seep_json_stream *sites;
+    seep_sites_printer *print;
+};
+
+static int print_sites(void *what, FILE *out)
+{
+    const struct printed_sites *its = what;
+
+    return its->print(its->document, its->sites, out);
+}
+
+int seep_output_sites(const json_t *document, struct seep_json_stream *sites,
+                      seep_sites_printer *print, const char *path)
+{
+    return seep_output_by(print_sites, &(struct printed_sites){document, sites, print}, path);
+}
+
 void seep_output_complain_analysis(const struct seep_error *err, const char *dir, const char *roles)
 {
     if (roles && strcmp(err->file, roles) == 0)

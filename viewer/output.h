@@ -15,9 +15,15 @@ typedef int seep_printer(const json_t *document, FILE *out, bool colour);
 
 seep_printer seep_output_json; /* indented by one */
 
-/* The same of a report whose sites come one by one. Returns 0, -SEEP_EIO or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_output_json_streamed(const json_t *report, struct seep_json_stream *sites,
-                                              FILE *out);
+/* Prints a document whose list `sites` is empty in it, because these make it. Returns as above. */
+typedef int seep_sites_printer(const json_t *document, struct seep_json_stream *sites, FILE *out);
+
+struct seep_sites_format {
+    const char *name;
+    seep_sites_printer *print;
+};
+
+seep_sites_printer seep_output_json_streamed; /* as seep_output_json() */
 
 /* Writes anything. Returns 0 or a negative SEEP_E…. */
 typedef int seep_writer(void *what, FILE *out);
@@ -32,7 +38,7 @@ struct seep_output_format {
 const struct seep_output_format *seep_output_choose(const struct seep_output_format *list,
                                                     const struct seep_option_given *given);
 
-/* The same of a list of structures, of `each` bytes, that begin with their names. */
+/* The same of a list of other structures, of `each` bytes, that begin with their names. */
 const void *seep_output_choose_of(const void *list, size_t each,
                                   const struct seep_option_given *given);
 
@@ -50,6 +56,8 @@ SEEP_MUST_CHECK int seep_output_replace(const json_t *document, seep_printer *pr
 /* As seep_output_write(), with a complaint on failure. Return 0 or SEEP_EXIT_UNUSABLE. */
 int seep_output(const json_t *document, seep_printer *print, const char *path);
 int seep_output_by(seep_writer *write, void *what, const char *path);
+int seep_output_sites(const json_t *document, struct seep_json_stream *sites,
+                      seep_sites_printer *print, const char *path);
 
 /* The name of a folder: the last component of its real path, so that "." has one, too; cleaned.
  * Allocates the result (free() it); NULL without memory. */

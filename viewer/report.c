@@ -17,14 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Prints a report with these sites. Returns 0 or a negative SEEP_E…. */
-typedef int report_printer(const json_t *report, struct seep_json_stream *sites, FILE *out);
-
 struct report_options {
-    const struct format {
-        const char *name;
-        report_printer *print;
-    } * format;
+    const struct seep_sites_format *format;
     const char *out;   /* NULL: standard output */
     const char *roles; /* NULL: the shipped ones */
     bool all, brief;
@@ -64,7 +58,7 @@ static int print_judged(const json_t *report, seep_printer *print, FILE *out)
 #include "libprof/print/check_formats.def"
 #undef SEEP_CHECK_FORMAT
 
-static const struct format formats[] = {
+static const struct seep_sites_format formats[] = {
     {"text", print_text},
     {"json", seep_output_json_streamed},
 #define SEEP_CHECK_FORMAT(name) {#name, print_##name},
@@ -185,17 +179,8 @@ struct asked {
     const char *const *dirs;
     size_t n_dirs;
     const struct report_options *options;
-    json_t *report; /* while it is written */
-    struct seep_json_stream *sites;
     int status;
 };
-
-static int write_report(void *what, FILE *out)
-{
-    const struct asked *asked = what;
-
-    return asked->options->format->print(asked->report, asked->sites, out);
-}
 
 /* A seep_json_stream_user: writes the report while its sites are made. */
 static int put_report(void *context, json_t *report, struct seep_json_stream *sites)
@@ -203,9 +188,8 @@ static int put_report(void *context, json_t *report, struct seep_json_stream *si
     struct asked *asked = context;
 
     ask_and_complain(asked->dirs, asked->n_dirs, false);
-    asked->report = report;
-    asked->sites = sites;
-    asked->status = seep_output_by(write_report, asked, asked->options->out);
+    asked->status =
+        seep_output_sites(report, sites, asked->options->format->print, asked->options->out);
     return 0;
 }
 

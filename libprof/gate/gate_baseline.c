@@ -3,6 +3,7 @@
 #include "libprof/base/text.h"
 #include "libprof/report_read/report_pairs.h"
 #include "libprof/report_read/report_view.h"
+#include "libprof/report_read/site_pairs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "libprof/gate/site_diff.h"
 
+#include "libprof/base/json_build.h"
 #include "libprof/report_read/report_pairs.h"
 #include "libprof/report_read/report_view.h"
 
@@ -8,23 +9,30 @@
 #include <string.h>
 
 struct change {
-    json_t *pair; /* borrowed */
+    uint32_t pair;
     double first, second;
 };
 
-static double change_of(const json_t *pair, const char *key)
+/* The changed pairs, made in order. */
+struct changes {
+    struct seep_json_stream stream;
+    struct seep_site_pairs pairs;
+    struct change *list;
+};
+
+static double retained_change(const struct seep_site_pair *pair)
 {
-    return seep_get_number(json_object_get(pair, "after"), key) -
-           seep_get_number(json_object_get(pair, "before"), key);
+    return pair->sides[1].retained - pair->sides[0].retained;
 }
 
-static double growth_change(const json_t *pair)
+static double peak_change(const struct seep_site_pair *pair)
 {
-    struct seep_slope before, after;
+    return pair->sides[1].peak - pair->sides[0].peak;
+}
 
-    seep_get_slope(json_object_get(pair, "before"), "growth_bytes_per_step", &before);
-    seep_get_slope(json_object_get(pair, "after"), "growth_bytes_per_step", &after);
-    return after.value - before.value;
+static double growth_change(const struct seep_site_pair *pair)
+{
+    return pair->sides[1].growth.value - pair->sides[0].growth.value;
 }
 
 static int by_size(const void *a, const void *b)
@@ -33,67 +41,77 @@ static int by_size(const void *a, const void *b)
 
     if (p->first != q->first)
         return p->first > q->first ? -1 : 1;
-    return (p->second < q->second) - (p->second > q->second);
+    if (p->second != q->second)
+        return p->second > q->second ? -1 : 1;
+    return (p->pair > q->pair) - (p->pair < q->pair);
 }
 
-static int add_changes(json_t *pair, double retained, double peak, double growth)
+static json_t *make_change(struct seep_json_stream *stream, size_t i)
 {
-    return json_object_set_new(pair, "retained_bytes_change", json_integer((json_int_t)retained)) ||
-           json_object_set_new(pair, "peak_bytes_change", json_integer((json_int_t)peak)) ||
-           json_object_set_new(pair, "growth_change", json_real(growth));
+    const struct changes *changes = (struct changes *)stream;
+    const uint32_t at = changes->list[i].pair;
+    const struct seep_site_pair *its = &changes->pairs.list[at];
+    json_t *pair = seep_site_pair_json(&changes->pairs, at);
+    bool failed = false;
+
+    seep_json_set(pair, "retained_bytes_change", json_integer((json_int_t)retained_change(its)),
+                  &failed);
+    seep_json_set(pair, "peak_bytes_change", json_integer((json_int_t)peak_change(its)), &failed);
+    seep_json_set(pair, "growth_change", json_real(growth_change(its)), &failed);
+    return seep_json_whole(pair, failed);
 }
 
-/* The changed pairs in order. NULL without memory. */
-static json_t *sort_changes(const json_t *pairs, bool by_growth)
+static int sort_changes(struct changes *changes, bool by_growth)
 {
-    struct change *changes = calloc(json_array_size(pairs) + 1, sizeof *changes);
-    json_t *list = json_array(), *pair;
-    size_t i, n = 0;
-    int failed = !changes || !list;
+    const struct seep_site_pairs *pairs = &changes->pairs;
+    size_t n = 0;
 
-    json_array_foreach (pairs, i, pair) {
-        double retained = change_of(pair, "retained_bytes"), peak = change_of(pair, "peak_bytes"),
-               growth = growth_change(pair);
-        if (failed || (retained == 0 && peak == 0 && growth == 0))
+    changes->list = calloc(pairs->n + 1, sizeof *changes->list);
+    if (!changes->list)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < pairs->n; i++) {
+        const double retained = retained_change(&pairs->list[i]),
+                     growth = growth_change(&pairs->list[i]);
+        if (retained == 0 && growth == 0 && peak_change(&pairs->list[i]) == 0)
             continue;
-        failed = add_changes(pair, retained, peak, growth);
-        changes[n++] = (struct change){pair, by_growth ? fabs(growth) : fabs(retained),
-                                       by_growth ? fabs(retained) : fabs(growth)};
+        changes->list[n++] = (struct change){i, by_growth ? fabs(growth) : fabs(retained),
+                                             by_growth ? fabs(retained) : fabs(growth)};
     }
     if (n)
-        qsort(changes, n, sizeof *changes, by_size);
-    for (i = 0; i < n && !failed; i++)
-        failed = json_array_append(list, changes[i].pair);
-    free(changes);
-    if (!failed)
-        return list;
-    json_decref(list);
-    return NULL;
+        qsort(changes->list, n, sizeof *changes->list, by_size);
+    changes->stream = (struct seep_json_stream){n, make_change};
+    return 0;
 }
 
-int seep_diff(const json_t *base, const json_t *other, bool by_growth, json_t **diff)
+static json_t *document_of(const json_t *base, const json_t *other)
 {
-    json_t *pairs = NULL, *document, *notes = json_array();
+    json_t *document = seep_get_document("seep-diff"), *notes = json_array();
     struct seep_error err = {0};
-    int rc = seep_compare_sites(base, other, SEEP_BY_STACK, &pairs);
+    bool failed = false;
 
-    if (rc) {
-        json_decref(notes);
-        return rc;
-    }
     if (seep_compare_jobs(base, other, &err))
-        json_array_append_new(notes, json_string(err.text));
-    document = seep_get_document("seep-diff");
-    if (!document || json_object_set(document, "base", json_object_get(base, "job")) ||
-        json_object_set(document, "new", json_object_get(other, "job")) ||
-        json_object_set_new(document, "spaces", seep_compare_spaces(base, other)) ||
-        json_object_set_new(document, "sites", sort_changes(pairs, by_growth)) ||
-        json_object_set(document, "notes", notes)) {
-        json_decref(document);
-        document = NULL;
-    }
-    json_decref(pairs);
-    json_decref(notes);
-    *diff = document;
-    return document ? 0 : -SEEP_ENOMEM;
+        seep_json_append(notes, json_string(err.text), &failed);
+    seep_json_set(document, "base", json_incref(json_object_get(base, "job")), &failed);
+    seep_json_set(document, "new", json_incref(json_object_get(other, "job")), &failed);
+    seep_json_set(document, "spaces", seep_compare_spaces(base, other), &failed);
+    seep_json_set(document, "sites", json_array(), &failed);
+    seep_json_set(document, "notes", notes, &failed);
+    return seep_json_whole(document, failed);
+}
+
+int seep_diff(const struct seep_compared runs[2], bool by_growth, seep_json_stream_user *use,
+              void *context)
+{
+    struct changes changes = {.list = NULL};
+    json_t *document = document_of(runs[0].report, runs[1].report);
+    int rc = document ? seep_site_pairs_init(&changes.pairs, runs, SEEP_BY_STACK) : -SEEP_ENOMEM;
+
+    if (!rc)
+        rc = sort_changes(&changes, by_growth);
+    if (!rc)
+        rc = use(context, document, &changes.stream);
+    free(changes.list);
+    seep_site_pairs_fini(&changes.pairs);
+    json_decref(document);
+    return rc;
 }

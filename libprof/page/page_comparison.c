@@ -5,6 +5,8 @@
 #include "libprof/report_read/report_pairs.h"
 #include "libprof/report_read/report_view.h"
 
+#include <stdlib.h>
+
 /* ---- findings ---------------------------------------------------------------------------- */
 
 static void add_finding(json_t *list, const json_t *pair, bool *failed)
@@ -60,62 +62,45 @@ static void add_verdict(json_t *made, const json_t *report, const struct seep_pa
         return;
     }
     seep_json_set(made, "why_not", seep_page_cut(base->why_not ? base->why_not : ""), failed);
-    *failed = seep_compare_findings(base->report, report, &pairs) || *failed;
+    *failed = seep_compare_findings(base->run.report, report, &pairs) || *failed;
     seep_json_set(made, "findings", findings(pairs), failed);
     json_decref(pairs);
 }
 
 /* ---- sites ------------------------------------------------------------------------------- */
 
-static bool is_light(const json_t *pair, const json_t *report, const json_t *base)
+static bool is_light(const struct seep_site_pair *pair, const json_t *report, const json_t *base)
 {
     return seep_page_pair_peak(pair) <
-           SEEP_PAGE_LIGHT * seep_page_space_peak(report, base, seep_get_text(pair, "space", ""));
+           SEEP_PAGE_LIGHT * seep_page_space_peak(report, base, pair->space);
 }
 
-static void add_sides(json_t *columns, const json_t *pair, bool *failed)
+static void add_sides(struct seep_page_columns *columns, const struct seep_site_pair *pair,
+                      bool *failed)
 {
     static const struct {
-        const char *side, *kept, *peak, *growth;
-    } sides[] = {{"before", "kept_before", "peak_before", "growth_before"},
-                 {"after", "kept_after", "peak_after", "growth_after"}};
+        const char *kept, *peak, *growth;
+    } names[] = {{"kept_before", "peak_before", "growth_before"},
+                 {"kept_after", "peak_after", "growth_after"}};
 
     for (int i = 0; i < 2; i++) {
-        const json_t *side = json_object_get(pair, sides[i].side);
-        const bool is = json_is_object(side);
-        struct seep_slope growth = {0, 0, 0};
-        seep_get_slope(side, "growth_bytes_per_step", &growth);
-        seep_page_add(columns, sides[i].kept,
-                      is ? json_real(seep_get_number(side, "retained_bytes")) : json_null(),
-                      failed);
-        seep_page_add(columns, sides[i].peak,
-                      is ? json_real(seep_get_number(side, "peak_bytes")) : json_null(), failed);
-        seep_page_add(columns, sides[i].growth, is ? json_real(growth.value) : json_null(), failed);
+        const struct seep_pair_side *side = &pair->sides[i];
+        const double values[] = {side->retained, side->peak, side->growth.value};
+        const char *const columns_of[] = {names[i].kept, names[i].peak, names[i].growth};
+        for (int k = 0; k < 3; k++)
+            seep_page_columns_add(columns, columns_of[k],
+                                  side->n ? json_real(values[k]) : json_null(), failed);
     }
-}
-
-/* {id: site}; a report from elsewhere may lack ids. */
-static json_t *sites_by_id(const json_t *report, bool *failed)
-{
-    json_t *known = json_object(), *site;
-    size_t i;
-
-    json_array_foreach (json_object_get(report, "sites"), i, site) {
-        const char *id = seep_get_text(site, "id", NULL);
-        if (id)
-            seep_json_set(known, id, json_incref(site), failed);
-    }
-    return known;
 }
 
 /* The line to look at is a copy of a frame of the stack: returns the frame itself, which has a
  * number already. */
-static const json_t *line_of(const json_t *pair)
+static const json_t *line_of(const json_t *site)
 {
-    const json_t *wanted = json_object_get(pair, "frame"), *one;
+    const json_t *wanted = seep_get_site_frame(site), *one;
     size_t i;
 
-    json_array_foreach (json_object_get(pair, "stack"), i, one) {
+    json_array_foreach (json_object_get(site, "stack"), i, one) {
         if (json_equal(one, wanted))
             return one;
     }
@@ -124,61 +109,79 @@ static const json_t *line_of(const json_t *pair)
 
 /* If the report has the site, uses its lines, which may have moved since the older run. The
  * interpreter's maps share no stack, only what they are. */
-static void add_place(json_t *columns, const json_t *pair, const json_t *site,
+static void add_place(struct seep_page_columns *columns, const json_t *line, const json_t *stack,
                       struct seep_page_tables *t, bool *failed)
 {
-    const bool is_own = site && !json_is_true(json_object_get(pair, "interpreter"));
-    const json_t *line = is_own ? seep_get_site_frame(site) : line_of(pair),
-                 *stack = json_object_get(is_own ? site : pair, "stack");
     json_t *alone = stack ? NULL : json_pack("[O?]", line);
 
-    seep_page_add(columns, "look_at", seep_page_number(seep_page_frame(t, line)), failed);
-    seep_page_add(columns, "stack", seep_page_number(seep_page_stack(t, stack ? stack : alone)),
-                  failed);
+    seep_page_columns_add(columns, "look_at", seep_page_number(seep_page_frame(t, line)), failed);
+    seep_page_columns_add(columns, "stack",
+                          seep_page_number(seep_page_stack(t, stack ? stack : alone)), failed);
     json_decref(alone);
 }
 
-static void add_pair(json_t *columns, const json_t *pair, const json_t *known,
-                     struct seep_page_tables *t, bool *failed)
+static void add_pair(struct seep_page_columns *columns, const struct seep_site_pairs *pairs,
+                     size_t i, struct seep_page_tables *t, bool *failed)
 {
-    const json_t *own = json_object_get(json_object_get(pair, "after"), "sites");
-    const char *id = json_string_value(json_array_get(own, 0));
+    const struct seep_site_pair *pair = &pairs->list[i];
+    const uint32_t own_at = pair->sides[1].first;
+    json_t *first = seep_site_pair_first(pairs, i);
+    json_t *own = pair->sides[1].n ? pairs->sites[1]->make(pairs->sites[1], own_at) : NULL;
 
-    seep_page_add(columns, "space",
-                  json_integer(seep_page_text(t, seep_get_text(pair, "space", ""))), failed);
-    seep_page_add(columns, "role",
-                  json_integer(seep_page_text(t, seep_get_text(pair, "role", "other"))), failed);
-    seep_page_add(columns, "site", json_integer(seep_page_text(t, id)), failed);
-    add_place(columns, pair, id ? json_object_get(known, id) : NULL, t, failed);
+    *failed |= !first || (pair->sides[1].n && !own);
+    seep_page_columns_add(columns, "space", json_integer(seep_page_text(t, pair->space)), failed);
+    seep_page_columns_add(columns, "role",
+                          json_integer(seep_page_text(t, seep_get_text(first, "role", "other"))),
+                          failed);
+    seep_page_columns_add(columns, "site",
+                          json_integer(seep_page_text(t, seep_get_text(own, "id", NULL))), failed);
+    if (pair->is_interpreters)
+        add_place(columns, pairs->interpreter, NULL, t, failed);
+    else if (own)
+        add_place(columns, seep_get_site_frame(own), json_object_get(own, "stack"), t, failed);
+    else
+        add_place(columns, line_of(first), json_object_get(first, "stack"), t, failed);
     add_sides(columns, pair, failed);
+    json_decref(first);
+    json_decref(own);
 }
 
 /* ---- all --------------------------------------------------------------------------------- */
 
-json_t *seep_page_comparison(const json_t *report, const struct seep_page_base *base,
-                             const json_t *pairs, bool all, struct seep_page_tables *tables)
+static void add_pairs(const json_t *report, const struct seep_page_base *base,
+                      const struct seep_site_pairs *pairs, bool all,
+                      struct seep_page_pairs *columns, struct seep_page_tables *tables,
+                      bool *failed)
 {
-    json_t *made = json_object(), *columns = json_object();
-    const json_t *pair;
-    bool failed = false;
-    json_t *known = sites_by_id(report, &failed);
-    json_t *small = json_array();
-    size_t i;
+    uint32_t *small = calloc(pairs->n + 1, sizeof *small);
+    size_t n = 0;
 
-    add_part(made, base->report, "job", &failed);
-    add_part(made, base->report, "timeline", &failed);
-    add_verdict(made, report, base, &failed);
-    seep_json_set(made, "spaces", seep_compare_spaces(base->report, report), &failed);
-    json_array_foreach (pairs, i, pair) {
-        if (!all && is_light(pair, report, base->report))
-            seep_json_append(small, json_incref((json_t *)pair), &failed);
-        else if (!failed)
-            add_pair(columns, pair, known, tables, &failed);
+    *failed |= !small;
+    for (uint32_t i = 0; i < pairs->n && !*failed; i++) {
+        if (!all && is_light(&pairs->list[i], report, base->run.report))
+            small[n++] = i;
+        else
+            add_pair(&columns->large, pairs, i, tables, failed);
     }
-    json_decref(known);
-    seep_json_set(made, "pairs", columns, &failed);
-    seep_json_set(made, "small", seep_page_small_pairs(report, base->report, small, tables),
-                  &failed);
-    json_decref(small);
+    if (!*failed)
+        seep_page_small_pairs(report, base->run.report, pairs, small, n, &columns->small, tables,
+                              failed);
+    free(small);
+}
+
+json_t *seep_page_comparison(const json_t *report, const struct seep_page_base *base,
+                             const struct seep_site_pairs *pairs, bool all,
+                             struct seep_page_pairs *columns, struct seep_page_tables *tables)
+{
+    json_t *made = json_object();
+    bool failed = false;
+
+    add_part(made, base->run.report, "job", &failed);
+    add_part(made, base->run.report, "timeline", &failed);
+    add_verdict(made, report, base, &failed);
+    seep_json_set(made, "spaces", seep_compare_spaces(base->run.report, report), &failed);
+    seep_json_set(made, "pairs", json_null(), &failed);
+    seep_json_set(made, "small", json_null(), &failed);
+    add_pairs(report, base, pairs, all, columns, tables, &failed);
     return seep_json_whole(made, failed || tables->failed);
 }

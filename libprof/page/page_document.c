@@ -2,7 +2,6 @@
 
 #include "libprof/base/json_build.h"
 #include "libprof/page/page_parts.h"
-#include "libprof/report_read/report_pairs.h"
 #include "libprof/report_read/report_view.h"
 
 #include <math.h>
@@ -50,7 +49,7 @@ static void add_sites(struct seep_page *page, const json_t *report, struct seep_
 }
 
 static void fill(struct seep_page *page, const json_t *report, struct seep_json_stream *sites,
-                 const struct seep_page_base *base, const json_t *pairs, bool all,
+                 const struct seep_page_base *base, const struct seep_site_pairs *pairs, bool all,
                  struct seep_page_tables *tables, bool *failed)
 {
     json_t *made = page->parts;
@@ -67,9 +66,9 @@ static void fill(struct seep_page *page, const json_t *report, struct seep_json_
     seep_json_set(made, "small", json_null(), failed);
     add_sites(page, report, sites, all, tables, failed);
     if (base)
-        seep_json_set(made, "comparison", seep_page_comparison(report, base, pairs, all, tables),
-                      failed);
-    add_lines(tables, report, base ? base->report : NULL);
+        seep_json_set(made, "comparison",
+                      seep_page_comparison(report, base, pairs, all, &page->pairs, tables), failed);
+    add_lines(tables, report, base ? base->run.report : NULL);
     seep_json_set(made, "stacks", json_null(), failed);
     seep_page_put_stacks(&tables->stacks, &page->stacks, failed);
     seep_json_set(made, "frames", json_incref(tables->frames), failed);
@@ -83,16 +82,17 @@ struct seep_page *seep_page_document(const json_t *report, struct seep_json_stre
     struct seep_page *page =
         seep_page_of_parts(json_pack("{s:s, s:i}", "format", "seep-page", "version", 1));
     struct seep_page_tables tables;
+    struct seep_site_pairs pairs = {.n = 0};
     bool failed = !page;
-    json_t *pairs = NULL;
 
-    if (!failed && base && seep_compare_sites(base->report, report, SEEP_BY_STACK, &pairs))
-        failed = true;
+    if (!failed && base)
+        failed = seep_site_pairs_init(&pairs, (struct seep_compared[]){base->run, {report, sites}},
+                                      SEEP_BY_STACK);
     seep_page_tables_init(&tables);
     if (!failed)
-        fill(page, report, sites, base, pairs, all, &tables, &failed);
+        fill(page, report, sites, base, &pairs, all, &tables, &failed);
     seep_page_tables_fini(&tables);
-    json_decref(pairs); /* tables know frames by address, so they must go first */
+    seep_site_pairs_fini(&pairs);
     if (!failed)
         return page;
     seep_page_free(page);
@@ -118,32 +118,70 @@ void seep_page_free(struct seep_page *page)
     seep_page_columns_fini(&page->sites);
     seep_page_columns_fini(&page->small);
     seep_page_columns_fini(&page->stacks);
+    seep_page_columns_fini(&page->pairs.large);
+    seep_page_columns_fini(&page->pairs.small);
     free(page);
 }
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
-static const struct seep_page_columns *columns_of(const struct seep_page *page, const char *key)
+/* Where columns stand for what is null in the parts, or in one of them. */
+struct place {
+    const char *key;
+    const struct seep_page_columns *columns;
+};
+enum { MOST_PLACES = 3 };
+
+static const struct seep_page_columns *columns_at(const struct place *places, const char *key)
 {
-    return strcmp(key, "sites") == 0    ? &page->sites
-           : strcmp(key, "small") == 0  ? &page->small
-           : strcmp(key, "stacks") == 0 ? &page->stacks
-                                        : NULL;
+    for (int i = 0; i < MOST_PLACES; i++)
+        if (places[i].key && strcmp(places[i].key, key) == 0)
+            return places[i].columns;
+    return NULL;
 }
 
-int seep_page_write(const struct seep_page *page, json_dump_callback_t put, void *context)
+static int put_text(const char *text, json_dump_callback_t put, void *context)
+{
+    return put(text, strlen(text), context);
+}
+
+static int write_comparison(const struct seep_page *page, const json_t *value,
+                            json_dump_callback_t put, void *context);
+
+static int write_object(const struct seep_page *page, const json_t *object,
+                        const struct place *places, json_dump_callback_t put, void *context)
 {
     const char *key, *before = "{\"";
     json_t *value;
 
-    json_object_foreach (page->parts, key, value) {
-        const struct seep_page_columns *columns = columns_of(page, key);
-        if (put(before, strlen(before), context) || put(key, strlen(key), context) ||
-            put("\":", 2, context) ||
-            (columns ? seep_page_columns_write(columns, put, context)
-                     : json_dump_callback(value, put, context, SEEP_PAGE_JSON)))
+    json_object_foreach ((json_t *)object, key, value) {
+        const struct seep_page_columns *columns = columns_at(places, key);
+        if (put_text(before, put, context) || put_text(key, put, context) ||
+            put_text("\":", put, context))
+            return -SEEP_EIO;
+        if (columns ? seep_page_columns_write(columns, put, context)
+            : strcmp(key, "comparison") == 0
+                ? write_comparison(page, value, put, context)
+                : json_dump_callback(value, put, context, SEEP_PAGE_JSON))
             return -SEEP_EIO;
         before = ",\"";
     }
-    return put(*before == '{' ? "{}" : "}", *before == '{' ? 2 : 1, context) ? -SEEP_EIO : 0;
+    return put_text(*before == '{' ? "{}" : "}", put, context) ? -SEEP_EIO : 0;
+}
+
+static int write_comparison(const struct seep_page *page, const json_t *value,
+                            json_dump_callback_t put, void *context)
+{
+    const struct place places[MOST_PLACES] = {{"pairs", &page->pairs.large},
+                                              {"small", &page->pairs.small}};
+
+    return write_object(page, value, places, put, context);
+}
+
+int seep_page_write(const struct seep_page *page, json_dump_callback_t put, void *context)
+{
+    const struct place places[MOST_PLACES] = {
+        {"sites", &page->sites}, {"small", &page->small}, {"stacks", &page->stacks}};
+
+    return write_object(page, page->parts, places, put, context);
 }

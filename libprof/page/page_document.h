@@ -10,13 +10,13 @@
 struct seep_page {
     json_t *parts; /* every key of the page, in order; null where it has columns */
     struct seep_page_columns sites, small, stacks;
+    struct seep_page_pairs pairs; /* of its `comparison` */
 };
 
 /* `report` and `sites`: with all sites, whose frames outlive the call, and series
- * (report/report_json.h); the sites of the report itself are used only if there is a `base`: the
- * run to compare with (page_comparison.h), or NULL. `all`: leave out no site, however small. NULL
- * without memory; free it by seep_page_free(). Reads the sources that the report's findings
- * name. */
+ * (report/report_json.h). `base`: the run to compare with (page_comparison.h), or NULL. `all`:
+ * leave out no site, however small. NULL without memory; free it by seep_page_free(). Reads the
+ * sources that the report's findings name. */
 struct seep_page *seep_page_document(const json_t *report, struct seep_json_stream *sites,
                                      const struct seep_page_base *base, bool all);
 

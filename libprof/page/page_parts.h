@@ -3,6 +3,7 @@
 #define SEEP_LIBPROF_PAGE_PAGE_PARTS_H
 
 #include "libprof/page/page_tables.h"
+#include "libprof/report_read/site_pairs.h"
 
 enum { SEEP_EXCERPT_AROUND = 3 };
 
@@ -88,11 +89,14 @@ void seep_page_small_sites_put(struct seep_page_small_sites *small, const json_t
                                struct seep_page_columns *columns, struct seep_page_tables *tables,
                                bool *failed);
 
-/* Columns of the small pairs of two runs: `pairs` is their number, and each side has what it keeps,
- * its peak and its growth. The peak of a pair, and of a space, is the higher one of both runs. */
-json_t *seep_page_small_pairs(const json_t *report, const json_t *base, const json_t *small,
-                              struct seep_page_tables *tables);
-double seep_page_pair_peak(const json_t *pair);
+/* Columns of the small pairs of two runs, n numbers of pairs: `pairs` is how many, and each side
+ * has what it keeps, its peak and its growth. The peak of a pair, and of a space, is the higher one
+ * of both runs. */
+void seep_page_small_pairs(const json_t *report, const json_t *base,
+                           const struct seep_site_pairs *pairs, const uint32_t *small, size_t n,
+                           struct seep_page_columns *columns, struct seep_page_tables *tables,
+                           bool *failed);
+double seep_page_pair_peak(const struct seep_site_pair *pair);
 double seep_page_space_peak(const json_t *report, const json_t *base, const char *space);
 
 #endif

@@ -22,26 +22,35 @@ static bool is_shown(const json_t *site)
            fabs(seep_get_number(site, "growth_change")) >= LEAST;
 }
 
-static size_t count_shown(const json_t *sites)
-{
-    json_t *site;
-    size_t i, n = 0;
+/* The sites that are shown, and how many there would be. */
+struct shown {
+    json_t *first; /* MAX_SITES at most */
+    size_t n;
+};
 
-    json_array_foreach (sites, i, site)
-        n += is_shown(site);
-    return n;
+static int choose(struct seep_json_stream *sites, struct shown *shown)
+{
+    bool failed = !shown->first;
+
+    for (size_t i = 0; i < sites->n && !failed; i++) {
+        json_t *site = sites->make(sites, i);
+        failed = !site;
+        if (site && is_shown(site) && shown->n++ < MAX_SITES)
+            failed = json_array_append(shown->first, site);
+        json_decref(site);
+    }
+    return failed ? -SEEP_ENOMEM : 0;
 }
 
 static int space_width(const json_t *sites)
 {
     int width = (int)strlen("space");
-    size_t i, n = 0;
     json_t *site;
+    size_t i;
 
     json_array_foreach (sites, i, site) {
         const int its = (int)strlen(seep_get_text(site, "space", "?"));
-        if (is_shown(site) && n++ < MAX_SITES && its > width)
-            width = its;
+        width = its > width ? its : width;
     }
     return width;
 }
@@ -73,34 +82,32 @@ static void put_site(FILE *out, const json_t *site, int growth_width, int name_w
           out);
 }
 
-static void put_sites(FILE *out, const json_t *sites, const json_t *job)
+static void put_sites(FILE *out, const struct shown *shown, const json_t *job)
 {
     const char *cwd = seep_get_text(job, "cwd", ""), *unit = seep_get_step_unit(job);
     const int growth_width = (int)strlen("growth a ") + (int)strlen(unit);
-    const int name_width = space_width(sites);
-    size_t i, n = 0;
+    const int name_width = space_width(shown->first);
     json_t *site;
+    size_t i;
 
     fprintf(out, "\n  %*s  growth a %s  %-*s  line\n", SIZE_COLUMN, "retained", unit, name_width,
             "space");
-    json_array_foreach (sites, i, site) {
-        if (is_shown(site) && n++ < MAX_SITES)
-            put_site(out, site, growth_width, name_width, cwd);
-    }
-    if (n > MAX_SITES)
-        fprintf(out, "  and %zu more: --format json lists them\n", n - MAX_SITES);
+    json_array_foreach (shown->first, i, site)
+        put_site(out, site, growth_width, name_width, cwd);
+    if (shown->n > MAX_SITES)
+        fprintf(out, "  and %zu more: --format json lists them\n", shown->n - MAX_SITES);
 }
 
 /* ---- all --------------------------------------------------------------------------------- */
 
-int seep_diff_text(const json_t *diff, FILE *out, bool colour)
+static void put_all(const json_t *diff, const struct shown *shown, size_t others, FILE *out,
+                    bool colour)
 {
-    const json_t *sites = json_object_get(diff, "sites");
     const json_t *job = json_object_get(diff, "new"), *notes = json_object_get(diff, "notes");
-    const size_t n = count_shown(sites), others = json_array_size(sites) - n;
 
     seep_put_colour(out, colour, "1");
-    fprintf(out, "seep diff: %zu site%s changed (NEW minus BASE)", n, n == 1 ? "" : "s");
+    fprintf(out, "seep diff: %zu site%s changed (NEW minus BASE)", shown->n,
+            shown->n == 1 ? "" : "s");
     seep_put_colour(out, colour, "0");
     fputc('\n', out);
     if (json_array_size(notes)) {
@@ -110,10 +117,20 @@ int seep_diff_text(const json_t *diff, FILE *out, bool colour)
     }
     fputc('\n', out);
     seep_spaces_text(json_object_get(diff, "spaces"), out, seep_get_step_unit(job));
-    if (n)
-        put_sites(out, sites, job);
+    if (shown->n)
+        put_sites(out, shown, job);
     if (others)
         fprintf(out, "\n%zu site%s differ%s only in the peak: --format json lists %s\n", others,
                 others == 1 ? "" : "s", others == 1 ? "s" : "", others == 1 ? "it" : "them");
-    return ferror(out) ? -SEEP_EIO : 0;
+}
+
+int seep_diff_text(const json_t *diff, struct seep_json_stream *sites, FILE *out, bool colour)
+{
+    struct shown shown = {.first = json_array()};
+    int rc = choose(sites, &shown);
+
+    if (!rc)
+        put_all(diff, &shown, sites->n - shown.n, out, colour);
+    json_decref(shown.first);
+    return rc ? rc : ferror(out) ? -SEEP_EIO : 0;
 }

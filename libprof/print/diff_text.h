@@ -2,13 +2,13 @@
 #ifndef SEEP_LIBPROF_PRINT_DIFF_TEXT_H
 #define SEEP_LIBPROF_PRINT_DIFF_TEXT_H
 
-#include "libprof/base/error.h"
+#include "libprof/base/json_stream.h"
 
-#include <jansson.h>
-#include <stdbool.h>
 #include <stdio.h>
 
-/* Prints the spaces, and the sites that changed most. Returns 0 or -SEEP_EIO. */
-int seep_diff_text(const json_t *diff, FILE *out, bool colour);
+/* Prints the spaces, and the sites that changed most. Returns 0, -SEEP_ENOMEM or
+ * -SEEP_EIO. */
+SEEP_MUST_CHECK int seep_diff_text(const json_t *diff, struct seep_json_stream *sites, FILE *out,
+                                   bool colour);
 
 #endif

@@ -1,10 +1,9 @@
 #include "libprof/report_read/report_pairs.h"
 
 #include "libprof/base/text.h"
+#include "libprof/report_read/pair_key.h"
 #include "libprof/report_read/report_view.h"
-#include "libprof/words/space.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,53 +29,20 @@ bool seep_compare_growth_grown(const struct seep_slope *before, const struct see
 
 /* ---- what is the same -------------------------------------------------------------------- */
 
-/* FNV-1a, in two lanes of 64 bits: enough that different keys do not collide by chance. */
-struct key {
-    uint64_t a, b;
-};
-
-static void key_add(struct key *key, const char *text)
+static struct seep_pair_key key_of_place(const json_t *finding)
 {
-    for (const unsigned char *p = (const unsigned char *)text;; p++) {
-        key->a = (key->a ^ *p) * UINT64_C(0x100000001b3);
-        key->b = (key->b ^ (uint64_t)(*p + 1)) * UINT64_C(0x9e3779b97f4a7c15);
-        key->b ^= key->b >> 29;
-        if (!*p)
-            return;
-    }
-}
+    struct seep_pair_key key =
+        seep_pair_key_begin(seep_get_space_class(seep_get_text(finding, "space", "")));
 
-static void key_add_frame(struct key *key, const json_t *frame)
-{
-    const char *file = seep_get_text(frame, "file", NULL);
-
-    if (!file)
-        file = seep_get_text(frame, "module", "");
-    key_add(key, seep_text_base(file));
-    key_add(key, seep_get_text(frame, "qualname", seep_get_text(frame, "function", "")));
-}
-
-static struct key key_begin(const char *space)
-{
-    struct key key = {UINT64_C(0xcbf29ce484222325), 1};
-
-    key_add(&key, space);
-    return key;
-}
-
-static struct key key_of_place(const json_t *finding)
-{
-    struct key key = key_begin(seep_get_space_class(seep_get_text(finding, "space", "")));
-
-    key_add_frame(&key, json_object_get(finding, "frame"));
+    seep_pair_key_add_frame(&key, json_object_get(finding, "frame"));
     return key;
 }
 
 uint64_t seep_compare_fingerprint(const json_t *finding)
 {
-    struct key key = key_of_place(finding);
+    struct seep_pair_key key = key_of_place(finding);
 
-    key_add(&key, seep_get_text(finding, "pattern", ""));
+    seep_pair_key_add(&key, seep_get_text(finding, "pattern", ""));
     return key.a ^ key.b;
 }
 
@@ -86,7 +52,7 @@ enum likeness { LIKE_LINE, LIKE_PATTERN, LIKE_PLACE, N_LIKENESSES };
 
 static bool alike(const json_t *a, const json_t *b, enum likeness likeness)
 {
-    struct key p = key_of_place(a), q = key_of_place(b);
+    struct seep_pair_key p = key_of_place(a), q = key_of_place(b);
     const json_t *f = json_object_get(a, "frame"), *g = json_object_get(b, "frame");
 
     if (p.a != q.a || p.b != q.b)
@@ -138,140 +104,6 @@ int seep_compare_findings(const json_t *before, const json_t *after, json_t **pa
     }
     free(to);
     free(taken);
-    if (failed) {
-        json_decref(list);
-        return -SEEP_ENOMEM;
-    }
-    *pairs = list;
-    return 0;
-}
-
-/* ---- sites ------------------------------------------------------------------------------- */
-
-static bool is_of_python(const json_t *frame)
-{
-    const char *module = seep_text_base(seep_get_text(frame, "module", ""));
-
-    return strncmp(module, "python", 6) == 0 || strncmp(module, "libpython", 9) == 0;
-}
-
-/* A map of CPython itself: an arena of its small objects (Objects/obmalloc.c: 256 KiB, from 3.10 on
- * 1 MiB), or a piece of its stack (Python/pystate.c: 16 KiB). It is chance which line needs the
- * next one, so all maps of a job are one site. Stacks do not contain frames of the interpreter's
- * own code. By place, all memory for which no line of Python asked belongs here too: CPython
- * allocates some when threads and processes start and end. */
-static bool is_interpreters(const json_t *site, enum seep_compare_by by)
-{
-    const json_t *frame = json_array_get(json_object_get(site, "stack"), 0);
-
-    if (by == SEEP_BY_PLACE && is_of_python(seep_get_site_frame(site)))
-        return true;
-    return (strcmp(seep_get_text(frame, "kind", ""), "python") == 0 || is_of_python(frame)) &&
-           seep_space_parse(seep_get_text(site, "space", "")).class == SEEP_CLASS_MMAP &&
-           seep_get_number(site, "allocated_bytes") <=
-               (1 << 20) * seep_get_number(site, "allocations");
-}
-
-static struct key key_of_site(const json_t *site, enum seep_compare_by by)
-{
-    const char *space = seep_get_text(site, "space", "");
-    struct key key = key_begin(by == SEEP_BY_PLACE ? seep_get_space_class(space) : space);
-    json_t *frame;
-    size_t i;
-
-    if (is_interpreters(site, by)) {
-        key_add(&key, "interpreter");
-        return key;
-    }
-    if (by == SEEP_BY_PLACE) {
-        key_add_frame(&key, seep_get_site_frame(site));
-        return key;
-    }
-    json_array_foreach (json_object_get(site, "stack"), i, frame)
-        key_add_frame(&key, frame);
-    return key;
-}
-
-static json_t *new_pair(const json_t *site, enum seep_compare_by by)
-{
-    const char *space = seep_get_text(site, "space", "");
-    bool own = is_interpreters(site, by);
-    json_t *frame = own ? json_pack("{s:s, s:s, s:n, s:n}", "kind", "native", "function",
-                                    "[the Python interpreter]", "file", "line")
-                        : json_deep_copy(seep_get_site_frame(site));
-    json_t *pair =
-        json_pack("{s:s, s:s, s:o?, s:n, s:n}", "space",
-                  by == SEEP_BY_PLACE ? seep_get_space_class(space) : space, "role",
-                  seep_get_text(site, "role", "other"), "frame", frame, "before", "after");
-
-    if (own)
-        json_object_set_new(pair, "interpreter", json_true());
-    else if (by == SEEP_BY_STACK)
-        json_object_set(pair, "stack", json_object_get(site, "stack"));
-    return pair;
-}
-
-static int add_number(json_t *object, const char *key, double more)
-{
-    json_t *number = json_object_get(object, key);
-
-    return json_real_set(number, json_real_value(number) + more);
-}
-
-/* Adds a site to one side of its pair, which is null at first. */
-static int add_to_side(json_t *pair, const char *side, const json_t *site)
-{
-    json_t *sum = json_object_get(pair, side), *growth;
-    struct seep_slope slope;
-
-    seep_get_slope(site, "growth_bytes_per_step", &slope);
-    if (!json_is_object(sum)) {
-        sum =
-            json_pack("{s:f, s:f, s:{s:f, s:f, s:f}, s:[]}", "retained_bytes", 0.0, "peak_bytes",
-                      0.0, "growth_bytes_per_step", "value", 0.0, "low", 0.0, "high", 0.0, "sites");
-        if (json_object_set_new(pair, side, sum))
-            return -1;
-    }
-    growth = json_object_get(sum, "growth_bytes_per_step");
-    return add_number(sum, "retained_bytes", seep_get_number(site, "retained_bytes")) ||
-                   add_number(sum, "peak_bytes", seep_get_number(site, "peak_bytes")) ||
-                   add_number(growth, "value", slope.value) ||
-                   add_number(growth, "low", slope.low) || add_number(growth, "high", slope.high) ||
-                   json_array_append(json_object_get(sum, "sites"), json_object_get(site, "id"))
-               ? -1
-               : 0;
-}
-
-static int add_sites(json_t *index, json_t *pairs, const json_t *report, const char *side,
-                     enum seep_compare_by by)
-{
-    json_t *site;
-    size_t i;
-
-    json_array_foreach (json_object_get(report, "sites"), i, site) {
-        struct key key = key_of_site(site, by);
-        char name[40];
-        snprintf(name, sizeof name, "%016" PRIx64 "%016" PRIx64, key.a, key.b);
-        json_t *pair = json_object_get(index, name);
-        if (!pair) {
-            pair = new_pair(site, by);
-            if (json_array_append_new(pairs, pair) || json_object_set(index, name, pair))
-                return -1;
-        }
-        if (add_to_side(pair, side, site))
-            return -1;
-    }
-    return 0;
-}
-
-int seep_compare_sites(const json_t *before, const json_t *after, enum seep_compare_by by,
-                       json_t **pairs)
-{
-    json_t *index = json_object(), *list = json_array();
-    int failed = !index || !list || add_sites(index, list, before, "before", by) ||
-                 add_sites(index, list, after, "after", by);
-
-    json_decref(index);
     if (failed) {
         json_decref(list);
         return -SEEP_ENOMEM;

@@ -1,5 +1,5 @@
-/* Pairs the findings and sites of two reports of one job that are the same. Nothing here depends on
- * line numbers, folders, addresses, process numbers or times. */
+/* Pairs the findings of two reports of one job that are the same (site_pairs.h: their sites).
+ * Nothing here depends on line numbers, folders, addresses, process numbers or times. */
 #ifndef SEEP_LIBPROF_REPORT_READ_REPORT_PAIRS_H
 #define SEEP_LIBPROF_REPORT_READ_REPORT_PAIRS_H
 
@@ -32,26 +32,6 @@ bool seep_compare_growth_grown(const struct seep_slope *before, const struct see
  * Returns 0 or -SEEP_ENOMEM. Threads: safe on distinct reports. */
 SEEP_MUST_CHECK int seep_compare_findings(const json_t *before, const json_t *after,
                                           json_t **pairs);
-
-enum seep_compare_by {
-    SEEP_BY_STACK, /* sites whose stacks have the same functions and file names */
-    SEEP_BY_PLACE, /* sites whose lines to look at are in the same function and file */
-};
-
-/* Pairs the sites of two reports, those of one kind as one; host and mmap stay apart by stack and
- * are one by place. The maps of the Python interpreter itself are one site.
- *   *pairs out, a new reference, in no order:
- *     [ { "space", "role", "frame",
- *         "stack" (by stack only),
- *         "before": SIDE|null,
- *         "after": SIDE|null,
- *         "interpreter": true (where it is) } ]
- *     SIDE, sums: { "retained_bytes", "peak_bytes",
- *                   "growth_bytes_per_step": {value, low, high},
- *                   "sites": [id…] }
- * Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_compare_sites(const json_t *before, const json_t *after,
-                                       enum seep_compare_by by, json_t **pairs);
 
 /* The spaces of two reports side by side; NULL without memory.
  *   [ { "space", "before": SIDE|null, "after": SIDE|null } ]

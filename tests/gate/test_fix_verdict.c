@@ -1,6 +1,6 @@
 /* Two runs of one job: what a fix has cured, and what changed site by site. */
 #include "libprof/gate/fix_verdict.h"
-#include "libprof/gate/site_diff.h"
+#include "tests/gate/diff_fixture.h"
 #include "tests/gate/gate_fixture.h"
 
 /* What BEFORE and AFTER have at load(): pattern and severity, NULL for nothing. */
@@ -188,7 +188,7 @@ TEST(a_difference_lists_what_changed_largest_first)
     add_site(report, "host", "same", 2, 5000);
     add_site(base, "host", "less", 1, 90000);
     add_site(report, "host", "more", 1, 7000);
-    ck_assert_int_eq(seep_diff(base, report, false, &diff), 0);
+    ck_assert_int_eq(diff_of(base, report, false, &diff), 0);
     json_t *sites = json_object_get(diff, "sites");
     ck_assert_uint_eq(json_array_size(sites), 2);
     ck_assert_int_eq((int)seep_get_number(json_array_get(sites, 0), "retained_bytes_change"),
@@ -207,7 +207,7 @@ TEST(a_difference_with_what_is_no_report_is_no_crash)
         json_decref(report);
         report = json_loads(texts[i], 0, NULL);
         ck_assert_ptr_nonnull(report);
-        if (seep_diff(base, report, false, &diff) == 0)
+        if (diff_of(base, report, false, &diff) == 0)
             json_decref(diff);
     }
 }

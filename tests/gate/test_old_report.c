@@ -1,9 +1,9 @@
 /* Reports of version 1 are read like those of version 2: report_version_1.json is one. */
 #include "libprof/gate/fix_verdict.h"
 #include "libprof/gate/gate.h"
-#include "libprof/gate/site_diff.h"
 #include "libprof/print/report_text.h"
 #include "libprof/report_read/report_view.h"
+#include "tests/gate/diff_fixture.h"
 #include "tests/suite.h"
 
 #include <check.h>
@@ -97,11 +97,11 @@ TEST(nothing_has_changed_between_the_versions)
 {
     json_t *diff = NULL;
 
-    ck_assert_int_eq(seep_diff(old, new, true, &diff), 0);
+    ck_assert_int_eq(diff_of(old, new, true, &diff), 0);
     ck_assert_uint_eq(json_array_size(json_object_get(diff, "sites")), 0);
     json_decref(diff);
     set_growth(new, 5000);
-    ck_assert_int_eq(seep_diff(old, new, true, &diff), 0);
+    ck_assert_int_eq(diff_of(old, new, true, &diff), 0);
     const json_t *site = json_array_get(json_object_get(diff, "sites"), 0);
     ck_assert_double_eq(seep_get_number(site, "growth_change"), 5000);
     json_decref(diff);

@@ -35,6 +35,17 @@ static inline json_t *page_document(const json_t *report, const struct seep_page
     return document;
 }
 
+/* The same beside an older run, which has its sites in it, too. */
+static inline json_t *compared_document(const json_t *report, const json_t *base,
+                                        const json_t *verdict, const char *why_not, bool all)
+{
+    struct seep_json_stream_of_list sites;
+
+    seep_json_stream_of_list(&sites, json_object_get(base, "sites"));
+    const struct seep_page_base it = {{base, &sites.stream}, verdict, why_not};
+    return page_document(report, &it, all);
+}
+
 static inline json_t *cell(const json_t *document, const char *table, const char *column, size_t i)
 {
     const json_t *list = json_object_get(json_object_get(document, table), column);

@@ -27,7 +27,7 @@ static json_t *made(const char *text)
 
 static const json_t *compare(const json_t *verdict, const char *why_not, bool all)
 {
-    document = page_document(report, &(struct seep_page_base){base, verdict, why_not}, all);
+    document = compared_document(report, base, verdict, why_not, all);
     ck_assert_ptr_nonnull(document);
     return json_object_get(document, "comparison");
 }

@@ -144,7 +144,7 @@ TEST(a_line_that_changed_after_either_run_began_is_not_shown, .setup = source_se
     json_t *base = job_of_lines(BEFORE);
 
     report = job_of_lines(AFTER);
-    json_t *page = page_document(report, &(struct seep_page_base){base, NULL, ""}, true);
+    json_t *page = compared_document(report, base, NULL, "", true);
     ck_assert_str_eq(line_of(page, "first"), "");
     json_decref(page);
     page = page_document(base, NULL, true);

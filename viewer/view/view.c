@@ -160,23 +160,42 @@ static int write_page(const struct seep_view_of *of, const char *out)
     return status;
 }
 
+static int show(struct view_options *o, const struct seep_compared *before)
+{
+    const char *last = o->argv[o->argc - 1];
+    const struct seep_view_of of = {
+        last, seep_view_is_look(last), seep_digest_is_at(last), before, o->roles, o->all};
+
+    return o->serve ? seep_serve(&of, &o->address, o->open_metrics) : write_page(&of, o->out);
+}
+
+struct comparing {
+    struct view_options *options;
+    int status;
+};
+
+/* A seep_json_stream_user: the older run is in memory as long as it is compared with. */
+static int show_both(void *context, json_t *report, struct seep_json_stream *sites)
+{
+    struct comparing *comparing = context;
+
+    comparing->status = show(comparing->options, &(struct seep_compared){report, sites});
+    return 0;
+}
+
 int seep_view_main(int argc, char **argv)
 {
     struct view_options o = {.argc = argc, .argv = argv};
+    struct comparing comparing = {.options = &o};
     struct seep_error err = {0};
-    json_t *before = NULL;
     int status = read_options(argc, argv, &o);
 
     if (status >= 0)
         return status;
-    if (argc - optind == 2 && seep_view_report(argv[optind], o.roles, &before, &err) < 0) {
-        seep_output_complain_analysis(&err, argv[optind], o.roles);
-        return SEEP_EXIT_UNUSABLE;
-    }
-    const char *last = argv[argc - 1];
-    const struct seep_view_of of = {
-        last, seep_view_is_look(last), seep_digest_is_at(last), before, o.roles, o.all};
-    status = o.serve ? seep_serve(&of, &o.address, o.open_metrics) : write_page(&of, o.out);
-    json_decref(before);
-    return status;
+    if (argc - optind == 1)
+        return show(&o, NULL);
+    if (seep_view_before(argv[optind], o.roles, show_both, &comparing, &err) == 0)
+        return comparing.status;
+    seep_output_complain_analysis(&err, argv[optind], o.roles);
+    return SEEP_EXIT_UNUSABLE;
 }

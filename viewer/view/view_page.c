@@ -1,55 +1,30 @@
 #include "viewer/view/view_page.h"
 
 #include "libprof/analysis.h"
-#include "libprof/base/json_build.h"
 #include "libprof/gate/fix_verdict.h"
 #include "libprof/page/page_document.h"
 #include "viewer/view/view_look.h"
 
-/* What of the sites of a run to compare with is not looked at: the most of it. */
-static const char *const unused[] = {"series", "sizes", "threads", "lifetimes"};
-
-/* A seep_json_stream_user. */
-static int keep_for_comparison(void *to, json_t *report, struct seep_json_stream *sites)
-{
-    json_t *list = json_array();
-    bool failed = false;
-
-    for (size_t k = 0; k < sites->n && !failed; k++) {
-        json_t *site = sites->make(sites, k);
-        for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
-            json_object_del(site, unused[i]);
-        seep_json_append(list, site, &failed);
-    }
-    seep_json_set(report, "sites", list, &failed);
-    if (!failed)
-        *(json_t **)to = json_incref(report);
-    return failed ? -SEEP_ENOMEM : 0;
-}
-
-int seep_view_report(const char *dir, const char *roles, json_t **report, struct seep_error *err)
+int seep_view_before(const char *dir, const char *roles, seep_json_stream_user *use, void *context,
+                     struct seep_error *err)
 {
     const struct seep_analysis_options options = {
         .all_sites = true, .series = true, .roles_file = roles};
 
-    return seep_analyse_streamed(&dir, 1, &options, keep_for_comparison, report, err);
+    return seep_analyse_streamed(&dir, 1, &options, use, context, err);
 }
 
 /* Where two runs cannot be judged the page says so, and shows the differences all the same. */
-static struct seep_page *page_of_two(const json_t *before, json_t *after,
+static struct seep_page *page_of_two(const struct seep_compared *before, const json_t *after,
                                      struct seep_json_stream *sites, bool all)
 {
-    struct seep_json_stream_of_list list;
     struct seep_error err = {0};
     json_t *verdict = NULL;
 
-    if (json_object_set_new(after, "sites", seep_json_stream_all(sites)) ||
-        seep_verify(before, after, false, &verdict, &err) == -SEEP_ENOMEM)
+    if (seep_verify(before->report, after, false, &verdict, &err) == -SEEP_ENOMEM)
         return NULL;
-    seep_json_stream_of_list(&list, json_object_get(after, "sites"));
-    struct seep_page *page = seep_page_document(
-        after, &list.stream, &(struct seep_page_base){before, verdict, verdict ? NULL : err.text},
-        all);
+    const struct seep_page_base base = {*before, verdict, verdict ? NULL : err.text};
+    struct seep_page *page = seep_page_document(after, sites, &base, all);
     json_decref(verdict);
     return page;
 }

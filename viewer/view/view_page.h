@@ -7,17 +7,18 @@
 
 /* What is shown. The texts stay the caller's. */
 struct seep_view_of {
-    const char *dir;      /* the one, or the newer */
-    bool look;            /* `dir` is the file of a look */
-    bool digest;          /* `dir` is a digest */
-    const json_t *before; /* the older report, or NULL */
-    const char *roles;    /* NULL: the shipped ones */
-    bool all;             /* leave no site out */
+    const char *dir;                    /* the one, or the newer */
+    bool look;                          /* `dir` is the file of a look */
+    bool digest;                        /* `dir` is a digest */
+    const struct seep_compared *before; /* the older run, or NULL */
+    const char *roles;                  /* NULL: the shipped ones */
+    bool all;                           /* leave no site out */
 };
 
-/* The report of a run to compare with: every site. Returns what seep_analyse() does. */
-SEEP_MUST_CHECK int seep_view_report(const char *dir, const char *roles, json_t **report,
-                                     struct seep_error *err);
+/* Calls use(context, report, sites) with a run to compare with, as seep_analyse_streamed() does,
+ * and returns what that does. */
+SEEP_MUST_CHECK int seep_view_before(const char *dir, const char *roles, seep_json_stream_user *use,
+                                     void *context, struct seep_error *err);
 
 /* *page out: free it by seep_page_free(). *report out, unless it is NULL: the report of `dir`,
  * without its sites, a new reference; NULL of a look or a digest. Returns what seep_analyse() or
