@@ -70,10 +70,15 @@ static void fill(struct seep_page *page, const json_t *report, struct seep_json_
                       seep_page_comparison(report, base, pairs, all, &page->pairs, tables), failed);
     add_lines(tables, report, base ? base->run.report : NULL);
     seep_json_set(made, "stacks", json_null(), failed);
-    seep_page_put_stacks(&tables->stacks, &page->stacks, failed);
     seep_json_set(made, "frames", json_incref(tables->frames), failed);
-    seep_json_set(made, "texts", json_incref(tables->texts), failed);
+    seep_json_set(made, "texts", json_null(), failed);
     *failed = *failed || tables->failed;
+    page->stacks = tables->stacks;
+    page->texts = tables->texts;
+    tables->stacks = (struct seep_page_stacks){0};
+    tables->texts = (struct seep_page_texts){0};
+    seep_pair_fini(&page->stacks.index); /* nothing is added any more */
+    seep_hash_fini(&page->texts.index);
 }
 
 struct seep_page *seep_page_document(const json_t *report, struct seep_json_stream *sites,
@@ -117,71 +122,83 @@ void seep_page_free(struct seep_page *page)
     json_decref(page->parts);
     seep_page_columns_fini(&page->sites);
     seep_page_columns_fini(&page->small);
-    seep_page_columns_fini(&page->stacks);
     seep_page_columns_fini(&page->pairs.large);
     seep_page_columns_fini(&page->pairs.small);
+    seep_page_stacks_fini(&page->stacks);
+    seep_page_texts_fini(&page->texts);
     free(page);
 }
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
-/* Where columns stand for what is null in the parts, or in one of them. */
-struct place {
-    const char *key;
-    const struct seep_page_columns *columns;
-};
-enum { MOST_PLACES = 3 };
+/* Writes one of the tables that are null in the parts. */
+typedef int table_writer(const struct seep_page *page, json_dump_callback_t put, void *context);
 
-static const struct seep_page_columns *columns_at(const struct place *places, const char *key)
+#define COLUMNS(name, of)                                                                          \
+    static int write_##name(const struct seep_page *page, json_dump_callback_t put, void *context) \
+    {                                                                                              \
+        return seep_page_columns_write(&page->of, put, context);                                   \
+    }
+COLUMNS(sites, sites)
+COLUMNS(small, small)
+COLUMNS(pairs, pairs.large)
+COLUMNS(small_pairs, pairs.small)
+#undef COLUMNS
+
+static int write_stacks(const struct seep_page *page, json_dump_callback_t put, void *context)
 {
-    for (int i = 0; i < MOST_PLACES; i++)
-        if (places[i].key && strcmp(places[i].key, key) == 0)
-            return places[i].columns;
-    return NULL;
+    return seep_page_stacks_write(&page->stacks, put, context);
 }
+
+static int write_texts(const struct seep_page *page, json_dump_callback_t put, void *context)
+{
+    return seep_page_texts_write(&page->texts, put, context);
+}
+
+struct table {
+    const char *key;
+    table_writer *write;
+};
 
 static int put_text(const char *text, json_dump_callback_t put, void *context)
 {
     return put(text, strlen(text), context);
 }
 
-static int write_comparison(const struct seep_page *page, const json_t *value,
-                            json_dump_callback_t put, void *context);
-
+/* `tables` ends with a NULL key. */
 static int write_object(const struct seep_page *page, const json_t *object,
-                        const struct place *places, json_dump_callback_t put, void *context)
+                        const struct table *tables, json_dump_callback_t put, void *context)
 {
     const char *key, *before = "{\"";
     json_t *value;
 
     json_object_foreach ((json_t *)object, key, value) {
-        const struct seep_page_columns *columns = columns_at(places, key);
+        const struct table *table = tables;
+        while (table->key && strcmp(table->key, key) != 0)
+            table++;
         if (put_text(before, put, context) || put_text(key, put, context) ||
-            put_text("\":", put, context))
-            return -SEEP_EIO;
-        if (columns ? seep_page_columns_write(columns, put, context)
-            : strcmp(key, "comparison") == 0
-                ? write_comparison(page, value, put, context)
-                : json_dump_callback(value, put, context, SEEP_PAGE_JSON))
+            put_text("\":", put, context) ||
+            (table->key ? table->write(page, put, context)
+                        : json_dump_callback(value, put, context, SEEP_PAGE_JSON)))
             return -SEEP_EIO;
         before = ",\"";
     }
     return put_text(*before == '{' ? "{}" : "}", put, context) ? -SEEP_EIO : 0;
 }
 
-static int write_comparison(const struct seep_page *page, const json_t *value,
-                            json_dump_callback_t put, void *context)
+static int write_comparison(const struct seep_page *page, json_dump_callback_t put, void *context)
 {
-    const struct place places[MOST_PLACES] = {{"pairs", &page->pairs.large},
-                                              {"small", &page->pairs.small}};
+    static const struct table tables[] = {
+        {"pairs", write_pairs}, {"small", write_small_pairs}, {NULL, NULL}};
 
-    return write_object(page, value, places, put, context);
+    return write_object(page, json_object_get(page->parts, "comparison"), tables, put, context);
 }
 
 int seep_page_write(const struct seep_page *page, json_dump_callback_t put, void *context)
 {
-    const struct place places[MOST_PLACES] = {
-        {"sites", &page->sites}, {"small", &page->small}, {"stacks", &page->stacks}};
+    static const struct table tables[] = {
+        {"sites", write_sites},   {"small", write_small}, {"comparison", write_comparison},
+        {"stacks", write_stacks}, {"texts", write_texts}, {NULL, NULL}};
 
-    return write_object(page, page->parts, places, put, context);
+    return write_object(page, page->parts, tables, put, context);
 }

@@ -8,9 +8,11 @@
 #include "libprof/page/page_comparison.h"
 
 struct seep_page {
-    json_t *parts; /* every key of the page, in order; null where it has columns */
-    struct seep_page_columns sites, small, stacks;
+    json_t *parts; /* every key of the page, in order; null where it has another table */
+    struct seep_page_columns sites, small;
     struct seep_page_pairs pairs; /* of its `comparison` */
+    struct seep_page_stacks stacks;
+    struct seep_page_texts texts;
 };
 
 /* `report` and `sites`: with all sites, whose frames outlive the call, and series

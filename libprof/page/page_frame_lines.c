@@ -60,9 +60,9 @@ static void read_files(struct seep_page_tables *tables, const char *cwd, double 
     for (size_t from = 0, to; from < n && !tables->failed; from = to) {
         for (to = from; to < n && places[to].file == places[from].file; to++)
             ;
-        const char *name =
-            json_string_value(json_array_get(tables->texts, (size_t)places[from].file));
-        FILE *file = seep_page_source_open(cwd, name, before_unix_s);
+        json_t *name = seep_page_texts_at(&tables->texts, places[from].file);
+        FILE *file = seep_page_source_open(cwd, json_string_value(name), before_unix_s);
+        json_decref(name);
         if (!file)
             continue;
         read_file(tables, file, places + from, to - from, ids);

@@ -1,6 +1,8 @@
 #include "libprof/page/page_tables.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct seep_pairs nodes_of(const struct seep_page_stacks *stacks)
 {
@@ -26,11 +28,30 @@ void seep_page_stacks_fini(struct seep_page_stacks *stacks)
     seep_pair_fini(&stacks->index);
 }
 
-void seep_page_put_stacks(const struct seep_page_stacks *stacks, struct seep_page_columns *columns,
-                          bool *failed)
+static int put_number(uint32_t number, bool first, json_dump_callback_t put, void *context)
 {
-    for (size_t i = 0; i < stacks->n && !*failed; i++) {
-        seep_page_columns_add(columns, "parent", seep_page_number(stacks->list[i].parent), failed);
-        seep_page_columns_add(columns, "frame", json_integer(stacks->list[i].frame), failed);
+    char text[24];
+    const int n = snprintf(text, sizeof text, "%s%lld", first ? "" : ",",
+                           number == SEEP_HASH_NONE ? -1 : (long long)number);
+
+    return put(text, (size_t)n, context);
+}
+
+int seep_page_stacks_write(const struct seep_page_stacks *stacks, json_dump_callback_t put,
+                           void *context)
+{
+    static const char *const names[] = {"{\"parent\":[", "],\"frame\":["};
+
+    if (!stacks->n)
+        return put("{}", 2, context) ? -SEEP_EIO : 0;
+    for (int column = 0; column < 2; column++) {
+        if (put(names[column], strlen(names[column]), context))
+            return -SEEP_EIO;
+        for (size_t i = 0; i < stacks->n; i++) {
+            const struct seep_page_stack *its = &stacks->list[i];
+            if (put_number(column ? its->frame : its->parent, !i, put, context))
+                return -SEEP_EIO;
+        }
     }
+    return put("]}", 2, context) ? -SEEP_EIO : 0;
 }

@@ -10,17 +10,16 @@
 
 void seep_page_tables_init(struct seep_page_tables *tables)
 {
-    *tables = (struct seep_page_tables){.texts = json_array()};
+    *tables = (struct seep_page_tables){0};
     tables->frames =
         json_pack("{s:[], s:[], s:[], s:[], s:[]}", "kind", "name", "file", "line", "module");
-    tables->failed = !tables->texts || !tables->frames;
+    tables->failed = !tables->frames;
 }
 
 void seep_page_tables_fini(struct seep_page_tables *tables)
 {
-    json_decref(tables->texts);
     json_decref(tables->frames);
-    seep_hash_fini(&tables->text_index);
+    seep_page_texts_fini(&tables->texts);
     seep_frames_fini(&tables->numbers);
     seep_page_stacks_fini(&tables->stacks);
 }
@@ -96,19 +95,10 @@ json_t *seep_page_number(uint32_t id)
 /* Takes over the text; NULL: there was no memory for it. */
 static json_int_t intern(struct seep_page_tables *tables, json_t *text)
 {
-    const char *bytes = json_string_value(text);
-    const uint64_t hash = text ? seep_hash_bytes(bytes, strlen(bytes)) : 0;
-    uint32_t at = seep_hash_begin(&tables->text_index, hash), id;
+    const uint32_t id = seep_page_texts_number(&tables->texts, text);
 
-    while (text && (id = seep_hash_next(&tables->text_index, hash, &at)) != SEEP_HASH_NONE) {
-        if (strcmp(json_string_value(json_array_get(tables->texts, id)), bytes) == 0) {
-            json_decref(text);
-            return id;
-        }
-    }
-    id = (uint32_t)json_array_size(tables->texts);
-    tables->failed = !text || seep_hash_add(&tables->text_index, hash, id);
-    seep_json_append(tables->texts, text, &tables->failed);
+    tables->failed |= id == SEEP_HASH_NONE;
+    json_decref(text);
     return id;
 }
 

@@ -6,6 +6,7 @@
 
 #include "libprof/base/pair_index.h"
 #include "libprof/page/page_columns.h"
+#include "libprof/page/page_texts.h"
 #include "libprof/report_read/frame_table.h"
 
 #include <jansson.h>
@@ -32,8 +33,7 @@ void seep_page_stacks_fini(struct seep_page_stacks *stacks);
 
 /* All zero: empty. `failed`: memory was short; all later calls do nothing. */
 struct seep_page_tables {
-    json_t *texts; /* array */
-    struct seep_hash_index text_index;
+    struct seep_page_texts texts;
     json_t *frames; /* {kind, name, file, line, module}: arrays, kind 0 Python, 1 native */
     struct seep_frames numbers; /* of the report's frames */
     struct seep_page_stacks stacks;
@@ -57,9 +57,10 @@ json_int_t seep_page_pids(struct seep_page_tables *tables, const json_t *pids);
 uint32_t seep_page_frame(struct seep_page_tables *tables, const json_t *frame);
 uint32_t seep_page_stack(struct seep_page_tables *tables, const json_t *frames);
 
-/* Adds the stacks as the columns parent, −1 if there is none, and frame. */
-void seep_page_put_stacks(const struct seep_page_stacks *stacks, struct seep_page_columns *columns,
-                          bool *failed);
+/* Writes the stacks as the columns parent, −1 if there is none, and frame. `put` returns 0 or −1.
+ * Returns 0 or -SEEP_EIO. */
+SEEP_MUST_CHECK int seep_page_stacks_write(const struct seep_page_stacks *stacks,
+                                           json_dump_callback_t put, void *context);
 
 /* The text, cut. A new reference; NULL without memory. */
 json_t *seep_page_cut(const char *text);
