@@ -150,6 +150,7 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
         rc = read_holders(&a, dirs, n_dirs);
     if (!rc)
         rc = judge(&a, m);
+    seep_stack_lines_judged(&a.lines);
     if (!rc)
         rc = user ? report_of(&a, outside, opts, user) : digest_of(&a, outside, opts, digest);
     if (rc)

@@ -7,8 +7,8 @@
 
 /* All zero: empty. */
 struct seep_pair_index {
-    uint32_t *slots;     /* id + 1 */
-    uint32_t mask;       /* size − 1 */
+    uint32_t *slots; /* id + 1 */
+    uint32_t n_slots;
     uint32_t first, end; /* ids that are in it: [first, end) */
     uint32_t expected; /* the one after the last found: nodes are often asked for in their order */
 };

@@ -272,13 +272,19 @@ int seep_stack_lines_init(struct seep_stack_lines *out, const struct seep_dictio
     return rc;
 }
 
+void seep_stack_lines_judged(struct seep_stack_lines *f)
+{
+    free(f->parts);
+    f->parts = NULL;
+}
+
 void seep_stack_lines_fini(struct seep_stack_lines *f)
 {
+    seep_stack_lines_judged(f);
     free(f->shown);
     free(f->is_own);
     free(f->importing);
     free(f->part);
-    free(f->parts);
     free(f->line_of);
     *f = (struct seep_stack_lines){0};
 }

@@ -31,6 +31,9 @@ SEEP_MUST_CHECK int seep_stack_lines_init(struct seep_stack_lines *f,
                                           const struct seep_part_rules *rules,
                                           const struct seep_function_kinds *kinds,
                                           const struct seep_symbols *symbols);
+
+/* Once all is judged: frees what only judges ask, `parts`. */
+void seep_stack_lines_judged(struct seep_stack_lines *f);
 void seep_stack_lines_fini(struct seep_stack_lines *f);
 
 #endif

@@ -13,7 +13,8 @@ int seep_dictionary_init(struct seep_dictionary *d)
         seep_grow(&d->string_at, &d->strings_capacity, 1, sizeof *d->string_at) ||
         seep_grow(&d->modules, &d->modules_capacity, 1, sizeof *d->modules) ||
         seep_grow(&d->frames, &d->frames_capacity, 1, sizeof *d->frames) ||
-        seep_grow(&d->stacks, &d->stacks_capacity, 1, sizeof *d->stacks)) {
+        seep_grow(&d->stacks, &d->stacks_capacity, 1, sizeof *d->stacks) ||
+        seep_grow(&d->depths, &d->depths_capacity, 1, sizeof *d->depths)) {
         seep_dictionary_fini(d);
         return -SEEP_ENOMEM;
     }
@@ -23,6 +24,7 @@ int seep_dictionary_init(struct seep_dictionary *d)
     d->modules[0] = (struct seep_dict_module){0};
     d->frames[0] = (struct seep_dict_frame){0};
     d->stacks[0] = (struct seep_dict_stack){0};
+    d->depths[0] = 0;
     d->n_strings = d->n_modules = d->n_frames = d->n_stacks = 1;
     return 0;
 }
@@ -33,6 +35,8 @@ void seep_dictionary_seal(struct seep_dictionary *d)
     seep_hash_fini(&d->module_index);
     seep_hash_fini(&d->frame_index);
     seep_pair_fini(&d->stack_index);
+    free(d->depths);
+    d->depths = NULL;
 }
 
 void seep_dictionary_fini(struct seep_dictionary *d)
@@ -131,21 +135,30 @@ static struct seep_pairs nodes_of(const struct seep_dictionary *d)
     return (struct seep_pairs){d->stacks, sizeof *d->stacks};
 }
 
+unsigned seep_dictionary_depth(const struct seep_dictionary *d, uint32_t stack)
+{
+    unsigned depth = 0;
+
+    for (; stack; stack = d->stacks[stack].parent)
+        depth++;
+    return depth;
+}
+
 uint32_t seep_dictionary_stack(struct seep_dictionary *d, uint32_t parent, uint32_t frame)
 {
     uint32_t id = seep_pair_find(&d->stack_index, nodes_of(d), parent, frame);
 
     if (id != SEEP_HASH_NONE)
         return id;
-    if (d->stacks[parent].depth >= SEEP_MAX_STACK_DEPTH)
+    if (d->depths[parent] >= SEEP_MAX_STACK_DEPTH)
         return parent;
     id = (uint32_t)d->n_stacks;
-    if (seep_grow(&d->stacks, &d->stacks_capacity, d->n_stacks + 1, sizeof *d->stacks))
+    if (frame > INT32_MAX ||
+        seep_grow(&d->stacks, &d->stacks_capacity, d->n_stacks + 1, sizeof *d->stacks) ||
+        seep_grow(&d->depths, &d->depths_capacity, d->n_stacks + 1, sizeof *d->depths))
         return fail(d);
-    d->stacks[d->n_stacks++] = (struct seep_dict_stack){
-        .parent = parent,
-        .frame = frame,
-        .depth = (uint16_t)(d->stacks[parent].depth + 1),
-    };
+    d->depths[id] = (uint16_t)(d->depths[parent] + 1);
+    d->stacks[d->n_stacks++] =
+        (struct seep_dict_stack){.parent = parent, .frame = frame & INT32_MAX};
     return seep_pair_add(&d->stack_index, nodes_of(d), id) ? fail(d) : id;
 }

@@ -30,11 +30,11 @@ struct seep_dict_frame {
     uint64_t where;    /* Python: line, 0 unknown; native: offset in the module */
 };
 
-struct seep_dict_stack { /* the index knows its first two */
-    uint32_t parent;     /* 0: the frame is the outermost */
-    uint32_t frame;
-    uint16_t depth;
-    bool in_worker_loop; /* set once all is merged, see process_role.h */
+/* Stacks are what a model has most of. While they are added the index knows a stack by its two
+ * words: the flag is set once all is merged, see process_role.h. */
+struct seep_dict_stack {
+    uint32_t parent; /* 0: the frame is the outermost */
+    uint32_t frame : 31, in_worker_loop : 1;
 };
 
 struct seep_dictionary {
@@ -48,6 +48,8 @@ struct seep_dictionary {
     size_t n_frames, frames_capacity;
     struct seep_dict_stack *stacks;
     size_t n_stacks, stacks_capacity;
+    uint16_t *depths; /* of the stacks, until nothing is added any more */
+    size_t depths_capacity;
     struct seep_hash_index string_index, module_index, frame_index;
     struct seep_pair_index stack_index;
     bool failed;
@@ -66,6 +68,9 @@ uint32_t seep_dictionary_frame(struct seep_dictionary *d, const struct seep_dict
 
 /* The node below `parent`; deeper than SEEP_MAX_STACK_DEPTH it is `parent` itself. */
 uint32_t seep_dictionary_stack(struct seep_dictionary *d, uint32_t parent, uint32_t frame);
+
+/* The number of its frames. */
+unsigned seep_dictionary_depth(const struct seep_dictionary *d, uint32_t stack);
 
 static inline bool seep_dictionary_in_worker_loop(const struct seep_dictionary *d, uint32_t stack)
 {

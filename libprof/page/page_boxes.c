@@ -1,6 +1,7 @@
 #include "libprof/page/page_boxes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The number of a stack among the callers. */
 static int caller_of(struct seep_page_boxes *boxes, const json_t *stack, uint32_t *caller)
@@ -50,38 +51,48 @@ static int by_caller(const void *a, const void *b)
     return (p->number > q->number) - (p->number < q->number);
 }
 
-/* What is below each stack: NULL without memory. */
-static struct seep_page_weight *sums_of(const struct seep_page_boxes *boxes,
-                                        seep_page_boxes_weigher *weigh, const void *context)
+/* Adds up what is below each stack, in room for all of them. */
+static void sum_up(const struct seep_page_boxes *boxes, seep_page_boxes_weigher *weigh,
+                   const void *context, enum seep_page_weight_of of, double *sums)
 {
-    struct seep_page_weight *sums = calloc(boxes->callers.n + 1, sizeof *sums);
-
-    for (size_t i = 0; sums && i < boxes->n; i++) {
-        const uint32_t caller = boxes->list[i].caller;
-        const struct seep_page_weight its = weigh(context, boxes->list[i].number);
-        if (caller == SEEP_HASH_NONE)
-            continue;
-        sums[caller].peak += its.peak;
-        sums[caller].allocated += its.allocated;
+    memset(sums, 0, boxes->callers.n * sizeof *sums);
+    for (size_t i = 0; i < boxes->n; i++) {
+        if (boxes->list[i].caller != SEEP_HASH_NONE)
+            sums[boxes->list[i].caller] += weigh(context, boxes->list[i].number).of[of];
     }
-    for (size_t s = boxes->callers.n; sums && s-- > 0;) {
+    for (size_t s = boxes->callers.n; s-- > 0;) {
         const uint32_t parent = boxes->callers.list[s].parent;
-        if (parent == SEEP_HASH_NONE)
-            continue;
-        sums[parent].peak += sums[s].peak;
-        sums[parent].allocated += sums[s].allocated;
+        if (parent != SEEP_HASH_NONE)
+            sums[parent] += sums[s];
     }
-    return sums;
+}
+
+/* Whether each stack has a box. One sum at a time, because stacks are many. NULL without memory. */
+static bool *have_boxes(const struct seep_page_boxes *boxes, seep_page_boxes_weigher *weigh,
+                        const void *context, struct seep_page_weight limits)
+{
+    double *sums = malloc((boxes->callers.n + 1) * sizeof *sums);
+    bool *have = calloc(boxes->callers.n + 1, sizeof *have);
+
+    for (int of = 0; of < SEEP_PAGE_N_WEIGHTS && sums && have; of++) {
+        sum_up(boxes, weigh, context, (enum seep_page_weight_of)of, sums);
+        for (size_t s = 0; s < boxes->callers.n; s++)
+            have[s] |= sums[s] >= limits.of[of];
+    }
+    if (!sums) {
+        free(have);
+        have = NULL;
+    }
+    free(sums);
+    return have;
 }
 
 /* box[stack]: the nearest caller with a box; may be itself. */
-static void find_boxes(struct seep_page_boxes *boxes, const struct seep_page_weight *sums,
-                       struct seep_page_weight limits, uint32_t *box)
+static void find_boxes(struct seep_page_boxes *boxes, const bool *have, uint32_t *box)
 {
     for (uint32_t s = 0; s < boxes->callers.n; s++) {
         const uint32_t parent = boxes->callers.list[s].parent;
-        const bool is_box = sums[s].peak >= limits.peak || sums[s].allocated >= limits.allocated;
-        box[s] = is_box ? s : parent == SEEP_HASH_NONE ? parent : box[parent];
+        box[s] = have[s] ? s : parent == SEEP_HASH_NONE ? parent : box[parent];
     }
     for (size_t i = 0; i < boxes->n; i++) {
         if (boxes->list[i].caller != SEEP_HASH_NONE)
@@ -115,12 +126,12 @@ void seep_page_boxes_put(struct seep_page_boxes *boxes, struct seep_page_weight 
     const struct seep_page_small *list = boxes->list;
 
     seep_pair_fini(&boxes->callers.index); /* no more are added, and the sums need room */
-    struct seep_page_weight *sums = sums_of(boxes, weigh, context);
+    bool *have = have_boxes(boxes, weigh, context, limits);
     uint32_t *scratch = calloc(boxes->callers.n + 1, sizeof *scratch);
-    *failed = *failed || !sums || !scratch;
+    *failed = *failed || !have || !scratch;
     if (!*failed)
-        find_boxes(boxes, sums, limits, scratch);
-    free(sums);
+        find_boxes(boxes, have, scratch);
+    free(have);
     for (size_t i = 0, k; i < boxes->n && !*failed; i += k) {
         for (k = 1; i + k < boxes->n && list[i + k].caller == list[i].caller;)
             k++;

@@ -13,8 +13,9 @@ struct seep_page_small {
 };
 
 /* What is below a stack. */
+enum seep_page_weight_of { SEEP_PAGE_PEAK, SEEP_PAGE_ALLOCATED, SEEP_PAGE_N_WEIGHTS };
 struct seep_page_weight {
-    double peak, allocated;
+    double of[SEEP_PAGE_N_WEIGHTS];
 };
 
 /* All zero: empty. */

@@ -1,8 +1,5 @@
 #include "libprof/page/page_columns.h"
 
-#include "libprof/base/hash_index.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 /* The column of that name; NULL: there is no more room for columns. */
@@ -17,45 +14,57 @@ static struct seep_page_column *column_of(struct seep_page_columns *columns, con
     return &columns->list[columns->n++];
 }
 
-static int append(const char *bytes, size_t n, void *to)
+static int append(const char *bytes, size_t n, void *text)
 {
-    struct seep_page_column *column = to;
-
-    if (seep_grow(&column->text, &column->capacity, column->n + n, 1))
-        return -1;
-    memcpy(column->text + column->n, bytes, n);
-    column->n += n;
-    return 0;
+    return seep_packed_text_add(text, bytes, n) ? -1 : 0;
 }
 
 void seep_page_columns_add(struct seep_page_columns *columns, const char *name, json_t *value,
                            bool *failed)
 {
+    const size_t before = columns->n;
     struct seep_page_column *column = column_of(columns, name);
 
-    if (!column || !value || (column->n && append(",", 1, column)) ||
-        json_dump_callback(value, append, column, SEEP_PAGE_JSON))
+    if (!column || !value || (columns->n == before && append(",", 1, &column->text)) ||
+        json_dump_callback(value, append, &column->text, SEEP_PAGE_JSON))
         *failed = true;
     json_decref(value);
+}
+
+void seep_page_columns_end(struct seep_page_columns *columns, bool *failed)
+{
+    for (size_t i = 0; i < columns->n; i++)
+        *failed |= seep_packed_text_end(&columns->list[i].text) != 0;
+}
+
+static int put_text(const char *text, json_dump_callback_t put, void *context)
+{
+    return put(text, strlen(text), context) ? -SEEP_EIO : 0;
 }
 
 int seep_page_columns_write(const struct seep_page_columns *columns, json_dump_callback_t put,
                             void *context)
 {
-    bool failed = put("{", 1, context) != 0;
+    int rc = put_text("{", put, context);
 
-    for (size_t i = 0; i < columns->n && !failed; i++) {
+    for (size_t i = 0; i < columns->n && !rc; i++) {
         const struct seep_page_column *column = &columns->list[i];
-        failed = (i && put(",", 1, context)) || put("\"", 1, context) ||
-                 put(column->name, strlen(column->name), context) || put("\":[", 3, context) ||
-                 put(column->text, column->n, context) || put("]", 1, context);
+        rc = put_text(i ? ",\"" : "\"", put, context);
+        if (!rc)
+            rc = put_text(column->name, put, context);
+        if (!rc)
+            rc = put_text("\":[", put, context);
+        if (!rc)
+            rc = seep_packed_text_write(&column->text, put, context);
+        if (!rc)
+            rc = put_text("]", put, context);
     }
-    return failed || put("}", 1, context) ? -SEEP_EIO : 0;
+    return rc ? rc : put_text("}", put, context);
 }
 
 void seep_page_columns_fini(struct seep_page_columns *columns)
 {
     for (size_t i = 0; i < columns->n; i++)
-        free(columns->list[i].text);
+        seep_packed_text_fini(&columns->list[i].text);
     *columns = (struct seep_page_columns){0};
 }

@@ -1,9 +1,9 @@
 /* A page's largest tables as columns of text: a value in memory as JSON takes about 40 bytes, its
- * text takes four. */
+ * text takes four, and one where all are packed. */
 #ifndef SEEP_LIBPROF_PAGE_PAGE_COLUMNS_H
 #define SEEP_LIBPROF_PAGE_PAGE_COLUMNS_H
 
-#include "libprof/base/error.h"
+#include "libprof/base/packed_text.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -16,8 +16,7 @@ enum { SEEP_PAGE_MOST_COLUMNS = 24 };
 /* Its values as JSON, with commas between them. */
 struct seep_page_column {
     const char *name;
-    char *text;
-    size_t n, capacity;
+    struct seep_packed_text text;
 };
 
 /* All zero: empty. */
@@ -31,7 +30,11 @@ struct seep_page_columns {
 void seep_page_columns_add(struct seep_page_columns *columns, const char *name, json_t *value,
                            bool *failed);
 
-/* Writes {NAME: [VALUE, …], …}. `put` returns 0 or -1. Returns 0 or -SEEP_EIO. */
+/* Nothing more is added. */
+void seep_page_columns_end(struct seep_page_columns *columns, bool *failed);
+
+/* After their end: writes {NAME: [VALUE, …], …}. `put` returns 0 or -1. Returns 0, -SEEP_ENOMEM or
+ * -SEEP_EIO. */
 SEEP_MUST_CHECK int seep_page_columns_write(const struct seep_page_columns *columns,
                                             json_dump_callback_t put, void *context);
 

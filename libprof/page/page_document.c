@@ -79,6 +79,10 @@ static void fill(struct seep_page *page, const json_t *report, struct seep_json_
     tables->texts = (struct seep_page_texts){0};
     seep_pair_fini(&page->stacks.index); /* nothing is added any more */
     seep_hash_fini(&page->texts.index);
+    seep_page_columns_end(&page->sites, failed);
+    seep_page_columns_end(&page->small, failed);
+    seep_page_columns_end(&page->pairs.large, failed);
+    seep_page_columns_end(&page->pairs.small, failed);
 }
 
 struct seep_page *seep_page_document(const json_t *report, struct seep_json_stream *sites,

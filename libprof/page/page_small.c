@@ -119,7 +119,7 @@ static struct seep_page_weight weigh(const void *context, uint32_t number)
     const struct taking *taking = context;
     const struct small_site *site = &taking->small->sites[number];
 
-    return (struct seep_page_weight){site->numbers[PEAK], site->numbers[ALLOCATED]};
+    return (struct seep_page_weight){{site->numbers[PEAK], site->numbers[ALLOCATED]}};
 }
 
 static void take_box(const void *context, const struct seep_page_small *first, size_t n,
@@ -153,8 +153,8 @@ void seep_page_small_sites_put(struct seep_page_small_sites *small, const json_t
         const json_t *space =
             json_object_get(json_object_get(report, "spaces"), small->spaces[i].name);
         const struct seep_page_weight limits = {
-            SEEP_PAGE_SMALL_BOX * seep_get_number(space, "peak_bytes"),
-            SEEP_PAGE_SMALL_BOX * seep_get_number(space, "allocated_bytes")};
+            {SEEP_PAGE_SMALL_BOX * seep_get_number(space, "peak_bytes"),
+             SEEP_PAGE_SMALL_BOX * seep_get_number(space, "allocated_bytes")}};
         seep_page_boxes_put(&small->spaces[i].boxes, limits, weigh, take_box,
                             &(struct taking){small, &small->spaces[i], columns}, tables, failed);
     }

@@ -17,7 +17,7 @@ static struct seep_page_weight weigh(const void *context, uint32_t number)
 {
     const struct taking *taking = context;
 
-    return (struct seep_page_weight){seep_page_pair_peak(&taking->pairs->list[number]), 0};
+    return (struct seep_page_weight){{seep_page_pair_peak(&taking->pairs->list[number]), 0}};
 }
 
 static void take_box(const void *context, const struct seep_page_small *first, size_t n,
@@ -90,7 +90,7 @@ void seep_page_small_pairs(const json_t *report, const json_t *base,
                 *failed = add_to_boxes(&boxes, pairs, small[i]);
         }
         const double limit = SEEP_PAGE_SMALL_BOX * seep_page_space_peak(report, base, space);
-        seep_page_boxes_put(&boxes, (struct seep_page_weight){limit, INFINITY}, weigh, take_box,
+        seep_page_boxes_put(&boxes, (struct seep_page_weight){{limit, INFINITY}}, weigh, take_box,
                             &(struct taking){pairs, space, columns}, tables, failed);
         seep_page_boxes_fini(&boxes);
     }

@@ -31,11 +31,12 @@ static struct gathered gathered_by(const struct seep_model_site *site)
 /* The stack that `a` shares with `b`, function by function from the outermost in. */
 static uint32_t shared(const struct seep_dictionary *d, uint32_t a, uint32_t b)
 {
+    unsigned depth_a = seep_dictionary_depth(d, a), depth_b = seep_dictionary_depth(d, b);
     uint32_t same;
 
-    while (d->stacks[b].depth > d->stacks[a].depth)
+    for (; depth_b > depth_a; depth_b--)
         b = d->stacks[b].parent;
-    while (d->stacks[a].depth > d->stacks[b].depth)
+    for (; depth_a > depth_b; depth_a--)
         a = d->stacks[a].parent;
     for (same = a; a; a = d->stacks[a].parent, b = d->stacks[b].parent) {
         const struct seep_dict_frame *f = &d->frames[d->stacks[a].frame];

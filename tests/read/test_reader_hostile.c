@@ -33,7 +33,7 @@ TEST(stacks_deeper_than_the_bound_are_cut)
     builder_site(&b, stack, 0, 1, 10, 0, 0, 1);
     struct seep_profile *p = profile_of(&b);
     merge_all(&m, &p, 1, NULL);
-    ck_assert_uint_le(m.dict.stacks[m.sites[0].stack].depth, SEEP_MAX_STACK_DEPTH);
+    ck_assert_uint_le(seep_dictionary_depth(&m.dict, m.sites[0].stack), SEEP_MAX_STACK_DEPTH);
     seep_model_fini(&m);
 }
 
