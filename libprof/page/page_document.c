@@ -70,11 +70,13 @@ static void fill(struct seep_page *page, const json_t *report, struct seep_json_
                       seep_page_comparison(report, base, pairs, all, &page->pairs, tables), failed);
     add_lines(tables, report, base ? base->run.report : NULL);
     seep_json_set(made, "stacks", json_null(), failed);
-    seep_json_set(made, "frames", json_incref(tables->frames), failed);
+    seep_json_set(made, "frames", json_null(), failed);
     seep_json_set(made, "texts", json_null(), failed);
     *failed = *failed || tables->failed;
+    page->frames = tables->frames;
     page->stacks = tables->stacks;
     page->texts = tables->texts;
+    tables->frames = (struct seep_page_frames){0};
     tables->stacks = (struct seep_page_stacks){0};
     tables->texts = (struct seep_page_texts){0};
     seep_pair_fini(&page->stacks.index); /* nothing is added any more */
@@ -90,14 +92,13 @@ struct seep_page *seep_page_document(const json_t *report, struct seep_json_stre
 {
     struct seep_page *page =
         seep_page_of_parts(json_pack("{s:s, s:i}", "format", "seep-page", "version", 1));
-    struct seep_page_tables tables;
+    struct seep_page_tables tables = {.failed = false};
     struct seep_site_pairs pairs = {.n = 0};
     bool failed = !page;
 
     if (!failed && base)
         failed = seep_site_pairs_init(&pairs, (struct seep_compared[]){base->run, {report, sites}},
                                       SEEP_BY_STACK);
-    seep_page_tables_init(&tables);
     if (!failed)
         fill(page, report, sites, base, &pairs, all, &tables, &failed);
     seep_page_tables_fini(&tables);
@@ -128,6 +129,7 @@ void seep_page_free(struct seep_page *page)
     seep_page_columns_fini(&page->small);
     seep_page_columns_fini(&page->pairs.large);
     seep_page_columns_fini(&page->pairs.small);
+    free(page->frames.list);
     seep_page_stacks_fini(&page->stacks);
     seep_page_texts_fini(&page->texts);
     free(page);
@@ -148,6 +150,11 @@ COLUMNS(small, small)
 COLUMNS(pairs, pairs.large)
 COLUMNS(small_pairs, pairs.small)
 #undef COLUMNS
+
+static int write_frames(const struct seep_page *page, json_dump_callback_t put, void *context)
+{
+    return seep_page_frames_write(&page->frames, put, context);
+}
 
 static int write_stacks(const struct seep_page *page, json_dump_callback_t put, void *context)
 {
@@ -200,9 +207,13 @@ static int write_comparison(const struct seep_page *page, json_dump_callback_t p
 
 int seep_page_write(const struct seep_page *page, json_dump_callback_t put, void *context)
 {
-    static const struct table tables[] = {
-        {"sites", write_sites},   {"small", write_small}, {"comparison", write_comparison},
-        {"stacks", write_stacks}, {"texts", write_texts}, {NULL, NULL}};
+    static const struct table tables[] = {{"sites", write_sites},
+                                          {"small", write_small},
+                                          {"comparison", write_comparison},
+                                          {"frames", write_frames},
+                                          {"stacks", write_stacks},
+                                          {"texts", write_texts},
+                                          {NULL, NULL}};
 
     return write_object(page, page->parts, tables, put, context);
 }

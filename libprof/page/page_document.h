@@ -11,6 +11,7 @@ struct seep_page {
     json_t *parts; /* every key of the page, in order; null where it has another table */
     struct seep_page_columns sites, small;
     struct seep_page_pairs pairs; /* of its `comparison` */
+    struct seep_page_frames frames;
     struct seep_page_stacks stacks;
     struct seep_page_texts texts;
 };

@@ -1,4 +1,3 @@
-#include "libprof/base/json_build.h"
 #include "libprof/page/page_parts.h"
 #include "libprof/page/page_source.h"
 
@@ -19,12 +18,6 @@ static int by_file_and_line(const void *a, const void *b)
     return p->line < q->line ? -1 : p->line > q->line;
 }
 
-static json_int_t integer_of(const struct seep_page_tables *tables, const char *column,
-                             size_t frame)
-{
-    return json_integer_value(json_array_get(json_object_get(tables->frames, column), frame));
-}
-
 static json_int_t line_text(struct seep_page_tables *tables, char *line, ssize_t n)
 {
     json_t *clean = seep_page_source_line(line, n);
@@ -38,7 +31,7 @@ static json_int_t line_text(struct seep_page_tables *tables, char *line, ssize_t
 
 /* Reads the lines that `n` places in one file need, as far as the file has them. */
 static void read_file(struct seep_page_tables *tables, FILE *file, const struct place *places,
-                      size_t n, json_int_t *ids)
+                      size_t n)
 {
     char *line = NULL;
     size_t capacity = 0, next = 0;
@@ -49,13 +42,13 @@ static void read_file(struct seep_page_tables *tables, FILE *file, const struct 
             continue;
         const json_int_t id = line_text(tables, line, length);
         for (; next < n && places[next].line == at; next++)
-            ids[places[next].frame] = id;
+            tables->frames.list[places[next].frame].source = (int32_t)id;
     }
     free(line);
 }
 
 static void read_files(struct seep_page_tables *tables, const char *cwd, double before_unix_s,
-                       const struct place *places, size_t n, json_int_t *ids)
+                       const struct place *places, size_t n)
 {
     for (size_t from = 0, to; from < n && !tables->failed; from = to) {
         for (to = from; to < n && places[to].file == places[from].file; to++)
@@ -65,7 +58,7 @@ static void read_files(struct seep_page_tables *tables, const char *cwd, double 
         json_decref(name);
         if (!file)
             continue;
-        read_file(tables, file, places + from, to - from, ids);
+        read_file(tables, file, places + from, to - from);
         fclose(file);
     }
 }
@@ -73,24 +66,18 @@ static void read_files(struct seep_page_tables *tables, const char *cwd, double 
 void seep_page_add_frame_lines(struct seep_page_tables *tables, const char *cwd,
                                double before_unix_s)
 {
-    const size_t n_frames = json_array_size(json_object_get(tables->frames, "name"));
-    struct place *places = calloc(n_frames + 1, sizeof *places);
-    json_int_t *ids = calloc(n_frames + 1, sizeof *ids);
+    const struct seep_page_frames *frames = &tables->frames;
+    struct place *places = calloc(frames->n + 1, sizeof *places);
     size_t n = 0;
 
-    tables->failed |= !places || !ids;
-    for (size_t i = 0; i < n_frames && !tables->failed; i++) {
-        ids[i] = -1;
-        places[n] = (struct place){integer_of(tables, "file", i), integer_of(tables, "line", i), i};
+    tables->failed |= !places;
+    for (size_t i = 0; i < frames->n && !tables->failed; i++) {
+        places[n] = (struct place){frames->list[i].file, frames->list[i].line, i};
         n += places[n].file >= 0 && places[n].line > 0;
     }
     if (!tables->failed) {
         qsort(places, n, sizeof *places, by_file_and_line);
-        read_files(tables, cwd, before_unix_s, places, n, ids);
+        read_files(tables, cwd, before_unix_s, places, n);
     }
-    seep_json_set(tables->frames, "source", json_array(), &tables->failed);
-    for (size_t i = 0; i < n_frames && !tables->failed; i++)
-        seep_page_add(tables->frames, "source", json_integer(ids[i]), &tables->failed);
     free(places);
-    free(ids);
 }

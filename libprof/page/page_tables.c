@@ -8,17 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void seep_page_tables_init(struct seep_page_tables *tables)
-{
-    *tables = (struct seep_page_tables){0};
-    tables->frames =
-        json_pack("{s:[], s:[], s:[], s:[], s:[]}", "kind", "name", "file", "line", "module");
-    tables->failed = !tables->frames;
-}
-
 void seep_page_tables_fini(struct seep_page_tables *tables)
 {
-    json_decref(tables->frames);
+    free(tables->frames.list);
     seep_page_texts_fini(&tables->texts);
     seep_frames_fini(&tables->numbers);
     seep_page_stacks_fini(&tables->stacks);
@@ -127,11 +119,6 @@ json_int_t seep_page_pids(struct seep_page_tables *tables, const json_t *pids)
     return intern(tables, list);
 }
 
-static void append(struct seep_page_tables *tables, const char *column, json_int_t value)
-{
-    seep_json_append(json_object_get(tables->frames, column), json_integer(value), &tables->failed);
-}
-
 static json_int_t name_of(struct seep_page_tables *tables, const json_t *frame)
 {
     char *name = seep_get_frame_function(frame);
@@ -144,14 +131,20 @@ static json_int_t name_of(struct seep_page_tables *tables, const json_t *frame)
 
 static void add_frame(struct seep_page_tables *tables, const json_t *frame)
 {
-    const char *module = seep_get_text(frame, "module", NULL);
+    struct seep_page_frames *frames = &tables->frames;
     const json_t *line = json_object_get(frame, "line");
 
-    append(tables, "kind", strcmp(seep_get_text(frame, "kind", ""), "python") != 0);
-    append(tables, "name", name_of(tables, frame));
-    append(tables, "file", seep_page_text(tables, seep_get_text(frame, "file", NULL)));
-    append(tables, "line", json_is_integer(line) ? json_integer_value(line) : -1);
-    append(tables, "module", seep_page_text(tables, module));
+    if (seep_grow(&frames->list, &frames->capacity, frames->n + 1, sizeof *frames->list)) {
+        tables->failed = true;
+        return;
+    }
+    struct seep_page_frame *its = &frames->list[frames->n++];
+    its->is_native = strcmp(seep_get_text(frame, "kind", ""), "python") != 0;
+    its->name = (int32_t)name_of(tables, frame);
+    its->file = (int32_t)seep_page_text(tables, seep_get_text(frame, "file", NULL));
+    its->line = json_is_integer(line) ? json_integer_value(line) : -1;
+    its->module = (int32_t)seep_page_text(tables, seep_get_text(frame, "module", NULL));
+    its->source = -1;
 }
 
 uint32_t seep_page_frame(struct seep_page_tables *tables, const json_t *frame)

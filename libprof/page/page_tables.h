@@ -31,17 +31,33 @@ struct seep_page_stacks {
 uint32_t seep_page_stacks_add(struct seep_page_stacks *stacks, uint32_t parent, uint32_t frame);
 void seep_page_stacks_fini(struct seep_page_stacks *stacks);
 
+/* A frame of the report: numbers of texts, −1 for none. */
+struct seep_page_frame {
+    json_int_t line; /* −1: unknown */
+    int32_t name, file, module, source;
+    bool is_native;
+};
+
+/* Frames, in the order of their numbers. All zero: empty. */
+struct seep_page_frames {
+    struct seep_page_frame *list;
+    size_t n, capacity;
+};
+
+/* Writes them as the columns kind (0 Python, 1 native), name, file, line, module and source. `put`
+ * returns 0 or −1. Returns 0 or -SEEP_EIO. */
+SEEP_MUST_CHECK int seep_page_frames_write(const struct seep_page_frames *frames,
+                                           json_dump_callback_t put, void *context);
+
 /* All zero: empty. `failed`: memory was short; all later calls do nothing. */
 struct seep_page_tables {
     struct seep_page_texts texts;
-    json_t *frames; /* {kind, name, file, line, module}: arrays, kind 0 Python, 1 native */
+    struct seep_page_frames frames;
     struct seep_frames numbers; /* of the report's frames */
     struct seep_page_stacks stacks;
     bool failed;
 };
 
-/* Allocates. */
-void seep_page_tables_init(struct seep_page_tables *tables);
 void seep_page_tables_fini(struct seep_page_tables *tables);
 
 /* The number of a text; NULL: −1. Allocates. */

@@ -25,9 +25,10 @@ struct seep_report_pieces {
     /* Filled by seep_report_json(). */
     struct seep_space_growths *growths;
     struct seep_job_sources *sources; /* opened when needed */
-    json_t **frame_json;              /* [n_frames] arrays of the frames printed for each */
-    bool *shown;                      /* [n_sites] whether it is listed */
-    size_t n_left_out;                /* large enough to be listed, but beyond the limit */
+    json_t **frame_json; /* [n_frames] the frame printed for each, or an array of several */
+    json_t *frame_texts; /* {text: itself}, shared by the frames */
+    bool *shown;         /* [n_sites] whether it is listed */
+    size_t n_left_out;   /* large enough to be listed, but beyond the limit */
 };
 
 #endif

@@ -148,8 +148,10 @@ static void free_scratch(struct seep_report_pieces *pieces)
     for (size_t i = 0; pieces->frame_json && i < pieces->code->model->dict.n_frames; i++)
         json_decref(pieces->frame_json[i]);
     free(pieces->frame_json);
+    json_decref(pieces->frame_texts);
     free(pieces->shown);
     pieces->frame_json = NULL;
+    pieces->frame_texts = NULL;
     pieces->shown = NULL;
 }
 
@@ -207,8 +209,9 @@ int seep_report_json(struct seep_report_pieces *pieces, seep_json_stream_user *u
     pieces->sources = &sources;
     pieces->shown = calloc(m->n_sites + 1, sizeof *pieces->shown);
     pieces->frame_json = calloc(m->dict.n_frames, sizeof(json_t *));
+    pieces->frame_texts = json_object();
     const bool failed = seep_space_growths_measure(m, &pieces->findings->span, &growths) ||
-                        !chosen || !pieces->shown || !pieces->frame_json ||
+                        !chosen || !pieces->shown || !pieces->frame_json || !pieces->frame_texts ||
                         seep_report_choose(pieces, chosen, &n) ||
                         resolve_symbols(pieces, chosen, n);
     pieces->growths = &growths;

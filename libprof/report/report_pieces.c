@@ -60,13 +60,45 @@ json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_grow
     return seep_json_whole(json, failed);
 }
 
+/* Makes the value of a key the same object in all frames that have it. */
+static int share(json_t *texts, json_t *frame, const char *key)
+{
+    const json_t *its = json_object_get(frame, key);
+    json_t *known = json_object_get(texts, json_is_string(its) ? json_string_value(its) : "");
+
+    if (!json_is_string(its))
+        return 0;
+    return known ? json_object_set(frame, key, known)
+                 : json_object_set(texts, json_string_value(its), (json_t *)its);
+}
+
+/* The frames of native code that were inlined into one another are a list. A frame alone, of which
+ * a report may have a hundred thousand, stands for itself. NULL without memory. */
+static json_t *frames_of(const struct seep_report_pieces *pieces, uint32_t id)
+{
+    static const char *const shared[] = {"kind", "function", "file", "module"};
+    json_t *list = seep_frames_json(&pieces->code->model->dict, pieces->code->symbols, id), *frame;
+    bool failed = !list;
+    size_t i;
+
+    json_array_foreach (list, i, frame) {
+        for (size_t k = 0; k < sizeof shared / sizeof *shared; k++)
+            failed |= share(pieces->frame_texts, frame, shared[k]) != 0;
+    }
+    if (failed || json_array_size(list) != 1)
+        return seep_json_whole(list, failed);
+    frame = json_incref(json_array_get(list, 0));
+    json_decref(list);
+    return frame;
+}
+
 int seep_json_frames_append(const struct seep_report_pieces *pieces, uint32_t frame, json_t *list)
 {
     json_t **made = &pieces->frame_json[frame];
 
     if (!*made)
-        *made = seep_frames_json(&pieces->code->model->dict, pieces->code->symbols, frame);
-    return json_array_extend(list, *made);
+        *made = frames_of(pieces, frame);
+    return json_is_object(*made) ? json_array_append(list, *made) : json_array_extend(list, *made);
 }
 
 json_t *seep_json_holders(const struct seep_report_pieces *pieces, uint16_t space, uint32_t frame)

@@ -1,5 +1,5 @@
-"""What is made of a profile with very many sites fits beside the job: `seep report`, with all sites and their course as JSON,
-takes at most four times what the profile's folder takes, and time in proportion."""
+"""What is made of a profile with very many sites fits beside the job: reports, pages, exports and differences of two runs take
+at most four times what the profiles' folders take, and time in proportion."""
 import os
 import re
 import shutil
@@ -36,10 +36,19 @@ subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
 """
 
-# What they may take, in folders. A page is made beside the model, and a profile of blocks of one period has 160 bytes a site.
-REPORT, PAGE = 4, 8
-COMMANDS = {"report": (REPORT, ["report"]), "all sites": (REPORT, ["report", "--all", "--series", "--format", "json"]),
-            "view": (PAGE, ["view", "-o", "/dev/null"]), "view --all": (PAGE, ["view", "--all", "-o", "/dev/null"])}
+TIMES = 4  # what they may take, in folders: a profile of blocks of one period has 160 bytes a site
+EXPORTS = "collapsed", "speedscope", "pprof", "perfetto"
+COMMANDS = {
+    "report": ["report"],
+    "all sites": ["report", "--all", "--series", "--format", "json"],
+    "all sites as text": ["report", "--all"],
+    "view": ["view", "-o", "/dev/null"],
+    "view --all": ["view", "--all", "-o", "/dev/null"],
+    **{f"export as {name}": ["export", "--format", name, "--measure", "peak", "-o", "/dev/null"] for name in EXPORTS},
+}
+OF_TWO = {"diff": ["diff"], "diff as JSON": ["diff", "--format", "json"], "view of two": ["view", "-o", "/dev/null"],
+          "view --all of two": ["view", "--all", "-o", "/dev/null"]}
+LINEAR = {"report", "all sites", "all sites as text", "view --all", "export as speedscope", "diff", "view of two"}  # valgrind is slow: one of each kind
 
 
 def bytes_of(folder):
@@ -58,23 +67,28 @@ class LargeFolders(SeepCase):
         return self.run_seep([SYSTEM_PYTHON, self.path("stacks.py"), str(n), str(rounds)], [*NO_LOOKS, "--no-report"],
                              timeout=300).folder
 
-    def test_the_memory_is_in_proportion_to_the_folder(self):
+    def assert_in_proportion(self, command, small, large, n_folders):
+        more = n_folders * (bytes_of(large) - bytes_of(small))
+        before, after = (peak_of([*command, *[folder] * n_folders]) for folder in (small, large))
+        self.assertLess(after, TIMES * n_folders * bytes_of(large) + PROGRAM)
+        self.assertLess(after - before, TIMES * more)
+
+    def test_the_memory_is_in_proportion_to_the_folders(self):
         for rounds in 0, 30:
             small, large = self.profile(10_000, rounds), self.profile(40_000, rounds)
-            more = bytes_of(large) - bytes_of(small)
-            for name, (times, command) in COMMANDS.items():
-                with self.subTest(command=name, rounds=rounds):
-                    before, after = peak_of([*command, small]), peak_of([*command, large])
-                    self.assertLess(after, times * bytes_of(large) + PROGRAM)
-                    self.assertLess(after - before, times * more)
+            for n_folders, commands in (1, COMMANDS), (2, OF_TWO):
+                for name, command in commands.items():
+                    with self.subTest(command=name, rounds=rounds):
+                        self.assert_in_proportion(command, small, large, n_folders)
 
     @needs(shutil.which("valgrind"), "valgrind is not installed")
     def test_the_instructions_are_in_proportion_to_the_sites(self):
         profiles = [self.profile(n, 0) for n in (500, 1000, 2000)]
-        for name, (_, command) in COMMANDS.items():
-            with self.subTest(command=name):
-                few, twice, four_times = (self.instructions_of([*command, p]) for p in profiles)
-                self.assertLess(four_times - twice, 1.4 * 2 * (twice - few))
+        for n_folders, commands in (1, COMMANDS), (2, OF_TWO):
+            for name in LINEAR & commands.keys():
+                with self.subTest(command=name):
+                    few, twice, four_times = (self.instructions_of([*commands[name], *[p] * n_folders]) for p in profiles)
+                    self.assertLess(four_times - twice, 1.4 * 2 * (twice - few))
 
     def instructions_of(self, command):
         done = self.command(["valgrind", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=/dev/null", SEEP,
