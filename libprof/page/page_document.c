@@ -28,7 +28,7 @@ static void add_lines(struct seep_page_tables *tables, const json_t *report, con
 static void add_sites(struct seep_page *page, const json_t *report, struct seep_json_stream *sites,
                       bool all, struct seep_page_tables *tables, bool *failed)
 {
-    struct seep_page_small_sites *small = seep_page_small_sites_create();
+    struct seep_page_small_sites *small = seep_page_small_sites_create(sites);
     json_t *named = seep_page_named_sites(report, failed);
 
     *failed = *failed || !small;
@@ -38,7 +38,7 @@ static void add_sites(struct seep_page *page, const json_t *report, struct seep_
             *failed = true;
         else if (all || !seep_page_is_small(report, named, site))
             seep_page_add_site(&page->sites, report, site, tables, failed);
-        else if (seep_page_small_sites_add(small, site))
+        else if (seep_page_small_sites_add(small, site, (uint32_t)i))
             *failed = true;
         json_decref(site);
     }

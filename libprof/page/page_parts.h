@@ -75,13 +75,14 @@ void seep_page_add_site(struct seep_page_columns *columns, const json_t *report,
 
 /* Small sites on their way into boxes. */
 struct seep_page_small_sites;
-struct seep_page_small_sites *seep_page_small_sites_create(void); /* NULL without memory */
+/* NULL without memory. */
+struct seep_page_small_sites *seep_page_small_sites_create(struct seep_json_stream *stream);
 void seep_page_small_sites_destroy(struct seep_page_small_sites *small);
 
-/* Adds a site, which is not kept, but whose frames are known by address. Returns 0 or
- * -SEEP_ENOMEM. */
+/* Adds a site of the stream, at that place. It is not kept, but its frames are known by address.
+ * Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_page_small_sites_add(struct seep_page_small_sites *small,
-                                              const json_t *site);
+                                              const json_t *site, uint32_t at);
 
 /* Columns of the sums of small sites: a row for each space and box (page_boxes.h). `stack` is the
  * caller's, −1 for none; `sites` is their number. */

@@ -7,14 +7,14 @@
 
 enum { MOST_POINTS = 130 }; /* of a series, as many as the report has for a site */
 
-enum { ALLOCATED = 2, PEAK = 4, N_SUMMED = 6 };
-static const char *const summed[N_SUMMED] = {
-    "allocations",         "frees",         [ALLOCATED] = "allocated_bytes", "live_bytes",
-    [PEAK] = "peak_bytes", "retained_bytes"};
+static const char *const summed[] = {"allocations", "frees",      "allocated_bytes",
+                                     "live_bytes",  "peak_bytes", "retained_bytes"};
+enum { N_SUMMED = sizeof summed / sizeof *summed };
 
+/* What decides where its box is; the box's sums are made of the sites themselves. */
 struct small_site {
-    double numbers[N_SUMMED], growth;
-    size_t n_changes; /* up to its own end in the changes of all */
+    struct seep_page_weight weight;
+    uint32_t at; /* in the stream */
 };
 
 /* The sites of one space. */
@@ -24,16 +24,20 @@ struct small_space {
 };
 
 struct seep_page_small_sites {
+    struct seep_json_stream *stream;
     struct small_space *spaces;
     size_t n_spaces, spaces_capacity;
     struct small_site *sites;
     size_t n, capacity;
-    struct seep_page_changes changes; /* of the sites, in order */
 };
 
-struct seep_page_small_sites *seep_page_small_sites_create(void)
+struct seep_page_small_sites *seep_page_small_sites_create(struct seep_json_stream *stream)
 {
-    return calloc(1, sizeof(struct seep_page_small_sites));
+    struct seep_page_small_sites *small = calloc(1, sizeof *small);
+
+    if (small)
+        small->stream = stream;
+    return small;
 }
 
 void seep_page_small_sites_destroy(struct seep_page_small_sites *small)
@@ -46,7 +50,6 @@ void seep_page_small_sites_destroy(struct seep_page_small_sites *small)
     }
     free(small->spaces);
     free(small->sites);
-    free(small->changes.list);
     free(small);
 }
 
@@ -66,45 +69,49 @@ static struct small_space *space_of(struct seep_page_small_sites *small, const c
     return &small->spaces[small->n_spaces++];
 }
 
-int seep_page_small_sites_add(struct seep_page_small_sites *small, const json_t *site)
+int seep_page_small_sites_add(struct seep_page_small_sites *small, const json_t *site, uint32_t at)
 {
     struct small_space *space = space_of(small, seep_get_text(site, "space", ""));
-    struct seep_slope slope = {0, 0, 0};
 
-    if (!space || seep_grow(&small->sites, &small->capacity, small->n + 1, sizeof *small->sites) ||
-        seep_page_changes_add(&small->changes, json_object_get(site, "series")))
+    if (!space || seep_grow(&small->sites, &small->capacity, small->n + 1, sizeof *small->sites))
         return -SEEP_ENOMEM;
-    struct small_site *its = &small->sites[small->n];
-    for (size_t i = 0; i < N_SUMMED; i++)
-        its->numbers[i] = seep_get_number(site, summed[i]);
-    seep_get_slope(site, "growth_bytes_per_step", &slope);
-    its->growth = slope.value;
-    its->n_changes = small->changes.n;
+    small->sites[small->n] = (struct small_site){
+        {{seep_get_number(site, "peak_bytes"), seep_get_number(site, "allocated_bytes")}}, at};
     return seep_page_boxes_add(&space->boxes, json_object_get(site, "stack"), (uint32_t)small->n++);
 }
 
 /* ---- their sums -------------------------------------------------------------------------- */
 
-static json_t *series_of(const struct seep_page_small_sites *small,
-                         const struct seep_page_small *first, size_t n)
+struct sums {
+    double numbers[N_SUMMED], growth;
+    struct seep_page_changes changes;
+};
+
+static int add_to_sums(struct sums *sums, const json_t *site)
 {
-    struct seep_page_changes all = {0};
+    struct seep_slope slope = {0, 0, 0};
+
+    for (size_t i = 0; i < N_SUMMED; i++)
+        sums->numbers[i] += seep_get_number(site, summed[i]);
+    seep_get_slope(site, "growth_bytes_per_step", &slope);
+    sums->growth += slope.value;
+    return site ? seep_page_changes_add(&sums->changes, json_object_get(site, "series"))
+                : -SEEP_ENOMEM;
+}
+
+static int sum_up(const struct seep_page_small_sites *small, const struct seep_page_small *first,
+                  size_t n, struct sums *sums)
+{
     int rc = 0;
 
     for (size_t i = 0; i < n && !rc; i++) {
-        const uint32_t k = first[i].number;
-        const size_t from = k ? small->sites[k - 1].n_changes : 0;
-        const size_t more = small->sites[k].n_changes - from;
-        rc = seep_grow(&all.list, &all.capacity, all.n + more, sizeof *all.list);
-        if (!rc && more)
-            memcpy(all.list + all.n, small->changes.list + from, more * sizeof *all.list);
-        all.n += rc ? 0 : more;
+        json_t *site = small->stream->make(small->stream, small->sites[first[i].number].at);
+        rc = add_to_sums(sums, site);
+        json_decref(site);
     }
     if (n > 1)
-        seep_page_changes_merge(&all);
-    json_t *list = rc ? NULL : seep_page_changes_json(&all, MOST_POINTS);
-    free(all.list);
-    return list;
+        seep_page_changes_merge(&sums->changes);
+    return rc;
 }
 
 /* Where the boxes of a space go. */
@@ -117,9 +124,8 @@ struct taking {
 static struct seep_page_weight weigh(const void *context, uint32_t number)
 {
     const struct taking *taking = context;
-    const struct small_site *site = &taking->small->sites[number];
 
-    return (struct seep_page_weight){{site->numbers[PEAK], site->numbers[ALLOCATED]}};
+    return taking->small->sites[number].weight;
 }
 
 static void take_box(const void *context, const struct seep_page_small *first, size_t n,
@@ -127,22 +133,19 @@ static void take_box(const void *context, const struct seep_page_small *first, s
 {
     const struct taking *taking = context;
     struct seep_page_columns *columns = taking->columns;
-    double sums[N_SUMMED] = {0}, growth = 0;
+    struct sums sums = {.growth = 0};
 
-    for (size_t i = 0; i < n; i++) {
-        const struct small_site *site = &taking->small->sites[first[i].number];
-        growth += site->growth;
-        for (size_t k = 0; k < N_SUMMED; k++)
-            sums[k] += site->numbers[k];
-    }
+    *failed |= sum_up(taking->small, first, n, &sums) != 0;
     seep_page_columns_add(columns, "space", json_integer(seep_page_text(t, taking->space->name)),
                           failed);
     seep_page_columns_add(columns, "stack", seep_page_number(caller), failed);
     seep_page_columns_add(columns, "sites", json_integer((json_int_t)n), failed);
     for (size_t k = 0; k < N_SUMMED; k++)
-        seep_page_columns_add(columns, summed[k], json_real(sums[k]), failed);
-    seep_page_columns_add(columns, "growth", json_real(growth), failed);
-    seep_page_columns_add(columns, "series", series_of(taking->small, first, n), failed);
+        seep_page_columns_add(columns, summed[k], json_real(sums.numbers[k]), failed);
+    seep_page_columns_add(columns, "growth", json_real(sums.growth), failed);
+    seep_page_columns_add(columns, "series", seep_page_changes_json(&sums.changes, MOST_POINTS),
+                          failed);
+    free(sums.changes.list);
 }
 
 void seep_page_small_sites_put(struct seep_page_small_sites *small, const json_t *report,
