@@ -10,6 +10,7 @@
 #include "libprof/judge/diagnosis.h"
 #include "libprof/judge/process_findings.h"
 #include "libprof/judge/resident_findings.h"
+#include "libprof/measure/resident/heap_headers.h"
 #include "libprof/model/model_build.h"
 #include "libprof/read/part_folders.h"
 #include "libprof/report/report_json.h"
@@ -47,7 +48,7 @@ static int complete(const struct analysis *a, struct seep_model *m, bool outside
     int rc = loops ? seep_model_complete(m, &options) : -SEEP_ENOMEM;
 
     free(loops);
-    return rc;
+    return rc ? rc : seep_heap_headers_add(m);
 }
 
 static int judge(struct analysis *a, const struct seep_model *m)

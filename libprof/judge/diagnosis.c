@@ -5,6 +5,7 @@
 #include "libprof/judge/finding_list.h"
 #include "libprof/judge/lines.h"
 #include "libprof/judge/resident_findings.h"
+#include "libprof/judge/resident_rest.h"
 #include "libprof/judge/shortage_findings.h"
 #include "libprof/judge/spread.h"
 #include "libprof/judge/uncounted_findings.h"
@@ -120,7 +121,7 @@ static int describe(const struct seep_case *c, struct seep_finding *f)
     if (f->peak_bytes < f->live_bytes)
         f->peak_bytes = f->live_bytes;
     seep_level_fini(&level);
-    seep_finding_set_limit(c->m, f);
+    seep_finding_set_limit(c->m, c->span, f);
     return rc;
 }
 
@@ -474,6 +475,8 @@ int seep_diagnose(const struct seep_code *code, const struct seep_line_holders *
     work_fini(&work);
     if (!rc)
         rc = seep_uncounted_judge(m, out);
+    if (!rc)
+        rc = seep_resident_rest_judge(code, out);
     if (!rc)
         rc = seep_contexts_judge(m, out);
     if (!rc)

@@ -28,7 +28,8 @@ SEEP_MUST_CHECK int seep_segments_join(const struct seep_code *code, struct seep
 /* Sets limit_bytes and steps_to_limit: on host memory by the limit that its growth reaches first,
  * on a device by its capacity; notes in the evidence what is in use. Needs the finding's processes
  * (limit_evidence.c). */
-void seep_finding_set_limit(const struct seep_model *m, struct seep_finding *finding);
+void seep_finding_set_limit(const struct seep_model *m, const struct seep_span *span,
+                            struct seep_finding *finding);
 
 /* If snapshots saw that nobody holds what a finding is about, sets its advice and notes the calls
  * that allocated it, innermost first: "PyArray_IterNew ← diag ← roots". Other findings are

@@ -1,9 +1,12 @@
 #include "libprof/judge/finding_list.h"
 
 #include "libprof/base/text.h"
-#include "libprof/measure/memory_limit.h"
+#include "libprof/measure/resident/memory_limit.h"
+#include "libprof/measure/resident/resident_pace.h"
+#include "libprof/thresholds/thresholds.h"
 #include "libprof/words/findings/line_words.h"
 #include "libprof/words/limit_kind.h"
+#include "libprof/words/step_words.h"
 
 static bool is_on_host(const struct seep_space_name *space)
 {
@@ -25,7 +28,25 @@ static bool is_notable(const struct seep_limit *limit)
     return limit->own * PARTS >= limit->used && limit->own;
 }
 
-void seep_finding_set_limit(const struct seep_model *m, struct seep_finding *f)
+/* Where all of the job's memory grows faster than what the finding accounts for, it reaches the
+ * limit. */
+static void note_pace(const struct seep_model *m, const struct seep_span *span,
+                      struct seep_limit *limit, struct seep_finding *f)
+{
+    const double most = f->growth.value * (1 + 1.0 / SEEP_T_LARGE_SHARE);
+    struct seep_slope slope;
+    char each[SEEP_SIZE_TEXT];
+
+    if (!is_on_host(&m->spaces[f->space].name) || !seep_resident_grows(m, span, &slope) ||
+        slope.value <= most)
+        return;
+    limit->growth = slope.value;
+    seep_finding_note(f, SEEP_LINE_LIMIT_PACE_TEXT, seep_text_size(slope.value, each),
+                      seep_step_unit(m->step_source == SEEP_STEP_TIME));
+}
+
+void seep_finding_set_limit(const struct seep_model *m, const struct seep_span *span,
+                            struct seep_finding *f)
 {
     char size[SEEP_SIZE_TEXT], used[SEEP_SIZE_TEXT], own[SEEP_SIZE_TEXT];
     const char *kind;
@@ -36,9 +57,10 @@ void seep_finding_set_limit(const struct seep_model *m, struct seep_finding *f)
                          : seep_memory_limit_of_space(m, f->space, 0).bytes;
     if (f->growth.value <= 0 || f->returns)
         return;
-    const struct seep_limit nearest = nearest_of(m, f);
+    struct seep_limit nearest = nearest_of(m, f);
     if (!nearest.bytes)
         return;
+    note_pace(m, span, &nearest, f);
     f->limit_bytes = nearest.bytes;
     f->steps_to_limit = seep_memory_limit_steps(&nearest);
     seep_text_size((double)nearest.used, used);

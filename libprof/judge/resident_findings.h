@@ -2,7 +2,7 @@
 #ifndef SEEP_LIBPROF_JUDGE_RESIDENT_FINDINGS_H
 #define SEEP_LIBPROF_JUDGE_RESIDENT_FINDINGS_H
 
-#include "libprof/measure/resident_memory.h"
+#include "libprof/measure/resident/resident_memory.h"
 #include "libprof/patterns/finding.h"
 
 /* Adds a finding if unexplained RSS grows: it has no line, so no frame and no sites. Also adds

@@ -4,7 +4,7 @@
 #include "libprof/base/text.h"
 #include "libprof/code/place_text.h"
 #include "libprof/measure/device_layout.h"
-#include "libprof/measure/memory_limit.h"
+#include "libprof/measure/resident/memory_limit.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/words/findings/shortage_words.h"
 #include "libprof/words/limit_kind.h"

@@ -1,7 +1,7 @@
 #include "libprof/judge/shortage_findings.h"
 
 #include "libprof/judge/shortage_told.h"
-#include "libprof/measure/memory_limit.h"
+#include "libprof/measure/resident/memory_limit.h"
 #include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* allocator-cache of the host: live memory is flat, but more is taken from the system.
  * pattern_device_cache.c has the counterpart for devices. */
 #include "libprof/base/text.h"
-#include "libprof/measure/resident_memory.h"
+#include "libprof/measure/resident/resident_memory.h"
 #include "libprof/measure/trend.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/thresholds/thresholds.h"

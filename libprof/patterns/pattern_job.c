@@ -121,7 +121,7 @@ int seep_find_carry_over(struct seep_case *c, struct seep_finding *f, bool *foun
     return 0;
 }
 
-/* ---- cow-growth: no allocation, and a worker's own pages rise ---------------------------- */
+/* ---- cow-growth: no allocation, and a forked child's own pages rise ---------------------- */
 
 static bool is_of_process(const struct seep_model *m, const struct seep_model_site *site,
                           uint32_t process)
@@ -131,6 +131,20 @@ static bool is_of_process(const struct seep_model *m, const struct seep_model_si
             return true;
     }
     return false;
+}
+
+/* The most that a site ever had in a process. */
+static int most_at_once(const struct seep_case *c, uint32_t site, uint32_t process,
+                        struct seep_held *out)
+{
+    struct seep_level level = {0};
+    const int rc = seep_level_sum(c->m, &site, 1, process, &level);
+    const struct seep_level_point p =
+        rc ? (struct seep_level_point){0} : seep_level_highest(&level);
+
+    seep_level_fini(&level);
+    *out = (struct seep_held){(uint64_t)p.bytes, (uint64_t)p.blocks};
+    return rc;
 }
 
 /* Small objects that the trainer had when it forked its workers lie in the arenas of Python's
@@ -153,7 +167,7 @@ static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding
             !c->code->lines->is_own[site->stack] ||
             t->allocated_bytes / t->allocations != arena_bytes)
             continue;
-        rc = live_at(c, i, c->span->last, &live); /* the job's end frees them */
+        rc = most_at_once(c, i, parent, &live); /* the job's end frees them */
         if (rc || !live.bytes)
             continue;
         const uint32_t line = c->code->lines->shown[site->stack];
@@ -186,6 +200,13 @@ struct copied {
     double steps, rise;
 };
 
+/* It has its parent's memory, and does not train with a copy of it. */
+static bool is_forked(const struct seep_model_process *p)
+{
+    return p->parent && (p->role == SEEP_ROLE_WORKER ||
+                         (p->role == SEEP_ROLE_HELPER && p->recording.inherits));
+}
+
 static struct copied add_copied(const struct seep_model *m)
 {
     struct copied sum = {0};
@@ -194,7 +215,7 @@ static struct copied add_copied(const struct seep_model *m)
         const struct seep_model_process *p = &m->processes[i];
         const struct seep_process *e = p->entry;
         uint64_t held = own_live(p);
-        if (p->role != SEEP_ROLE_WORKER || !p->parent || !e || e->private_last_bytes <= held)
+        if (!is_forked(p) || !e || e->private_last_bytes <= held)
             continue;
         uint64_t base = held + SEEP_T_INTERPRETER_BYTES;
         if (e->private_first_bytes < base)

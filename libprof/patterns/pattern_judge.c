@@ -1,7 +1,7 @@
 #include "libprof/patterns/pattern_judge.h"
 
 #include "libprof/base/text.h"
-#include "libprof/measure/memory_limit.h"
+#include "libprof/measure/resident/memory_limit.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/words/findings/growth_words.h"
 #include "libprof/words/step_words.h"

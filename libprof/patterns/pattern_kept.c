@@ -1,7 +1,7 @@
 /* Memory that is kept for good but does not grow without end: loaded up front, or gathered until
  * every item was seen. */
 #include "libprof/base/text.h"
-#include "libprof/measure/memory_limit.h"
+#include "libprof/measure/resident/memory_limit.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/patterns/state_use.h"
 #include "libprof/signs/work_areas.h"

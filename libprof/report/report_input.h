@@ -3,7 +3,7 @@
 #define SEEP_LIBPROF_REPORT_REPORT_INPUT_H
 
 #include "libprof/judge/diagnosis.h"
-#include "libprof/measure/resident_memory.h"
+#include "libprof/measure/resident/resident_memory.h"
 
 #include <jansson.h>
 

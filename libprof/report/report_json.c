@@ -1,6 +1,6 @@
 #include "libprof/report/report_json.h"
 
-#include "libprof/measure/memory_limit.h"
+#include "libprof/measure/resident/memory_limit.h"
 #include "libprof/measure/shortage.h"
 #include "libprof/report/report_pieces.h"
 #include "libprof/who/kept/job_sources.h"

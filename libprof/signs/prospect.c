@@ -1,6 +1,6 @@
 #include "libprof/signs/prospect.h"
 
-#include "libprof/measure/memory_limit.h"
+#include "libprof/measure/resident/memory_limit.h"
 #include "libprof/signs/library_sites.h"
 #include "libprof/signs/renewal.h"
 #include "libprof/thresholds/thresholds.h"

@@ -5,7 +5,7 @@
 #include "preload/record/rss_look.h"
 
 #define MILLISECOND UINT64_C(1000000)
-#define LEAST_GAP   (1000 * MILLISECOND)
+#define LEAST_GAP   (250 * MILLISECOND)
 #define SOON        (100 * MILLISECOND)
 #define TOO_LONG    (500 * MILLISECOND)
 

@@ -10,6 +10,21 @@
 #define SEEP_MALLOC_SIZES_TEXT                                                                     \
     "This line asks for ever new sizes: freed memory does not fit the next request"
 
+#define SEEP_FRAGMENTS_FREE_TEXT                                                                   \
+    "Free memory in malloc's arenas, which malloc neither uses again nor gives back, went from "  \
+    "%s to %s over %ss %d to %d"
+#define SEEP_FRAGMENTS_PINS_TEXT                                                                   \
+    "This line keeps %.3g blocks of about %s more each %s, and %s stays free around each"
+
+/* A library's own. */
+#define SEEP_LIBRARY_MAPS_TEXT                                                                     \
+    "What is resident of the maps that the job requested went from %s to %s over %ss %d to %d"
+
+/* Blocks that are used bit by bit. */
+#define SEEP_TOUCHED_TEXT                                                                          \
+    "What is resident of live blocks went from %s to %s over %ss %d to %d; this line's had been "  \
+    "requested before"
+
 /* PyTorch's. */
 #define SEEP_ALLOCATOR_TITLE_TEXT "PyTorch reserves %s of GPU %d; at most %s was in use at once"
 #define SEEP_ALLOCATOR_RISES_TEXT "Memory taken from %s grows by %s a %s, memory of %s by %s"

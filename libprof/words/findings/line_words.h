@@ -31,6 +31,8 @@
 #define SEEP_LINE_SAME_KEEPS_TEXT    "The same %s keeps what %s:%llu allocates"
 #define SEEP_LINE_KEEPS_AS_WELL_TEXT "It also keeps %s of %s"
 #define SEEP_LINE_LIMIT_TEXT         "%s of %s %s in use"
+#define SEEP_LINE_LIMIT_PACE_TEXT                                                                  \
+    "All that is resident of the job grows by %s a %s: at that pace it reaches the limit"
 #define SEEP_LINE_LIMIT_OWN_TEXT     "%s of %s %s in use, and %s by seep, which is not counted here"
 
 /* Several lines together: words in braces as in patterns.def. */

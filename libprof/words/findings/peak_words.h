@@ -38,7 +38,7 @@
 
 /* Pages that forked workers copy. */
 #define SEEP_COPIED_PAGES_TEXT                                                                     \
-    "%u forked workers came to own %s of pages each (%s in all) that they did not allocate; "      \
+    "%u forked processes came to own %s of pages each (%s in all) that they did not allocate; "    \
     "their own blocks never exceeded %s"
 #define SEEP_COPIED_WHY_TEXT                                                                       \
     "Reading a Python object writes its reference count, and that copies its page; this line "     \

@@ -1,4 +1,4 @@
-#include "libprof/measure/resident_memory.h"
+#include "libprof/measure/resident/resident_memory.h"
 
 #include "libprof/measure/trend.h"
 #include "libprof/thresholds/thresholds.h"

@@ -1,4 +1,4 @@
-#include "libprof/measure/resident_instant.h"
+#include "libprof/measure/resident/resident_instant.h"
 
 #include <stdlib.h>
 

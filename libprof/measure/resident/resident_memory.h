@@ -1,10 +1,10 @@
 /* RSS: what it consisted of at its peak, and whether its unexplained part grows. From the samples
  * that each process took of itself (struct seep_rss_sample). */
-#ifndef SEEP_LIBPROF_MEASURE_RESIDENT_MEMORY_H
-#define SEEP_LIBPROF_MEASURE_RESIDENT_MEMORY_H
+#ifndef SEEP_LIBPROF_MEASURE_RESIDENT_RESIDENT_MEMORY_H
+#define SEEP_LIBPROF_MEASURE_RESIDENT_RESIDENT_MEMORY_H
 
 #include "libprof/measure/growth.h"
-#include "libprof/measure/resident_instant.h"
+#include "libprof/measure/resident/resident_instant.h"
 
 enum { SEEP_RSS_MIN_SAMPLES = 8 }; /* samples after the warm-up that a slope needs */
 

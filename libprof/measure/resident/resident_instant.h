@@ -1,7 +1,7 @@
 /* RSS at one instant: its peak, and what it consisted of then. Processes that were not alive
  * together do not add up, nor do samples taken at different times. */
-#ifndef SEEP_LIBPROF_MEASURE_RESIDENT_INSTANT_H
-#define SEEP_LIBPROF_MEASURE_RESIDENT_INSTANT_H
+#ifndef SEEP_LIBPROF_MEASURE_RESIDENT_RESIDENT_INSTANT_H
+#define SEEP_LIBPROF_MEASURE_RESIDENT_RESIDENT_INSTANT_H
 
 #include "libprof/model/model.h"
 

@@ -1,6 +1,6 @@
 /* The memory limits that a job is under, and how far growth is from them. */
-#ifndef SEEP_LIBPROF_MEASURE_MEMORY_LIMIT_H
-#define SEEP_LIBPROF_MEASURE_MEMORY_LIMIT_H
+#ifndef SEEP_LIBPROF_MEASURE_RESIDENT_MEMORY_LIMIT_H
+#define SEEP_LIBPROF_MEASURE_RESIDENT_MEMORY_LIMIT_H
 
 #include "libprof/model/model.h"
 

@@ -1,9 +1,10 @@
 /* Each limit is compared with what counts towards it: cgroup and RAM with the RSS of all processes,
  * RLIMIT_AS with the address space of one, RLIMIT_DATA with one's heap and private maps, a device's
  * capacity with what is in use of it. */
-#include "libprof/measure/memory_limit.h"
+#include "libprof/measure/resident/memory_limit.h"
 
 #include "libprof/measure/device_memory.h"
+#include "libprof/measure/resident/resident_pace.h"
 
 #include <string.h>
 
@@ -54,33 +55,6 @@ static uint64_t private_at(const struct seep_model *m, const struct seep_model_p
             sum += seep_process_live_at(p, s, t);
     }
     return sum;
-}
-
-/* What of the RSS is seep's, by the latest sample: the profile that it writes, and its tables. */
-static uint64_t own_at(const struct seep_model_process *p, uint64_t t)
-{
-    const struct seep_rss_sample *latest = NULL;
-    uint64_t last_ns = 0;
-
-    for (uint32_t i = 0; i < p->samples.n; i++) {
-        const uint64_t its_ns = seep_model_ns(p, p->samples.list[i].t_ns);
-        if (its_ns < last_ns || its_ns > t)
-            continue;
-        last_ns = its_ns;
-        latest = &p->samples.list[i];
-    }
-    const uint64_t rss = seep_process_rss_at(p, t), own = latest ? latest->seep_bytes : 0;
-    return own < rss ? own : rss;
-}
-
-/* Without seep's own. Rows of the timeline may be minutes old, so take at least what is live now.
- */
-static uint64_t resident_at(const struct seep_model *m, const struct seep_model_process *p,
-                            uint64_t t)
-{
-    uint64_t rss = seep_process_rss_at(p, t) - own_at(p, t), live = private_at(m, p, t);
-
-    return rss > live ? rss : live;
 }
 
 double seep_memory_limit_steps(const struct seep_limit *limit)
@@ -147,16 +121,13 @@ static void keep_nearer(struct seep_limit *nearest, const struct seep_limit *lim
 struct seep_limit seep_memory_limit_nearest(const struct seep_model *m, double slope,
                                             const uint32_t *processes, size_t n)
 {
-    const struct seep_model_process *main = &m->processes[m->main];
-    uint64_t t = main->end_ns ? main->end_ns - 1 : 0;
     struct seep_limit nearest = {0}, limit = shared_limit(m);
 
-    limit.growth = slope;
-    for (size_t i = 0; i < m->n_processes && limit.bytes; i++) {
-        if (strcmp(m->processes[i].id.host, main->id.host) != 0)
-            continue;
-        limit.used += resident_at(m, &m->processes[i], t);
-        limit.own += own_at(&m->processes[i], t);
+    if (limit.bytes) {
+        const struct seep_resident most = seep_resident_at_most(m);
+        limit.growth = slope;
+        limit.used = most.bytes;
+        limit.own = most.own_bytes;
     }
     keep_nearer(&nearest, &limit);
     for (size_t i = 0; i < n; i++) {

@@ -1,0 +1,26 @@
+/* Small blocks that stay keep the free memory of malloc's heap between them from being joined: what
+ * is asked for later fits into none of it. */
+#ifndef SEEP_LIBPROF_JUDGE_HEAP_PINS_H
+#define SEEP_LIBPROF_JUDGE_HEAP_PINS_H
+
+#include "libprof/code/code.h"
+#include "libprof/measure/span.h"
+#include "libprof/patterns/finding.h"
+
+/* What a line's small blocks gained in the judged steps. */
+struct seep_heap_pins {
+    uint32_t frame;
+    int64_t blocks, bytes; /* 0: no line's became more */
+    enum seep_part part;
+};
+
+/* The line of a process whose small blocks became most. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_heap_pins_find(const struct seep_code *code, const struct seep_span *span,
+                                        uint32_t process, struct seep_heap_pins *most);
+
+/* Adds the sites of the finding's line, and what they gained; there is room for all of the model.
+ * Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_heap_pins_keep(const struct seep_code *code, const struct seep_span *span,
+                                        uint32_t process, struct seep_finding *f);
+
+#endif

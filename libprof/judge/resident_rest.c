@@ -1,0 +1,360 @@
+#include "libprof/judge/resident_rest.h"
+
+#include "libprof/base/text.h"
+#include "libprof/judge/finding_list.h"
+#include "libprof/judge/heap_pins.h"
+#include "libprof/measure/doublings.h"
+#include "libprof/measure/resident/resident_pace.h"
+#include "libprof/model/live_level.h"
+#include "libprof/signs/work_areas.h"
+#include "libprof/thresholds/thresholds.h"
+#include "libprof/words/findings/allocator_words.h"
+#include "libprof/words/findings/kept_words.h"
+#include "libprof/words/step_words.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What no finding accounts for. */
+struct rest {
+    const struct seep_code *code;
+    const struct seep_model *m;
+    const struct seep_span *span;
+    struct seep_slope slope;                    /* bytes a step */
+    uint32_t process;                           /* that gained most, */
+    const struct seep_rss_sample *first, *last; /* and its samples around what is judged */
+    int32_t from, to;                           /* their steps */
+};
+
+/* ---- how much -------------------------------------------------------------------------------- */
+
+static bool is_on_host(const struct seep_model *m, const struct seep_finding *f)
+{
+    const struct seep_space_name *space = &m->spaces[f->space].name;
+
+    return space->host_like || space->class == SEEP_CLASS_SHM;
+}
+
+static double accounted(const struct seep_model *m, const struct seep_findings *out)
+{
+    double slope = 0;
+
+    for (size_t i = 0; i < out->n; i++)
+        if (is_on_host(m, &out->list[i]) && out->list[i].growth.value > 0)
+            slope += out->list[i].growth.value;
+    return slope;
+}
+
+static bool is_left(struct rest *r, const struct seep_findings *out)
+{
+    const double known = accounted(r->m, out);
+
+    if (!seep_resident_grows(r->m, r->span, &r->slope) || known >= SEEP_T_HALF * r->slope.value)
+        return false;
+    r->slope.value -= known;
+    r->slope.low = fmax(r->slope.low - known, 0);
+    r->slope.high -= known;
+    return true;
+}
+
+/* ---- which part ------------------------------------------------------------------------------ */
+
+/* The samples of a process that lie farthest apart in the judged steps; its first ones, while it
+ * got ready, do not count. */
+static bool find_samples(const struct rest *r, uint32_t process, struct rest *its)
+{
+    const struct seep_model_process *p = &r->m->processes[process];
+
+    *its = *r;
+    its->process = process;
+    its->first = its->last = NULL;
+    for (uint32_t i = 0; i < p->samples.n; i++) {
+        const struct seep_rss_sample *s = &p->samples.list[i];
+        const int32_t step = seep_model_step(r->m, p, s->period);
+        if (step <= r->span->warm)
+            continue;
+        if (!its->first || step < its->from) {
+            its->first = s;
+            its->from = step;
+        }
+        if (!its->last || step >= its->to) {
+            its->last = s;
+            its->to = step;
+        }
+    }
+    return its->first && its->to - its->from >= SEEP_T_STEPS;
+}
+
+static double gained(uint64_t first, uint64_t last)
+{
+    return (double)last - (double)first;
+}
+
+static double all_gained(const struct rest *r)
+{
+    return gained(r->first->rss_bytes - r->first->seep_bytes,
+                  r->last->rss_bytes - r->last->seep_bytes);
+}
+
+static bool find_process(struct rest *r)
+{
+    struct rest most = {0}, its;
+
+    for (uint32_t i = 0; i < r->m->n_processes; i++)
+        if (find_samples(r, i, &its) && (!most.first || all_gained(&its) > all_gained(&most)))
+            most = its;
+    if (!most.first || all_gained(&most) < SEEP_T_RESIDENT_BYTES)
+        return false;
+    *r = most;
+    return true;
+}
+
+static bool is_most(const struct rest *r, uint64_t first, uint64_t last)
+{
+    return gained(first, last) > SEEP_T_HALF * all_gained(r);
+}
+
+/* ---- the finding ----------------------------------------------------------------------------- */
+
+static int begin(const struct rest *r, enum seep_pattern pattern, struct seep_finding *f)
+{
+    *f = (struct seep_finding){.space = r->m->host,
+                               .part = SEEP_PART_OTHER,
+                               .growth = r->slope,
+                               .first_step = r->from,
+                               .sites = calloc(r->m->n_sites + 1, sizeof *f->sites),
+                               .processes = calloc(1, sizeof *f->processes),
+                               .n_processes = 1};
+    if (!f->sites || !f->processes)
+        return -SEEP_ENOMEM;
+    f->processes[0] = r->process;
+    seep_finding_verdict(f, pattern, SEEP_PRESSURE, SEEP_LIKELY);
+    return 0;
+}
+
+/* What the line's blocks look like, as stairs with an end, is less than what is known now. */
+static void drop_weaker(const struct seep_finding *f, struct seep_findings *out)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < out->n; i++) {
+        if (out->list[i].severity == SEEP_INFO && out->list[i].frame == f->frame)
+            seep_finding_fini(&out->list[i]);
+        else
+            out->list[kept++] = out->list[i];
+    }
+    out->n = kept;
+}
+
+static int add(const struct rest *r, struct seep_finding *f, struct seep_findings *out)
+{
+    drop_weaker(f, out);
+    struct seep_finding *list = reallocarray(out->list, out->n + 1, sizeof *list);
+
+    if (!list)
+        return -SEEP_ENOMEM;
+    f->saving_bytes = (uint64_t)fmax(f->growth.value * (r->to - r->from), 0);
+    seep_finding_set_limit(r->m, r->span, f);
+    out->list = list;
+    out->list[out->n++] = *f;
+    return 0;
+}
+
+static void point_to(const struct rest *r, uint32_t site, struct seep_finding *f)
+{
+    const uint32_t stack = r->m->sites[site].stack;
+
+    f->space = r->m->sites[site].space;
+    f->frame = r->code->lines->shown[stack];
+    f->part = (enum seep_part)r->code->lines->part[stack];
+}
+
+static void note_part(const struct rest *r, const char *text, uint64_t first, uint64_t last,
+                      struct seep_finding *f)
+{
+    char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
+
+    seep_finding_note(
+        f, text, seep_text_size((double)first, one), seep_text_size((double)last, other),
+        seep_step_unit(r->m->step_source == SEEP_STEP_TIME), (int)r->from, (int)r->to);
+}
+
+/* ---- malloc's free memory -------------------------------------------------------------------- */
+
+static int describe_fragments(const struct rest *r, const struct seep_heap_pins *pins,
+                              struct seep_finding *f)
+{
+    char bytes[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
+    const double blocks = (double)pins->blocks / (r->span->last - r->span->judge);
+
+    f->frame = pins->frame;
+    f->part = pins->part;
+    note_part(r, SEEP_FRAGMENTS_FREE_TEXT, r->first->heap_free_bytes, r->last->heap_free_bytes, f);
+    if (!(blocks > 0))
+        return 0;
+    seep_finding_note(f, SEEP_FRAGMENTS_PINS_TEXT, blocks,
+                      seep_text_size((double)pins->bytes / (double)pins->blocks, bytes),
+                      seep_step_unit(r->m->step_source == SEEP_STEP_TIME),
+                      seep_text_size(f->growth.value / blocks, each));
+    return seep_heap_pins_keep(r->code, r->span, r->process, f);
+}
+
+static int add_fragments(const struct rest *r, struct seep_findings *out)
+{
+    struct seep_heap_pins pins;
+    struct seep_finding f;
+    int rc = seep_heap_pins_find(r->code, r->span, r->process, &pins);
+
+    if (rc)
+        return rc;
+    rc = begin(r, SEEP_PATTERN_HEAP_FRAGMENTATION, &f);
+    if (!rc)
+        rc = describe_fragments(r, &pins, &f);
+    if (!rc)
+        rc = add(r, &f, out);
+    if (rc)
+        seep_finding_fini(&f);
+    return rc;
+}
+
+/* ---- maps ------------------------------------------------------------------------------------ */
+
+/* The site whose maps gained most; *bytes 0: none did. Python's own arenas are judged elsewhere. */
+static int find_map(const struct rest *r, uint32_t *most, int64_t *bytes)
+{
+    struct seep_level level = {0};
+    int rc = 0;
+
+    *bytes = 0;
+    for (uint32_t i = 0; i < r->m->n_sites && !rc; i++) {
+        if (r->m->spaces[r->m->sites[i].space].name.class != SEEP_CLASS_MMAP ||
+            seep_is_arena(r->m, i))
+            continue;
+        rc = seep_level_sum(r->m, &i, 1, r->process, &level);
+        const int64_t its =
+            rc ? 0 : seep_level_at(&level, r->to).bytes - seep_level_at(&level, r->from).bytes;
+        if (its > *bytes) {
+            *bytes = its;
+            *most = i;
+        }
+    }
+    seep_level_fini(&level);
+    return rc;
+}
+
+static int add_map(const struct rest *r, struct seep_findings *out)
+{
+    struct seep_finding f;
+    uint32_t site = 0;
+    int64_t bytes;
+    int rc = find_map(r, &site, &bytes);
+
+    if (rc || (double)bytes < SEEP_T_HALF * gained(r->first->maps_bytes, r->last->maps_bytes))
+        return rc;
+    rc = begin(r, SEEP_PATTERN_LIBRARY_ALLOCATOR, &f);
+    if (!rc) {
+        point_to(r, site, &f);
+        seep_finding_keep(&f, site, (uint64_t)bytes, 1);
+        note_part(r, SEEP_LIBRARY_MAPS_TEXT, r->first->maps_bytes, r->last->maps_bytes, &f);
+        rc = add(r, &f, out);
+    }
+    if (rc)
+        seep_finding_fini(&f);
+    return rc;
+}
+
+/* ---- live blocks that are used bit by bit ---------------------------------------------------- */
+
+static uint64_t largest_block(const struct seep_model *m, const struct seep_model_site *site)
+{
+    const uint64_t n = site->totals.allocations;
+
+    return site->extra ? m->extras[site->extra - 1].max_bytes
+           : n         ? site->totals.allocated_bytes / n
+                       : 0;
+}
+
+/* The site of malloc's that has most, in blocks of which one is larger than what was gained.
+ * `level`: its own. *bytes 0: there is none. */
+static int find_touched(const struct rest *r, uint32_t *most, int64_t *bytes)
+{
+    const double least = SEEP_T_HALF * gained(r->first->heap_live_bytes, r->last->heap_live_bytes);
+    struct seep_level level = {0};
+    int rc = 0;
+
+    *bytes = 0;
+    for (uint32_t i = 0; i < r->m->n_sites && !rc; i++) {
+        const struct seep_model_site *site = &r->m->sites[i];
+        if (r->m->spaces[site->space].name.class != SEEP_CLASS_HOST ||
+            (double)largest_block(r->m, site) < least)
+            continue;
+        rc = seep_level_sum(r->m, &i, 1, r->process, &level);
+        const int64_t its = rc ? 0 : seep_level_at(&level, r->span->last).bytes;
+        if (its > *bytes) {
+            *bytes = its;
+            *most = i;
+        }
+    }
+    seep_level_fini(&level);
+    return rc;
+}
+
+/* One that has doubled does so again. */
+static int judge_touched(const struct rest *r, uint32_t site, struct seep_finding *f)
+{
+    struct seep_level level = {0};
+    char from[SEEP_SIZE_TEXT], to[SEEP_SIZE_TEXT];
+    const int rc = seep_level_sum(r->m, &site, 1, r->process, &level);
+    const struct seep_doublings d = rc ? (struct seep_doublings){0} : seep_doublings_find(&level);
+
+    seep_level_fini(&level);
+    if (rc || !d.n) {
+        f->growth = (struct seep_slope){0}; /* it has an end */
+        return rc;
+    }
+    seep_finding_verdict(f, SEEP_PATTERN_DOUBLING, SEEP_PRESSURE, SEEP_POSSIBLE);
+    seep_finding_note(f, SEEP_DOUBLING_TEXT, seep_text_size((double)d.from, from),
+                      seep_text_size((double)d.to, to), d.n,
+                      seep_step_unit(r->m->step_source == SEEP_STEP_TIME), (int)d.last,
+                      (int)r->span->last);
+    return 0;
+}
+
+static int add_touched(const struct rest *r, struct seep_findings *out)
+{
+    struct seep_finding f;
+    uint32_t site = 0;
+    int64_t bytes;
+    int rc = find_touched(r, &site, &bytes);
+
+    if (rc || !bytes)
+        return rc;
+    rc = begin(r, SEEP_PATTERN_RESERVATION, &f);
+    f.severity = SEEP_INFO;
+    if (!rc) {
+        point_to(r, site, &f);
+        seep_finding_keep(&f, site, (uint64_t)bytes, 1);
+        note_part(r, SEEP_TOUCHED_TEXT, r->first->heap_live_bytes, r->last->heap_live_bytes, &f);
+        rc = judge_touched(r, site, &f);
+    }
+    if (!rc)
+        rc = add(r, &f, out);
+    if (rc)
+        seep_finding_fini(&f);
+    return rc;
+}
+
+int seep_resident_rest_judge(const struct seep_code *code, struct seep_findings *out)
+{
+    struct rest r = {.code = code, .m = code->model, .span = &out->span};
+
+    if (!is_left(&r, out) || !find_process(&r))
+        return 0;
+    if (is_most(&r, r.first->heap_free_bytes, r.last->heap_free_bytes))
+        return add_fragments(&r, out);
+    if (is_most(&r, r.first->maps_bytes, r.last->maps_bytes))
+        return add_map(&r, out);
+    if (is_most(&r, r.first->heap_live_bytes, r.last->heap_live_bytes))
+        return add_touched(&r, out);
+    return 0;
+}

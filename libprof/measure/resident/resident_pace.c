@@ -1,0 +1,102 @@
+#include "libprof/measure/resident/resident_pace.h"
+
+#include "libprof/measure/trend.h"
+#include "libprof/thresholds/thresholds.h"
+
+#include <string.h>
+
+/* What of the RSS is seep's, by the latest sample: the profile that it writes, and its tables. */
+static uint64_t own_at(const struct seep_model_process *p, uint64_t t)
+{
+    const struct seep_rss_sample *latest = NULL;
+    uint64_t last_ns = 0;
+
+    for (uint32_t i = 0; i < p->samples.n; i++) {
+        const uint64_t its_ns = seep_model_ns(p, p->samples.list[i].t_ns);
+        if (its_ns < last_ns || its_ns > t)
+            continue;
+        last_ns = its_ns;
+        latest = &p->samples.list[i];
+    }
+    const uint64_t rss = seep_process_rss_at(p, t), own = latest ? latest->seep_bytes : 0;
+    return own < rss ? own : rss;
+}
+
+struct seep_resident seep_resident_at(const struct seep_model *m, uint64_t t_ns)
+{
+    const struct seep_model_process *main = &m->processes[m->main];
+    struct seep_resident sum = {0};
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_model_process *p = &m->processes[i];
+        if (strcmp(p->id.host, main->id.host) != 0)
+            continue;
+        const uint64_t own = own_at(p, t_ns);
+        sum.bytes += seep_process_rss_at(p, t_ns) - own;
+        sum.own_bytes += own;
+    }
+    return sum;
+}
+
+/* What was taken to get ready may have been given back since. */
+static bool is_at_work(const struct seep_model *m, const struct seep_model_process *p, uint32_t row)
+{
+    return m->step_source == SEEP_STEP_TIME || seep_model_step(m, p, p->row_period[row]) > 0;
+}
+
+struct seep_resident seep_resident_at_most(const struct seep_model *m)
+{
+    const struct seep_model_process *main = &m->processes[m->main];
+    const uint64_t end = main->end_ns ? main->end_ns - 1 : 0;
+    uint64_t highest = 0, t_ns = end;
+
+    for (uint32_t i = 0; i < main->n_rows; i++) {
+        if (main->row_rss[i] < highest || main->row_t_ns[i] > end || !is_at_work(m, main, i))
+            continue;
+        highest = main->row_rss[i];
+        t_ns = main->row_t_ns[i];
+    }
+    return seep_resident_at(m, t_ns);
+}
+
+/* The main process's rows in the judged steps: [*first, *last]. */
+static bool judged_rows(const struct seep_model *m, const struct seep_span *span, uint32_t *first,
+                        uint32_t *last)
+{
+    const struct seep_model_process *main = &m->processes[m->main];
+    bool any = false;
+
+    for (uint32_t i = 0; i < main->n_rows; i++) {
+        const int32_t step = seep_model_step(m, main, main->row_period[i]);
+        if (step <= span->judge || step > span->last)
+            continue;
+        *first = any ? *first : i;
+        *last = i;
+        any = true;
+    }
+    return any && *last - *first >= 2 * SEEP_STATISTICS_MIN;
+}
+
+bool seep_resident_grows(const struct seep_model *m, const struct seep_span *span,
+                         struct seep_slope *slope)
+{
+    const struct seep_model_process *main = &m->processes[m->main];
+    double y[SEEP_STATISTICS_MAX];
+    struct seep_trend trend;
+    uint32_t first = 0, last = 0;
+
+    if (!judged_rows(m, span, &first, &last))
+        return false;
+    const size_t n =
+        last - first + 1 < SEEP_STATISTICS_MAX ? last - first + 1 : SEEP_STATISTICS_MAX;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t row = first + (uint32_t)((uint64_t)(last - first) * i / (n - 1));
+        y[i] = (double)seep_resident_at(m, main->row_t_ns[row]).bytes;
+    }
+    const double steps = seep_model_step(m, main, main->row_period[last]) -
+                         seep_model_step(m, main, main->row_period[first]);
+    if (!seep_trend_measure(y, n, steps / (double)(n - 1), &trend))
+        return false;
+    *slope = trend.slope;
+    return seep_trend_grows(&trend, steps, SEEP_T_RESIDENT_BYTES, SEEP_T_HALF);
+}

@@ -1,0 +1,169 @@
+/* What is resident and grows while no line's blocks do: the part that gained most is the finding,
+ * "heap-fragmentation", "library-allocator", "reservation" or "doubling". And limits by what is
+ * resident. */
+#include "tests/judge/levels.h"
+
+enum { GROWS = 512 * 1024, LINE = 61 }; /* bytes a step */
+
+struct parts {
+    double heap_free, maps, heap_live; /* of the growth */
+};
+
+/* RSS grows in each row of the timeline; samples say by which part. */
+static void grow(const struct parts *parts, uint64_t each)
+{
+    builder_timeline(&b, LAST, 0);
+    struct seep_header *h = builder_header(&b);
+    for (uint32_t i = 0; i < h->n_timeline; i++) {
+        const uint32_t period = h->timeline[i].period;
+        h->timeline[i].rss_bytes =
+            100 * (uint64_t)MIB + (period > FIRST ? (period - FIRST) * each : 0);
+    }
+    for (uint32_t step = 20; step <= STEPS; step += 60) {
+        const double grown = (double)each * step;
+        h->rss_peak = h->rss_samples[h->n_rss_samples++] = (struct seep_rss_sample){
+            .t_ns = START + (FIRST + step) * UINT64_C(100000000),
+            .period = FIRST + step - 1,
+            .rss_bytes = 100 * (uint64_t)MIB + (uint64_t)grown,
+            .heap_live_bytes = 40 * (uint64_t)MIB + (uint64_t)(parts->heap_live * grown),
+            .heap_free_bytes = 10 * (uint64_t)MIB + (uint64_t)(parts->heap_free * grown),
+            .maps_bytes = 50 * (uint64_t)MIB + (uint64_t)(parts->maps * grown),
+        };
+    }
+}
+
+static const json_t *judged(void)
+{
+    struct seep_profile *p = NULL;
+
+    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL), 0);
+    ck_assert_int_eq(seep_analyse_profiles(&p, 1, job, NULL, &report, NULL), 0);
+    return json_object_get(report, "findings");
+}
+
+/* NULL: there is no such finding. */
+static const json_t *found(const char *pattern)
+{
+    const json_t *list = judged(), *its = NULL;
+
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(text(json_array_get(list, i), "pattern"), pattern) == 0)
+            its = json_array_get(list, i);
+    return its;
+}
+
+static uint64_t five_a_step(uint32_t period, void *arg)
+{
+    return 5 * one_a_step(period, arg);
+}
+
+/* ---- malloc's free memory -------------------------------------------------------------------- */
+
+static const struct parts fragments = {.heap_free = 1};
+
+TEST(free_memory_in_the_heap_is_told_by_the_small_blocks_that_became_most)
+{
+    builder_level(&b, user(LINE), HOST, 40, LAST, five_a_step, NULL);
+    builder_level(&b, user(LINE + 1), HOST, 40, LAST, one_a_step, NULL);
+    grow(&fragments, GROWS);
+    const json_t *f = found("heap-fragmentation");
+    ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), LINE);
+    ck_assert_double_eq_tol(number(json_object_get(f, "growth_bytes_per_step"), "value"), GROWS,
+                            GROWS / 50.0);
+}
+
+/* A block of 4 KiB fills what lies beside it. */
+TEST(large_blocks_pin_nothing)
+{
+    builder_level(&b, user(LINE), HOST, 48, LAST, one_a_step, NULL);
+    builder_level(&b, user(LINE + 1), HOST, 4096, LAST, five_a_step, NULL);
+    grow(&fragments, GROWS);
+    ck_assert_double_eq(number(json_object_get(found("heap-fragmentation"), "frame"), "line"),
+                        LINE);
+}
+
+/* Growth of a line, as a share of RSS's. */
+static const struct {
+    unsigned per_cent;
+    bool is_rest;
+} accounted[] = {{40, true}, {60, false}};
+
+TEST(what_a_line_has_half_of_is_the_lines, .to = N(accounted))
+{
+    builder_level(&b, user(LINE), HOST, GROWS / 100 * accounted[_i].per_cent, LAST, one_a_step,
+                  NULL);
+    grow(&fragments, GROWS);
+    ck_assert_int_eq(found("heap-fragmentation") != NULL, accounted[_i].is_rest);
+}
+
+/* The kernel's own bookkeeping raises RSS, too. */
+TEST(little_growth_is_none)
+{
+    grow(&fragments, (3 << 20) / STEPS);
+    ck_assert_uint_eq(json_array_size(judged()), 0);
+}
+
+/* ---- headers --------------------------------------------------------------------------------- */
+
+/* 16 bytes each, in chunks of 32: half of what RSS grows by is malloc's. */
+TEST(headers_and_rounding_are_no_free_memory)
+{
+    struct ramp nodes = {FIRST, LAST, GROWS / 32, UINT32_MAX};
+
+    builder_level(&b, user(LINE), HOST, 16, LAST, ramp, &nodes);
+    grow(&(struct parts){.heap_live = 0.5, .heap_free = 0.5}, GROWS);
+    const json_t *f = found("unbounded-growth");
+    ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), LINE);
+    const json_t *parts =
+        json_object_get(json_object_get(json_object_get(report, "coverage"), "rss"), "explained");
+    ck_assert_double_lt(number(parts, "heap_free"), 11.0 * MIB);
+    ck_assert_double_gt(number(parts, "heap_live"), 40.0 * MIB + 0.97 * GROWS * STEPS);
+}
+
+/* ---- maps ------------------------------------------------------------------------------------ */
+
+static struct bend touched[] = {{1, 50}, {80, 50}, {81, 80}, {160, 80}, {161, 140}, {0, 0}};
+
+TEST(maps_that_are_touched_bit_by_bit_are_a_librarys)
+{
+    const uint32_t frame = builder_native(&b, "/usr/lib/libpool.so", NULL, 64);
+
+    builder_level(&b, builder_stack(&b, main_stack, frame), MMAP, MIB, LAST, drawn, touched);
+    grow(&(struct parts){.maps = 1}, GROWS);
+    ck_assert_ptr_nonnull(found("library-allocator"));
+}
+
+/* ---- live blocks ----------------------------------------------------------------------------- */
+
+static uint64_t one_from_the_start(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period >= 3;
+}
+
+TEST(a_block_that_is_used_bit_by_bit_has_an_end)
+{
+    builder_level(&b, user(LINE), HOST, UINT64_C(400) << 20, LAST, one_from_the_start, NULL);
+    grow(&(struct parts){.heap_live = 1}, GROWS);
+    const json_t *f = found("reservation");
+    ck_assert_str_eq(text(f, "severity"), "info");
+    ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), LINE);
+}
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+/* A program frees what it has before it ends; and RSS grows faster than the line. */
+TEST(steps_to_the_limit_are_of_what_is_resident_at_work)
+{
+    builder_level(&b, user(LINE), HOST, GROWS / 2 + 4096, LAST, one_a_step, NULL);
+    grow(&fragments, GROWS);
+    struct seep_header *h = builder_header(&b);
+    h->limit_ram_bytes = UINT64_C(1) << 30;
+    h->timeline[h->n_timeline - 1].rss_bytes = 20 * MIB;
+    const json_t *list = judged(), *f = json_array_get(list, 0);
+    const double used = 100.0 * MIB + (double)GROWS * (STEPS - 1);
+    ck_assert_double_eq_tol(number(f, "steps_to_limit"), ((1 << 30) - used) / GROWS,
+                            0.05 * ((1 << 30) - used) / GROWS);
+}
+
+SUITE("resident", .setup = setup, .teardown = teardown)
