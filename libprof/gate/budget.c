@@ -76,7 +76,7 @@ static int set_space(struct seep_budget_line *line, const char *name, const char
 {
     struct seep_space_name space = seep_space_parse(name);
 
-    if (!seep_space_is_known(&space))
+    if (strcmp(name, SEEP_BUDGET_RSS) != 0 && !seep_space_is_known(&space))
         return not_one_of(name, "space", seep_space_names, SEEP_CLASS_OTHER, where, err);
     snprintf(line->space, sizeof line->space, "%.20s", name);
     return 0;

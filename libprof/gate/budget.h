@@ -18,9 +18,12 @@ enum seep_budget_kind {
 
 enum { SEEP_BUDGET_HOLDER_BYTES = 128 };
 
+/* All that is resident, but for what is seep's. */
+#define SEEP_BUDGET_RSS "rss"
+
 struct seep_budget_line {
     enum seep_budget_kind kind;
-    char space[24];      /* "" for findings */
+    char space[24];      /* SEEP_BUDGET_RSS, or a space's; "" for findings */
     char process[16];    /* role of the processes, each judged by itself; "": all together */
     const char *counted; /* of findings: the severity or the pattern to count, else NULL */
     uint64_t limit;      /* allowed bytes per step, bytes or findings */
@@ -60,6 +63,8 @@ SEEP_MUST_CHECK int seep_budget_add(struct seep_budget *budget, enum seep_budget
  *   [space.host]                      # all processes together
  *   growth = "4KiB"                   # a step; a size or a number of bytes
  *   peak = "2GiB"
+ *   [space.rss]                       # all that is resident
+ *   growth = "64KiB"
  *   [process.loader-worker.host]      # each process of this role
  *   peak = "300MiB"
  *   [holder."Annotations.by_name"]    # a container, by its name in reports

@@ -120,9 +120,30 @@ static void add_measured(struct judging *j, const struct seep_budget_line *line,
                              text, more);
 }
 
+/* What is resident, of the job or of a process. */
+static struct measured measure_rss(const json_t *rss, const json_t *process,
+                                   const struct seep_budget_line *line)
+{
+    struct measured m = {.process = process};
+    const double peak = seep_get_number(rss, "highest_bytes") - seep_get_number(rss, "seep_bytes");
+
+    if (line->kind == SEEP_BUDGET_GROWTH) {
+        m.known = seep_get_slope(rss, "growth_bytes_per_step", &m.value);
+    } else {
+        m.known = json_is_object(rss);
+        m.value = (struct seep_slope){peak, peak, peak};
+    }
+    return m;
+}
+
 static struct measured measure(const json_t *measured_in, const json_t *process,
                                const struct seep_budget_line *line)
 {
+    const bool of_rss = strcmp(line->space, SEEP_BUDGET_RSS) == 0;
+    if (of_rss)
+        return measure_rss(
+            json_object_get(process ? process : json_object_get(measured_in, "coverage"), "rss"),
+            process, line);
     const json_t *space = json_object_get(json_object_get(measured_in, "spaces"), line->space);
     struct measured m = {.process = process, .known = true};
     double peak = seep_get_number(space, "peak_bytes");

@@ -121,6 +121,7 @@ static int describe(const struct seep_case *c, struct seep_finding *f)
     if (f->peak_bytes < f->live_bytes)
         f->peak_bytes = f->live_bytes;
     seep_level_fini(&level);
+    seep_finding_note_chunks(c->m, f);
     seep_finding_set_limit(c->m, c->span, f);
     return rc;
 }

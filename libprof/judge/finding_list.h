@@ -25,6 +25,10 @@ void seep_findings_cut(const struct seep_model *m, struct seep_findings *f);
  * or -SEEP_ENOMEM (segment_findings.c). */
 SEEP_MUST_CHECK int seep_segments_join(const struct seep_code *code, struct seep_findings *f);
 
+/* Notes what small blocks take as malloc's chunks, where that is a tenth more than what was asked
+ * for (chunk_evidence.c). */
+void seep_finding_note_chunks(const struct seep_model *m, struct seep_finding *finding);
+
 /* Sets limit_bytes and steps_to_limit: on host memory by the limit that its growth reaches first,
  * on a device by its capacity; notes in the evidence what is in use. Needs the finding's processes
  * (limit_evidence.c). */

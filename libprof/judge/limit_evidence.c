@@ -34,14 +34,15 @@ static void note_pace(const struct seep_model *m, const struct seep_span *span,
                       struct seep_limit *limit, struct seep_finding *f)
 {
     const double most = f->growth.value * (1 + 1.0 / SEEP_T_LARGE_SHARE);
-    struct seep_slope slope;
     char each[SEEP_SIZE_TEXT];
 
-    if (!is_on_host(&m->spaces[f->space].name) || !seep_resident_grows(m, span, &slope) ||
-        slope.value <= most)
+    if (!is_on_host(&m->spaces[f->space].name))
         return;
-    limit->growth = slope.value;
-    seep_finding_note(f, SEEP_LINE_LIMIT_PACE_TEXT, seep_text_size(slope.value, each),
+    const struct seep_resident_trend all = seep_resident_trend(m, span, SEEP_LEVEL_ALL);
+    if (!all.grows || all.slope.value <= most)
+        return;
+    limit->growth = all.slope.value;
+    seep_finding_note(f, SEEP_LINE_LIMIT_PACE_TEXT, seep_text_size(all.slope.value, each),
                       seep_step_unit(m->step_source == SEEP_STEP_TIME));
 }
 

@@ -49,8 +49,11 @@ static bool is_left(struct rest *r, const struct seep_findings *out)
 {
     const double known = accounted(r->m, out);
 
-    if (!seep_resident_grows(r->m, r->span, &r->slope) || known >= SEEP_T_HALF * r->slope.value)
+    const struct seep_resident_trend all = seep_resident_trend(r->m, r->span, SEEP_LEVEL_ALL);
+
+    if (!all.grows || known >= SEEP_T_HALF * all.slope.value)
         return false;
+    r->slope = all.slope;
     r->slope.value -= known;
     r->slope.low = fmax(r->slope.low - known, 0);
     r->slope.high -= known;
@@ -116,6 +119,14 @@ static bool is_most(const struct rest *r, uint64_t first, uint64_t last)
 
 /* ---- the finding ----------------------------------------------------------------------------- */
 
+/* In a short run, and in slices of time, an allocator may still be filling what it keeps. */
+static enum seep_severity severity_of(const struct rest *r)
+{
+    const bool is_long = r->span->last - r->span->judge >= SEEP_T_LONG_RUN;
+
+    return is_long && r->m->step_source != SEEP_STEP_TIME ? SEEP_LEAK : SEEP_PRESSURE;
+}
+
 static int begin(const struct rest *r, enum seep_pattern pattern, struct seep_finding *f)
 {
     *f = (struct seep_finding){.space = r->m->host,
@@ -128,7 +139,7 @@ static int begin(const struct rest *r, enum seep_pattern pattern, struct seep_fi
     if (!f->sites || !f->processes)
         return -SEEP_ENOMEM;
     f->processes[0] = r->process;
-    seep_finding_verdict(f, pattern, SEEP_PRESSURE, SEEP_LIKELY);
+    seep_finding_verdict(f, pattern, severity_of(r), SEEP_LIKELY);
     return 0;
 }
 

@@ -37,6 +37,8 @@ json_t *seep_json_rss(const struct seep_rss *rss)
     seep_json_set(json, "explained", known ? explained_json(s) : json_null(), &failed);
     seep_json_set(json, "seep_bytes", count_or_null(known, s->seep_bytes), &failed);
     seep_json_set(json, "unexplained_bytes", count_or_null(known, s->unexplained_bytes), &failed);
+    seep_json_set(json, "growth_bytes_per_step",
+                  rss->all.known ? seep_json_slope(&rss->all.slope) : json_null(), &failed);
     seep_json_set(json, "unexplained_growth_bytes_per_step", growth_json(&rss->unexplained),
                   &failed);
     seep_json_set(json, "unexplained_grows", json_boolean(rss->unexplained.growing), &failed);

@@ -66,6 +66,38 @@ TEST(a_peak_fails_above_its_budget)
     ck_assert_str_eq(line_verdict(0), "violated");
 }
 
+/* 2 MiB without seep's own. */
+static void set_rss(double growth)
+{
+    json_t *coverage = json_object();
+
+    json_object_set_new(report, "coverage", coverage);
+    json_object_set_new(coverage, "rss",
+                        json_pack("{s:i, s:i, s:{s:f, s:f, s:f}}", "highest_bytes", 3 << 20,
+                                  "seep_bytes", 1 << 20, "growth_bytes_per_step", "value", growth,
+                                  "low", growth - 100, "high", growth + 100));
+}
+
+TEST(what_is_resident_has_budgets_like_a_space)
+{
+    set_rss(1000);
+    option(SEEP_BUDGET_GROWTH, "rss=950");
+    option(SEEP_BUDGET_PEAK, "rss=2MiB");
+    judged(false, "holds");
+    ck_assert_str_eq(line_verdict(0), "noise");
+    option(SEEP_BUDGET_GROWTH, "rss=800");
+    judged(false, "violated");
+    seep_budget_fini(&budget);
+    option(SEEP_BUDGET_PEAK, "rss=2097151");
+    judged(false, "violated");
+}
+
+TEST(a_report_that_does_not_say_how_rss_grows_cannot_be_judged_by_that)
+{
+    option(SEEP_BUDGET_GROWTH, "rss=1GiB");
+    ck_assert_int_eq(judge(false), -SEEP_ENODATA);
+}
+
 TEST(a_budget_alone_does_not_ask_for_findings)
 {
     add_finding(report, "unbounded-growth", "leak", "load", 1, 1 << 20);

@@ -68,6 +68,7 @@ TEST(free_memory_in_the_heap_is_told_by_the_small_blocks_that_became_most)
     grow(&fragments, GROWS);
     const json_t *f = found("heap-fragmentation");
     ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), LINE);
+    ck_assert_str_eq(text(f, "severity"), "leak");
     ck_assert_double_eq_tol(number(json_object_get(f, "growth_bytes_per_step"), "value"), GROWS,
                             GROWS / 50.0);
 }
@@ -114,6 +115,9 @@ TEST(headers_and_rounding_are_no_free_memory)
     grow(&(struct parts){.heap_live = 0.5, .heap_free = 0.5}, GROWS);
     const json_t *f = found("unbounded-growth");
     ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), LINE);
+    char *evidence = json_dumps(json_object_get(f, "evidence"), 0);
+    ck_assert_ptr_nonnull(strstr(evidence, "With malloc's headers and rounding"));
+    free(evidence);
     const json_t *parts =
         json_object_get(json_object_get(json_object_get(report, "coverage"), "rss"), "explained");
     ck_assert_double_lt(number(parts, "heap_free"), 11.0 * MIB);

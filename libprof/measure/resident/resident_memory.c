@@ -183,11 +183,13 @@ int seep_rss_measure(const struct seep_model *m, const struct seep_span *span,
 
     for (size_t i = 0; i < m->n_processes && !rc; i++) {
         seep_rss_measure_growth(m, span, &m->processes[i], &out->of_process[i]);
+        out->of_process[i].all = seep_resident_trend(m, span, (uint32_t)i);
         rc = seep_rss_find_instant(m, i, 1, &out->of_process[i].peak);
     }
     if (rc)
         return rc;
     add_up_growth(m, out);
+    out->job.all = seep_resident_trend(m, span, SEEP_LEVEL_ALL);
     return seep_rss_find_instant(m, 0, m->n_processes, &out->job.peak);
 }
 

@@ -5,6 +5,7 @@
 
 #include "libprof/measure/growth.h"
 #include "libprof/measure/resident/resident_instant.h"
+#include "libprof/measure/resident/resident_pace.h"
 
 enum { SEEP_RSS_MIN_SAMPLES = 8 }; /* samples after the warm-up that a slope needs */
 
@@ -18,7 +19,8 @@ struct seep_rss_growth {
 
 struct seep_rss {
     struct seep_rss_instant peak;
-    int32_t from, to; /* steps of the first and last judged sample */
+    int32_t from, to;               /* steps of the first and last judged sample */
+    struct seep_resident_trend all; /* without seep's own, by the timeline */
     struct seep_rss_growth unexplained, heap_free;
     struct seep_rss_growth maps; /* growing: more pages are touched, and less than half of them were
                                   * requested meanwhile */

@@ -59,15 +59,14 @@ struct seep_resident seep_resident_at_most(const struct seep_model *m)
     return seep_resident_at(m, t_ns);
 }
 
-/* The main process's rows in the judged steps: [*first, *last]. */
-static bool judged_rows(const struct seep_model *m, const struct seep_span *span, uint32_t *first,
-                        uint32_t *last)
+/* A process's rows in the judged steps: [*first, *last]. */
+static bool judged_rows(const struct seep_model *m, const struct seep_span *span,
+                        const struct seep_model_process *p, uint32_t *first, uint32_t *last)
 {
-    const struct seep_model_process *main = &m->processes[m->main];
     bool any = false;
 
-    for (uint32_t i = 0; i < main->n_rows; i++) {
-        const int32_t step = seep_model_step(m, main, main->row_period[i]);
+    for (uint32_t i = 0; i < p->n_rows; i++) {
+        const int32_t step = seep_model_step(m, p, p->row_period[i]);
         if (step <= span->judge || step > span->last)
             continue;
         *first = any ? *first : i;
@@ -77,26 +76,29 @@ static bool judged_rows(const struct seep_model *m, const struct seep_span *span
     return any && *last - *first >= 2 * SEEP_STATISTICS_MIN;
 }
 
-bool seep_resident_grows(const struct seep_model *m, const struct seep_span *span,
-                         struct seep_slope *slope)
+struct seep_resident_trend seep_resident_trend(const struct seep_model *m,
+                                               const struct seep_span *span, uint32_t process)
 {
-    const struct seep_model_process *main = &m->processes[m->main];
+    const bool all = process == SEEP_LEVEL_ALL;
+    const struct seep_model_process *p = &m->processes[all ? m->main : process];
+    struct seep_resident_trend out = {0};
     double y[SEEP_STATISTICS_MAX];
     struct seep_trend trend;
     uint32_t first = 0, last = 0;
 
-    if (!judged_rows(m, span, &first, &last))
-        return false;
+    if (!judged_rows(m, span, p, &first, &last))
+        return out;
     const size_t n =
         last - first + 1 < SEEP_STATISTICS_MAX ? last - first + 1 : SEEP_STATISTICS_MAX;
     for (size_t i = 0; i < n; i++) {
         const uint32_t row = first + (uint32_t)((uint64_t)(last - first) * i / (n - 1));
-        y[i] = (double)seep_resident_at(m, main->row_t_ns[row]).bytes;
+        const uint64_t t = p->row_t_ns[row];
+        y[i] = (double)(all ? seep_resident_at(m, t).bytes : p->row_rss[row] - own_at(p, t));
     }
-    const double steps = seep_model_step(m, main, main->row_period[last]) -
-                         seep_model_step(m, main, main->row_period[first]);
-    if (!seep_trend_measure(y, n, steps / (double)(n - 1), &trend))
-        return false;
-    *slope = trend.slope;
-    return seep_trend_grows(&trend, steps, SEEP_T_RESIDENT_BYTES, SEEP_T_HALF);
+    const double steps =
+        seep_model_step(m, p, p->row_period[last]) - seep_model_step(m, p, p->row_period[first]);
+    out.known = seep_trend_measure(y, n, steps / (double)(n - 1), &trend);
+    out.slope = out.known ? trend.slope : out.slope;
+    out.grows = out.known && seep_trend_grows(&trend, steps, SEEP_T_RESIDENT_BYTES, SEEP_T_HALF);
+    return out;
 }

@@ -5,6 +5,7 @@
 
 #include "libprof/base/statistics.h"
 #include "libprof/measure/span.h"
+#include "libprof/model/live_level.h"
 
 /* At a time, of all processes on the main one's machine, and beside that seep's own in them. */
 struct seep_resident {
@@ -16,8 +17,15 @@ struct seep_resident seep_resident_at(const struct seep_model *m, uint64_t t_ns)
  * may free it before it ends. */
 struct seep_resident seep_resident_at_most(const struct seep_model *m);
 
-/* How it grows over the judged steps, in bytes a step. False: it does not, or too few rows tell. */
-bool seep_resident_grows(const struct seep_model *m, const struct seep_span *span,
-                         struct seep_slope *slope);
+/* How it grows over the judged steps. */
+struct seep_resident_trend {
+    bool known;              /* there are rows enough */
+    bool grows;              /* by what is worth reporting, up to the end */
+    struct seep_slope slope; /* bytes a step */
+};
+
+/* Of one process, by its own rows, or of all together (SEEP_LEVEL_ALL), by the main one's. */
+struct seep_resident_trend seep_resident_trend(const struct seep_model *m,
+                                               const struct seep_span *span, uint32_t process);
 
 #endif

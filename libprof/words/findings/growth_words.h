@@ -51,4 +51,8 @@
     "this line has %.1f blocks for each"
 #define SEEP_GRAPH_RESULTS_TITLE_TEXT "%llu results are kept, each with its autograd graph"
 
+#define SEEP_CHUNKS_TEXT "With malloc's headers and rounding these blocks take %s"
+#define SEEP_CHUNKS_GROW_TEXT                                                                      \
+    "With malloc's headers and rounding these blocks take %s, %s more each %s"
+
 #endif
