@@ -117,6 +117,23 @@ struct seep_folded { /* published by n */
     struct seep_count counts[SEEP_COUNTED_SPACES]; /* sums; peaks are the largest */
 };
 
+/* A process as the launcher saw it: it may make hardly a call that a hook sees, and grow. 32 bytes.
+ */
+struct seep_seen_row {
+    uint64_t t_ns; /* CLOCK_MONOTONIC; the same for all that were seen in one pass */
+    uint64_t rss_bytes, anonymous_bytes;
+    uint32_t process_plus_1;
+    uint32_t reserved;
+};
+
+enum { SEEP_SEEN_ROWS = 1024 };
+
+struct seep_seen {   /* by the launcher */
+    uint32_t n;      /* published by n; once all are taken every second pass is dropped */
+    uint32_t gap_ms; /* between passes that are kept */
+    struct seep_seen_row rows[SEEP_SEEN_ROWS];
+};
+
 enum {
     SEEP_MAX_FOLDED = 64, /* the last is for the rest */
     SEEP_PID_HINTS = 8192,
@@ -153,6 +170,7 @@ struct seep_job {
     uint16_t by_pid[SEEP_PID_HINTS]; /* pid % SEEP_PID_HINTS: index + 1 of the last that had one
                                         like it */
     struct seep_process processes[SEEP_MAX_PROCESSES];
+    struct seep_seen seen; /* older files end before it */
 };
 
 /* The part of the job's file that has disk behind it from the start. */

@@ -62,11 +62,12 @@ static bool is_left(struct rest *r, const struct seep_findings *out)
 
 /* ---- which part ------------------------------------------------------------------------------ */
 
-/* The samples of a process that lie farthest apart in the judged steps; its first ones, while it
- * got ready, do not count. */
+/* The samples of a process that lie farthest apart in the judged steps; if they lie close, as where
+ * a process makes hardly an event, the last one from before stands for the first. */
 static bool find_samples(const struct rest *r, uint32_t process, struct rest *its)
 {
     const struct seep_model_process *p = &r->m->processes[process];
+    const struct seep_rss_sample *before = NULL;
 
     *its = *r;
     its->process = process;
@@ -74,18 +75,22 @@ static bool find_samples(const struct rest *r, uint32_t process, struct rest *it
     for (uint32_t i = 0; i < p->samples.n; i++) {
         const struct seep_rss_sample *s = &p->samples.list[i];
         const int32_t step = seep_model_step(r->m, p, s->period);
-        if (step <= r->span->warm)
+        if (step <= r->span->warm) {
+            before = s;
             continue;
-        if (!its->first || step < its->from) {
-            its->first = s;
-            its->from = step;
         }
-        if (!its->last || step >= its->to) {
-            its->last = s;
-            its->to = step;
-        }
+        its->first = its->first ? its->first : s;
+        its->last = s;
     }
-    return its->first && its->to - its->from >= SEEP_T_STEPS;
+    if (!its->last)
+        return false;
+    its->to = seep_model_step(r->m, p, its->last->period);
+    its->from = seep_model_step(r->m, p, its->first->period);
+    if (its->to - its->from < SEEP_T_STEPS && before) {
+        its->first = before;
+        its->from = seep_model_step(r->m, p, before->period);
+    }
+    return its->to - its->from >= SEEP_T_STEPS;
 }
 
 static double gained(uint64_t first, uint64_t last)
@@ -345,7 +350,9 @@ static int add_touched(const struct rest *r, struct seep_findings *out)
     if (!rc) {
         point_to(r, site, &f);
         seep_finding_keep(&f, site, (uint64_t)bytes, 1);
-        note_part(r, SEEP_TOUCHED_TEXT, r->first->heap_live_bytes, r->last->heap_live_bytes, &f);
+        if (r->first)
+            note_part(r, SEEP_TOUCHED_TEXT, r->first->heap_live_bytes, r->last->heap_live_bytes,
+                      &f);
         rc = judge_touched(r, site, &f);
     }
     if (!rc)
@@ -359,8 +366,14 @@ int seep_resident_rest_judge(const struct seep_code *code, struct seep_findings 
 {
     struct rest r = {.code = code, .m = code->model, .span = &out->span};
 
-    if (!is_left(&r, out) || !find_process(&r))
+    if (!is_left(&r, out))
         return 0;
+    if (!find_process(&r)) { /* no sample says which part */
+        r.process = r.m->main;
+        r.from = r.span->judge;
+        r.to = r.span->last;
+        return add_touched(&r, out);
+    }
     if (is_most(&r, r.first->heap_free_bytes, r.last->heap_free_bytes))
         return add_fragments(&r, out);
     if (is_most(&r, r.first->maps_bytes, r.last->maps_bytes))

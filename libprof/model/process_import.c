@@ -229,7 +229,110 @@ static int import_timeline(struct seep_model_process *p, const struct seep_heade
     return 0;
 }
 
-int seep_process_import_levels(struct seep_model_process *p)
+/* ---- what the launcher saw ------------------------------------------------------------------- */
+
+/* Between rows that lie farther apart than this the process made no event. */
+enum { GAP_NS = 500 * 1000 * 1000 };
+
+/* The rows that the launcher saw in a gap, one after the other; NULL: there are no more. */
+static const struct seep_seen_row *seen_in(const struct seep_model_process *p, uint64_t from_ns,
+                                           uint64_t to_ns, uint32_t *at)
+{
+    const struct seep_seen *seen = &p->job->seen;
+    const uint32_t own = (uint32_t)(p->entry - p->job->processes) + 1;
+
+    while (*at < seen->n) {
+        const struct seep_seen_row *row = &seen->rows[(*at)++];
+        const uint64_t t = seep_model_ns(p, row->t_ns);
+        if (row->process_plus_1 == own && row->rss_bytes && t > from_ns && t < to_ns)
+            return row;
+    }
+    return NULL;
+}
+
+/* The rows of a process while they are being joined. */
+struct joined {
+    uint64_t *t_ns, *rss, *anonymous, *live;
+    uint32_t *period, n, capacity;
+};
+
+/* With what was live at the process's row `i`. */
+static void join_row(const struct seep_model_process *p, uint32_t i, uint64_t t_ns, uint64_t rss,
+                     uint64_t anonymous, uint32_t period, struct joined *j)
+{
+    j->t_ns[j->n] = t_ns;
+    j->rss[j->n] = rss;
+    j->anonymous[j->n] = anonymous;
+    j->period[j->n] = period;
+    for (int s = 0; s < SEEP_MAX_SPACES; s++)
+        j->live[(size_t)s * j->capacity + j->n] = p->live[(size_t)s * p->n_rows + i];
+    j->n++;
+}
+
+/* Behind the process's row `i`; counts where there is no room yet. Periods pass evenly. */
+static void join_seen(const struct seep_model_process *p, uint32_t i, struct joined *j)
+{
+    const uint64_t from = p->row_t_ns[i], to = p->row_t_ns[i + 1];
+    const double periods = (double)p->row_period[i + 1] - (double)p->row_period[i];
+    const struct seep_seen_row *row;
+    uint64_t last = from;
+
+    for (uint32_t at = 0; to - from > GAP_NS && (row = seen_in(p, last, to, &at));) {
+        last = seep_model_ns(p, row->t_ns);
+        const double share = (double)(last - from) / (double)(to - from);
+        if (j->t_ns)
+            join_row(p, i, last, bounded(row->rss_bytes), bounded(row->anonymous_bytes),
+                     p->row_period[i] + (uint32_t)(periods > 0 ? periods * share : 0), j);
+        else
+            j->capacity++;
+    }
+}
+
+static void join(const struct seep_model_process *p, struct joined *j)
+{
+    for (uint32_t i = 0; i < p->n_rows; i++) {
+        if (j->t_ns)
+            join_row(p, i, p->row_t_ns[i], p->row_rss[i], p->row_anonymous[i], p->row_period[i], j);
+        if (i + 1 < p->n_rows)
+            join_seen(p, i, j);
+    }
+}
+
+/* Where a process makes no events it takes no rows of itself. */
+static int add_seen(struct seep_model_process *p)
+{
+    struct joined j = {.capacity = p->n_rows};
+
+    if (p->job && p->entry && p->live)
+        join(p, &j);
+    const size_t n = j.capacity;
+    if (n == p->n_rows)
+        return 0;
+    j.t_ns = calloc(n, sizeof *j.t_ns);
+    j.rss = calloc(n, sizeof *j.rss);
+    j.anonymous = calloc(n, sizeof *j.anonymous);
+    j.period = calloc(n, sizeof *j.period);
+    j.live = calloc(n * SEEP_MAX_SPACES, sizeof *j.live);
+    const bool whole = j.t_ns && j.rss && j.anonymous && j.period && j.live;
+    if (whole)
+        join(p, &j);
+    free(whole ? p->row_t_ns : j.t_ns);
+    free(whole ? p->row_rss : j.rss);
+    free(whole ? p->row_anonymous : j.anonymous);
+    free(whole ? p->row_period : j.period);
+    free(whole ? p->live : j.live);
+    if (!whole)
+        return -SEEP_ENOMEM;
+    p->row_t_ns = j.t_ns;
+    p->row_rss = j.rss;
+    p->row_anonymous = j.anonymous;
+    p->row_period = j.period;
+    p->live = j.live;
+    p->n_rows = j.capacity;
+    return 0;
+}
+
+static int import_levels(struct seep_model_process *p)
 {
     const struct seep_header *h = p->profile->header;
     uint32_t rows[SEEP_TIMELINE_ROWS], n = choose_rows(h, rows);
@@ -249,6 +352,13 @@ int seep_process_import_levels(struct seep_model_process *p)
         }
     }
     return 0;
+}
+
+int seep_process_import_levels(struct seep_model_process *p)
+{
+    const int rc = import_levels(p);
+
+    return rc ? rc : add_seen(p);
 }
 
 /* ---- epochs and the end -------------------------------------------------------------------- */

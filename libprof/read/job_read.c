@@ -19,6 +19,8 @@ static void close_texts(struct seep_job *job)
         job->argv_bytes = sizeof job->argv;
     if (job->n_processes > SEEP_MAX_PROCESSES)
         job->n_processes = SEEP_MAX_PROCESSES;
+    if (job->seen.n > SEEP_SEEN_ROWS)
+        job->seen.n = SEEP_SEEN_ROWS;
     for (uint32_t i = 0; i < job->n_processes; i++) {
         struct seep_process *p = &job->processes[i];
         p->name[sizeof p->name - 1] = 0;
@@ -54,6 +56,15 @@ int seep_job_from_bytes(const void *bytes, uint64_t size, struct seep_job **out,
     }
     *out = job;
     return 0;
+}
+
+/* What lies behind the room for processes; a file that was cut has none. */
+static void read_seen(int fd, struct seep_job *job)
+{
+    const size_t at = offsetof(struct seep_job, seen);
+
+    if (pread(fd, &job->seen, sizeof job->seen, (off_t)at) != (ssize_t)sizeof job->seen)
+        job->seen.n = 0;
 }
 
 /* How much of the file matters, of which `done` bytes were read: a report of many machines has as
@@ -96,6 +107,7 @@ int seep_job_read(const char *path, struct seep_job **out, struct seep_error *er
             break;
         done += (size_t)n;
     }
+    read_seen(fd, job);
     rc = check(job, path, err);
     if (rc)
         goto fail;

@@ -154,6 +154,25 @@ TEST(a_block_that_is_used_bit_by_bit_has_an_end)
     ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), LINE);
 }
 
+/* ---- what the launcher saw ------------------------------------------------------------------- */
+
+/* A process that makes hardly an event has hardly a row of its own: one at either end. */
+TEST(rows_that_the_launcher_saw_fill_the_gaps, .to = 2)
+{
+    builder_level(&b, user(LINE), HOST, 40, LAST, five_a_step, NULL);
+    grow(&fragments, GROWS);
+    struct seep_header *h = builder_header(&b);
+    const struct seep_timeline_row last = h->timeline[h->n_timeline - 1];
+    for (uint32_t i = 1; i + 1 < h->n_timeline && _i; i++)
+        job->seen.rows[job->seen.n++] =
+            (struct seep_seen_row){.t_ns = h->timeline[i].t_ns,
+                                   .rss_bytes = h->timeline[i].rss_bytes,
+                                   .process_plus_1 = 1};
+    h->timeline[1] = last;
+    h->n_timeline = 2;
+    ck_assert_int_eq(found("heap-fragmentation") != NULL, _i);
+}
+
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 /* A program frees what it has before it ends; and RSS grows faster than the line. */

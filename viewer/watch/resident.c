@@ -11,6 +11,7 @@ enum {
     FIRST_GAP_NS = 10 * 1000 * 1000,
     RSS_GAP_NS = 250 * 1000 * 1000,
     PSS_GAP_NS = 500 * 1000 * 1000,
+    SEEN_GAP_MS = 200,
     COST_SHARE = 100, /* a pass may take one part in so many of the time */
 };
 
@@ -67,6 +68,48 @@ static bool any_has_other_pids(const struct seep_job *job, uint32_t n)
     return false;
 }
 
+/* Drops every second pass, and from here on keeps half as many. */
+static void thin(struct seep_seen *seen)
+{
+    uint32_t kept = 0, pass = 0;
+
+    for (uint32_t i = 0; i < seen->n; i++) {
+        pass += i && seen->rows[i].t_ns != seen->rows[i - 1].t_ns;
+        if (pass % 2 == 0)
+            seen->rows[kept++] = seen->rows[i];
+    }
+    seen->gap_ms *= 2;
+    __atomic_store_n(&seen->n, kept, __ATOMIC_RELEASE);
+}
+
+static void note_seen(struct seep_job *job, uint32_t process, uint64_t t_ns, const char *status)
+{
+    struct seep_seen *seen = &job->seen;
+
+    if (seen->n >= SEEP_SEEN_ROWS)
+        return; /* by chance in the middle of a pass */
+    seen->rows[seen->n] =
+        (struct seep_seen_row){.t_ns = t_ns,
+                               .rss_bytes = seep_process_file_kib(status, "VmRSS:"),
+                               .anonymous_bytes = seep_process_file_kib(status, "RssAnon:"),
+                               .process_plus_1 = process + 1};
+    __atomic_store_n(&seen->n, seen->n + 1, __ATOMIC_RELEASE);
+}
+
+/* Whether what this pass sees is kept. */
+static bool is_kept(struct seep_seen *seen, uint32_t n_processes, uint64_t now_ns)
+{
+    const uint64_t last_ns = seen->n ? seen->rows[seen->n - 1].t_ns : 0;
+
+    if (!seen->gap_ms)
+        seen->gap_ms = SEEN_GAP_MS;
+    if (now_ns - last_ns < seen->gap_ms * UINT64_C(1000000))
+        return false;
+    if (seen->n + n_processes > SEEP_SEEN_ROWS)
+        thin(seen);
+    return true;
+}
+
 /* One pass over the listed processes that have not been reaped yet. */
 static void pass(struct seep_job *job, bool with_pss)
 {
@@ -76,6 +119,8 @@ static void pass(struct seep_job *job, bool with_pss)
 
     if (n > SEEP_MAX_PROCESSES)
         n = SEEP_MAX_PROCESSES;
+    const uint64_t now = seep_clock_ns(CLOCK_MONOTONIC);
+    const bool keeps = !with_pss && is_kept(&job->seen, n, now);
     for (uint32_t i = 0; i < n; i++) {
         struct seep_process *p = &job->processes[i];
         uint32_t pid = __atomic_load_n(&p->pid, __ATOMIC_ACQUIRE);
@@ -93,6 +138,8 @@ static void pass(struct seep_job *job, bool with_pss)
             sum += pss;
         } else {
             raise_peak(&p->rss_peak_bytes, seep_process_file_kib(text, "VmHWM:"));
+            if (keeps)
+                note_seen(job, i, now, text);
         }
     }
     if (with_pss && any_has_other_pids(job, n))
