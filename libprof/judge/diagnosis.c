@@ -122,7 +122,7 @@ static int describe(const struct seep_case *c, struct seep_finding *f)
         f->peak_bytes = f->live_bytes;
     seep_level_fini(&level);
     seep_finding_note_chunks(c->m, f);
-    seep_finding_set_limit(c->m, c->span, f);
+    seep_finding_set_limit(c->m, c->resident, f);
     return rc;
 }
 
@@ -466,7 +466,9 @@ int seep_diagnose(const struct seep_code *code, const struct seep_line_holders *
 
     *out = (struct seep_findings){0};
     seep_span_compute(m, &out->span);
-    const struct seep_case all = {.code = code, .m = m, .span = &out->span, .holders = holders};
+    out->resident = seep_resident_trend(m, &out->span, SEEP_LEVEL_ALL);
+    const struct seep_case all = {
+        .code = code, .m = m, .span = &out->span, .resident = &out->resident, .holders = holders};
     work.explained = calloc(m->n_sites + 1, sizeof *work.explained);
     int rc = work.explained ? judge_lines(&all, &work, out) : -SEEP_ENOMEM;
     if (!rc)

@@ -32,7 +32,7 @@ void seep_finding_note_chunks(const struct seep_model *m, struct seep_finding *f
 /* Sets limit_bytes and steps_to_limit: on host memory by the limit that its growth reaches first,
  * on a device by its capacity; notes in the evidence what is in use. Needs the finding's processes
  * (limit_evidence.c). */
-void seep_finding_set_limit(const struct seep_model *m, const struct seep_span *span,
+void seep_finding_set_limit(const struct seep_model *m, const struct seep_resident_trend *resident,
                             struct seep_finding *finding);
 
 /* If snapshots saw that nobody holds what a finding is about, sets its advice and notes the calls

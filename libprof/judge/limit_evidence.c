@@ -2,7 +2,6 @@
 
 #include "libprof/base/text.h"
 #include "libprof/measure/resident/memory_limit.h"
-#include "libprof/measure/resident/resident_pace.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/words/findings/line_words.h"
 #include "libprof/words/limit_kind.h"
@@ -30,23 +29,20 @@ static bool is_notable(const struct seep_limit *limit)
 
 /* Where all of the job's memory grows faster than what the finding accounts for, it reaches the
  * limit. */
-static void note_pace(const struct seep_model *m, const struct seep_span *span,
+static void note_pace(const struct seep_model *m, const struct seep_resident_trend *resident,
                       struct seep_limit *limit, struct seep_finding *f)
 {
     const double most = f->growth.value * (1 + 1.0 / SEEP_T_LARGE_SHARE);
     char each[SEEP_SIZE_TEXT];
 
-    if (!is_on_host(&m->spaces[f->space].name))
+    if (!is_on_host(&m->spaces[f->space].name) || !resident->grows || resident->slope.value <= most)
         return;
-    const struct seep_resident_trend all = seep_resident_trend(m, span, SEEP_LEVEL_ALL);
-    if (!all.grows || all.slope.value <= most)
-        return;
-    limit->growth = all.slope.value;
-    seep_finding_note(f, SEEP_LINE_LIMIT_PACE_TEXT, seep_text_size(all.slope.value, each),
+    limit->growth = resident->slope.value;
+    seep_finding_note(f, SEEP_LINE_LIMIT_PACE_TEXT, seep_text_size(resident->slope.value, each),
                       seep_step_unit(m->step_source == SEEP_STEP_TIME));
 }
 
-void seep_finding_set_limit(const struct seep_model *m, const struct seep_span *span,
+void seep_finding_set_limit(const struct seep_model *m, const struct seep_resident_trend *resident,
                             struct seep_finding *f)
 {
     char size[SEEP_SIZE_TEXT], used[SEEP_SIZE_TEXT], own[SEEP_SIZE_TEXT];
@@ -61,7 +57,7 @@ void seep_finding_set_limit(const struct seep_model *m, const struct seep_span *
     struct seep_limit nearest = nearest_of(m, f);
     if (!nearest.bytes)
         return;
-    note_pace(m, span, &nearest, f);
+    note_pace(m, resident, &nearest, f);
     f->limit_bytes = nearest.bytes;
     f->steps_to_limit = seep_memory_limit_steps(&nearest);
     seep_text_size((double)nearest.used, used);

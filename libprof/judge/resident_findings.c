@@ -71,7 +71,7 @@ static int add_unexplained(const struct seep_model *m, const struct seep_rss_tab
         if (t->of_process[i].unexplained.growing)
             f.processes[f.n_processes++] = i;
     }
-    seep_finding_set_limit(m, &out->span, &f);
+    seep_finding_set_limit(m, &out->resident, &f);
     describe(m, job, &f);
     out->list[out->n++] = f;
     return 0;

@@ -4,7 +4,6 @@
 #include "libprof/judge/finding_list.h"
 #include "libprof/judge/heap_pins.h"
 #include "libprof/measure/doublings.h"
-#include "libprof/measure/resident/resident_pace.h"
 #include "libprof/model/live_level.h"
 #include "libprof/signs/work_areas.h"
 #include "libprof/thresholds/thresholds.h"
@@ -49,11 +48,9 @@ static bool is_left(struct rest *r, const struct seep_findings *out)
 {
     const double known = accounted(r->m, out);
 
-    const struct seep_resident_trend all = seep_resident_trend(r->m, r->span, SEEP_LEVEL_ALL);
-
-    if (!all.grows || known >= SEEP_T_HALF * all.slope.value)
+    if (!out->resident.grows || known >= SEEP_T_HALF * out->resident.slope.value)
         return false;
-    r->slope = all.slope;
+    r->slope = out->resident.slope;
     r->slope.value -= known;
     r->slope.low = fmax(r->slope.low - known, 0);
     r->slope.high -= known;
@@ -170,7 +167,7 @@ static int add(const struct rest *r, struct seep_finding *f, struct seep_finding
     if (!list)
         return -SEEP_ENOMEM;
     f->saving_bytes = (uint64_t)fmax(f->growth.value * (r->to - r->from), 0);
-    seep_finding_set_limit(r->m, r->span, f);
+    seep_finding_set_limit(r->m, &out->resident, f);
     out->list = list;
     out->list[out->n++] = *f;
     return 0;

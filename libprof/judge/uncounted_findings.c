@@ -114,7 +114,7 @@ static int add_finding(const struct seep_model *m, uint32_t process, const struc
         return -SEEP_ENOMEM;
     }
     f.processes[0] = process;
-    seep_finding_set_limit(m, &out->span, &f);
+    seep_finding_set_limit(m, &out->resident, &f);
     f.title = seep_text_format(SEEP_UNCOUNTED_TITLE_TEXT,
                                seep_text_size(c->trend.slope.value, each), unit);
     f.advice = strdup(SEEP_UNCOUNTED_ADVICE_TEXT);

@@ -5,6 +5,7 @@
 #include "libprof/base/error.h"
 #include "libprof/base/statistics.h"
 #include "libprof/measure/growth.h"
+#include "libprof/measure/resident/resident_pace.h"
 #include "libprof/words/parts.h"
 #include "libprof/words/patterns.h"
 
@@ -52,6 +53,7 @@ struct seep_findings {
     size_t n;
     size_t left_out[SEEP_N_SEVERITIES]; /* beyond SEEP_MAX_FINDINGS */
     struct seep_span span;
+    struct seep_resident_trend resident; /* of the job */
 };
 
 /* The frame to look at: the sender's, if `frame` only took it out of messages. */

@@ -34,7 +34,7 @@ bool seep_is_doubling(const struct seep_case *c, struct seep_finding *f)
     char from[SEEP_SIZE_TEXT], to[SEEP_SIZE_TEXT];
 
     if (d.n < SEEP_T_SERIES || d.to < SEEP_T_LARGE_BYTES || c->signs->is_network ||
-        !may_go_on(c, &d))
+        !seep_case_space(c)->host_like || !may_go_on(c, &d))
         return false;
     keep_highest(c, f);
     if (!f->n_sites)

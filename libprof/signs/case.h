@@ -5,6 +5,7 @@
 #include "libprof/code/code.h"
 #include "libprof/code/library_caches.h"
 #include "libprof/measure/growth.h"
+#include "libprof/measure/resident/resident_pace.h"
 #include "libprof/measure/sawtooth.h"
 #include "libprof/who/merge/kept_by.h"
 #include "libprof/who/merge/line_holders.h"
@@ -119,6 +120,7 @@ struct seep_case {
     const struct seep_code *code;
     const struct seep_model *m; /* the code's, which most look at */
     const struct seep_span *span;
+    const struct seep_resident_trend *resident; /* of the job */
     const struct seep_signs *signs;
     const struct seep_line_holders *holders;
     const uint32_t *sites;
