@@ -207,6 +207,7 @@ static json_t *moment_json(const struct seep_look_moment *m)
     seep_json_set(json, "file_bytes", m->rss_bytes ? seep_json_count(m->file_bytes) : json_null(),
                   &failed);
     seep_json_set(json, "objects", seep_json_count(h->nodes), &failed);
+    seep_json_set(json, "free_bytes", seep_json_count(h->free_bytes), &failed);
     seep_json_set(json, "live_bytes", seep_json_count(h->live_bytes), &failed);
     seep_json_set(json, "device_bytes", devices_json(h, total_json, NULL), &failed);
     seep_json_set(json, "held_bytes", seep_json_count(h->reached_bytes), &failed);

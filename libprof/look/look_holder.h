@@ -45,10 +45,11 @@ struct seep_look_holders {
     size_t n;
     struct seep_look_memory memories[SEEP_LOOK_MEMORIES]; /* the host's comes first */
     size_t n_memories;
-    bool all_known; /* all memory is: else some that was not read may hold what nobody
-                     * seems to hold */
-    uint64_t nodes, live_bytes;                        /* all live memory, */
-    uint64_t reached_bytes;                            /* what somebody holds, */
+    bool all_known;             /* all memory is: else some that was not read may hold what nobody
+                                 * seems to hold */
+    uint64_t free_bytes;        /* in malloc's heaps */
+    uint64_t nodes, live_bytes; /* all live memory, */
+    uint64_t reached_bytes;     /* what somebody holds, */
     uint64_t cycle_bytes, reference_bytes, lost_bytes; /* and the rest by seep_hold_state */
 };
 

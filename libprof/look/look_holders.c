@@ -192,6 +192,7 @@ int seep_look_holders_find(struct seep_look_holders *holders, struct seep_taken 
                                                        !taken->lacks_memory};
     if (!s)
         return -SEEP_ENOMEM;
+    holders->free_bytes = taken->free_bytes;
     s->found = holders;
     s->taken = taken;
     s->heap = &taken->heap;

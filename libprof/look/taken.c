@@ -204,6 +204,7 @@ static int make_heap(struct seep_taken *t)
     const int rc =
         seep_heap_init(&t->heap, &t->dump.memory, &t->dump.maps, t->blocks.list, t->blocks.n);
     t->is_cut = t->is_cut || t->cells.full;
+    t->free_bytes = t->blocks.free_bytes;
     seep_block_list_fini(&t->blocks);
     return rc;
 }

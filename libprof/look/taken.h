@@ -17,6 +17,7 @@ struct seep_taken {
     struct seep_block_list blocks; /* by address; once settled without pools, */
     struct seep_cells cells;       /* which are here, */
     uint64_t lowest;               /* the first of both; all until it was surveyed */
+    uint64_t free_bytes;           /* in malloc's heaps */
     struct seep_heap heap;         /* what a survey has found: all that is needed to answer */
     struct seep_reach reach;
     struct seep_process_profile profile;

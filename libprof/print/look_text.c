@@ -1,5 +1,6 @@
 #include "libprof/print/look_text.h"
 
+#include "libprof/print/look_sums.h"
 #include "libprof/print/put_text.h"
 #include "libprof/words/patterns.h"
 
@@ -12,6 +13,8 @@ enum {
     MOST_LINES = 3,  /* of those that made a holder's memory, */
     LINE_SHARE = 20, /* and none that made less than 1/n of it */
     UNHELD_SHARE = 100 /* 1/n of what is live */,
+    FREE_SHARE = 10,      /* 1/n of the RSS, */
+    LEAST_FREE = 4 << 20, /* and so much is worth a word */
     SECONDS_A_MINUTE = 60,
     MINUTES_AN_HOUR = 60,
     HOURS_A_DAY = 24
@@ -42,68 +45,6 @@ static const char *text(const json_t *json, const char *key)
     return value ? value : "";
 }
 
-static const json_t *look_at(const json_t *look, bool last)
-{
-    const json_t *looks = json_object_get(look, "looks");
-
-    return json_array_get(looks, last ? json_array_size(looks) - 1 : 0);
-}
-
-/* The sum over all processes that were there, in the first or the last round. */
-static double total(const json_t *look, bool last, const char *key)
-{
-    const json_t *tree = json_object_get(look, "tree"), *process, *moment;
-    const json_t *round = json_object_get(look_at(look, last), "round");
-    double sum = 0;
-    size_t i, k;
-
-    if (!tree)
-        return number(look_at(look, last), key);
-    json_array_foreach (json_object_get(tree, "processes"), i, process) {
-        json_array_foreach (json_object_get(process, "looks"), k, moment)
-            sum += json_equal(json_object_get(moment, "round"), round) ? number(moment, key) : 0;
-    }
-    return sum;
-}
-
-static double minutes_of(const json_t *look)
-{
-    return (number(look_at(look, true), "t_s") - number(look_at(look, false), "t_s")) /
-           SECONDS_A_MINUTE;
-}
-
-/* The holders of one process, or of all processes together. */
-static const json_t *holders_of(const json_t *look)
-{
-    const json_t *tree = json_object_get(look, "tree");
-
-    return json_object_get(tree ? tree : look, "holders");
-}
-
-/* Bytes on each GPU, by name, summed like total(). A new reference. */
-static json_t *device_totals(const json_t *look)
-{
-    const json_t *tree = json_object_get(look, "tree"), *process, *moment, *bytes;
-    const json_t *round = json_object_get(look_at(look, true), "round");
-    json_t *sums = json_object();
-    const char *name;
-    size_t i, k;
-
-    if (!tree)
-        json_object_update(sums, (json_t *)json_object_get(look_at(look, true), "device_bytes"));
-    json_array_foreach (json_object_get(tree, "processes"), i, process) {
-        json_array_foreach (json_object_get(process, "looks"), k, moment) {
-            if (!json_equal(json_object_get(moment, "round"), round))
-                continue;
-            json_object_foreach ((json_t *)json_object_get(moment, "device_bytes"), name, bytes)
-                json_object_set_new(
-                    sums, name,
-                    json_integer((json_int_t)(number(sums, name) + json_number_value(bytes))));
-        }
-    }
-    return sums;
-}
-
 /* ---- the processes --------------------------------------------------------------------------- */
 
 static void put_limit(const json_t *look, FILE *out)
@@ -120,7 +61,7 @@ static void put_limit(const json_t *look, FILE *out)
 /* What PyTorch's allocator reserves there, and what others take, comes on top. */
 static void put_devices(const json_t *look, FILE *out)
 {
-    json_t *totals = device_totals(look);
+    json_t *totals = seep_look_devices(look);
     const json_t *bytes;
     const char *name;
 
@@ -151,9 +92,24 @@ static void put_resident(const json_t *look, const json_t *last, FILE *out)
     fputs(" of the RSS are pages of files and shared memory, as of libraries\n", out);
 }
 
+/* What malloc has taken, and nobody uses. */
+static void put_free(const json_t *last, FILE *out)
+{
+    const double rest =
+        number(last, "rss_bytes") - number(last, "file_bytes") - number(last, "live_bytes");
+    const double free_bytes =
+        number(last, "free_bytes"); /* some of it may never have been touched */
+    const double bytes = free_bytes < rest ? free_bytes : rest;
+
+    if (bytes < LEAST_FREE || bytes * FREE_SHARE < number(last, "rss_bytes"))
+        return;
+    seep_put_size(out, bytes);
+    fputs(" are free in malloc's heaps, which it does not give back\n", out);
+}
+
 static void put_one(const json_t *look, FILE *out)
 {
-    const json_t *last = look_at(look, true), *core = json_object_get(look, "core");
+    const json_t *last = seep_look_at(look, true), *core = json_object_get(look, "core");
 
     if (json_is_object(core))
         put_core(look, core, out);
@@ -163,6 +119,7 @@ static void put_one(const json_t *look, FILE *out)
     fputs(" live in ", out);
     seep_put_count(out, number(last, "objects"), "object");
     fputs("\n", out);
+    put_free(last, out);
     put_devices(look, out);
     if (*text(last, "allocator"))
         fprintf(out,
@@ -176,7 +133,7 @@ static void put_one(const json_t *look, FILE *out)
 /* "  4711  PSS 1.2 GiB, 900 MiB live: python train.py" */
 static void put_process(const json_t *process, size_t n_looks, FILE *out)
 {
-    const json_t *last = look_at(process, true);
+    const json_t *last = seep_look_at(process, true);
     const size_t n = json_array_size(json_object_get(process, "looks"));
 
     fprintf(out, "  %.0f: ", number(process, "pid"));
@@ -207,7 +164,7 @@ static void put_tree(const json_t *look, FILE *out)
 
     fprintf(out, "%zu process%s: PSS ", json_array_size(processes),
             json_array_size(processes) == 1 ? "" : "es");
-    seep_put_size(out, total(look, true, "pss_bytes"));
+    seep_put_size(out, seep_look_total(look, true, "pss_bytes"));
     put_limit(look, out);
     fputs("\n", out);
     json_array_foreach (processes, i, process)
@@ -325,7 +282,7 @@ static bool is_held(const json_t *holder)
 /* Memory inside another holder is counted in that holder's size. */
 static void put_holders(const json_t *look, FILE *out, bool colour)
 {
-    const json_t *holders = holders_of(look), *holder;
+    const json_t *holders = seep_look_holders(look), *holder;
     size_t i, n = 0;
 
     put_title(out, colour, "What holds most", " (what would be freed without it):\n", false);
@@ -345,7 +302,8 @@ static bool is_much(const json_t *holder, const json_t *look, const json_t *tota
     const json_t *bytes;
     const char *name;
 
-    if (number(holder, "retained_bytes") * UNHELD_SHARE >= total(look, true, "live_bytes"))
+    if (number(holder, "retained_bytes") * UNHELD_SHARE >=
+        seep_look_total(look, true, "live_bytes"))
         return true;
     json_object_foreach ((json_t *)json_object_get(holder, "device_bytes"), name, bytes) {
         if (json_integer_value(bytes) &&
@@ -358,29 +316,29 @@ static bool is_much(const json_t *holder, const json_t *look, const json_t *tota
 /* Of memory that nobody was seen to hold, where not all of it was seen. */
 static const char *unseen_words(const json_t *look)
 {
-    if (*text(look_at(look, true), "allocator"))
+    if (*text(seep_look_at(look, true), "allocator"))
         return " that what is not counted may hold\n";
-    return json_is_true(json_object_get(look_at(look, true), "complete"))
+    return json_is_true(json_object_get(seep_look_at(look, true), "complete"))
                ? NULL
                : " that what was not read may hold\n";
 }
 
 static void put_unheld(const json_t *look, FILE *out, bool colour)
 {
-    const json_t *holders = holders_of(look), *holder;
+    const json_t *holders = seep_look_holders(look), *holder;
     const char *unseen = unseen_words(look);
-    json_t *totals = device_totals(look);
+    json_t *totals = seep_look_devices(look);
     size_t i, n = 0;
 
     put_title(out, colour, "No variable holds", " ", false);
-    seep_put_size(out, total(look, true, "cycle_bytes"));
+    seep_put_size(out, seep_look_total(look, true, "cycle_bytes"));
     fputs(" in reference cycles, ", out);
     if (!unseen) {
-        seep_put_size(out, total(look, true, "reference_bytes"));
+        seep_put_size(out, seep_look_total(look, true, "reference_bytes"));
         fputs(" behind references that were never given back, ", out);
     }
     fputs("and ", out);
-    seep_put_size(out, total(look, true, "lost_bytes"));
+    seep_put_size(out, seep_look_total(look, true, "lost_bytes"));
     fputs(unseen ? unseen : " that nothing points to\n", out);
     json_array_foreach (holders, i, holder) {
         if (is_held(holder) || n == MOST_UNHELD || !is_much(holder, look, totals))
@@ -405,23 +363,40 @@ static void put_time(FILE *out, double minutes)
         seep_put_count(out, minutes < 1 ? 1 : minutes, "minute");
 }
 
+/* Where that is most of what grows, no holder does. */
+static void put_free_growth(const json_t *look, double growth, double minutes, FILE *out)
+{
+    const double free_growth =
+        (seep_look_total(look, true, "free_bytes") - seep_look_total(look, false, "free_bytes")) /
+        minutes;
+
+    if (!(growth > 0) || free_growth < growth / 2)
+        return;
+    fputs("Free memory in malloc's heaps ", out);
+    seep_put_change(out, free_growth);
+    fputs(" a minute: small blocks that stay lie between what is freed, and nothing else fits\n",
+          out);
+}
+
 static void put_total(const json_t *look, FILE *out)
 {
     const bool tree = json_object_get(look, "tree");
     const json_t *limit = json_object_get(look, "limit");
     const char *resident = tree ? "pss_bytes" : "rss_bytes";
-    const double minutes = minutes_of(look), last = total(look, true, resident);
+    const double minutes = seep_look_minutes(look), last = seep_look_total(look, true, resident);
     const double room = number(limit, "bytes") - last;
-    const double growth = (last - total(look, false, resident)) / minutes;
+    const double growth = (last - seep_look_total(look, false, resident)) / minutes;
 
     fputs("\nIn ", out);
     seep_put_count(out, (double)json_array_size(json_object_get(look, "looks")), "look");
     fprintf(out, " over %.0f s: live memory ", minutes * SECONDS_A_MINUTE);
-    seep_put_change(out,
-                    (total(look, true, "live_bytes") - total(look, false, "live_bytes")) / minutes);
+    seep_put_change(out, (seep_look_total(look, true, "live_bytes") -
+                          seep_look_total(look, false, "live_bytes")) /
+                             minutes);
     fprintf(out, " a minute, %s ", tree ? "PSS" : "RSS");
     seep_put_change(out, growth);
     fputs(" a minute\n", out);
+    put_free_growth(look, growth, minutes, out);
     if (json_is_object(limit) && growth > 0 && room > 0) {
         fputs("At this pace the limit is reached in ", out);
         put_time(out, room / growth);
@@ -438,7 +413,7 @@ static bool is_shown(const json_t *holder, const char *growth)
 static size_t put_growing(const json_t *look, const char *growth, const char *title, FILE *out,
                           bool colour)
 {
-    const json_t *holders = holders_of(look), *holder;
+    const json_t *holders = seep_look_holders(look), *holder;
     size_t i, n = 0;
 
     json_array_foreach (holders, i, holder) {
@@ -467,7 +442,7 @@ static void put_growth(const json_t *look, FILE *out, bool colour)
 
 static void put_stops(const json_t *look, FILE *out)
 {
-    const json_t *last = look_at(look, true);
+    const json_t *last = seep_look_at(look, true);
     const double ms = number(last, "stop_ns") / 1e6;
     const char *way = text(last, "way"), *why = text(last, "why");
 

@@ -72,4 +72,37 @@ TEST(without_colours_the_text_is_the_same)
     free(stripped);
 }
 
+/* Of RSS that grows from 20 to 30 MiB in a minute, live memory in the same. */
+static void print_free(long first, long last)
+{
+    static const char path[] = "tests/fuzz/corpus/fuzz_look_page/one";
+    size_t n;
+
+    teardown();
+    document = json_load_file(path, 0, NULL);
+    json_t *looks = json_object_get(document, "looks");
+    for (size_t i = 0; i < json_array_size(looks); i++) {
+        json_t *look = json_array_get(looks, i);
+        json_object_set_new(look, "live_bytes", json_integer(1 << 20));
+        json_object_set_new(look, "free_bytes", json_integer((i ? last : first) << 20));
+    }
+    FILE *out = open_memstream(&text, &n);
+    ck_assert_int_eq(seep_look_text(document, out, false), 0);
+    fclose(out);
+}
+
+TEST(free_memory_in_the_heap_is_told_where_it_is_much_or_most_of_what_grows)
+{
+    print_free(8, 18);
+    ck_assert_ptr_nonnull(strstr(text, "\n18.0 MiB are free in malloc's heaps"));
+    ck_assert_ptr_nonnull(strstr(text, "\nFree memory in malloc's heaps +9.9 MiB a minute"));
+    print_free(4, 6); /* much of it, but not what grows */
+    ck_assert_ptr_nonnull(strstr(text, "\n6.0 MiB are free in malloc's heaps"));
+    ck_assert_ptr_null(strstr(text, "a minute: small blocks"));
+    print_free(1, 3);
+    ck_assert_ptr_null(strstr(text, "free in malloc's heaps"));
+    print_free(0, 100); /* most of it was never touched */
+    ck_assert_ptr_nonnull(strstr(text, "\n22.0 MiB are free in malloc's heaps"));
+}
+
 SUITE("look text", .teardown = teardown)

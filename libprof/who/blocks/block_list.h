@@ -24,6 +24,7 @@ struct seep_block_list {
     size_t n, capacity, most;
     bool full; /* there are more blocks than `most`, */
     bool no_memory;
+    uint64_t free_bytes; /* between malloc's chunks that are in use, of its heaps */
 };
 
 /* Adds one if there is room; `full` and `no_memory` say if there was none. */

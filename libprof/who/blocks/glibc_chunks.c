@@ -15,6 +15,16 @@ enum {
 /* Arenas' heaps are aligned to this, and at most this long. */
 #define ARENA_HEAP (UINT64_C(64) << 20)
 
+/* A chunk, by whether the one behind it says that it is in use. */
+static void take(struct seep_block_list *blocks, struct seep_window *window, uint64_t at,
+                 uint64_t bytes)
+{
+    if (seep_window_word(window, at + bytes + SIZE_AT) & IN_USE_BEFORE)
+        seep_block_add(blocks, SEEP_BLOCK_CHUNK, at + HEAD, bytes - SIZE_AT);
+    else
+        blocks->free_bytes += bytes;
+}
+
 uint64_t seep_glibc_chunks(struct seep_block_list *blocks, struct seep_window *window,
                            uint64_t start, uint64_t end)
 {
@@ -27,10 +37,10 @@ uint64_t seep_glibc_chunks(struct seep_block_list *blocks, struct seep_window *w
             return end;
         if (bytes < LEAST || bytes % ALIGNMENT || bytes > end - at || size & IS_MAPPED)
             return at;
-        if (bytes == end - at)
-            return end; /* the top chunk, which is free */
-        if (blocks && seep_window_word(window, at + bytes + SIZE_AT) & IN_USE_BEFORE)
-            seep_block_add(blocks, SEEP_BLOCK_CHUNK, at + HEAD, bytes - SIZE_AT);
+        if (blocks && bytes < end - at)
+            take(blocks, window, at, bytes);
+        else if (blocks)
+            blocks->free_bytes += bytes; /* the top chunk */
         at += bytes;
     }
     return at;

@@ -175,9 +175,12 @@ int seep_glibc_leave_out_free(struct seep_block_list *blocks, struct seep_memory
     s->maps = maps;
     find_caches(s);
     find_arenas(s);
-    for (size_t i = 0; i < blocks->n; i++)
-        if (!s->is_free[i])
+    for (size_t i = 0; i < blocks->n; i++) {
+        if (s->is_free[i])
+            blocks->free_bytes += blocks->list[i].bytes;
+        else
             blocks->list[n++] = blocks->list[i];
+    }
     blocks->n = n;
     free(s->is_free);
     free(s);

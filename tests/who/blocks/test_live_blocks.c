@@ -126,6 +126,27 @@ TEST(the_heaps_alone_have_all_small_blocks)
     seep_block_list_fini(&chunks);
 }
 
+/* Between blocks that stay, and too large for the lists of small ones. */
+TEST(what_lies_free_between_blocks_is_counted)
+{
+    enum { PIECE = 20 * 1024, STAYS = 1500, PIECES = 50 };
+    void *pieces[2 * PIECES];
+
+    if (OTHER_MALLOC)
+        SKIP("malloc is not glibc's");
+    const uint64_t before = taken.blocks.free_bytes;
+    close_it();
+    for (int i = 0; i < 2 * PIECES; i++)
+        pieces[i] = malloc(i % 2 ? STAYS : PIECE);
+    for (int i = 0; i < 2 * PIECES; i += 2)
+        free(pieces[i]);
+    open_it();
+    ck_assert_uint_ge(taken.blocks.free_bytes, (uint64_t)PIECES * PIECE);
+    ck_assert_uint_le(taken.blocks.free_bytes, before + 2 * (uint64_t)PIECES * PIECE);
+    for (int i = 1; i < 2 * PIECES; i += 2)
+        free(pieces[i]);
+}
+
 TEST(what_was_freed_is_not_live_though_its_chunk_says_it_is)
 {
     if (OTHER_MALLOC)
