@@ -59,7 +59,8 @@ static bool is_left(struct rest *r, const struct seep_findings *out)
 
 /* ---- which part ------------------------------------------------------------------------------ */
 
-/* The samples of a process that lie farthest apart in the judged steps; if they lie close, as where
+/* The first sample of a process in the judged steps and the one with most, for at the end it may
+ * have given all of it back; if they lie close, as where
  * a process makes hardly an event, the last one from before stands for the first. */
 static bool find_samples(const struct rest *r, uint32_t process, struct rest *its)
 {
@@ -77,7 +78,7 @@ static bool find_samples(const struct rest *r, uint32_t process, struct rest *it
             continue;
         }
         its->first = its->first ? its->first : s;
-        its->last = s;
+        its->last = its->last && its->last->rss_bytes > s->rss_bytes ? its->last : s;
     }
     if (!its->last)
         return false;
@@ -232,10 +233,14 @@ static int add_fragments(const struct rest *r, struct seep_findings *out)
 
 /* ---- maps ------------------------------------------------------------------------------------ */
 
-/* The site whose maps gained most; *bytes 0: none did. Python's own arenas are judged elsewhere. */
+/* The site whose maps gained most; or, for they may be counted whole from the start, the one that
+ * has most. *bytes: what it has gained or may have; 0: there is none. Python's own arenas are
+ * judged elsewhere. */
 static int find_map(const struct rest *r, uint32_t *most, int64_t *bytes)
 {
+    const double all = gained(r->first->maps_bytes, r->last->maps_bytes);
     struct seep_level level = {0};
+    int64_t highest = 0;
     int rc = 0;
 
     *bytes = 0;
@@ -244,14 +249,18 @@ static int find_map(const struct rest *r, uint32_t *most, int64_t *bytes)
             seep_is_arena(r->m, i))
             continue;
         rc = seep_level_sum(r->m, &i, 1, r->process, &level);
-        const int64_t its =
-            rc ? 0 : seep_level_at(&level, r->to).bytes - seep_level_at(&level, r->from).bytes;
-        if (its > *bytes) {
-            *bytes = its;
-            *most = i;
-        }
+        const int64_t last = rc ? 0 : seep_level_at(&level, r->to).bytes;
+        const int64_t its = last - (rc ? 0 : seep_level_at(&level, r->from).bytes);
+        const bool gains = (double)its >= SEEP_T_HALF * all && its > *bytes;
+        if (!gains && (*bytes || last <= highest))
+            continue;
+        *most = i;
+        *bytes = gains ? its : 0;
+        highest = last;
     }
     seep_level_fini(&level);
+    if (!*bytes && (double)highest >= all)
+        *bytes = (int64_t)all;
     return rc;
 }
 
@@ -262,7 +271,7 @@ static int add_map(const struct rest *r, struct seep_findings *out)
     int64_t bytes;
     int rc = find_map(r, &site, &bytes);
 
-    if (rc || (double)bytes < SEEP_T_HALF * gained(r->first->maps_bytes, r->last->maps_bytes))
+    if (rc || !bytes)
         return rc;
     rc = begin(r, SEEP_PATTERN_LIBRARY_ALLOCATOR, &f);
     if (!rc) {
@@ -291,7 +300,7 @@ static uint64_t largest_block(const struct seep_model *m, const struct seep_mode
  * `level`: its own. *bytes 0: there is none. */
 static int find_touched(const struct rest *r, uint32_t *most, int64_t *bytes)
 {
-    const double least = SEEP_T_HALF * gained(r->first->heap_live_bytes, r->last->heap_live_bytes);
+    const double least = SEEP_T_HALF * r->slope.value * (r->to - r->from);
     struct seep_level level = {0};
     int rc = 0;
 
@@ -333,6 +342,22 @@ static int judge_touched(const struct rest *r, uint32_t site, struct seep_findin
     return 0;
 }
 
+/* The line's finding, if its jumps were enough for one: it lacks only the pace. */
+static bool add_pace(const struct rest *r, uint32_t site, struct seep_findings *out)
+{
+    const uint32_t frame = r->code->lines->shown[r->m->sites[site].stack];
+
+    for (size_t i = 0; i < out->n; i++) {
+        struct seep_finding *its = &out->list[i];
+        if (its->pattern != SEEP_PATTERN_DOUBLING || its->frame != frame)
+            continue;
+        its->growth = r->slope;
+        seep_finding_set_limit(r->m, &out->resident, its);
+        return true;
+    }
+    return false;
+}
+
 static int add_touched(const struct rest *r, struct seep_findings *out)
 {
     struct seep_finding f;
@@ -340,7 +365,7 @@ static int add_touched(const struct rest *r, struct seep_findings *out)
     int64_t bytes;
     int rc = find_touched(r, &site, &bytes);
 
-    if (rc || !bytes)
+    if (rc || !bytes || add_pace(r, site, out))
         return rc;
     rc = begin(r, SEEP_PATTERN_RESERVATION, &f);
     f.severity = SEEP_INFO;

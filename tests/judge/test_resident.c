@@ -44,7 +44,7 @@ static const json_t *judged(void)
 /* NULL: there is no such finding. */
 static const json_t *found(const char *pattern)
 {
-    const json_t *list = judged(), *its = NULL;
+    const json_t *list = report ? json_object_get(report, "findings") : judged(), *its = NULL;
 
     for (size_t i = 0; i < json_array_size(list); i++)
         if (strcmp(text(json_array_get(list, i), "pattern"), pattern) == 0)
@@ -145,13 +145,30 @@ static uint64_t one_from_the_start(uint32_t period, void *arg)
     return period >= 3;
 }
 
-TEST(a_block_that_is_used_bit_by_bit_has_an_end)
+/* With samples of the process, and without any. */
+TEST(a_block_that_is_used_bit_by_bit_has_an_end, .to = 2)
 {
     builder_level(&b, user(LINE), HOST, UINT64_C(400) << 20, LAST, one_from_the_start, NULL);
     grow(&(struct parts){.heap_live = 1}, GROWS);
+    if (_i)
+        builder_header(&b)->n_rss_samples = 0;
     const json_t *f = found("reservation");
     ck_assert_str_eq(text(f, "severity"), "info");
     ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), LINE);
+}
+
+static struct bend doubled[] = {{1, 1},  {19, 1},  {20, 2},  {49, 2},
+                                {50, 4}, {109, 4}, {110, 8}, {0, 0}};
+
+TEST(a_buffer_that_doubles_grows_by_what_is_used_of_it)
+{
+    builder_level(&b, user(LINE), HOST, 64 * MIB, LAST, drawn, doubled);
+    grow(&(struct parts){.heap_live = 1}, GROWS);
+    const json_t *f = found("doubling");
+    ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), LINE);
+    ck_assert_double_eq_tol(number(json_object_get(f, "growth_bytes_per_step"), "value"), GROWS,
+                            GROWS / 50.0);
+    ck_assert_ptr_null(found("reservation"));
 }
 
 /* ---- what the launcher saw ------------------------------------------------------------------- */
