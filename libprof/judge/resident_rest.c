@@ -102,6 +102,14 @@ static double all_gained(const struct rest *r)
                   r->last->rss_bytes - r->last->seep_bytes);
 }
 
+/* Of the main process. */
+static bool has_samples(const struct rest *r)
+{
+    struct rest its;
+
+    return find_samples(r, r->m->main, &its);
+}
+
 static bool find_process(struct rest *r)
 {
     struct rest most = {0}, its;
@@ -110,6 +118,9 @@ static bool find_process(struct rest *r)
         if (find_samples(r, i, &its) && (!most.first || all_gained(&its) > all_gained(&most)))
             most = its;
     if (!most.first || all_gained(&most) < SEEP_T_RESIDENT_BYTES)
+        return false;
+    /* What seep's own was between two samples is not known so well. */
+    if (all_gained(&most) < gained(most.first->seep_bytes, most.last->seep_bytes))
         return false;
     *r = most;
     return true;
@@ -204,8 +215,10 @@ static int describe_fragments(const struct rest *r, const struct seep_heap_pins 
     f->frame = pins->frame;
     f->part = pins->part;
     note_part(r, SEEP_FRAGMENTS_FREE_TEXT, r->first->heap_free_bytes, r->last->heap_free_bytes, f);
-    if (!(blocks > 0))
+    if (!(blocks > 0)) { /* it may be of an allocator's own ways */
+        seep_finding_verdict(f, SEEP_PATTERN_HEAP_FRAGMENTATION, SEEP_PRESSURE, SEEP_POSSIBLE);
         return 0;
+    }
     seep_finding_note(f, SEEP_FRAGMENTS_PINS_TEXT, blocks,
                       seep_text_size((double)pins->bytes / (double)pins->blocks, bytes),
                       seep_step_unit(r->m->step_source == SEEP_STEP_TIME),
@@ -384,23 +397,29 @@ static int add_touched(const struct rest *r, struct seep_findings *out)
     return rc;
 }
 
+static int add_part(const struct rest *r, struct seep_findings *out)
+{
+    if (is_most(r, r->first->heap_free_bytes, r->last->heap_free_bytes))
+        return add_fragments(r, out);
+    if (is_most(r, r->first->maps_bytes, r->last->maps_bytes))
+        return add_map(r, out);
+    if (is_most(r, r->first->heap_live_bytes, r->last->heap_live_bytes))
+        return add_touched(r, out);
+    return 0;
+}
+
 int seep_resident_rest_judge(const struct seep_code *code, struct seep_findings *out)
 {
     struct rest r = {.code = code, .m = code->model, .span = &out->span};
 
     if (!is_left(&r, out))
         return 0;
-    if (!find_process(&r)) { /* no sample says which part */
-        r.process = r.m->main;
-        r.from = r.span->judge;
-        r.to = r.span->last;
-        return add_touched(&r, out);
-    }
-    if (is_most(&r, r.first->heap_free_bytes, r.last->heap_free_bytes))
-        return add_fragments(&r, out);
-    if (is_most(&r, r.first->maps_bytes, r.last->maps_bytes))
-        return add_map(&r, out);
-    if (is_most(&r, r.first->heap_live_bytes, r.last->heap_live_bytes))
-        return add_touched(&r, out);
-    return 0;
+    if (find_process(&r))
+        return add_part(&r, out);
+    if (has_samples(&r))
+        return 0;
+    r.process = r.m->main;
+    r.from = r.span->judge;
+    r.to = r.span->last;
+    return add_touched(&r, out);
 }

@@ -5,21 +5,27 @@
 
 #include <string.h>
 
-/* What of the RSS is seep's, by the latest sample: the profile that it writes, and its tables. */
+/* What of the RSS is seep's, evenly from one sample to the next: the profile that it writes, and
+ * its tables. */
 static uint64_t own_at(const struct seep_model_process *p, uint64_t t)
 {
-    const struct seep_rss_sample *latest = NULL;
-    uint64_t last_ns = 0;
+    const uint64_t rss = seep_process_rss_at(p, t);
+    uint64_t before_ns = 0, after_ns = UINT64_MAX;
+    double before = 0, after = 0;
 
     for (uint32_t i = 0; i < p->samples.n; i++) {
         const uint64_t its_ns = seep_model_ns(p, p->samples.list[i].t_ns);
-        if (its_ns < last_ns || its_ns > t)
-            continue;
-        last_ns = its_ns;
-        latest = &p->samples.list[i];
+        if (its_ns <= t && its_ns >= before_ns) {
+            before_ns = its_ns;
+            before = (double)p->samples.list[i].seep_bytes;
+        } else if (its_ns > t && its_ns < after_ns) {
+            after_ns = its_ns;
+            after = (double)p->samples.list[i].seep_bytes;
+        }
     }
-    const uint64_t rss = seep_process_rss_at(p, t), own = latest ? latest->seep_bytes : 0;
-    return own < rss ? own : rss;
+    if (before_ns && after_ns != UINT64_MAX)
+        before += (after - before) * (double)(t - before_ns) / (double)(after_ns - before_ns);
+    return before < (double)rss ? (uint64_t)before : rss;
 }
 
 struct seep_resident seep_resident_at(const struct seep_model *m, uint64_t t_ns)
