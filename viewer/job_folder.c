@@ -105,9 +105,7 @@ static int reserve_disk(int fd, uint32_t *n_processes)
 
     sigaction(SIGXFSZ, &ignore, &old);
     *n_processes = SEEP_PROCESS_PIECE;
-    if (ftruncate(fd, sizeof(struct seep_job)) < 0 ||
-        fallocate(fd, 0, 0, SEEP_JOB_FIRST_BYTES) < 0 ||
-        fallocate(fd, 0, offsetof(struct seep_job, seen), sizeof(struct seep_seen)) < 0)
+    if (ftruncate(fd, sizeof(struct seep_job)) < 0 || fallocate(fd, 0, 0, SEEP_JOB_FIRST_BYTES) < 0)
         error = errno;
     if (error == EOPNOTSUPP) { /* then zeros are written, and those written so far stay */
         *n_processes = SEEP_MAX_PROCESSES;

@@ -5,13 +5,21 @@
 #include "viewer/watch/process_file.h"
 
 #include <stdbool.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* from Linux 5.14 on */
+#endif
 
 enum {
     FIRST_GAP_NS = 10 * 1000 * 1000,
     RSS_GAP_NS = 250 * 1000 * 1000,
     PSS_GAP_NS = 500 * 1000 * 1000,
     SEEN_GAP_MS = 200,
+    NEVER_MS = INT32_MAX,
+    LASTS_NS = 1000 * 1000 * 1000,
     COST_SHARE = 100, /* a pass may take one part in so many of the time */
 };
 
@@ -96,13 +104,25 @@ static void note_seen(struct seep_job *job, uint32_t process, uint64_t t_ns, con
     __atomic_store_n(&seen->n, seen->n + 1, __ATOMIC_RELEASE);
 }
 
-/* Whether what this pass sees is kept. */
-static bool is_kept(struct seep_seen *seen, uint32_t n_processes, uint64_t now_ns)
+/* Gets disk behind the rows: where a write to them would fail there are none. */
+static bool has_disk(struct seep_seen *seen)
 {
-    const uint64_t last_ns = seen->n ? seen->rows[seen->n - 1].t_ns : 0;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t start = (uintptr_t)seen & ~(page - 1), end = (uintptr_t)(seen + 1);
 
+    return madvise((void *)start, end - start, MADV_POPULATE_WRITE) == 0;
+}
+
+/* Whether what this pass sees is kept: of a job that lasts. */
+static bool is_kept(struct seep_job *job, uint32_t n_processes, uint64_t now_ns)
+{
+    struct seep_seen *seen = &job->seen;
+
+    if (now_ns - job->started_ns < LASTS_NS)
+        return false;
     if (!seen->gap_ms)
-        seen->gap_ms = SEEN_GAP_MS;
+        seen->gap_ms = has_disk(seen) ? SEEN_GAP_MS : NEVER_MS;
+    const uint64_t last_ns = seen->n ? seen->rows[seen->n - 1].t_ns : 0;
     if (now_ns - last_ns < seen->gap_ms * UINT64_C(1000000))
         return false;
     if (seen->n + n_processes > SEEP_SEEN_ROWS)
@@ -120,7 +140,7 @@ static void pass(struct seep_job *job, bool with_pss)
     if (n > SEEP_MAX_PROCESSES)
         n = SEEP_MAX_PROCESSES;
     const uint64_t now = seep_clock_ns(CLOCK_MONOTONIC);
-    const bool keeps = !with_pss && is_kept(&job->seen, n, now);
+    const bool keeps = !with_pss && is_kept(job, n, now);
     for (uint32_t i = 0; i < n; i++) {
         struct seep_process *p = &job->processes[i];
         uint32_t pid = __atomic_load_n(&p->pid, __ATOMIC_ACQUIRE);
