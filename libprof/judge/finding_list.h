@@ -25,6 +25,9 @@ void seep_findings_cut(const struct seep_model *m, struct seep_findings *f);
  * or -SEEP_ENOMEM (segment_findings.c). */
 SEEP_MUST_CHECK int seep_segments_join(const struct seep_code *code, struct seep_findings *f);
 
+/* Whether its memory counts towards the host's limits (limit_evidence.c). */
+bool seep_finding_is_on_host(const struct seep_model *m, const struct seep_finding *finding);
+
 /* Notes what small blocks take as malloc's chunks, where that is a tenth more than what was asked
  * for (chunk_evidence.c). */
 void seep_finding_note_chunks(const struct seep_model *m, struct seep_finding *finding);

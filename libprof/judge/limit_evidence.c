@@ -7,15 +7,17 @@
 #include "libprof/words/limit_kind.h"
 #include "libprof/words/step_words.h"
 
-static bool is_on_host(const struct seep_space_name *space)
+bool seep_finding_is_on_host(const struct seep_model *m, const struct seep_finding *f)
 {
+    const struct seep_space_name *space = &m->spaces[f->space].name;
+
     return space->host_like || space->class == SEEP_CLASS_SHM;
 }
 
 /* The limit that the growth reaches first; bytes 0: none is known. */
 static struct seep_limit nearest_of(const struct seep_model *m, const struct seep_finding *f)
 {
-    return is_on_host(&m->spaces[f->space].name)
+    return seep_finding_is_on_host(m, f)
                ? seep_memory_limit_nearest(m, f->growth.value, f->processes, f->n_processes)
                : seep_memory_limit_of_space(m, f->space, f->growth.value);
 }
@@ -35,7 +37,7 @@ static void note_pace(const struct seep_model *m, const struct seep_resident_tre
     const double most = f->growth.value * (1 + 1.0 / SEEP_T_LARGE_SHARE);
     char each[SEEP_SIZE_TEXT];
 
-    if (!is_on_host(&m->spaces[f->space].name) || !resident->grows || resident->slope.value <= most)
+    if (!seep_finding_is_on_host(m, f) || !resident->grows || resident->slope.value <= most)
         return;
     limit->growth = resident->slope.value;
     seep_finding_note(f, SEEP_LINE_LIMIT_PACE_TEXT, seep_text_size(resident->slope.value, each),
@@ -49,7 +51,7 @@ void seep_finding_set_limit(const struct seep_model *m, const struct seep_reside
     const char *kind;
 
     f->steps_to_limit = -1;
-    f->limit_bytes = is_on_host(&m->spaces[f->space].name)
+    f->limit_bytes = seep_finding_is_on_host(m, f)
                          ? seep_memory_limit_of(m, &kind)
                          : seep_memory_limit_of_space(m, f->space, 0).bytes;
     if (f->growth.value <= 0 || f->returns)

@@ -27,19 +27,12 @@ struct rest {
 
 /* ---- how much -------------------------------------------------------------------------------- */
 
-static bool is_on_host(const struct seep_model *m, const struct seep_finding *f)
-{
-    const struct seep_space_name *space = &m->spaces[f->space].name;
-
-    return space->host_like || space->class == SEEP_CLASS_SHM;
-}
-
 static double accounted(const struct seep_model *m, const struct seep_findings *out)
 {
     double slope = 0;
 
     for (size_t i = 0; i < out->n; i++)
-        if (is_on_host(m, &out->list[i]) && out->list[i].growth.value > 0)
+        if (seep_finding_is_on_host(m, &out->list[i]) && out->list[i].growth.value > 0)
             slope += out->list[i].growth.value;
     return slope;
 }
@@ -60,8 +53,8 @@ static bool is_left(struct rest *r, const struct seep_findings *out)
 /* ---- which part ------------------------------------------------------------------------------ */
 
 /* The first sample of a process in the judged steps and the one with most, for at the end it may
- * have given all of it back; if they lie close, as where
- * a process makes hardly an event, the last one from before stands for the first. */
+ * have given all of it back; if they lie close, as where a process makes hardly an event, the last
+ * one from before stands for the first. */
 static bool find_samples(const struct rest *r, uint32_t process, struct rest *its)
 {
     const struct seep_model_process *p = &r->m->processes[process];
@@ -98,8 +91,8 @@ static double gained(uint64_t first, uint64_t last)
 
 static double all_gained(const struct rest *r)
 {
-    return gained(r->first->rss_bytes - r->first->seep_bytes,
-                  r->last->rss_bytes - r->last->seep_bytes);
+    return gained(r->first->rss_bytes, r->last->rss_bytes) -
+           gained(r->first->seep_bytes, r->last->seep_bytes);
 }
 
 /* Of the main process. */
@@ -185,13 +178,19 @@ static int add(const struct rest *r, struct seep_finding *f, struct seep_finding
     return 0;
 }
 
-static void point_to(const struct rest *r, uint32_t site, struct seep_finding *f)
+/* The same on one site's line, of so many bytes. */
+static int begin_at(const struct rest *r, enum seep_pattern pattern, uint32_t site, int64_t bytes,
+                    struct seep_finding *f)
 {
     const uint32_t stack = r->m->sites[site].stack;
 
+    if (begin(r, pattern, f))
+        return -SEEP_ENOMEM;
+    seep_finding_keep(f, site, (uint64_t)bytes, 1);
     f->space = r->m->sites[site].space;
     f->frame = r->code->lines->shown[stack];
     f->part = (enum seep_part)r->code->lines->part[stack];
+    return 0;
 }
 
 static void note_part(const struct rest *r, const char *text, uint64_t first, uint64_t last,
@@ -286,10 +285,8 @@ static int add_map(const struct rest *r, struct seep_findings *out)
 
     if (rc || !bytes)
         return rc;
-    rc = begin(r, SEEP_PATTERN_LIBRARY_ALLOCATOR, &f);
+    rc = begin_at(r, SEEP_PATTERN_LIBRARY_ALLOCATOR, site, bytes, &f);
     if (!rc) {
-        point_to(r, site, &f);
-        seep_finding_keep(&f, site, (uint64_t)bytes, 1);
         note_part(r, SEEP_LIBRARY_MAPS_TEXT, r->first->maps_bytes, r->last->maps_bytes, &f);
         rc = add(r, &f, out);
     }
@@ -309,8 +306,8 @@ static uint64_t largest_block(const struct seep_model *m, const struct seep_mode
                        : 0;
 }
 
-/* The site of malloc's that has most, in blocks of which one is larger than what was gained.
- * `level`: its own. *bytes 0: there is none. */
+/* The site of malloc's that has most, of those with a block larger than half of what was gained.
+ * *bytes 0: there is none. */
 static int find_touched(const struct rest *r, uint32_t *most, int64_t *bytes)
 {
     const double least = SEEP_T_HALF * r->slope.value * (r->to - r->from);
@@ -380,16 +377,12 @@ static int add_touched(const struct rest *r, struct seep_findings *out)
 
     if (rc || !bytes || add_pace(r, site, out))
         return rc;
-    rc = begin(r, SEEP_PATTERN_RESERVATION, &f);
+    rc = begin_at(r, SEEP_PATTERN_RESERVATION, site, bytes, &f);
     f.severity = SEEP_INFO;
-    if (!rc) {
-        point_to(r, site, &f);
-        seep_finding_keep(&f, site, (uint64_t)bytes, 1);
-        if (r->first)
-            note_part(r, SEEP_TOUCHED_TEXT, r->first->heap_live_bytes, r->last->heap_live_bytes,
-                      &f);
+    if (!rc && r->first)
+        note_part(r, SEEP_TOUCHED_TEXT, r->first->heap_live_bytes, r->last->heap_live_bytes, &f);
+    if (!rc)
         rc = judge_touched(r, site, &f);
-    }
     if (!rc)
         rc = add(r, &f, out);
     if (rc)

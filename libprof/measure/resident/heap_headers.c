@@ -17,8 +17,11 @@ static uint64_t beyond(const struct seep_model *m, const struct seep_model_site 
 {
     const struct seep_totals *t = &site->totals;
     const uint64_t mean = t->allocations ? t->allocated_bytes / t->allocations : 0;
+    const bool is_sane = mean >> 48 == 0; /* a damaged file may have any number */
 
-    return m->spaces[site->space].name.class == SEEP_CLASS_HOST ? seep_chunk_bytes(mean) - mean : 0;
+    return is_sane && m->spaces[site->space].name.class == SEEP_CLASS_HOST
+               ? seep_chunk_bytes(mean) - mean
+               : 0;
 }
 
 static int by_step(const void *a, const void *b)

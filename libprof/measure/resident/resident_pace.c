@@ -28,7 +28,7 @@ static uint64_t own_at(const struct seep_model_process *p, uint64_t t)
     return before < (double)rss ? (uint64_t)before : rss;
 }
 
-struct seep_resident seep_resident_at(const struct seep_model *m, uint64_t t_ns)
+static struct seep_resident resident_at(const struct seep_model *m, uint64_t t_ns)
 {
     const struct seep_model_process *main = &m->processes[m->main];
     struct seep_resident sum = {0};
@@ -38,7 +38,7 @@ struct seep_resident seep_resident_at(const struct seep_model *m, uint64_t t_ns)
         if (strcmp(p->id.host, main->id.host) != 0)
             continue;
         const uint64_t own = own_at(p, t_ns);
-        sum.bytes += seep_process_rss_at(p, t_ns) - own;
+        sum.bytes = seep_sum(sum.bytes, seep_process_rss_at(p, t_ns) - own);
         sum.own_bytes += own;
     }
     return sum;
@@ -62,7 +62,7 @@ struct seep_resident seep_resident_at_most(const struct seep_model *m)
         highest = main->row_rss[i];
         t_ns = main->row_t_ns[i];
     }
-    return seep_resident_at(m, t_ns);
+    return resident_at(m, t_ns);
 }
 
 /* A process's rows in the judged steps: [*first, *last]. */
@@ -99,7 +99,7 @@ struct seep_resident_trend seep_resident_trend(const struct seep_model *m,
     for (size_t i = 0; i < n; i++) {
         const uint32_t row = first + (uint32_t)((uint64_t)(last - first) * i / (n - 1));
         const uint64_t t = p->row_t_ns[row];
-        y[i] = (double)(all ? seep_resident_at(m, t).bytes : p->row_rss[row] - own_at(p, t));
+        y[i] = (double)(all ? resident_at(m, t).bytes : seep_process_rss_at(p, t) - own_at(p, t));
     }
     const double steps =
         seep_model_step(m, p, p->row_period[last]) - seep_model_step(m, p, p->row_period[first]);

@@ -7,14 +7,13 @@
 #include "libprof/measure/span.h"
 #include "libprof/model/live_level.h"
 
-/* At a time, of all processes on the main one's machine, and beside that seep's own in them. */
+/* At one time, of all processes on the main one's machine, and beside that seep's own in them. */
 struct seep_resident {
     uint64_t bytes, own_bytes;
 };
-struct seep_resident seep_resident_at(const struct seep_model *m, uint64_t t_ns);
 
-/* The same at the main process's highest: what grows is there at the end of the work, and a program
- * may free it before it ends. */
+/* At the main process's highest: what grows is there at the end of the work, and a program may free
+ * it before it ends. */
 struct seep_resident seep_resident_at_most(const struct seep_model *m);
 
 /* How it grows over the judged steps. */

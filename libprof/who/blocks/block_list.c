@@ -32,18 +32,18 @@ void seep_block_sort(struct seep_block_list *blocks)
         qsort(blocks->list, blocks->n, sizeof *blocks->list, by_start);
 }
 
-size_t seep_block_find(const struct seep_block_list *blocks, uint64_t start)
+size_t seep_block_find(const struct seep_snapshot_block *list, size_t n, uint64_t start)
 {
-    size_t low = 0, high = blocks->n;
+    size_t low = 0, high = n;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (blocks->list[middle].start < start)
+        if (list[middle].start < start)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < blocks->n && blocks->list[low].start == start ? low : blocks->n;
+    return low < n && list[low].start == start ? low : n;
 }
 
 void seep_blocks_join(struct seep_block_list *blocks, enum seep_block_kind kind, uint64_t bytes)

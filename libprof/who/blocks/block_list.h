@@ -34,8 +34,8 @@ void seep_block_add(struct seep_block_list *blocks, enum seep_block_kind kind, u
 /* By address. */
 void seep_block_sort(struct seep_block_list *blocks);
 
-/* The place of the block that begins there, of a sorted list; `n`: there is none. */
-size_t seep_block_find(const struct seep_block_list *blocks, uint64_t start);
+/* The place of the block that begins there, of list[n] by address; `n`: there is none. */
+size_t seep_block_find(const struct seep_snapshot_block *list, size_t n, uint64_t start);
 
 /* Joins adjacent blocks of a kind, of a sorted list, until each has at least `bytes`. */
 void seep_blocks_join(struct seep_block_list *blocks, enum seep_block_kind kind, uint64_t bytes);

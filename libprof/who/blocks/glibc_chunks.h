@@ -9,8 +9,8 @@
 #include "libprof/who/graph/process_maps.h"
 
 /* Adds the chunks of [start, end) that are in use or in a thread's cache, which looks the same
- * (glibc_free.h), and the bytes of the others. The first chunk is at `start`. Returns where the chunks end: `end`, if this is a
- * heap. */
+ * (glibc_free.h), and the bytes of the others. The first chunk is at `start`. Returns where the
+ * chunks end: `end`, if this is a heap. */
 uint64_t seep_glibc_chunks(struct seep_block_list *blocks, struct seep_window *window,
                            uint64_t start, uint64_t end);
 

@@ -28,7 +28,7 @@ struct search {
 /* The block whose chunk is at `start` and has that many bytes, or SIZE_MAX. */
 static size_t chunk_of(const struct search *s, uint64_t start, uint64_t chunk_bytes)
 {
-    const size_t i = seep_block_find(s->blocks, start);
+    const size_t i = seep_block_find(s->blocks->list, s->blocks->n, start);
 
     return i < s->blocks->n && s->blocks->list[i].site == SEEP_BLOCK_CHUNK &&
                    s->blocks->list[i].bytes == chunk_bytes - SIZE_WORD

@@ -2,6 +2,7 @@
 
 #include "libprof/base/hash_index.h"
 #include "libprof/format/live_format.h"
+#include "libprof/who/blocks/block_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,14 +165,5 @@ void seep_live_set_fini(struct seep_live_set *set)
 
 size_t seep_live_set_find(const struct seep_live_set *set, uint64_t address)
 {
-    size_t low = 0, high = set->n;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (set->blocks[middle].start < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < set->n && set->blocks[low].start == address ? low : set->n;
+    return seep_block_find(set->blocks, set->n, address);
 }

@@ -37,7 +37,7 @@ static bool are_all(const struct seep_block_list *chunks, const struct seep_heap
     size_t missed = 0;
 
     for (size_t i = 0; i < heap->n_samples; i++)
-        missed += seep_block_find(chunks, heap->samples[i].start) == chunks->n;
+        missed += seep_block_find(chunks->list, chunks->n, heap->samples[i].start) == chunks->n;
     return !chunks->full && missed <= heap->n_samples / FEW;
 }
 

@@ -118,11 +118,12 @@ TEST(the_heaps_alone_have_all_small_blocks)
     ck_assert_int_eq(seep_unrecorded_find(&chunks, &remote.remote), 0);
     seep_remote_process_fini(&remote);
     for (int i = 0; i < MANY; i++) {
-        const size_t at = seep_block_find(&chunks, (uint64_t)(uintptr_t)small[i]);
+        const size_t at = seep_block_find(chunks.list, chunks.n, (uint64_t)(uintptr_t)small[i]);
         ck_assert_uint_lt(at, chunks.n);
         ck_assert_uint_ge(chunks.list[at].bytes, SMALL);
     }
-    ck_assert_uint_eq(seep_block_find(&chunks, (uint64_t)(uintptr_t)small[0] + 16), chunks.n);
+    ck_assert_uint_eq(seep_block_find(chunks.list, chunks.n, (uint64_t)(uintptr_t)small[0] + 16),
+                      chunks.n);
     seep_block_list_fini(&chunks);
 }
 
