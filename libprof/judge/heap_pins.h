@@ -11,6 +11,7 @@
 struct seep_heap_pins {
     uint32_t frame;
     int64_t blocks, bytes; /* 0: no line's became more */
+    bool keep_coming;      /* up to the end, and are enough to tell */
     enum seep_part part;
 };
 

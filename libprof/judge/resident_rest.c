@@ -27,12 +27,20 @@ struct rest {
 
 /* ---- how much -------------------------------------------------------------------------------- */
 
+/* Maps' levels are stairs, one at each sample: they may tell no more than that there is growth. */
+static bool is_of_stairs(const struct seep_model *m, const struct seep_finding *f)
+{
+    return f->pattern == SEEP_PATTERN_UNDETERMINED &&
+           m->spaces[f->space].name.class == SEEP_CLASS_MMAP;
+}
+
 static double accounted(const struct seep_model *m, const struct seep_findings *out)
 {
     double slope = 0;
 
     for (size_t i = 0; i < out->n; i++)
-        if (seep_finding_is_on_host(m, &out->list[i]) && out->list[i].growth.value > 0)
+        if (seep_finding_is_on_host(m, &out->list[i]) && !is_of_stairs(m, &out->list[i]) &&
+            out->list[i].growth.value > 0)
             slope += out->list[i].growth.value;
     return slope;
 }
@@ -151,22 +159,25 @@ static int begin(const struct rest *r, enum seep_pattern pattern, struct seep_fi
 }
 
 /* What the line's blocks look like, as stairs with an end, is less than what is known now. */
-static void drop_weaker(const struct seep_finding *f, struct seep_findings *out)
+static void drop_weaker(const struct seep_model *m, const struct seep_finding *f,
+                        struct seep_findings *out)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < out->n; i++) {
-        if (out->list[i].severity == SEEP_INFO && out->list[i].frame == f->frame)
-            seep_finding_fini(&out->list[i]);
+        struct seep_finding *its = &out->list[i];
+        const bool is_weaker = its->severity == SEEP_INFO || is_of_stairs(m, its);
+        if (is_weaker && f->frame && its->frame == f->frame)
+            seep_finding_fini(its);
         else
-            out->list[kept++] = out->list[i];
+            out->list[kept++] = *its;
     }
     out->n = kept;
 }
 
 static int add(const struct rest *r, struct seep_finding *f, struct seep_findings *out)
 {
-    drop_weaker(f, out);
+    drop_weaker(r->m, f, out);
     struct seep_finding *list = reallocarray(out->list, out->n + 1, sizeof *list);
 
     if (!list)
@@ -211,13 +222,13 @@ static int describe_fragments(const struct rest *r, const struct seep_heap_pins 
     char bytes[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
     const double blocks = (double)pins->blocks / (r->span->last - r->span->judge);
 
-    f->frame = pins->frame;
-    f->part = pins->part;
     note_part(r, SEEP_FRAGMENTS_FREE_TEXT, r->first->heap_free_bytes, r->last->heap_free_bytes, f);
-    if (!(blocks > 0)) { /* it may be of an allocator's own ways */
+    if (!pins->keep_coming) { /* it may be of an allocator's own ways */
         seep_finding_verdict(f, SEEP_PATTERN_HEAP_FRAGMENTATION, SEEP_PRESSURE, SEEP_POSSIBLE);
         return 0;
     }
+    f->frame = pins->frame;
+    f->part = pins->part;
     seep_finding_note(f, SEEP_FRAGMENTS_PINS_TEXT, blocks,
                       seep_text_size((double)pins->bytes / (double)pins->blocks, bytes),
                       seep_step_unit(r->m->step_source == SEEP_STEP_TIME),

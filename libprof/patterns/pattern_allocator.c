@@ -80,8 +80,9 @@ static uint64_t may_keep(const struct seep_model *m, const struct seep_model_sit
     return site->extra ? m->extras[site->extra - 1].max_bytes * site->n_slots : 0;
 }
 
-/* The line with ever new sizes of which most may be kept: its sites go to the finding. */
-static bool find_churn(struct seep_case *c, uint32_t process, struct seep_finding *f)
+/* The line with ever new sizes of which most may be kept: its sites go to the finding. Nothing is
+ * kept of what was never asked for: a list that grows gets new sizes, too, but few bytes. */
+static bool find_churn(struct seep_case *c, uint32_t process, double taken, struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
     uint64_t most = 0;
@@ -90,6 +91,7 @@ static bool find_churn(struct seep_case *c, uint32_t process, struct seep_findin
     for (uint32_t i = 0; i < m->n_sites; i++) {
         const struct seep_model_site *site = &m->sites[i];
         if (!seep_site_has_many_sizes(m, site) || may_keep(m, site) <= most ||
+            (double)site->totals.allocated_bytes < SEEP_T_HALF * taken ||
             !c->code->lines->is_own[site->stack] || c->code->lines->importing[site->stack] ||
             site->first_step > c->span->judge || site->last_step < c->span->last - 1 ||
             m->spaces[site->space].name.class != SEEP_CLASS_HOST)
@@ -130,10 +132,13 @@ static bool find_host_cache(struct seep_case *c, struct seep_finding *f)
     for (uint32_t p = 0; p < c->m->n_processes; p++) {
         f->n_sites = 0;
         if (!take_rows(c, &c->m->processes[p], &t) || !takes_more(&t, &f->growth) ||
-            is_unexplained(c, &c->m->processes[p], &f->growth) || !find_churn(c, p, f))
+            is_unexplained(c, &c->m->processes[p], &f->growth))
+            continue;
+        const double taken = f->growth.value * (t.to - t.from);
+        if (!find_churn(c, p, taken, f))
             continue;
         seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
-        f->saving_bytes = (uint64_t)(f->growth.value * (t.to - t.from));
+        f->saving_bytes = (uint64_t)taken;
         seep_finding_note(f, SEEP_MALLOC_TAKEN_TEXT, seep_text_size(t.taken[0], one),
                           seep_text_size(t.taken[t.n - 1], other), (int)t.from, (int)t.to,
                           seep_text_size(t.live[0], low), seep_text_size(t.live[t.n - 1], high));

@@ -19,13 +19,13 @@ static bool has_cache(void)
 
 /* The process's own pages: RISE more in each step than what is live. Of that, this much is known to
  * be no allocator's. */
-static void judge_heap(uint64_t live_a_step, uint64_t unexplained_a_step, uint64_t rise,
-                       unsigned n_sizes)
+static void judge_heap_asked(uint64_t asked_a_step, uint64_t live_a_step,
+                             uint64_t unexplained_a_step, uint64_t rise, unsigned n_sizes)
 {
     struct seep_profile *p = NULL;
     struct ramp live = {FIRST, UINT32_MAX, live_a_step / 4096, UINT32_MAX};
 
-    transient(user(7), HOST, 2 * MIB, STEPS, 0, 0)->size_marks = (UINT64_C(1) << n_sizes) - 1;
+    transient(user(7), HOST, asked_a_step, STEPS, 0, 0)->size_marks = (UINT64_C(1) << n_sizes) - 1;
     if (live_a_step)
         builder_level(&b, user(9), HOST, 4096, LAST, ramp, &live);
     builder_timeline(&b, LAST, UINT64_C(300) << 20);
@@ -44,6 +44,12 @@ static void judge_heap(uint64_t live_a_step, uint64_t unexplained_a_step, uint64
     ck_assert_int_eq(seep_analyse_profiles(&p, 1, job, NULL, &report, NULL), 0);
 }
 
+static void judge_heap(uint64_t live_a_step, uint64_t unexplained_a_step, uint64_t rise,
+                       unsigned n_sizes)
+{
+    judge_heap_asked(2 * MIB, live_a_step, unexplained_a_step, rise, n_sizes);
+}
+
 static const struct {
     uint64_t live, unexplained; /* per cent of RISE, a step */
     bool is_cache;
@@ -53,6 +59,13 @@ TEST(pages_that_neither_more_blocks_nor_another_allocator_explain_are_a_cache, .
 {
     judge_heap(RISE / 100 * heaps[_i].live, RISE / 100 * heaps[_i].unexplained, RISE, 32);
     ck_assert_int_eq(has_cache(), heaps[_i].is_cache);
+}
+
+/* A list that grows asks for new sizes, too. */
+TEST(what_was_never_asked_for_is_not_kept, .to = 2)
+{
+    judge_heap_asked(RISE / 10 * (_i ? 4 : 6), 0, 0, RISE, 32);
+    ck_assert_int_eq(has_cache(), !_i);
 }
 
 /* In all steps together, and in requests of so many sizes. */

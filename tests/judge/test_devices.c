@@ -115,7 +115,7 @@ TEST(what_a_device_says_needs_no_steps, .to = 2)
 /* Beside 40 MiB of tensors, on a device whose size nobody knows. */
 TEST(a_cache_on_a_device_is_told_where_it_is_large, .to = 2)
 {
-    uint64_t many = (_i ? 340 : 240) / 2;
+    uint64_t many = _i ? 170 : 120;
 
     builder_header(&b)->devices.tensors[1] = (struct seep_tensor_books){
         .reports = 200, .allocated_bytes = 20 * MIB, .reserved_bytes = many * 2 * MIB};

@@ -83,6 +83,23 @@ TEST(large_blocks_pin_nothing)
                         LINE);
 }
 
+static uint64_t five_a_step_for_a_while(uint32_t period, void *arg)
+{
+    const uint32_t half = FIRST + STEPS / 2;
+
+    return five_a_step(period < half ? period : half, arg);
+}
+
+/* A model that grew for a while has left holes, too. */
+TEST(small_blocks_that_stopped_coming_are_not_accused)
+{
+    builder_level(&b, user(LINE), HOST, 40, LAST, five_a_step_for_a_while, NULL);
+    grow(&fragments, GROWS);
+    const json_t *f = found("heap-fragmentation");
+    ck_assert_str_eq(text(f, "severity"), "pressure");
+    ck_assert(json_is_null(json_object_get(f, "frame")));
+}
+
 /* Growth of a line, as a share of RSS's. */
 static const struct {
     unsigned per_cent;
@@ -128,13 +145,20 @@ TEST(headers_and_rounding_are_no_free_memory)
 
 static struct bend touched[] = {{1, 50}, {80, 50}, {81, 80}, {160, 80}, {161, 140}, {0, 0}};
 
-TEST(maps_that_are_touched_bit_by_bit_are_a_librarys)
+/* Their levels are known at a few samples, and then look like jumps. */
+static struct bend jumps[] = {{1, 50},    {29, 50},   {30, 80},   {59, 80},  {60, 110},
+                              {89, 110},  {90, 140},  {119, 140}, {120, 170}, {149, 170},
+                              {150, 200}, {179, 200}, {180, 230}, {0, 0}};
+
+TEST(maps_that_are_touched_bit_by_bit_are_a_librarys, .to = 2)
 {
     const uint32_t frame = builder_native(&b, "/usr/lib/libpool.so", NULL, 64);
 
-    builder_level(&b, builder_stack(&b, main_stack, frame), MMAP, MIB, LAST, drawn, touched);
-    grow(&(struct parts){.maps = 1}, GROWS);
+    builder_level(&b, builder_stack(&b, main_stack, frame), MMAP, MIB, LAST, drawn,
+                  _i ? jumps : touched);
+    grow(&(struct parts){.maps = 1}, GROWS * 2);
     ck_assert_ptr_nonnull(found("library-allocator"));
+    ck_assert_ptr_null(found("undetermined"));
 }
 
 /* ---- live blocks ----------------------------------------------------------------------------- */
@@ -169,6 +193,21 @@ TEST(a_buffer_that_doubles_grows_by_what_is_used_of_it)
     ck_assert_double_eq_tol(number(json_object_get(f, "growth_bytes_per_step"), "value"), GROWS,
                             GROWS / 50.0);
     ck_assert_ptr_null(found("reservation"));
+}
+
+/* ---- up to where it has been ------------------------------------------------------------------- */
+
+/* Malloc gives pages back in a pause and takes them again; only what passes its highest is new. */
+TEST(what_goes_back_to_where_it_has_been_does_not_grow, .to = 2)
+{
+    builder_level(&b, user(LINE), HOST, 40, LAST, five_a_step, NULL);
+    grow(&fragments, GROWS);
+    struct seep_header *h = builder_header(&b);
+    for (uint32_t i = 0; i < h->n_timeline; i++)
+        if (h->timeline[i].period == FIRST + STEPS / 4)
+            h->timeline[i].rss_bytes = _i ? h->timeline[h->n_timeline - 1].rss_bytes
+                                          : h->timeline[h->n_timeline / 2].rss_bytes;
+    ck_assert_int_eq(found("heap-fragmentation") != NULL, !_i);
 }
 
 /* ---- what the launcher saw ------------------------------------------------------------------- */

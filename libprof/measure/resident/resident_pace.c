@@ -3,6 +3,7 @@
 #include "libprof/measure/trend.h"
 #include "libprof/thresholds/thresholds.h"
 
+#include <math.h>
 #include <string.h>
 
 /* What of the RSS is seep's, evenly from one sample to the next: the profile that it writes, and
@@ -82,11 +83,40 @@ static bool judged_rows(const struct seep_model *m, const struct seep_span *span
     return any && *last - *first >= 2 * SEEP_STATISTICS_MIN;
 }
 
+static uint64_t level_at(const struct seep_model *m, uint32_t process, uint64_t t_ns)
+{
+    if (process == SEEP_LEVEL_ALL)
+        return resident_at(m, t_ns).bytes;
+    const struct seep_model_process *p = &m->processes[process];
+    return seep_process_rss_at(p, t_ns) - own_at(p, t_ns);
+}
+
+/* Whether the last third of the rows has a higher one than those before, by half of what the slope
+ * promises. What only goes back to where it has been, as an allocator's pages do after a pause or a
+ * trim, takes nothing new. */
+static bool beats_itself(const struct seep_model *m, uint32_t process,
+                         const struct seep_model_process *p, uint32_t first, uint32_t last,
+                         double slope)
+{
+    const double from = seep_model_step(m, p, p->row_period[first]);
+    const double third = (seep_model_step(m, p, p->row_period[last]) - from) / 3;
+    double before = 0, late = 0;
+
+    for (uint32_t i = first; i <= last; i++) {
+        const double bytes = (double)level_at(m, process, p->row_t_ns[i]);
+        if (seep_model_step(m, p, p->row_period[i]) - from <= 2 * third)
+            before = fmax(before, bytes);
+        else
+            late = fmax(late, bytes);
+    }
+    return late - before >= SEEP_T_HALF * slope * third;
+}
+
 struct seep_resident_trend seep_resident_trend(const struct seep_model *m,
                                                const struct seep_span *span, uint32_t process)
 {
-    const bool all = process == SEEP_LEVEL_ALL;
-    const struct seep_model_process *p = &m->processes[all ? m->main : process];
+    const struct seep_model_process *p =
+        &m->processes[process == SEEP_LEVEL_ALL ? m->main : process];
     struct seep_resident_trend out = {0};
     double y[SEEP_STATISTICS_MAX];
     struct seep_trend trend;
@@ -98,13 +128,14 @@ struct seep_resident_trend seep_resident_trend(const struct seep_model *m,
         last - first + 1 < SEEP_STATISTICS_MAX ? last - first + 1 : SEEP_STATISTICS_MAX;
     for (size_t i = 0; i < n; i++) {
         const uint32_t row = first + (uint32_t)((uint64_t)(last - first) * i / (n - 1));
-        const uint64_t t = p->row_t_ns[row];
-        y[i] = (double)(all ? resident_at(m, t).bytes : seep_process_rss_at(p, t) - own_at(p, t));
+        y[i] = (double)level_at(m, process, p->row_t_ns[row]);
     }
     const double steps =
         seep_model_step(m, p, p->row_period[last]) - seep_model_step(m, p, p->row_period[first]);
     out.known = seep_trend_measure(y, n, steps / (double)(n - 1), &trend);
-    out.slope = out.known ? trend.slope : out.slope;
-    out.grows = out.known && seep_trend_grows(&trend, steps, SEEP_T_RESIDENT_BYTES, SEEP_T_HALF);
+    if (!out.known || !beats_itself(m, process, p, first, last, trend.slope.value))
+        return out;
+    out.slope = trend.slope;
+    out.grows = seep_trend_grows(&trend, steps, SEEP_T_RESIDENT_BYTES, SEEP_T_HALF);
     return out;
 }

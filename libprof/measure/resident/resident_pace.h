@@ -20,7 +20,7 @@ struct seep_resident seep_resident_at_most(const struct seep_model *m);
 struct seep_resident_trend {
     bool known;              /* there are rows enough */
     bool grows;              /* by what is worth reporting, up to the end */
-    struct seep_slope slope; /* bytes a step */
+    struct seep_slope slope; /* bytes a step; zeros where it only goes back to where it has been */
 };
 
 /* Of one process, by its own rows, or of all together (SEEP_LEVEL_ALL), by the main one's. */
