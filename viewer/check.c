@@ -109,30 +109,71 @@ static void complain(const char *dir, const struct check_options *o, const struc
         seep_complain("%s: %s", dir, text);
 }
 
+/* The runs are in memory while they are judged, but not their sites. */
+struct checking {
+    const char *dir;
+    const struct check_options *options;
+    const struct seep_budget *budget;
+    struct seep_compared report;
+    int status;
+};
+
+static void judge(struct checking *c, const struct seep_compared *baseline)
+{
+    const struct seep_gate gate = {.report = c->report.report,
+                                   .sites = c->report.sites,
+                                   .baseline = *baseline,
+                                   .budget = c->budget};
+    struct seep_error err = {0};
+    json_t *verdict = NULL;
+    int rc = seep_gate_check(&gate, &verdict, &err);
+
+    if (rc)
+        complain(c->dir, c->options, &err, rc);
+    else if (seep_output(verdict, c->options->format->print, c->options->out) == 0)
+        c->status = strcmp(json_string_value(json_object_get(verdict, "verdict")), "holds") == 0
+                        ? 0
+                        : EXIT_VIOLATED;
+    json_decref(verdict);
+}
+
+/* Complains where it cannot be read. */
+static void read_run(struct checking *c, const char *dir, seep_json_stream_user *use)
+{
+    const struct seep_analysis_options options = {.all_sites = c->options->baseline,
+                                                  .roles_file = c->options->roles};
+    struct seep_error err = {0};
+
+    if (seep_analyse_streamed(&dir, 1, &options, use, c, &err))
+        seep_output_complain_analysis(&err, dir, options.roles_file);
+}
+
+/* A seep_json_stream_user. */
+static int with_baseline(void *context, json_t *report, struct seep_json_stream *sites)
+{
+    judge(context, &(struct seep_compared){report, sites});
+    return 0;
+}
+
+/* A seep_json_stream_user. */
+static int with_report(void *context, json_t *report, struct seep_json_stream *sites)
+{
+    struct checking *c = context;
+
+    c->report = (struct seep_compared){report, sites};
+    if (c->options->baseline)
+        read_run(c, c->options->baseline, with_baseline);
+    else
+        judge(c, &(struct seep_compared){0});
+    return 0;
+}
+
 static int check(const char *dir, const struct check_options *o, const struct seep_budget *budget)
 {
-    struct seep_error err = {0};
-    json_t *verdict = NULL, *baseline = NULL;
-    int status = SEEP_EXIT_UNUSABLE;
-    const struct seep_analysis_options options = {.all_sites = o->baseline, .roles_file = o->roles};
-    json_t *report = seep_output_report_of(dir, &options);
+    struct checking c = {.dir = dir, .options = o, .budget = budget, .status = SEEP_EXIT_UNUSABLE};
 
-    if (report && o->baseline)
-        baseline = seep_output_report_of(o->baseline, &options);
-    if (report && (baseline || !o->baseline)) {
-        struct seep_gate gate = {.report = report, .baseline = baseline, .budget = budget};
-        int rc = seep_gate_check(&gate, &verdict, &err);
-        if (rc)
-            complain(dir, o, &err, rc);
-        else if (seep_output(verdict, o->format->print, o->out) == 0)
-            status = strcmp(json_string_value(json_object_get(verdict, "verdict")), "holds") == 0
-                         ? 0
-                         : EXIT_VIOLATED;
-    }
-    json_decref(verdict);
-    json_decref(baseline);
-    json_decref(report);
-    return status;
+    read_run(&c, dir, with_report);
+    return c.status;
 }
 
 int seep_check_main(int argc, char **argv)

@@ -12,6 +12,7 @@
 /* What is judged, and the resulting check. */
 struct judging {
     const struct seep_gate *gate;
+    struct seep_json_stream *sites; /* of its report */
     struct seep_gate_check check;
 };
 
@@ -28,28 +29,30 @@ static double amount_of(const json_t *site, enum seep_budget_kind kind)
 }
 
 /* The line of the site of a space (and of a process) that grows or holds most: where to look
- * first. */
-static const json_t *worst_frame(const json_t *report, const struct seep_budget_line *line,
-                                 const json_t *process)
+ * first: a new reference, NULL where there is none. */
+static json_t *worst_frame(struct seep_json_stream *sites, const struct seep_budget_line *line,
+                           const json_t *process)
 {
     json_int_t pid = json_integer_value(json_object_get(process, "pid"));
-    const json_t *best = NULL;
-    json_t *site, *one;
+    json_t *one, *best = NULL;
     double most = 0;
-    size_t i, k;
+    size_t k;
 
-    json_array_foreach (json_object_get(report, "sites"), i, site) {
+    for (size_t i = 0; i < sites->n; i++) {
+        json_t *site = sites->make(sites, i);
         bool inside = !process;
         json_array_foreach (json_object_get(site, "processes"), k, one) {
             inside = inside || json_integer_value(one) == pid;
         }
-        if (!inside || strcmp(seep_get_text(site, "space", ""), line->space) != 0 ||
-            amount_of(site, line->kind) <= most)
-            continue;
-        best = site;
-        most = amount_of(site, line->kind);
+        if (inside && strcmp(seep_get_text(site, "space", ""), line->space) == 0 &&
+            amount_of(site, line->kind) > most) {
+            most = amount_of(site, line->kind);
+            json_decref(best);
+            best = json_deep_copy(seep_get_site_frame(site));
+        }
+        json_decref(site);
     }
-    return best ? seep_get_site_frame(best) : NULL;
+    return best;
 }
 
 static const char *unit_of(const struct judging *j)
@@ -93,8 +96,7 @@ static void add_measured(struct judging *j, const struct seep_budget_line *line,
     const char *verdict = m->value.low > limit     ? "violated"
                           : m->value.value > limit ? "noise"
                                                    : "holds";
-    const json_t *frame =
-        strcmp(verdict, "holds") == 0 ? NULL : worst_frame(j->gate->report, line, m->process);
+    json_t *frame = strcmp(verdict, "holds") == 0 ? NULL : worst_frame(j->sites, line, m->process);
     json_t *more = json_pack("{s:s, s:o, s:f}", "space", line->space, "limit",
                              json_integer((json_int_t)line->limit), "value", m->value.value);
     const char *unit = unit_of(j);
@@ -106,7 +108,7 @@ static void add_measured(struct judging *j, const struct seep_budget_line *line,
     if (line->process[0])
         json_object_set_new(more, "process", json_string(line->process));
     if (frame)
-        json_object_set_new(more, "frame", json_deep_copy(frame));
+        json_object_set_new(more, "frame", frame);
     text = growth ? text_of_growth(m, verdict, unit)
                   : seep_text_format("%s", seep_text_size(m->value.value, size));
     if (m->process && text) {
@@ -208,7 +210,7 @@ static int judge_space(struct judging *j, const struct seep_budget_line *line,
 
 static bool asks_for_findings(const struct seep_gate *gate)
 {
-    bool asks = gate->baseline || !gate->budget->n_lines;
+    bool asks = gate->baseline.report || !gate->budget->n_lines;
 
     for (size_t i = 0; i < gate->budget->n_lines; i++)
         asks = asks || gate->budget->lines[i].kind == SEEP_BUDGET_FINDINGS;
@@ -235,7 +237,7 @@ static bool is_plain(const struct seep_gate *gate)
         if (!seep_gate_is_of_shortage(&gate->budget->lines[i]))
             return false;
     }
-    return !gate->baseline;
+    return !gate->baseline.report;
 }
 
 static int judge_line(struct judging *j, const struct seep_budget_line *line,
@@ -313,17 +315,29 @@ static void note_job(struct judging *j)
                              seep_get_number(process, "pid"), seep_get_exit_text(process));
 }
 
+static struct seep_json_stream *sites_in(const json_t *report,
+                                         struct seep_json_stream_of_list *list)
+{
+    seep_json_stream_of_list(list, json_object_get(report, "sites"));
+    return &list->stream;
+}
+
 static int judge(const struct seep_gate *gate, json_t **check, struct seep_error *err)
 {
-    struct judging j = {.gate = gate};
+    struct seep_json_stream_of_list lists[2];
+    struct seep_json_stream *before = gate->baseline.sites;
+    struct judging j = {.gate = gate, .sites = gate->sites};
     int rc = seep_gate_check_init(&j.check, gate->report);
 
+    j.sites = j.sites ? j.sites : sites_in(gate->report, &lists[1]);
+    before = before ? before : sites_in(gate->baseline.report, &lists[0]);
     if (!rc) {
         seep_gate_ignore(&j.check, gate->budget);
         rc = judge_lines(&j, err);
     }
-    if ((!rc || rc == -SEEP_ENODATA) && gate->baseline)
-        seep_gate_baseline(&j.check, gate->report, gate->baseline);
+    if ((!rc || rc == -SEEP_ENODATA) && gate->baseline.report)
+        seep_gate_baseline(&j.check, (struct seep_compared[]){{gate->baseline.report, before},
+                                                              {gate->report, j.sites}});
     if (rc == -SEEP_ENODATA && j.check.violated) { /* a violation stays a violation */
         seep_gate_check_note(&j.check, "not every budget could be judged: %s", err->text);
         rc = 0;
@@ -342,10 +356,10 @@ int seep_gate_check(const struct seep_gate *gate, json_t **check, struct seep_er
     const struct seep_budget *budget = gate->budget;
     int rc = seep_compare_usable(gate->report, budget->allow_incomplete, err);
 
-    if (!rc && gate->baseline)
-        rc = seep_compare_usable(gate->baseline, budget->allow_incomplete, err);
-    if (!rc && gate->baseline)
-        rc = seep_compare_jobs(gate->baseline, gate->report, err);
+    if (!rc && gate->baseline.report)
+        rc = seep_compare_usable(gate->baseline.report, budget->allow_incomplete, err);
+    if (!rc && gate->baseline.report)
+        rc = seep_compare_jobs(gate->baseline.report, gate->report, err);
     if (!rc)
         rc = judge(gate, check, err);
     if (!rc && strcmp(seep_get_text(*check, "verdict", ""), "holds") == 0) {

@@ -3,12 +3,14 @@
 #define SEEP_LIBPROF_GATE_GATE_H
 
 #include "libprof/gate/budget.h"
+#include "libprof/report_read/site_pairs.h"
 
 #include <jansson.h>
 
 struct seep_gate {
     const json_t *report;
-    const json_t *baseline; /* NULL: none. If there is one, both have all sites. */
+    struct seep_json_stream *sites; /* of the report; NULL: those in it */
+    struct seep_compared baseline;  /* report NULL: none. If there is one, both have all sites. */
     const struct seep_budget *budget;
 };
 

@@ -120,73 +120,103 @@ static bool is_told(const struct seep_gate_check *check, const json_t *frame, co
     return false;
 }
 
-static double retained_rise(const json_t *pair)
+/* A pair of places that grew. */
+struct grown {
+    uint32_t pair;
+    double rise;
+};
+
+static bool has_grown(const struct seep_site_pair *pair, double steps)
 {
-    return seep_get_number(json_object_get(pair, "after"), "retained_bytes") -
-           seep_get_number(json_object_get(pair, "before"), "retained_bytes");
+    const struct seep_pair_side *was = &pair->sides[0], *is = &pair->sides[1];
+    const struct seep_tolerance *tolerance =
+        pair->is_interpreters ? &SEEP_TOLERANCE_INTERPRETER : &SEEP_TOLERANCE;
+
+    return is->n && (seep_compare_grown(was->retained, is->retained, tolerance) ||
+                     seep_compare_growth_grown(&was->growth, &is->growth, steps, tolerance));
 }
 
 static int by_rise(const void *a, const void *b)
 {
-    double p = retained_rise(*(json_t *const *)a), q = retained_rise(*(json_t *const *)b);
+    const struct grown *p = a, *q = b;
 
-    return (p < q) - (p > q);
+    return p->rise != q->rise ? (p->rise < q->rise ? 1 : -1)
+                              : (p->pair > q->pair) - (p->pair < q->pair);
 }
 
-/* Judges places that keep more, the largest first. */
-static void judge_places(struct seep_gate_check *check, const json_t *report, json_t *pairs,
-                         size_t *n_violated)
+/* Those that grew, the largest first. */
+static struct grown *list_grown(const struct seep_site_pairs *pairs, double steps, size_t *n)
+{
+    struct grown *list = calloc(pairs->n + 1, sizeof *list);
+
+    *n = 0;
+    for (uint32_t i = 0; list && i < pairs->n; i++) {
+        const struct seep_site_pair *pair = &pairs->list[i];
+        if (has_grown(pair, steps))
+            list[(*n)++] = (struct grown){i, pair->sides[1].retained - pair->sides[0].retained};
+    }
+    if (*n)
+        qsort(list, *n, sizeof *list, by_rise);
+    return list;
+}
+
+static void add_place(struct seep_gate_check *check, const json_t *report, const json_t *pair)
 {
     const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
-    double steps = steps_of(report);
-    json_t **grown = calloc(json_array_size(pairs) + 1, sizeof(json_t *)), *pair;
-    size_t i, n = 0;
+    json_t *after = json_object_get(pair, "after"), *frame = json_object_get(pair, "frame");
+    char *text = seep_get_frame_text(frame, cwd);
 
-    json_array_foreach (pairs, i, pair) {
-        const json_t *after = json_object_get(pair, "after");
-        const struct seep_tolerance *tolerance =
-            json_object_get(pair, "interpreter") ? &SEEP_TOLERANCE_INTERPRETER : &SEEP_TOLERANCE;
-        if (grown && json_is_object(after) &&
-            grew(json_object_get(pair, "before"), after, "retained_bytes", steps, tolerance) &&
-            !is_told(check, json_object_get(pair, "frame"), seep_get_text(pair, "space", "")))
-            grown[n++] = pair;
-    }
-    if (n)
-        qsort(grown, n, sizeof *grown, by_rise);
-    for (i = 0; i < n && i < MAX_PLACES; i++) {
-        json_t *after = json_object_get(grown[i], "after");
-        json_t *frame = json_object_get(grown[i], "frame");
-        char *text = seep_get_frame_text(frame, cwd);
-        json_object_set(after, "frame", frame);
-        json_object_set(after, "space", json_object_get(grown[i], "space"));
-        add_violated(check, report, seep_text_format("no new or grown site: %s", text ? text : "?"),
-                     json_object_get(grown[i], "before"), after, "retained_bytes");
-        free(text);
-    }
-    if (n > MAX_PLACES)
-        seep_gate_check_note(check, "%zu more lines keep more than in the baseline",
-                             n - MAX_PLACES);
-    check->failed = check->failed || !grown;
-    free(grown);
-    *n_violated += n;
+    json_object_set(after, "frame", frame);
+    json_object_set(after, "space", json_object_get(pair, "space"));
+    add_violated(check, report, seep_text_format("no new or grown site: %s", text ? text : "?"),
+                 json_object_get(pair, "before"), after, "retained_bytes");
+    free(text);
 }
 
-void seep_gate_baseline(struct seep_gate_check *check, const json_t *report, const json_t *baseline)
+/* Judges places that keep more. */
+static void judge_places(struct seep_gate_check *check, const json_t *report,
+                         const struct seep_site_pairs *pairs, size_t *n_violated)
 {
-    json_t *findings = NULL, *places = NULL;
+    size_t n, n_told = 0;
+    struct grown *grown = list_grown(pairs, steps_of(report), &n);
+
+    check->failed = check->failed || !grown;
+    for (size_t i = 0; i < n; i++) {
+        json_t *pair = seep_site_pair_json(pairs, grown[i].pair);
+        if (!pair) {
+            check->failed = true;
+        } else if (!is_told(check, json_object_get(pair, "frame"),
+                            seep_get_text(pair, "space", ""))) {
+            if (n_told++ < MAX_PLACES)
+                add_place(check, report, pair);
+        }
+        json_decref(pair);
+    }
+    if (n_told > MAX_PLACES)
+        seep_gate_check_note(check, "%zu more lines keep more than in the baseline",
+                             n_told - MAX_PLACES);
+    free(grown);
+    *n_violated += n_told;
+}
+
+void seep_gate_baseline(struct seep_gate_check *check, const struct seep_compared runs[2])
+{
+    const json_t *report = runs[1].report;
+    json_t *findings = NULL;
+    struct seep_site_pairs places;
     size_t n_violated = 0;
 
-    if (seep_compare_findings(baseline, report, &findings) ||
-        seep_compare_sites(baseline, report, SEEP_BY_PLACE, &places)) {
+    if (seep_site_pairs_init(&places, runs, SEEP_BY_PLACE) ||
+        seep_compare_findings(runs[0].report, report, &findings)) {
         check->failed = true;
     } else {
         judge_findings(check, report, findings, &n_violated);
-        judge_places(check, report, places, &n_violated);
+        judge_places(check, report, &places, &n_violated);
         if (!n_violated)
             seep_gate_check_add_line(check, "baseline", "holds",
                                      strdup("nothing new or grown since the baseline"),
                                      strdup("all within 10 % or 64 KiB of it"), NULL);
     }
     json_decref(findings);
-    json_decref(places);
+    seep_site_pairs_fini(&places);
 }

@@ -4,6 +4,7 @@
 #define SEEP_LIBPROF_GATE_GATE_CHECK_H
 
 #include "libprof/base/error.h"
+#include "libprof/report_read/site_pairs.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -33,11 +34,10 @@ void seep_gate_check_note(struct seep_gate_check *check, const char *format, ...
 SEEP_MUST_CHECK int seep_gate_check_finish(const struct seep_gate_check *check,
                                            const json_t *report, json_t **document);
 
-/* Compares a report with an older one of the same job, both with all sites. Adds a line for each
+/* Compares a report, the second run, with an older one of the same job. Adds a line for each
  * finding and place that is new or has grown, or one line that holds if there are none, and changes
  * the verdicts of the check's findings (gate_baseline.c). */
-void seep_gate_baseline(struct seep_gate_check *check, const json_t *report,
-                        const json_t *baseline);
+void seep_gate_baseline(struct seep_gate_check *check, const struct seep_compared runs[2]);
 
 /* Gives each finding of the check its first verdict: "ignored" with the reason if a rule of the
  * budget matches it, else "holds" (gate_findings.c). */

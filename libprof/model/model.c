@@ -1,10 +1,40 @@
 #include "libprof/model/model.h"
 
-#include "libprof/model/process_import.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *seep_process_role_name(enum seep_process_role role)
+{
+    static const char *const names[] = {
+#define SEEP_PROCESS_ROLE(id, name) name,
+#include "libprof/words/process_roles.def"
+#undef SEEP_PROCESS_ROLE
+    };
+
+    return names[role];
+}
+
+void seep_process_close(struct seep_model_process *p)
+{
+    seep_profile_close(p->profile);
+    p->profile = NULL;
+}
+
+void seep_process_fini(struct seep_model_process *p)
+{
+    seep_process_close(p);
+    free(p->texts);
+    free(p->samples.list);
+    free(p->looks.list);
+    free(p->threads.list);
+    free(p->epoch_periods);
+    free(p->row_t_ns);
+    free(p->row_rss);
+    free(p->row_anonymous);
+    free(p->row_period);
+    free(p->live);
+}
 
 void seep_model_fini(struct seep_model *m)
 {

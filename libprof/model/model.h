@@ -178,6 +178,7 @@ struct seep_model {
     enum seep_model_stage stage; /* the last one begun */
     uint32_t only_pid;           /* given: the model is of this process and those that it started;
                                   * 0: of all */
+    uint64_t most_bytes; /* given: what its parts may take (small_sites.h); 0: the default */
     struct seep_dictionary dict; /* [merged]; its stacks' marks: [marked] */
     struct seep_job **jobs;      /* [opened] one per folder with profiles, NULL without a table */
     size_t n_jobs;
@@ -201,8 +202,10 @@ struct seep_model {
     size_t n_shortages, shortages_capacity;
     struct seep_model_layout *layouts; /* [merged] at most one per process, device and reason */
     size_t n_layouts, layouts_capacity;
-    struct seep_hash_index site_index; /* only while it is [merged] */
-    struct seep_not_read *not_read;    /* [opened], [merged] */
+    uint64_t n_small_sites, small_sites_below; /* [merged] counted together: small_sites.h; the
+                                                * bytes that none of them ever held */
+    struct seep_hash_index site_index;         /* only while it is [merged] */
+    struct seep_not_read *not_read;            /* [opened], [merged] */
     size_t n_not_read;
     size_t n_folders_not_read; /* [opened] of those */
 

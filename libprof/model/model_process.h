@@ -178,4 +178,10 @@ static inline uint64_t seep_model_ns(const struct seep_model_process *p, uint64_
     return t < 0 ? 0 : (uint64_t)t < SEEP_MAX_NS ? (uint64_t)t : SEEP_MAX_NS;
 }
 
+/* "trainer", "loader-worker", "rank", "helper". */
+const char *seep_process_role_name(enum seep_process_role role);
+
+void seep_process_close(struct seep_model_process *p); /* its profile */
+void seep_process_fini(struct seep_model_process *p);
+
 #endif

@@ -157,6 +157,19 @@ static void say_process(struct seep_said *said, const struct seep_model_process 
     say_dropped(said, p);
 }
 
+static void say_small_sites(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->code->model;
+    char size[SEEP_SIZE_TEXT];
+
+    if (m->n_small_sites)
+        seep_said_add(said,
+                      "%llu sites that never held %s are counted together: there are more than a "
+                      "report has room for",
+                      (unsigned long long)m->n_small_sites,
+                      seep_text_size((double)m->small_sites_below, size));
+}
+
 static void say_missing(struct seep_said *said)
 {
     const struct seep_model *m = said->pieces->code->model;
@@ -329,6 +342,7 @@ json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
     for (size_t i = 0; i < m->n_processes; i++)
         say_process(&said, &m->processes[i]);
     say_missing(&said);
+    say_small_sites(&said);
     say_holders(&said);
     seep_said_tensors(&said);
     seep_said_runtime(&said);

@@ -4,7 +4,6 @@
 
 #include "libprof/model/bare_processes.h"
 #include "libprof/model/process_ends.h"
-#include "libprof/model/process_role.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -206,23 +206,3 @@ json_t *seep_site_pair_json(const struct seep_site_pairs *pairs, size_t i)
     json_decref(site);
     return pair;
 }
-
-int seep_compare_sites(const json_t *before, const json_t *after, enum seep_compare_by by,
-                       json_t **pairs)
-{
-    struct seep_json_stream_of_list lists[2];
-    struct seep_site_pairs all;
-    json_t *list = json_array();
-
-    seep_json_stream_of_list(&lists[0], json_object_get(before, "sites"));
-    seep_json_stream_of_list(&lists[1], json_object_get(after, "sites"));
-    bool failed =
-        seep_site_pairs_init(
-            &all, (struct seep_compared[]){{before, &lists[0].stream}, {after, &lists[1].stream}},
-            by) != 0;
-    for (size_t i = 0; i < all.n && !failed; i++)
-        seep_json_append(list, seep_site_pair_json(&all, i), &failed);
-    seep_site_pairs_fini(&all);
-    *pairs = seep_json_whole(list, failed);
-    return *pairs ? 0 : -SEEP_ENOMEM;
-}

@@ -67,9 +67,4 @@ json_t *seep_site_pair_first(const struct seep_site_pairs *pairs, size_t i);
  *                   "sites": [id…] } */
 json_t *seep_site_pair_json(const struct seep_site_pairs *pairs, size_t i);
 
-/* All pairs of two reports that have their sites in them, as a list: a new reference. Returns 0 or
- * -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_compare_sites(const json_t *before, const json_t *after,
-                                       enum seep_compare_by by, json_t **pairs);
-
 #endif

@@ -44,8 +44,12 @@ static void account(struct seep_overhead *b, const struct seep_overhead_window *
     }
     b->own_bytes = w->memory_bytes;
     b->left_ns += worth(b, (double)w->age_ns - ns, ns) - recording;
-    if (b->left_ns > 0) /* those that the job asked for, too, leave half */
-        b->left_ns -= stops < b->left_ns / 2 ? stops : b->left_ns / 2;
+    b->owed_ns += stops;
+    if (b->left_ns > 0) { /* what a long look is owed keeps further ones away; recording goes on */
+        const double paid = b->owed_ns < b->left_ns ? b->owed_ns : b->left_ns;
+        b->left_ns -= paid;
+        b->owed_ns -= paid;
+    }
     b->left_ns = b->left_ns > most ? most : b->left_ns < -most ? -most : b->left_ns;
     if (w->importing && (double)w->age_ns < START * SECOND)
         return;

@@ -19,6 +19,7 @@ struct seep_overhead {
     bool begun;
     uint64_t own_bytes;  /* of seep inside the process, when last measured */
     double left_ns;      /* may be negative */
+    double owed_ns;      /* by looks that took more than was left */
     double seen_ns;      /* time at this coarseness, the older part forgotten, … */
     double recording_ns; /* … and what recording has cost in it */
     double calm_ns;      /* time at this coarseness, … */

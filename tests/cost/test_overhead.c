@@ -139,6 +139,19 @@ TEST(a_look_leaves_half_for_recording)
     ck_assert_uint_le(seep_overhead_room_ns(&overhead), SECOND / 2);
 }
 
+/* Ten seconds in one look are worth 200 of the job's: until then there is no room for another. */
+TEST(a_long_look_is_paid_for_before_another_one)
+{
+    run(60, .01, 0);
+    run(1, .01, 10);
+    ck_assert_uint_eq(seep_overhead_room_ns(&overhead), 0);
+    run(150, .01, 0);
+    ck_assert_uint_eq(seep_overhead_room_ns(&overhead), 0);
+    run(100, .01, 0);
+    ck_assert_uint_gt(seep_overhead_room_ns(&overhead), 0);
+    ck_assert_uint_eq(n_changes, 0);
+}
+
 /* Of MiB, with a bound of 64. */
 static const struct {
     unsigned own, coarseness;

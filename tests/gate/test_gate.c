@@ -4,7 +4,7 @@
 static int judge(bool with_baseline)
 {
     struct seep_gate gate = {
-        .report = report, .baseline = with_baseline ? base : NULL, .budget = &budget};
+        .report = report, .baseline.report = with_baseline ? base : NULL, .budget = &budget};
 
     json_decref(check);
     check = NULL;

@@ -52,7 +52,7 @@ static json_t *judge(const json_t *report, const json_t *baseline, uint64_t grow
 {
     struct seep_budget_line line = {.kind = SEEP_BUDGET_GROWTH, .space = "host", .limit = growth};
     struct seep_budget budget = {.lines = &line, .n_lines = growth ? 1 : 0};
-    struct seep_gate gate = {.report = report, .baseline = baseline, .budget = &budget};
+    struct seep_gate gate = {.report = report, .baseline.report = baseline, .budget = &budget};
     struct seep_error err = {0};
     json_t *check = NULL;
 

@@ -1,6 +1,6 @@
 /* A model once it is built: it needs no file any more, and cannot be filled out of order. */
+#include "libprof/model/build/model_build.h"
 #include "libprof/model/live_level.h"
-#include "libprof/model/model_build.h"
 #include "tests/profile_builder.h"
 #include "tests/suite.h"
 
@@ -97,6 +97,39 @@ TEST(a_stage_out_of_order_is_a_bug_that_shows, .signal = SIGABRT)
     merge();
     /* Nobody has said yet how the processes ended. */
     ck_assert_int_eq(seep_level_raise_peaks(&m, false), 0);
+}
+
+/* Of 16,384 sites, one in sixteen holds more than the others. */
+TEST(near_its_bound_a_model_tells_the_largest_sites_apart, .to = 2)
+{
+    enum { SITES = 1 << 14, PART = 16 };
+    uint64_t bytes = 0, n_large = 0;
+
+    for (uint32_t i = 0; i < SITES; i++) {
+        const uint64_t its = i % PART ? 600 + i % 7 : 100000 + i;
+        builder_site(&b, builder_stack(&b, 0, builder_python(&b, "/a.py", "f", i + 1)), 0, 1, its,
+                     0, 0, 1);
+        bytes += its;
+    }
+    m.most_bytes = _i ? 1 << 20 : 0;
+    merge();
+    complete();
+    ck_assert_uint_eq(m.spaces[m.host].totals.allocated_bytes, bytes);
+    for (size_t i = 0; i < m.n_sites; i++) {
+        bytes -= m.sites[i].totals.allocated_bytes;
+        n_large += m.sites[i].totals.allocations == 1 && m.sites[i].totals.allocated_bytes > 1000;
+    }
+    ck_assert_uint_eq(bytes, 0);
+    ck_assert_uint_eq(n_large, SITES / PART);
+    if (!_i) {
+        ck_assert_uint_eq(m.n_sites, SITES);
+        ck_assert_uint_eq(m.n_small_sites, 0);
+        return;
+    }
+    ck_assert_uint_eq(m.n_sites - 1 + m.n_small_sites, SITES);
+    ck_assert_uint_gt(m.n_small_sites, SITES / 4);
+    ck_assert_uint_gt(m.small_sites_below, 606);
+    ck_assert_uint_lt(m.small_sites_below, 100000);
 }
 
 static int64_t level_at(uint32_t period)

@@ -359,7 +359,7 @@ static uint64_t back_and_forth(uint32_t period, void *arg)
  * samples say that it is nothing of the heap's. */
 TEST(what_nobody_recorded_is_no_allocators_cache, .to = 2)
 {
-    uint32_t site = builder_level(&a, python_stack(&a, "/home/user/project/t.py", 7), 0, 4096,
+    uint32_t site = builder_level(&a, python_stack(&a, "/home/user/project/t.py", 7), 0, 3 * MIB,
                                   FIRST + STEPS, back_and_forth, NULL);
     struct seep_detail *d = builder_at(&a, ((struct seep_site *)builder_at(&a, site))->detail);
 

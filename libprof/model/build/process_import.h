@@ -1,7 +1,7 @@
 /* What a profile's header says of its process, checked and copied, so that nobody reads the header
  * itself. */
-#ifndef SEEP_LIBPROF_MODEL_PROCESS_IMPORT_H
-#define SEEP_LIBPROF_MODEL_PROCESS_IMPORT_H
+#ifndef SEEP_LIBPROF_MODEL_BUILD_PROCESS_IMPORT_H
+#define SEEP_LIBPROF_MODEL_BUILD_PROCESS_IMPORT_H
 
 #include "libprof/model/model_process.h"
 
@@ -34,8 +34,5 @@ SEEP_MUST_CHECK int seep_process_import_layouts(struct seep_model *m,
  * (process_shortages.c); its profile is loaded. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_process_import_shortages(struct seep_model *m,
                                                   struct seep_resolver *resolver, uint32_t process);
-
-void seep_process_close(struct seep_model_process *p); /* its profile */
-void seep_process_fini(struct seep_model_process *p);
 
 #endif

@@ -1,12 +1,28 @@
-#include "libprof/model/model_stages.h"
+#include "libprof/model/build/model_stages.h"
 
-#include "libprof/model/process_import.h"
+#include "libprof/model/build/process_import.h"
+#include "libprof/model/build/small_sites.h"
 #include "libprof/model/stack_import.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What one space's sites without a place add up to in a process. */
+struct folded {
+    struct seep_totals totals;
+    uint32_t first_period, last_period;
+};
+
+/* One process while it is merged. */
+struct merging {
+    struct seep_model *m;
+    struct seep_resolver *resolver;
+    struct seep_small_sites *small;
+    uint32_t process;
+    struct folded folded[SEEP_MAX_SPACES];
+};
 
 /* One site record while it is being added. */
 struct record {
@@ -252,11 +268,25 @@ static void find_detail(struct seep_profile *profile, uint32_t site_ref, struct 
     r->detail_ref = ref;
 }
 
-static int add_site(struct seep_model *m, struct seep_resolver *resolver, uint32_t process,
-                    const struct seep_site *s, uint32_t ref)
+static void fold(struct merging *g, const struct record *r)
 {
-    struct seep_model_process *p = &m->processes[process];
-    struct record r = {.site = s, .process = process};
+    struct folded *to = &g->folded[r->site->space];
+
+    g->m->n_small_sites++;
+    g->m->small_sites_below = seep_small_sites_below(g->small);
+    if (!to->totals.allocations || r->site->first_period < to->first_period)
+        to->first_period = r->site->first_period;
+    if (r->site->last_period > to->last_period)
+        to->last_period = r->site->last_period;
+    add_totals(&to->totals, &r->totals);
+}
+
+static int add_site(struct merging *g, const struct seep_site *s, uint32_t ref)
+{
+    struct seep_model *m = g->m;
+    struct seep_model_process *p = &m->processes[g->process];
+    struct record r = {.site = s, .process = g->process};
+    int rc = 0;
 
     if (!s->slot_plus_1 || s->space >= SEEP_MAX_SPACES)
         return 0;
@@ -277,29 +307,50 @@ static int add_site(struct seep_model *m, struct seep_resolver *resolver, uint32
         .peak_step = seep_model_step(m, p, s->peak_period),
     };
     add_totals(&p->spaces[s->space], &r.totals);
-    uint32_t stack = seep_resolve_stack(resolver, p->profile, s->stack);
-    int rc = add_record(m, &r, stack, (uint16_t)(*space - 1));
+    if (!seep_small_sites_have_place(g->small, m, s->peak_bytes))
+        fold(g, &r);
+    else
+        rc = add_record(m, &r, seep_resolve_stack(g->resolver, p->profile, s->stack),
+                        (uint16_t)(*space - 1));
     if (r.detail)
         seep_profile_done(r.detail_in, r.detail_ref, sizeof *r.detail);
     return rc;
 }
 
-static int add_sites(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
+/* They are one site without a stack. */
+static int add_folded(struct merging *g)
 {
-    const struct seep_profile *profile = m->processes[process].profile;
+    const struct seep_model_process *p = &g->m->processes[g->process];
+    const uint32_t stack = seep_resolve_stack(g->resolver, p->profile, 0);
+    int rc = 0;
+
+    for (int i = 0; i < SEEP_MAX_SPACES && !rc; i++) {
+        const struct folded *its = &g->folded[i];
+        const struct seep_site site = {.first_period = its->first_period,
+                                       .last_period = its->last_period};
+        struct record r = {.site = &site, .process = g->process, .totals = its->totals};
+        if (its->totals.allocations || its->totals.frees)
+            rc = add_record(g->m, &r, stack, (uint16_t)(p->space_of[i] - 1));
+    }
+    return rc;
+}
+
+static int add_sites(struct merging *g)
+{
+    const struct seep_profile *profile = g->m->processes[g->process].profile;
 
     for (uint32_t c = profile->first_chunk; c < profile->n_chunks; c++) {
         uint64_t at = SEEP_HEADER_BYTES + (uint64_t)c * SEEP_CHUNK_BYTES;
+        g->small->chunks_done++;
         if (profile->header->chunk_types[c] != SEEP_CHUNK_SITES || at >= profile->size)
             continue;
         const struct seep_site *sites = (const void *)(profile->base + at);
         for (size_t i = 0; i < SEEP_CHUNK_BYTES / sizeof *sites; i++) {
-            if (add_site(m, resolver, process, &sites[i],
-                         (uint32_t)(at / 8 + i * sizeof *sites / 8)))
+            if (add_site(g, &sites[i], (uint32_t)(at / 8 + i * sizeof *sites / 8)))
                 return -SEEP_ENOMEM;
         }
     }
-    return 0;
+    return add_folded(g);
 }
 
 /* The header knows the exact peak of a space; its sites peak at different times. */
@@ -350,6 +401,17 @@ static uint32_t *count_users(const struct seep_model *m)
             users[m->processes[i].parent - 1]++;
     }
     return users;
+}
+
+static uint64_t count_chunks(const struct seep_model *m)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_profile *profile = m->processes[i].profile;
+        n += profile ? profile->n_chunks - profile->first_chunk : 0;
+    }
+    return n;
 }
 
 /* Drops a user of process i; without users its profile is closed, which drops a user of its
@@ -403,6 +465,9 @@ static void find_loops(struct seep_model *m, struct seep_resolver *resolver)
 int seep_merge(struct seep_model *m, struct seep_error *err)
 {
     struct seep_resolver resolver = {.dict = &m->dict};
+    struct seep_small_sites small = {.most_bytes =
+                                         m->most_bytes ? m->most_bytes : SEEP_MODEL_MOST_BYTES,
+                                     .chunks = count_chunks(m)};
     uint32_t *users = count_users(m);
     int rc = users ? 0 : -SEEP_ENOMEM;
 
@@ -411,7 +476,8 @@ int seep_merge(struct seep_model *m, struct seep_error *err)
         struct seep_model_process *p = &m->processes[i];
         rc = load(m, p, err);
         if (!rc && p->profile && p->profile->loaded) {
-            rc = add_sites(m, &resolver, i);
+            rc = add_sites(
+                &(struct merging){.m = m, .resolver = &resolver, .small = &small, .process = i});
             if (!rc)
                 rc = seep_process_import_shortages(m, &resolver, i);
             if (!rc)

@@ -1,6 +1,6 @@
 /* Decides a process's role in the job: trainer, rank, loader-worker or helper. */
-#ifndef SEEP_LIBPROF_MODEL_PROCESS_ROLE_H
-#define SEEP_LIBPROF_MODEL_PROCESS_ROLE_H
+#ifndef SEEP_LIBPROF_MODEL_BUILD_PROCESS_ROLE_H
+#define SEEP_LIBPROF_MODEL_BUILD_PROCESS_ROLE_H
 
 #include "libprof/model/model.h"
 
@@ -12,8 +12,5 @@ void seep_worker_loops_mark(struct seep_model *m, const bool *is_loop);
 /* Sets the role of each process, by these marks and by what it did: whether it made steps, beside
  * whom, and for whom (seep_step_serves()). */
 void seep_process_roles_find(struct seep_model *m);
-
-/* "trainer", "loader-worker", "rank", "helper". */
-const char *seep_process_role_name(enum seep_process_role role);
 
 #endif

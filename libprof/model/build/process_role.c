@@ -1,17 +1,6 @@
-#include "libprof/model/process_role.h"
+#include "libprof/model/build/process_role.h"
 
-#include "libprof/model/step_axis.h"
-
-const char *seep_process_role_name(enum seep_process_role role)
-{
-    static const char *const names[] = {
-#define SEEP_PROCESS_ROLE(id, name) name,
-#include "libprof/words/process_roles.def"
-#undef SEEP_PROCESS_ROLE
-    };
-
-    return names[role];
-}
+#include "libprof/model/build/step_axis.h"
 
 /* ---- workers --------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
-#include "libprof/model/step_axis.h"
+#include "libprof/model/build/step_axis.h"
 
-#include "libprof/model/process_import.h"
+#include "libprof/model/build/process_import.h"
 #include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>

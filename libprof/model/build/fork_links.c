@@ -1,4 +1,4 @@
-#include "libprof/model/model_stages.h"
+#include "libprof/model/build/model_stages.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
-#include "libprof/model/model_stages.h"
+#include "libprof/model/build/model_stages.h"
 
 #include "libprof/model/bare_processes.h"
+#include "libprof/model/build/process_tree.h"
 #include "libprof/model/live_level.h"
-#include "libprof/model/process_tree.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "libprof/model/process_import.h"
+#include "libprof/model/build/process_import.h"
 
 #include "libprof/format/python_layout.h"
 
@@ -464,25 +464,4 @@ void seep_process_set_clock(struct seep_model_process *p, int64_t clock_ns)
         p->row_t_ns[i] = seep_model_ns(p, p->row_t_ns[i]);
     for (uint32_t i = 0; i < p->looks.n; i++)
         p->looks.list[i].t_ns = seep_model_ns(p, p->looks.list[i].t_ns);
-}
-
-void seep_process_close(struct seep_model_process *p)
-{
-    seep_profile_close(p->profile);
-    p->profile = NULL;
-}
-
-void seep_process_fini(struct seep_model_process *p)
-{
-    seep_process_close(p);
-    free(p->texts);
-    free(p->samples.list);
-    free(p->looks.list);
-    free(p->threads.list);
-    free(p->epoch_periods);
-    free(p->row_t_ns);
-    free(p->row_rss);
-    free(p->row_anonymous);
-    free(p->row_period);
-    free(p->live);
 }

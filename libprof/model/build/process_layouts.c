@@ -1,5 +1,5 @@
+#include "libprof/model/build/process_import.h"
 #include "libprof/model/model.h"
-#include "libprof/model/process_import.h"
 #include "libprof/model/stack_import.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-#include "libprof/model/model_stages.h"
+#include "libprof/model/build/model_stages.h"
 
 #include "libprof/model/bare_processes.h"
-#include "libprof/model/process_import.h"
+#include "libprof/model/build/process_import.h"
 
 #include <dirent.h>
 #include <errno.h>
