@@ -103,12 +103,14 @@ static double all_gained(const struct rest *r)
            gained(r->first->seep_bytes, r->last->seep_bytes);
 }
 
-/* Of the main process. */
+/* Of the main process, and they show what grew: one that makes few events has hardly a sample, and
+ * the last one after it has given all back. */
 static bool has_samples(const struct rest *r)
 {
     struct rest its;
 
-    return find_samples(r, r->m->main, &its);
+    return find_samples(r, r->m->main, &its) &&
+           all_gained(&its) >= SEEP_T_HALF * r->slope.value * (its.to - its.from);
 }
 
 static bool find_process(struct rest *r)
@@ -134,12 +136,16 @@ static bool is_most(const struct rest *r, uint64_t first, uint64_t last)
 
 /* ---- the finding ----------------------------------------------------------------------------- */
 
-/* In a short run, and in slices of time, an allocator may still be filling what it keeps. */
+/* In a short run an allocator may still be filling what it keeps, … */
+static bool is_long(const struct rest *r)
+{
+    return r->span->last - r->span->judge >= SEEP_T_LONG_RUN;
+}
+
+/* … and in slices of time. */
 static enum seep_severity severity_of(const struct rest *r)
 {
-    const bool is_long = r->span->last - r->span->judge >= SEEP_T_LONG_RUN;
-
-    return is_long && r->m->step_source != SEEP_STEP_TIME ? SEEP_LEAK : SEEP_PRESSURE;
+    return is_long(r) && r->m->step_source != SEEP_STEP_TIME ? SEEP_LEAK : SEEP_PRESSURE;
 }
 
 static int begin(const struct rest *r, enum seep_pattern pattern, struct seep_finding *f)
@@ -242,7 +248,7 @@ static int add_fragments(const struct rest *r, struct seep_findings *out)
     struct seep_finding f;
     int rc = seep_heap_pins_find(r->code, r->span, r->process, &pins);
 
-    if (rc)
+    if (rc || (!pins.keep_coming && !is_long(r)))
         return rc;
     rc = begin(r, SEEP_PATTERN_HEAP_FRAGMENTATION, &f);
     if (!rc)
@@ -332,7 +338,7 @@ static int find_touched(const struct rest *r, uint32_t *most, int64_t *bytes)
             (double)largest_block(r->m, site) < least)
             continue;
         rc = seep_level_sum(r->m, &i, 1, r->process, &level);
-        const int64_t its = rc ? 0 : seep_level_at(&level, r->span->last).bytes;
+        const int64_t its = rc ? 0 : seep_level_at(&level, r->to).bytes;
         if (its > *bytes) {
             *bytes = its;
             *most = i;

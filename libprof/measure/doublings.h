@@ -9,6 +9,7 @@ struct seep_doublings {
     unsigned n;
     int32_t last;     /* step */
     int64_t from, to; /* bytes */
+    int64_t blocks;   /* at the last */
 };
 
 /* Up to the level's highest. Pure. */

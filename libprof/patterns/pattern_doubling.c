@@ -17,15 +17,14 @@ static bool may_go_on(const struct seep_case *c, const struct seep_doublings *d)
 }
 
 /* What the line had at its highest, site by site: at the end it may be freed. */
-static void keep_highest(const struct seep_case *c, struct seep_finding *f)
+static void keep_highest(const struct seep_case *c, const struct seep_doublings *d,
+                         struct seep_finding *f)
 {
-    const struct seep_level_point highest = seep_level_highest(&c->signs->growth.level);
-
     for (size_t i = 0; i < c->n_sites; i++)
         if (c->m->sites[c->sites[i]].totals.peak_bytes >= SEEP_T_SHOWN_BYTES)
             seep_finding_keep(f, c->sites[i], c->m->sites[c->sites[i]].totals.peak_bytes, 0);
-    f->live_bytes = (uint64_t)highest.bytes;
-    f->count = (uint64_t)highest.blocks;
+    f->live_bytes = (uint64_t)d->to;
+    f->count = (uint64_t)d->blocks;
 }
 
 bool seep_is_doubling(const struct seep_case *c, struct seep_finding *f)
@@ -36,7 +35,7 @@ bool seep_is_doubling(const struct seep_case *c, struct seep_finding *f)
     if (d.n < SEEP_T_SERIES || d.to < SEEP_T_LARGE_BYTES || c->signs->is_network ||
         !seep_case_space(c)->host_like || !may_go_on(c, &d))
         return false;
-    keep_highest(c, f);
+    keep_highest(c, &d, f);
     if (!f->n_sites)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_DOUBLING, SEEP_PRESSURE, SEEP_POSSIBLE);

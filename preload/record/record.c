@@ -55,6 +55,8 @@ static __attribute__((noinline)) void freed_pages(uintptr_t address, const struc
     /* Libc unmaps large blocks where no hook sees it, and one may have been a fibre's stack. */
     if (block->bytes >= LARGE)
         seep_stack_range_unmap(address, address + block->bytes);
+    if (block->bytes >= SEEP_BYTES_PER_TICK)
+        seep_tick_slices();
     if (thread->shared.bytes)
         seep_map_inherit(thread, block->bytes, block->site);
 }
@@ -126,6 +128,8 @@ SEEP_EACH_EVENT void seep_record_allocation(void *address, uint64_t bytes,
         tick_and_record(thread, address, bytes, regs);
         return;
     }
+    if (__builtin_expect(bytes >= SEEP_BYTES_PER_TICK, 0))
+        seep_tick_without_look(thread);
     struct seep_block block, stale;
     struct seep_live_page *page = seep_live_page_near(&seep_tls.near, (uintptr_t)address);
     seep_live_prefetch(page, (uintptr_t)address);
@@ -158,7 +162,7 @@ SEEP_EACH_EVENT void seep_record_allocation(void *address, uint64_t bytes,
 
 static __attribute__((noinline)) void tick_and_free(struct seep_thread *thread, void *address)
 {
-    seep_tick_of_free(thread);
+    seep_tick_without_look(thread);
     skip(thread, SEEP_EVENTS_PER_TICK - SEEP_EVENTS_AFTER_FREE - 1);
     thread->meter.skipped++;
     const uint64_t began = seep_meter_begin(&thread->meter, false);

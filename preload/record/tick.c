@@ -242,9 +242,19 @@ void seep_tick(struct seep_thread *thread)
         seep_tick_look(thread);
 }
 
-void seep_tick_of_free(struct seep_thread *thread)
+void seep_tick_without_look(struct seep_thread *thread)
 {
     (void)tick(thread);
+}
+
+void seep_tick_slices(void)
+{
+    const uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
+    if (now < __atomic_load_n(&next_ns, __ATOMIC_RELAXED) ||
+        __atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+        return;
+    seep_job_tick(now);
+    seep_os_unlock(&lock);
 }
 
 /* Pages that a forked child has written to, and so owns, as it ends: the launcher looks only

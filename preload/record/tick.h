@@ -7,6 +7,8 @@
 
 enum {
     SEEP_EVENTS_PER_TICK = 64,
+    SEEP_BYTES_PER_TICK = 256 * 1024, /* a job that makes few events makes large ones; zeroing as
+                                       * much takes a hundred times as long as a tick */
     SEEP_EVENTS_AFTER_FREE = 15, /* so soon after a free (odd: not at the next one of a loop), … */
     SEEP_EVENTS_BY_CHANCE = 16,  /* … and after other events sooner by fewer than this */
 };
@@ -22,9 +24,14 @@ void seep_tick(struct seep_thread *thread);
 /* Makes a copy of the process if one is due, at the next event if a block is being moved. */
 void seep_tick_look(struct seep_thread *thread);
 
-/* The same as seep_tick() while a block is being freed. Then no copy of the process is made: memory
- * that is being released as a function returns would be found without its holder. */
-void seep_tick_of_free(struct seep_thread *thread);
+/* The same without a copy of the process: while a block is being freed, memory that is released as
+ * a function returns would be found without its holder; and before a large one is made, a job with
+ * few events would be met at the same point of it each time. */
+void seep_tick_without_look(struct seep_thread *thread);
+
+/* Only lets time slices pass: what else is due looks at memory, and while a large block is being
+ * freed, its pages are nobody's. */
+void seep_tick_slices(void);
 
 /* The last tick, as the process ends. */
 void seep_tick_final(void);

@@ -37,7 +37,7 @@ NATIVE = str(SUBJECTS / "training_step")
 PYTHON = "/usr/bin/python3"
 # By the innermost of these functions around an instruction
 KINDS = {"malloc": "allocation", "free": "free", "capture_timed": "forgotten stack"}
-TIMED = {"seep_tick", "seep_tick_of_free"}  # what is done by the clock lies below these
+TIMED = {"seep_tick", "seep_tick_without_look"}  # what is done by the clock lies below these
 # Callers are kept apart as far as the hooks.
 CALLGRIND = ["valgrind", "-q", "--tool=callgrind", "--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64",
              "--LL=131072,32,4096", "--separate-callers=10"]

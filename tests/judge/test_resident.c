@@ -146,7 +146,7 @@ TEST(headers_and_rounding_are_no_free_memory)
 static struct bend touched[] = {{1, 50}, {80, 50}, {81, 80}, {160, 80}, {161, 140}, {0, 0}};
 
 /* Their levels are known at a few samples, and then look like jumps. */
-static struct bend jumps[] = {{1, 50},    {29, 50},   {30, 80},   {59, 80},  {60, 110},
+static struct bend jumps[] = {{1, 50},    {29, 50},   {30, 80},   {59, 80},   {60, 110},
                               {89, 110},  {90, 140},  {119, 140}, {120, 170}, {149, 170},
                               {150, 200}, {179, 200}, {180, 230}, {0, 0}};
 
@@ -195,19 +195,31 @@ TEST(a_buffer_that_doubles_grows_by_what_is_used_of_it)
     ck_assert_ptr_null(found("reservation"));
 }
 
-/* ---- up to where it has been ------------------------------------------------------------------- */
+/* ---- up to where it has been -------------------------------------------------------------------
+ */
 
-/* Malloc gives pages back in a pause and takes them again; only what passes its highest is new. */
+/* Malloc gives pages back at a pause and takes them again; only what passes its highest is new. */
 TEST(what_goes_back_to_where_it_has_been_does_not_grow, .to = 2)
 {
+    const uint32_t pause = FIRST + STEPS / 3;
+
     builder_level(&b, user(LINE), HOST, 40, LAST, five_a_step, NULL);
     grow(&fragments, GROWS);
     struct seep_header *h = builder_header(&b);
     for (uint32_t i = 0; i < h->n_timeline; i++)
-        if (h->timeline[i].period == FIRST + STEPS / 4)
-            h->timeline[i].rss_bytes = _i ? h->timeline[h->n_timeline - 1].rss_bytes
-                                          : h->timeline[h->n_timeline / 2].rss_bytes;
+        if (h->timeline[i].period > FIRST && h->timeline[i].period < pause)
+            h->timeline[i].rss_bytes += (_i ? UINT64_C(100) : 30) * MIB;
     ck_assert_int_eq(found("heap-fragmentation") != NULL, !_i);
+}
+
+/* An old buffer and its copy. */
+TEST(what_is_there_in_passing_is_no_highest)
+{
+    builder_level(&b, user(LINE), HOST, 40, LAST, five_a_step, NULL);
+    grow(&fragments, GROWS);
+    struct seep_header *h = builder_header(&b);
+    h->timeline[h->n_timeline / 3].rss_bytes += UINT64_C(200) * MIB;
+    ck_assert_ptr_nonnull(found("heap-fragmentation"));
 }
 
 /* ---- what the launcher saw ------------------------------------------------------------------- */

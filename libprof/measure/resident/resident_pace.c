@@ -83,31 +83,49 @@ static bool judged_rows(const struct seep_model *m, const struct seep_span *span
     return any && *last - *first >= 2 * SEEP_STATISTICS_MIN;
 }
 
-static uint64_t level_at(const struct seep_model *m, uint32_t process, uint64_t t_ns)
+static double level_at(const struct seep_model *m, uint32_t process, uint64_t t_ns)
 {
     if (process == SEEP_LEVEL_ALL)
-        return resident_at(m, t_ns).bytes;
+        return (double)resident_at(m, t_ns).bytes;
     const struct seep_model_process *p = &m->processes[process];
-    return seep_process_rss_at(p, t_ns) - own_at(p, t_ns);
+    return (double)(seep_process_rss_at(p, t_ns) - own_at(p, t_ns));
 }
 
-/* Whether the last third of the rows has a higher one than those before, by half of what the slope
- * promises. What only goes back to where it has been, as an allocator's pages do after a pause or a
- * trim, takes nothing new. */
-static bool beats_itself(const struct seep_model *m, uint32_t process,
-                         const struct seep_model_process *p, uint32_t first, uint32_t last,
-                         double slope)
+/* Of a series. What is there in one row only is in passing, as while a buffer is copied into a
+ * larger one. */
+struct rows {
+    const struct seep_model *m;
+    const struct seep_model_process *p;
+    double bytes[SEEP_STATISTICS_MAX];
+    int32_t step[SEEP_STATISTICS_MAX];
+    size_t n;
+};
+
+static void take_rows(struct rows *rows, uint32_t process, uint32_t first, uint32_t last)
 {
-    const double from = seep_model_step(m, p, p->row_period[first]);
-    const double third = (seep_model_step(m, p, p->row_period[last]) - from) / 3;
+    const struct seep_model_process *p = rows->p;
+
+    rows->n = last - first + 1 < SEEP_STATISTICS_MAX ? last - first + 1 : SEEP_STATISTICS_MAX;
+    for (size_t i = 0; i < rows->n; i++) {
+        const uint32_t row = first + (uint32_t)((uint64_t)(last - first) * i / (rows->n - 1));
+        rows->bytes[i] = level_at(rows->m, process, p->row_t_ns[row]);
+        rows->step[i] = seep_model_step(rows->m, p, p->row_period[row]);
+        if (row < last)
+            rows->bytes[i] = fmin(rows->bytes[i], level_at(rows->m, process, p->row_t_ns[row + 1]));
+    }
+}
+
+/* Whether the last third has a higher one than those before, by half of what the slope promises. */
+static bool beats_itself(const struct rows *rows, double slope)
+{
+    const double third = (rows->step[rows->n - 1] - rows->step[0]) / 3.0;
     double before = 0, late = 0;
 
-    for (uint32_t i = first; i <= last; i++) {
-        const double bytes = (double)level_at(m, process, p->row_t_ns[i]);
-        if (seep_model_step(m, p, p->row_period[i]) - from <= 2 * third)
-            before = fmax(before, bytes);
+    for (size_t i = 0; i < rows->n; i++) {
+        if (rows->step[i] - rows->step[0] <= 2 * third)
+            before = fmax(before, rows->bytes[i]);
         else
-            late = fmax(late, bytes);
+            late = fmax(late, rows->bytes[i]);
     }
     return late - before >= SEEP_T_HALF * slope * third;
 }
@@ -115,25 +133,20 @@ static bool beats_itself(const struct seep_model *m, uint32_t process,
 struct seep_resident_trend seep_resident_trend(const struct seep_model *m,
                                                const struct seep_span *span, uint32_t process)
 {
-    const struct seep_model_process *p =
-        &m->processes[process == SEEP_LEVEL_ALL ? m->main : process];
+    struct rows rows = {.m = m, .p = &m->processes[process == SEEP_LEVEL_ALL ? m->main : process]};
     struct seep_resident_trend out = {0};
-    double y[SEEP_STATISTICS_MAX];
     struct seep_trend trend;
     uint32_t first = 0, last = 0;
 
-    if (!judged_rows(m, span, p, &first, &last))
+    if (!judged_rows(m, span, rows.p, &first, &last))
         return out;
-    const size_t n =
-        last - first + 1 < SEEP_STATISTICS_MAX ? last - first + 1 : SEEP_STATISTICS_MAX;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t row = first + (uint32_t)((uint64_t)(last - first) * i / (n - 1));
-        y[i] = (double)level_at(m, process, p->row_t_ns[row]);
-    }
-    const double steps =
-        seep_model_step(m, p, p->row_period[last]) - seep_model_step(m, p, p->row_period[first]);
-    out.known = seep_trend_measure(y, n, steps / (double)(n - 1), &trend);
-    if (!out.known || !beats_itself(m, process, p, first, last, trend.slope.value))
+    take_rows(&rows, process, first, last);
+    const double steps = rows.step[rows.n - 1] - rows.step[0];
+    out.known = seep_trend_measure(rows.bytes, rows.n, steps / (double)(rows.n - 1), &trend);
+    /* An allocator gives pages back at a pause and takes them again: only what passes the highest
+     * so far is new. */
+    if (!out.known ||
+        (trend.shape.fall >= SEEP_T_TREND_FALL && !beats_itself(&rows, trend.slope.value)))
         return out;
     out.slope = trend.slope;
     out.grows = seep_trend_grows(&trend, steps, SEEP_T_RESIDENT_BYTES, SEEP_T_HALF);
