@@ -212,7 +212,9 @@ struct seep_rss_sample { /* published by t_ns */
     uint64_t files_bytes;       /* programs, libraries, mapped files */
     uint64_t seep_bytes;        /* seep's own */
     uint64_t unexplained_bytes; /* none of these */
-    uint64_t reserved_2[2];
+    uint64_t copied_bytes;      /* of maps_bytes: pages of mapped files that were written to, and so
+                                 * became the process's own */
+    uint64_t reserved_2;
 };
 
 struct seep_epoch_mark { /* 16 bytes */

@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What no finding accounts for. */
 struct rest {
@@ -312,6 +313,30 @@ static int add_map(const struct rest *r, struct seep_findings *out)
     return rc;
 }
 
+/* Each page of a file's private map that is written to stays until the map goes: it has an end, but
+ * that is the file's size. */
+static int add_copied(const struct rest *r, struct seep_findings *out)
+{
+    struct seep_finding f;
+    uint32_t site = 0;
+    int64_t bytes;
+    int rc = find_map(r, &site, &bytes);
+
+    if (rc || !bytes)
+        return rc;
+    rc = begin_at(r, SEEP_PATTERN_RESERVATION, site, bytes, &f);
+    f.severity = SEEP_PRESSURE;
+    if (!rc) {
+        note_part(r, SEEP_COPIED_PAGES_TEXT, r->first->copied_bytes, r->last->copied_bytes, &f);
+        f.title = strdup(SEEP_COPIED_TITLE_TEXT);
+        f.advice = strdup(SEEP_COPIED_ADVICE_TEXT);
+        rc = f.title && f.advice ? add(r, &f, out) : -SEEP_ENOMEM;
+    }
+    if (rc)
+        seep_finding_fini(&f);
+    return rc;
+}
+
 /* ---- live blocks that are used bit by bit ---------------------------------------------------- */
 
 static uint64_t largest_block(const struct seep_model *m, const struct seep_model_site *site)
@@ -411,6 +436,8 @@ static int add_part(const struct rest *r, struct seep_findings *out)
 {
     if (is_most(r, r->first->heap_free_bytes, r->last->heap_free_bytes))
         return add_fragments(r, out);
+    if (is_most(r, r->first->copied_bytes, r->last->copied_bytes))
+        return add_copied(r, out);
     if (is_most(r, r->first->maps_bytes, r->last->maps_bytes))
         return add_map(r, out);
     if (is_most(r, r->first->heap_live_bytes, r->last->heap_live_bytes))

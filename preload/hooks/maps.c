@@ -51,11 +51,12 @@ static bool is_shared(int flags)
     return type == MAP_SHARED || type == MAP_SHARED_VALIDATE;
 }
 
+/* Of a file's private map only pages that are written to are the job's memory. */
 static enum seep_range_state state_of(int protection, int flags)
 {
     if (protection == PROT_NONE)
         return SEEP_RANGE_RESERVED;
-    bool by_touch = (flags & MAP_NORESERVE) && (flags & MAP_ANONYMOUS) && !is_shared(flags);
+    bool by_touch = !is_shared(flags) && (flags & MAP_NORESERVE || !(flags & MAP_ANONYMOUS));
     return by_touch ? SEEP_RANGE_BY_TOUCH : SEEP_RANGE_COMMITTED;
 }
 
@@ -80,7 +81,7 @@ static void *real_mmap(enum seep_hook hook, void *at, size_t bytes, int protecti
  * neither goes on without. */
 static bool asks_for_memory(int protection, int flags)
 {
-    return state_of(protection, flags) == SEEP_RANGE_COMMITTED && !(flags & MAP_HUGETLB);
+    return protection != PROT_NONE && !(flags & (MAP_NORESERVE | MAP_HUGETLB));
 }
 
 /* The guard is up around the real call in these: further calls that it makes are not the job's. */

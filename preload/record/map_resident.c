@@ -66,10 +66,11 @@ static int64_t count_pages(uintptr_t start, uintptr_t end)
 struct mapping {
     uintptr_t start, end;
     uint64_t resident, by_touch, committed; /* bytes of it */
+    bool is_file;
 };
 
 /* Computes how much of [from, to) is resident. If the mapping also contains other things, the pages
- * are counted; if there are very many, the part gets its share of what is resident and not
+ * are counted; if there are very many, or of a file, which others may have read, the part gets its share of what is resident and not
  * committed. */
 static uint64_t resident_of(const struct mapping *mapping, uintptr_t from, uintptr_t to)
 {
@@ -78,7 +79,8 @@ static uint64_t resident_of(const struct mapping *mapping, uintptr_t from, uintp
         return mapping->resident;
     if (!mapping->resident)
         return 0;
-    int64_t counted = (to - from) >> 20 < MOST_MIB ? count_pages(from, to) : -1;
+    const bool can_count = !mapping->is_file && (to - from) >> 20 < MOST_MIB;
+    int64_t counted = can_count ? count_pages(from, to) : -1;
     if (counted >= 0)
         return (uint64_t)counted;
     if (mapping->resident <= mapping->committed)
@@ -91,14 +93,14 @@ static uint64_t resident_of(const struct mapping *mapping, uintptr_t from, uintp
 
 /* One map may be several mappings, if parts differ in protection. It is corrected after the last
  * one. */
-void seep_map_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes)
+void seep_map_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes, bool is_file)
 {
     static uint32_t origin;
     static uintptr_t origin_start;
     static uint64_t sum;
     enum { BY_TOUCH = 1 << SEEP_RANGE_BY_TOUCH };
     struct seep_range range;
-    struct mapping mapping = {.start = start, .end = end, .resident = resident_bytes};
+    struct mapping mapping = {.start = start, .end = end, .resident = resident_bytes, .is_file = is_file};
     if (!seep_map_any_by_touch() || !(mapping.by_touch = seep_range_overlap(start, end, BY_TOUCH)))
         return;
     mapping.committed = seep_range_overlap(start, end, 1u << SEEP_RANGE_COMMITTED);

@@ -54,6 +54,7 @@ struct look {
     uint64_t bytes[N_KINDS];
     uint64_t large_bytes;           /* of the large live blocks seen */
     uint64_t heap_unrecorded_bytes; /* of bytes[HEAP] */
+    uint64_t copied_bytes;          /* of bytes[MAPS]: of files */
     uintptr_t large_end;            /* of the one that extends furthest */
     uintptr_t file_end;             /* of the last map of a file … */
     enum kind file_kind;            /* … and what that was */
@@ -267,18 +268,33 @@ static bool is_stack(const struct look *look, const struct seep_vma *vma)
     return look->guard_end == vma->start;
 }
 
+/* Written pages of a file that the job has mapped privately; those of programs and libraries, which
+ * the loader maps, are their data. */
+static uint64_t copied_of(const struct seep_vma *vma)
+{
+    const bool is_jobs =
+        vma->file && !vma->shared && vma->anonymous_bytes && seep_map_overlap(vma->start, vma->end);
+    return is_jobs && vma->anonymous_bytes < vma->rss_bytes ? vma->anonymous_bytes
+           : is_jobs                                        ? vma->rss_bytes
+                                                            : 0;
+}
+
 static void take_map(const struct seep_vma *vma, void *arg)
 {
     struct look *look = arg;
     const char *name = vma->name;
     uint64_t size = vma->end - vma->start;
-    seep_map_resident(vma->start, vma->end, vma->rss_bytes);
+    const uint64_t copied = copied_of(vma);
+    const bool of_file = vma->file && !vma->shared;
+    seep_map_resident(vma->start, vma->end, of_file ? copied : vma->rss_bytes, of_file);
     if (is_shm(vma)) {
         look->bytes[SHM] += vma->rss_bytes;
     } else if (vma->file) {
         look->file_kind = is_own(vma) ? SEEP : FILES;
         look->file_end = vma->end;
-        look->bytes[look->file_kind] += vma->rss_bytes;
+        look->bytes[look->file_kind] += vma->rss_bytes - copied;
+        look->bytes[MAPS] += copied;
+        look->copied_bytes += copied;
     } else if (strcmp(name, "[stack]") == 0) {
         look->bytes[STACKS] += vma->rss_bytes;
     } else if (begins(name, "[v") || begins(name, "[uprobes")) {
@@ -323,6 +339,7 @@ bool seep_rss_look(uint64_t host_live_bytes, uint64_t about_bytes, struct seep_r
     sample->heap_live_bytes = look.bytes[LIVE] + small;
     sample->heap_free_bytes = look.bytes[HEAP] - small - unrecorded;
     sample->maps_bytes = look.bytes[MAPS];
+    sample->copied_bytes = look.copied_bytes;
     sample->shm_bytes = look.bytes[SHM];
     sample->stacks_bytes = look.bytes[STACKS];
     sample->files_bytes = look.bytes[FILES];

@@ -13,6 +13,7 @@ struct seep_vma {
     bool shared; /* MAP_SHARED */
     bool file;   /* it has an inode, and is not memory despite that */
     uint64_t rss_bytes;
+    uint64_t anonymous_bytes; /* of these, what is no file's: written pages of a private map */
     char name[SEEP_VMA_NAME]; /* of a longer name the beginning and the end */
 };
 

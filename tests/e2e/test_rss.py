@@ -28,8 +28,10 @@ class Rss(SeepCase):
         did, rss = self.kinds()
         self.about(rss["heap_live"], did["heap_live"], "live")
         # What sbrk() gives by hand is a map where it was seen, else a part of the heap.
-        self.about(rss["heap_free"] + rss["maps"], did["heap_free"] + did["sbrk"] + did["maps"], "free and maps")
-        self.about(rss["maps"], did["maps"] + (did["sbrk"] if rss["maps"] > did["maps"] + MIB else 0), "maps")
+        self.about(rss["heap_free"] + rss["maps"], did["heap_free"] + did["sbrk"] + did["maps"] + did["copied"],
+                   "free and maps")
+        maps = did["maps"] + did["copied"]
+        self.about(rss["maps"], maps + (did["sbrk"] if rss["maps"] > maps + MIB else 0), "maps")
         self.about(rss["shm"], did["shm"], "shm")
         self.about(rss["stacks"], did["stacks"], "stacks")
         self.assertGreater(rss["files"], did["files"])
@@ -39,7 +41,7 @@ class Rss(SeepCase):
     def test_each_kind_of_memory_is_known_alone(self):
         for name, kinds in (("heap_live", ["heap_live"]), ("heap_free", ["heap_free"]), ("maps", ["maps"]),
                             ("shm", ["shm"]), ("stacks", ["stacks"]), ("sbrk", ["heap_free", "maps"]),
-                            ("instruction", ["unexplained"]), ("past_hooks", ["unexplained"]), ("files", ["files"])):
+                            ("instruction", ["unexplained"]), ("past_hooks", ["unexplained"]), ("files", ["files"]), ("copied", ["maps"])):
             with self.subTest(name):
                 did, rss = self.kinds(name)
                 found = sum(rss.pop(k) for k in kinds)

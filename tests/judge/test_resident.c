@@ -6,7 +6,7 @@
 enum { GROWS = 512 * 1024, LINE = 61 }; /* bytes a step */
 
 struct parts {
-    double heap_free, maps, heap_live; /* of the growth */
+    double heap_free, maps, heap_live, copied; /* of the growth */
 };
 
 /* RSS grows in each row of the timeline; samples say by which part. */
@@ -28,6 +28,7 @@ static void grow(const struct parts *parts, uint64_t each)
             .heap_live_bytes = 40 * (uint64_t)MIB + (uint64_t)(parts->heap_live * grown),
             .heap_free_bytes = 10 * (uint64_t)MIB + (uint64_t)(parts->heap_free * grown),
             .maps_bytes = 50 * (uint64_t)MIB + (uint64_t)(parts->maps * grown),
+            .copied_bytes = (uint64_t)(parts->copied * grown),
         };
     }
 }
@@ -159,6 +160,17 @@ TEST(maps_that_are_touched_bit_by_bit_are_a_librarys, .to = 2)
     grow(&(struct parts){.maps = 1}, GROWS * 2);
     ck_assert_ptr_nonnull(found("library-allocator"));
     ck_assert_ptr_null(found("undetermined"));
+}
+
+/* np.memmap with mode "c". */
+TEST(written_pages_of_a_files_map_are_told_as_such)
+{
+    builder_level(&b, user(LINE), MMAP, 3 * MIB, LAST, drawn, touched);
+    grow(&(struct parts){.maps = 1, .copied = 1}, 4 * GROWS);
+    const json_t *f = found("reservation");
+    ck_assert_str_eq(text(f, "severity"), "pressure");
+    ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), LINE);
+    ck_assert_ptr_nonnull(strstr(text(f, "advice"), "map it shared"));
 }
 
 /* ---- live blocks ----------------------------------------------------------------------------- */

@@ -67,7 +67,7 @@ static void made(const char *p, unsigned n, enum seep_range_state state)
 
 static void resident(const char *p, unsigned n, unsigned resident_pages)
 {
-    seep_map_resident((uintptr_t)p, (uintptr_t)p + n * PAGE, resident_pages * (uint64_t)PAGE);
+    seep_map_resident((uintptr_t)p, (uintptr_t)p + n * PAGE, resident_pages * (uint64_t)PAGE, false);
 }
 
 /* Of the one site of a thread: pages that live, objects made and gone. */
@@ -137,11 +137,11 @@ TEST(of_very_large_maps_each_takes_a_share)
     seep_map_made(SEEP_SPACE_MMAP, SEEP_RANGE_BY_TOUCH, at, tib, &nowhere);
     seep_map_made(SEEP_SPACE_MMAP, SEEP_RANGE_COMMITTED, at + tib, 50 * PAGE, &nowhere);
     seep_map_made(SEEP_SPACE_MMAP, SEEP_RANGE_BY_TOUCH, at + 2 * tib, 3 * tib, &nowhere);
-    seep_map_resident(at, at + 9 * tib, 50 * PAGE + 4000 * PAGE);
+    seep_map_resident(at, at + 9 * tib, 50 * PAGE + 4000 * PAGE, false);
     expect(&first, 4050, 3, 0);
     seep_map_gone(at, at + tib);
     expect(&first, 3050, 3, 1);
-    seep_map_resident(at, at + 9 * tib, 20 * PAGE); /* fewer than are counted whole */
+    seep_map_resident(at, at + 9 * tib, 20 * PAGE, false); /* fewer than are counted whole */
     expect(&first, 50, 3, 1);
     seep_map_gone(at, at + 9 * tib);
     expect(&first, 0, 3, 3);

@@ -51,7 +51,7 @@ static NOIPA char *subject_map_private_file(int fd, size_t n)
     const int line = __LINE__ + 1;
     char *p = mmap(NULL, n, RW, MAP_PRIVATE, fd, 0);
     MUST(p != MAP_FAILED);
-    tally_made(&tally_subject_map_private_file, pages(n), line);
+    tally_made(&tally_subject_map_private_file, 0, line);
     return p;
 }
 
@@ -140,14 +140,20 @@ static void section_anonymous(void)
     MUST(munmap(p[1] + 1, PAGE) == -1 && errno == EINVAL);
 }
 
+/* A file's page becomes the process's as it is written to. */
 static void section_file(void)
 {
     int fd = file_in("/tmp", 100 * PAGE);
     char *a = subject_map_private_file(fd, 100 * PAGE);
-    subject_map_private_file(fd, 33);
+    char *small = subject_map_private_file(fd, 33);
     char *b = subject_map_private_file(fd, 7 * PAGE);
-    unmap(b, 7 * PAGE, &tally_subject_map_private_file);
-    unmap_part(a, 10 * PAGE, &tally_subject_map_private_file);
+    MUST(a[50 * PAGE] == 0 && b[0] == 0);
+    memset(a + 20 * PAGE, 1, 30 * PAGE);
+    small[0] = 1;
+    tally_subject_map_private_file.live_bytes += 31 * PAGE;
+    tally_subject_map_private_file.allocated_bytes += 31 * PAGE;
+    tally_gone(&tally_subject_map_private_file, 0);
+    MUST(munmap(b, 7 * PAGE) == 0 && munmap(a, 10 * PAGE) == 0);
     close(fd);
 }
 

@@ -149,6 +149,17 @@ static void files(void)
     touched(mmap(NULL, 36 * MIB, RW, MAP_SHARED, fd, 0), 36 * MIB);
 }
 
+/* Read whole, written in part. */
+static void copied(void)
+{
+    char name[] = "/tmp/rss-kinds-XXXXXX", *p;
+    int fd = mkstemp(name);
+    must(fd >= 0 && unlink(name) == 0 && ftruncate(fd, 30 * MIB) == 0, "mkstemp");
+    p = mmap(NULL, 30 * MIB, RW, MAP_PRIVATE, fd, 0);
+    must(p != MAP_FAILED, "mmap");
+    touched(p + 10 * MIB, 14 * MIB);
+}
+
 static const struct {
     const char *name;
     void (*make)(void);
@@ -163,6 +174,7 @@ static const struct {
     {"sbrk", by_sbrk, 18},
     {"instruction", by_instruction, 28},
     {"files", files, 36},
+    {"copied", copied, 14},
 };
 
 int main(int argc, char **argv)

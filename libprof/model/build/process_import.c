@@ -133,6 +133,7 @@ static struct seep_rss_sample bounded_sample(const struct seep_rss_sample *s)
         .files_bytes = bounded(s->files_bytes),
         .seep_bytes = bounded(s->seep_bytes),
         .unexplained_bytes = bounded(s->unexplained_bytes),
+        .copied_bytes = bounded(s->copied_bytes),
     };
 }
 

@@ -11,7 +11,7 @@
     "This line asks for ever new sizes: freed memory does not fit the next request"
 
 #define SEEP_FRAGMENTS_FREE_TEXT                                                                   \
-    "Free memory in malloc's arenas, which malloc neither uses again nor gives back, went from "  \
+    "Free memory in malloc's arenas, which malloc neither uses again nor gives back, went from "   \
     "%s to %s over %ss %d to %d"
 #define SEEP_FRAGMENTS_PINS_TEXT                                                                   \
     "This line keeps %.3g blocks of about %s more each %s, and %s stays free around each"
@@ -19,6 +19,17 @@
 /* A library's own. */
 #define SEEP_LIBRARY_MAPS_TEXT                                                                     \
     "What is resident of the maps that the job requested went from %s to %s over %ss %d to %d"
+
+/* Private maps of files. */
+#define SEEP_COPIED_TITLE_TEXT                                                                     \
+    "a file is mapped as private: each page of it that is written to becomes memory, and stays"
+#define SEEP_COPIED_PAGES_TEXT                                                                     \
+    "Pages of mapped files that were written to, and so became the process's own, went from %s "   \
+    "to %s over %ss %d to %d"
+#define SEEP_COPIED_ADVICE_TEXT                                                                    \
+    "If the changes may go into the file, map it shared (np.memmap mode 'r+', MAP_SHARED): the "   \
+    "kernel then writes such pages back. Else copy the part that is changed, and drop it; or map " \
+    "the file again now and then."
 
 /* Blocks that are used bit by bit. */
 #define SEEP_TOUCHED_TEXT                                                                          \
