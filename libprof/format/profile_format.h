@@ -202,7 +202,7 @@ struct seep_timeline_row { /* published by t_ns. 32 bytes */
 struct seep_rss_sample { /* published by t_ns */
     uint64_t t_ns;
     uint32_t period;
-    uint32_t reserved;
+    uint32_t written_site;      /* inherited, of most of written_bytes; 0: of none */
     uint64_t rss_bytes;         /* the sum of all below, except for overlaps, which are cut to 0 */
     uint64_t heap_live_bytes;   /* of the malloc family's blocks that are live, what is resident */
     uint64_t heap_free_bytes;   /* the rest of the maps that such blocks lie in */
@@ -214,7 +214,8 @@ struct seep_rss_sample { /* published by t_ns */
     uint64_t unexplained_bytes; /* none of these */
     uint64_t copied_bytes;      /* of maps_bytes: pages of mapped files that were written to, and so
                                  * became the process's own */
-    uint64_t reserved_2;
+    uint64_t written_bytes;     /* of heap_live_bytes: pages of large inherited blocks that were
+                                 * written to since the fork */
 };
 
 struct seep_epoch_mark { /* 16 bytes */

@@ -327,9 +327,9 @@ static int add_copied(const struct rest *r, struct seep_findings *out)
     rc = begin_at(r, SEEP_PATTERN_RESERVATION, site, bytes, &f);
     f.severity = SEEP_PRESSURE;
     if (!rc) {
-        note_part(r, SEEP_COPIED_PAGES_TEXT, r->first->copied_bytes, r->last->copied_bytes, &f);
-        f.title = strdup(SEEP_COPIED_TITLE_TEXT);
-        f.advice = strdup(SEEP_COPIED_ADVICE_TEXT);
+        note_part(r, SEEP_FILE_PAGES_TEXT, r->first->copied_bytes, r->last->copied_bytes, &f);
+        f.title = strdup(SEEP_FILE_PAGES_TITLE_TEXT);
+        f.advice = strdup(SEEP_FILE_PAGES_ADVICE_TEXT);
         rc = f.title && f.advice ? add(r, &f, out) : -SEEP_ENOMEM;
     }
     if (rc)

@@ -203,8 +203,8 @@ struct copied {
 /* It has its parent's memory, and does not train with a copy of it. */
 static bool is_forked(const struct seep_model_process *p)
 {
-    return p->parent && (p->role == SEEP_ROLE_WORKER ||
-                         (p->role == SEEP_ROLE_HELPER && p->recording.inherits));
+    return p->parent &&
+           (p->role == SEEP_ROLE_WORKER || (p->role == SEEP_ROLE_HELPER && p->recording.inherits));
 }
 
 static struct copied add_copied(const struct seep_model *m)
@@ -235,12 +235,78 @@ static struct copied add_copied(const struct seep_model *m)
     return sum;
 }
 
+/* The same of large blocks, which only a write copies: where the kernel says whose each page is. */
+struct written {
+    uint64_t bytes;
+    uint32_t workers, site;
+    int32_t from, to; /* steps of the first and the last sample of all workers, … */
+    double rise;      /* … and what they gained */
+};
+
+static void add_written(const struct seep_model *m, const struct seep_model_process *p,
+                        struct written *sum, uint64_t *most)
+{
+    const struct seep_rss_sample *first = NULL, *last = NULL;
+
+    for (uint32_t i = 0; i < p->samples.n; i++) {
+        const struct seep_rss_sample *its = &p->samples.list[i];
+        first = first || !its->written_bytes ? first : its;
+        last = last && last->written_bytes > its->written_bytes ? last : its;
+    }
+    if (!p->written_site_plus_1 || last->written_bytes < SEEP_T_PEAK_BYTES)
+        return;
+    const int32_t from = seep_model_step(m, p, first->period);
+    const int32_t to = seep_model_step(m, p, last->period);
+    sum->from = sum->workers && sum->from < from ? sum->from : from;
+    sum->to = sum->workers && sum->to > to ? sum->to : to;
+    sum->rise += (double)(last->written_bytes - first->written_bytes);
+    sum->workers++;
+    sum->bytes = seep_sum(sum->bytes, last->written_bytes);
+    if (last->written_bytes > *most) {
+        *most = last->written_bytes;
+        sum->site = p->written_site_plus_1 - 1;
+    }
+}
+
+static bool find_written(struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_model *m = c->m;
+    struct written sum = {0};
+    char all[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < m->n_processes; i++)
+        if (is_forked(&m->processes[i]))
+            add_written(m, &m->processes[i], &sum, &most);
+    if (sum.bytes < SEEP_T_LARGE_BYTES)
+        return false;
+    const uint32_t stack = m->sites[sum.site].stack;
+    c->frame = c->code->lines->shown[stack];
+    c->part = (enum seep_part)c->code->lines->part[stack];
+    seep_finding_keep(f, sum.site, sum.bytes, 0);
+    seep_finding_verdict(f, SEEP_PATTERN_COW_GROWTH, SEEP_RETENTION, SEEP_LIKELY);
+    f->saving_bytes = sum.bytes;
+    const double slope = sum.to > sum.from ? sum.rise / (sum.to - sum.from) : 0;
+    f->growth = (struct seep_slope){slope, slope, slope};
+    f->returns = true;
+    seep_finding_note(f, SEEP_COPIED_WRITTEN_TEXT, sum.workers,
+                      seep_text_size((double)sum.bytes / sum.workers, each),
+                      seep_text_size((double)sum.bytes, all));
+    f->advice = strdup(SEEP_COPIED_WRITTEN_ADVICE_TEXT);
+    return true;
+}
+
 int seep_find_cow_growth(struct seep_case *c, struct seep_finding *f, bool *found)
 {
     const struct copied sum = add_copied(c->m);
     char all[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT], live[SEEP_SIZE_TEXT];
 
-    if (!sum.workers || c->space != c->m->host)
+    if (c->space != c->m->host)
+        return 0;
+    *found = find_written(c, f);
+    if (*found)
+        return f->advice ? 0 : -SEEP_ENOMEM;
+    if (!sum.workers)
         return 0;
     if (find_arenas(c, sum.parent - 1, f))
         return -SEEP_ENOMEM;

@@ -7,7 +7,7 @@
 
 #include "preload/hooks/signals.h"
 #include "preload/objects/real.h"
-#include "preload/record/smaps.h"
+#include "preload/pages/smaps.h"
 #include "preload/record/tick.h"
 
 extern const char __ehdr_start[], _end[]; /* of this library */

@@ -15,9 +15,10 @@
 #include "libprof/store/own_pages.h"
 #include "libprof/store/site_table.h"
 #include "preload/objects/modules.h"
-#include "preload/record/heap_walk.h"
+#include "preload/pages/heap_walk.h"
+#include "preload/pages/smaps.h"
+#include "preload/pages/written_pages.h"
 #include "preload/record/map_resident.h"
-#include "preload/record/smaps.h"
 
 enum kind {
     UNEXPLAINED,
@@ -55,6 +56,7 @@ struct look {
     uint64_t large_bytes;           /* of the large live blocks seen */
     uint64_t heap_unrecorded_bytes; /* of bytes[HEAP] */
     uint64_t copied_bytes;          /* of bytes[MAPS]: of files */
+    struct seep_written written;    /* of bytes[LIVE] */
     uintptr_t large_end;            /* of the one that extends furthest */
     uintptr_t file_end;             /* of the last map of a file … */
     enum kind file_kind;            /* … and what that was */
@@ -97,6 +99,8 @@ static void paint_large(struct look *look, const struct chunk *c, uintptr_t star
     if (end > look->large_end)
         look->large_end = end;
     paint(c, nearest_page(start), nearest_page(end), LIVE);
+    if (block->site < seep_sites_first_own)
+        seep_written_add(&look->written, start, end, block->site);
 }
 
 /* Paints what the live set knows of the chunk. Returns how many pages have, or have had, blocks. */
@@ -340,6 +344,8 @@ bool seep_rss_look(uint64_t host_live_bytes, uint64_t about_bytes, struct seep_r
     sample->heap_free_bytes = look.bytes[HEAP] - small - unrecorded;
     sample->maps_bytes = look.bytes[MAPS];
     sample->copied_bytes = look.copied_bytes;
+    sample->written_bytes = look.written.bytes;
+    sample->written_site = look.written.site;
     sample->shm_bytes = look.bytes[SHM];
     sample->stacks_bytes = look.bytes[STACKS];
     sample->files_bytes = look.bytes[FILES];

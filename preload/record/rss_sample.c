@@ -96,9 +96,13 @@ static bool is_small_and_short(const struct seep_header *header)
            seep_os_clock_ns(CLOCK_MONOTONIC) - header->start_ns < SOON;
 }
 
-/* The last sample is so recent that none would be due, and RSS has not changed since. */
+/* The last sample is so recent that none would be due, and RSS has not changed since; what a child
+ * writes to changes nothing in that. */
 static bool is_known(const struct seep_header *header)
 {
+    const uint32_t n = header->n_rss_samples;
+    if (n && n <= SEEP_RSS_SAMPLES && header->rss_samples[n - 1].written_bytes)
+        return false;
     uint64_t rss = rss_now(header), last = last_rss_bytes;
     uint64_t apart = rss > last ? rss - last : last - rss;
     return seep_os_clock_ns(CLOCK_MONOTONIC) < soonest_ns && apart < last / RISE_SHARE;

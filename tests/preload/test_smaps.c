@@ -1,5 +1,5 @@
 /* The test's own mappings, as the kernel reports them. */
-#include "preload/record/smaps.h"
+#include "preload/pages/smaps.h"
 #include "tests/suite.h"
 
 #include <check.h>

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "libprof/store/live_blocks.h"
-#include "preload/record/heap_walk.h"
+#include "preload/pages/heap_walk.h"
 #include "tests/suite.h"
 
 enum { MIB = 1 << 20, HEAP_BYTES = 16 * MIB, IN_USE_BEFORE = 1 };

@@ -2,7 +2,7 @@
  * apart by. */
 #include "libprof/store/live_blocks.h"
 #include "libprof/store/own_pages.h"
-#include "preload/record/smaps.h"
+#include "preload/pages/smaps.h"
 #include "tests/suite.h"
 
 #include <check.h>

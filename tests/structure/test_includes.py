@@ -52,12 +52,13 @@ ALLOWED = {
     "preload/steps": "preload/python format",
     "preload/job": "store format",
     "preload/cost": "store format",
-    "preload/record": "preload/objects preload/python preload/stack preload/job preload/steps preload/cost store format",
+    "preload/pages": "store format",
+    "preload/record": "preload/pages preload/objects preload/python preload/stack preload/job preload/steps preload/cost store format",
     "preload/device": "preload/objects preload/python preload/stack preload/job preload/record store format",
     "preload/life": "preload/objects preload/python preload/stack preload/job preload/cost preload/record preload/device store program regex format",
     "preload/snapshot": "preload/objects preload/python preload/stack preload/job preload/cost preload/record preload/life store program format",
     "preload/cuda": "preload/objects preload/python preload/stack preload/job preload/record preload/device preload/life store regex format",
-    "preload/hooks": "preload/objects preload/python preload/stack preload/job preload/record preload/device preload/life"
+    "preload/hooks": "preload/objects preload/python preload/stack preload/job preload/pages preload/record preload/device preload/life"
                      " preload/snapshot store program format",
     "preload/top": "preload/objects preload/python preload/stack preload/record preload/device preload/life"
                    " preload/snapshot preload/hooks store format",

@@ -482,6 +482,7 @@ int seep_merge(struct seep_model *m, struct seep_error *err)
                 rc = seep_process_import_shortages(m, &resolver, i);
             if (!rc)
                 rc = seep_process_import_layouts(m, &resolver, i);
+            seep_process_import_written(m, &resolver, i);
             set_peaks(m, p);
             add_capacities(m, p);
             if (i == m->main)

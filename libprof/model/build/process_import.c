@@ -134,6 +134,8 @@ static struct seep_rss_sample bounded_sample(const struct seep_rss_sample *s)
         .seep_bytes = bounded(s->seep_bytes),
         .unexplained_bytes = bounded(s->unexplained_bytes),
         .copied_bytes = bounded(s->copied_bytes),
+        .written_bytes = bounded(s->written_bytes),
+        .written_site = s->written_site,
     };
 }
 

@@ -22,11 +22,22 @@ void seep_process_set_clock(struct seep_model_process *p, int64_t clock_ns);
  * -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_process_import_levels(struct seep_model_process *p);
 
+struct seep_model;
+struct seep_resolver;
+
+/* The model's site + 1 for the index of a site in a loaded profile or those that it inherits, once
+ * they have been added; 0 if unknown. */
+uint32_t seep_process_site(struct seep_model *m, struct seep_resolver *resolver,
+                           const struct seep_model_process *p, uint32_t index);
+
+/* Which line's memory it had inherited and wrote to, by its samples; its profile is loaded, and the
+ * sites have been added (process_sites.c). */
+void seep_process_import_written(struct seep_model *m, struct seep_resolver *resolver,
+                                 uint32_t process);
+
 /* Adds to the model where blocks lay on devices, by the newest whole layout of each device and
  * reason; its profile is loaded, and its sites have been added. What makes no sense is left out,
  * and counted as such (process_layouts.c). Returns 0 or -SEEP_ENOMEM. */
-struct seep_model;
-struct seep_resolver;
 SEEP_MUST_CHECK int seep_process_import_layouts(struct seep_model *m,
                                                 struct seep_resolver *resolver, uint32_t process);
 

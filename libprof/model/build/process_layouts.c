@@ -68,22 +68,6 @@ static void find_heads(struct seep_profile *profile, heads found)
     }
 }
 
-/* The model's site + 1 for a profile's site, 0 if unknown. */
-static uint32_t site_of(const struct seep_model *m, struct seep_resolver *resolver,
-                        const struct seep_model_process *p, uint32_t index)
-{
-    const struct seep_site *site =
-        index <= UINT32_MAX / 8
-            ? seep_profile_at(p->profile, index * 8, SEEP_CHUNK_SITES, sizeof *site, NULL)
-            : NULL;
-
-    if (!site || site->space >= SEEP_MAX_SPACES || !p->space_of[site->space])
-        return 0;
-    const uint32_t stack = seep_resolve_stack(resolver, p->profile, site->stack);
-    const uint32_t found = seep_model_find_site(m, stack, (uint16_t)(p->space_of[site->space] - 1));
-    return found == SEEP_HASH_NONE ? 0 : found + 1;
-}
-
 static bool is_sound(const struct seep_layout_block *block)
 {
     return block->bytes && block->bytes <= MOST_BYTES && block->address < TOP_ADDRESS &&
@@ -121,11 +105,11 @@ static int add_layout(struct seep_model *m, struct seep_resolver *resolver, uint
                 layout.left_out += layout.left_out < UINT32_MAX;
                 continue;
             }
-            layout.blocks[layout.n_blocks++] =
-                (struct seep_model_layout_block){.address = its->address,
-                                                 .bytes = its->bytes,
-                                                 .site = site_of(m, resolver, p, its->site),
-                                                 .kind = (enum seep_layout_kind)its->kind};
+            layout.blocks[layout.n_blocks++] = (struct seep_model_layout_block){
+                .address = its->address,
+                .bytes = its->bytes,
+                .site = seep_process_site(m, resolver, p, its->site),
+                .kind = (enum seep_layout_kind)its->kind};
         }
     }
     m->layouts[m->n_layouts++] = layout;

@@ -21,12 +21,12 @@
     "What is resident of the maps that the job requested went from %s to %s over %ss %d to %d"
 
 /* Private maps of files. */
-#define SEEP_COPIED_TITLE_TEXT                                                                     \
+#define SEEP_FILE_PAGES_TITLE_TEXT                                                                 \
     "a file is mapped as private: each page of it that is written to becomes memory, and stays"
-#define SEEP_COPIED_PAGES_TEXT                                                                     \
+#define SEEP_FILE_PAGES_TEXT                                                                       \
     "Pages of mapped files that were written to, and so became the process's own, went from %s "   \
     "to %s over %ss %d to %d"
-#define SEEP_COPIED_ADVICE_TEXT                                                                    \
+#define SEEP_FILE_PAGES_ADVICE_TEXT                                                                \
     "If the changes may go into the file, map it shared (np.memmap mode 'r+', MAP_SHARED): the "   \
     "kernel then writes such pages back. Else copy the part that is changed, and drop it; or map " \
     "the file again now and then."

@@ -40,6 +40,13 @@
 #define SEEP_COPIED_PAGES_TEXT                                                                     \
     "%u forked processes came to own %s of pages each (%s in all) that they did not allocate; "    \
     "their own blocks never exceeded %s"
+#define SEEP_COPIED_WRITTEN_TEXT                                                                   \
+    "%u forked processes wrote to %s each (%s in all) of large blocks that they had inherited, "   \
+    "and so copied it; this line had made most of that"
+#define SEEP_COPIED_WRITTEN_ADVICE_TEXT                                                            \
+    "Copy what is changed (row = self.rows[i].copy()) and let the copy go; or change all of it "   \
+    "once, before the processes start; or keep it in shared memory (tensor.share_memory_()), if "  \
+    "all may see the changes."
 #define SEEP_COPIED_WHY_TEXT                                                                       \
     "Reading a Python object writes its reference count, and that copies its page; this line "     \
     "made most of the objects before the fork"

@@ -1,4 +1,4 @@
-#include "preload/record/smaps.h"
+#include "preload/pages/smaps.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Reads /proc/self/smaps: each map of this process and how much of it is resident. */
-#ifndef SEEP_PRELOAD_RECORD_SMAPS_H
-#define SEEP_PRELOAD_RECORD_SMAPS_H
+#ifndef SEEP_PRELOAD_PAGES_SMAPS_H
+#define SEEP_PRELOAD_PAGES_SMAPS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "preload/record/heap_walk.h"
+#include "preload/pages/heap_walk.h"
 
 #include "libprof/store/live_walk.h"
 #include "libprof/store/os.h"

@@ -5,8 +5,8 @@
  * A walk begins at a recorded block, which shows where a chunk begins, and goes from chunk to
  * chunk. Heaps are too large to walk whole, so they are sampled piece by piece. Nothing is locked:
  * the kernel reads the words as they are, and an impossible one ends the walk. */
-#ifndef SEEP_PRELOAD_RECORD_HEAP_WALK_H
-#define SEEP_PRELOAD_RECORD_HEAP_WALK_H
+#ifndef SEEP_PRELOAD_PAGES_HEAP_WALK_H
+#define SEEP_PRELOAD_PAGES_HEAP_WALK_H
 
 #include <stdint.h>
 

@@ -1,0 +1,60 @@
+#include "preload/pages/written_pages.h"
+
+#include "libprof/store/large.h"
+#include "libprof/store/os.h"
+
+enum {
+    PAGE_BITS = 12,
+    AT_ONCE = 512, /* pages */
+    WHOLE_PIECES = 32,
+};
+
+#define PRESENT   (UINT64_C(1) << 63)
+#define EXCLUSIVE (UINT64_C(1) << 56) /* mapped by no other process; from Linux 4.2 on */
+
+static SEEP_LARGE uint64_t flags[AT_ONCE];
+
+/* Of [first, first + n) pages; 0 where the kernel does not say. */
+static uint64_t count(int fd, uintptr_t first, uint64_t n)
+{
+    const long got = seep_os_call6(SYS_pread64, fd, (long)flags, (long)(n * sizeof *flags),
+                                   (long)(first * sizeof *flags), 0, 0);
+    uint64_t own = 0;
+    for (long i = 0; i < got / (long)sizeof *flags; i++)
+        own += (flags[i] & (PRESENT | EXCLUSIVE)) == (PRESENT | EXCLUSIVE);
+    return own;
+}
+
+static uint64_t count_block(struct seep_written *w, uintptr_t start, uintptr_t end)
+{
+    const uintptr_t first = (start + (1 << PAGE_BITS) - 1) >> PAGE_BITS, last = end >> PAGE_BITS;
+    const uint64_t pieces = (last - first + AT_ONCE - 1) / AT_ONCE;
+    const uint64_t looked = w->looked_bytes >> PAGE_BITS;
+    const uint64_t stride = 1 + (pieces + looked / AT_ONCE) / WHOLE_PIECES;
+    uint64_t own = 0, seen = 0;
+    const int fd = seep_os_open("/proc/self/pagemap", O_RDONLY, 0);
+    if (fd < 0)
+        return 0;
+    for (uintptr_t at = first; at < last; at += AT_ONCE * stride) {
+        const uint64_t n = last - at < AT_ONCE ? last - at : AT_ONCE;
+        own += count(fd, at, n);
+        seen += n;
+    }
+    seep_os_close(fd);
+    w->looked_bytes += seen << PAGE_BITS;
+    return seen ? (own * (last - first) / seen) << PAGE_BITS : 0;
+}
+
+void seep_written_add(struct seep_written *w, uintptr_t start, uintptr_t end, uint32_t site)
+{
+    const uint64_t bytes = count_block(w, start, end);
+    w->bytes += bytes;
+    if (site == w->site) {
+        w->lead += bytes;
+    } else if (bytes > w->lead) {
+        w->site = site;
+        w->lead = bytes - w->lead;
+    } else {
+        w->lead -= bytes;
+    }
+}
