@@ -204,6 +204,8 @@ static json_t *moment_json(const struct seep_look_moment *m)
                   &failed);
     seep_json_set(json, "pss_bytes", m->pss_bytes ? seep_json_count(m->pss_bytes) : json_null(),
                   &failed);
+    seep_json_set(json, "private_bytes",
+                  m->pss_bytes ? seep_json_count(m->private_bytes) : json_null(), &failed);
     seep_json_set(json, "file_bytes", m->rss_bytes ? seep_json_count(m->file_bytes) : json_null(),
                   &failed);
     seep_json_set(json, "objects", seep_json_count(h->nodes), &failed);

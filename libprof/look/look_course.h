@@ -19,6 +19,7 @@ struct seep_look_moment {
     uint64_t rss_bytes, file_bytes;   /* the latter: of RSS, pages of files and shared ones; 0: not
                                        * known */
     uint64_t pss_bytes;               /* 0: not known */
+    uint64_t private_bytes;           /* written, and of this process alone; 0: not known */
     char allocator[SEEP_MALLOC_NAME]; /* whose blocks are not known, so that sizes are those of
                                        * objects by type; "": none */
     const char *incomplete;           /* why some live memory is missing; NULL: none is */

@@ -1,5 +1,6 @@
 #include "libprof/print/look_text.h"
 
+#include "libprof/print/look_growth_text.h"
 #include "libprof/print/look_sums.h"
 #include "libprof/print/put_text.h"
 #include "libprof/words/patterns.h"
@@ -15,9 +16,6 @@ enum {
     UNHELD_SHARE = 100 /* 1/n of what is live */,
     FREE_SHARE = 10,      /* 1/n of the RSS, */
     LEAST_FREE = 4 << 20, /* and so much is worth a word */
-    SECONDS_A_MINUTE = 60,
-    MINUTES_AN_HOUR = 60,
-    HOURS_A_DAY = 24
 };
 
 /* What grows without bound has the colour of leaks. */
@@ -352,58 +350,6 @@ static void put_unheld(const json_t *look, FILE *out, bool colour)
 
 /* ---- growth ---------------------------------------------------------------------------------- */
 
-/* "in 3 hours", in the largest unit that gives two or more. */
-static void put_time(FILE *out, double minutes)
-{
-    if (minutes >= 2.0 * MINUTES_AN_HOUR * HOURS_A_DAY)
-        seep_put_count(out, minutes / MINUTES_AN_HOUR / HOURS_A_DAY, "day");
-    else if (minutes >= 2.0 * MINUTES_AN_HOUR)
-        seep_put_count(out, minutes / MINUTES_AN_HOUR, "hour");
-    else
-        seep_put_count(out, minutes < 1 ? 1 : minutes, "minute");
-}
-
-/* Where that is most of what grows, no holder does. */
-static void put_free_growth(const json_t *look, double growth, double minutes, FILE *out)
-{
-    const double free_growth =
-        (seep_look_total(look, true, "free_bytes") - seep_look_total(look, false, "free_bytes")) /
-        minutes;
-
-    if (!(growth > 0) || free_growth < growth / 2)
-        return;
-    fputs("Free memory in malloc's heaps ", out);
-    seep_put_change(out, free_growth);
-    fputs(" a minute: small blocks that stay lie between what is freed, and nothing else fits\n",
-          out);
-}
-
-static void put_total(const json_t *look, FILE *out)
-{
-    const bool tree = json_object_get(look, "tree");
-    const json_t *limit = json_object_get(look, "limit");
-    const char *resident = tree ? "pss_bytes" : "rss_bytes";
-    const double minutes = seep_look_minutes(look), last = seep_look_total(look, true, resident);
-    const double room = number(limit, "bytes") - last;
-    const double growth = (last - seep_look_total(look, false, resident)) / minutes;
-
-    fputs("\nIn ", out);
-    seep_put_count(out, (double)json_array_size(json_object_get(look, "looks")), "look");
-    fprintf(out, " over %.0f s: live memory ", minutes * SECONDS_A_MINUTE);
-    seep_put_change(out, (seep_look_total(look, true, "live_bytes") -
-                          seep_look_total(look, false, "live_bytes")) /
-                             minutes);
-    fprintf(out, " a minute, %s ", tree ? "PSS" : "RSS");
-    seep_put_change(out, growth);
-    fputs(" a minute\n", out);
-    put_free_growth(look, growth, minutes, out);
-    if (json_is_object(limit) && growth > 0 && room > 0) {
-        fputs("At this pace the limit is reached in ", out);
-        put_time(out, room / growth);
-        fputs("\n", out);
-    }
-}
-
 static bool is_shown(const json_t *holder, const char *growth)
 {
     return !json_is_true(json_object_get(holder, "by_another")) &&
@@ -431,7 +377,7 @@ static size_t put_growing(const json_t *look, const char *growth, const char *ti
 
 static void put_growth(const json_t *look, FILE *out, bool colour)
 {
-    put_total(look, out);
+    seep_look_put_growth(look, out);
     const size_t n =
         put_growing(look, "endless", "Grows in every look, and has no bound", out, colour) +
         put_growing(look, "steady", "Holds more at every look", out, colour) +

@@ -99,10 +99,45 @@ TEST(free_memory_in_the_heap_is_told_where_it_is_much_or_most_of_what_grows)
     print_free(4, 6); /* much of it, but not what grows */
     ck_assert_ptr_nonnull(strstr(text, "\n6.0 MiB are free in malloc's heaps"));
     ck_assert_ptr_null(strstr(text, "a minute: small blocks"));
+    ck_assert_ptr_nonnull(strstr(text, "\nMemory that was mapped +7.9 MiB a minute: a library's"));
     print_free(1, 3);
     ck_assert_ptr_null(strstr(text, "free in malloc's heaps"));
     print_free(0, 100); /* most of it was never touched */
     ck_assert_ptr_nonnull(strstr(text, "\n22.0 MiB are free in malloc's heaps"));
+}
+
+/* Two processes, each with 4 MiB more that it owns alone at the last look, and live memory that
+ * grows by a part of that. */
+static void print_owned(long live)
+{
+    static const char path[] = "tests/fuzz/corpus/fuzz_look_page/tree";
+    size_t n, i;
+    json_t *process;
+
+    teardown();
+    document = json_load_file(path, 0, NULL);
+    json_array_foreach (json_object_get(json_object_get(document, "tree"), "processes"), i,
+                        process) {
+        json_t *looks = json_object_get(process, "looks");
+        for (size_t k = 0; k < json_array_size(looks); k++) {
+            json_t *look = json_array_get(looks, k);
+            const bool last = k + 1 == json_array_size(looks);
+            json_object_set_new(look, "live_bytes", json_integer((last ? 1 + live : 1) << 20));
+            json_object_set_new(look, "pss_bytes", json_integer((last ? 24 : 20) << 20));
+            json_object_set_new(look, "private_bytes", json_integer((last ? 12 : 8) << 20));
+        }
+    }
+    FILE *out = open_memstream(&text, &n);
+    ck_assert_int_eq(seep_look_text(document, out, false), 0);
+    fclose(out);
+}
+
+TEST(pages_that_forked_processes_come_to_own_are_told_where_they_are_most_of_what_grows)
+{
+    print_owned(0);
+    ck_assert_ptr_nonnull(strstr(text, "\nPages that were shared +"));
+    print_owned(3);
+    ck_assert_ptr_null(strstr(text, "Pages that were shared"));
 }
 
 SUITE("look text", .teardown = teardown)

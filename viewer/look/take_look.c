@@ -262,6 +262,7 @@ static void ask(struct looking *l, enum seep_look_way asked)
     l->how.anonymous_bytes = l->moment->rss_bytes - l->moment->file_bytes;
     seep_process_file(l->pid, "smaps_rollup", text);
     l->moment->pss_bytes = seep_process_file_kib(text, "Pss:");
+    l->moment->private_bytes = seep_process_file_kib(text, "Private_Dirty:");
     l->how.swapped_bytes = seep_process_file_kib(text, "Swap:");
     seep_process_file(l->pid, "status", text);
     l->how.table_bytes = seep_process_file_kib(text, "VmPTE:");
