@@ -216,7 +216,7 @@ static void reap_last(struct seep_launch *launch, struct seep_job_folder *folder
 
 int seep_launch_wait(struct seep_launch *launch, struct seep_job_folder *folder)
 {
-    struct seep_resident resident = {0};
+    struct seep_resident resident = {.own = folder->path};
     int status = 0;
 
     while (!reap(launch, folder, &status)) {
@@ -236,6 +236,7 @@ int seep_launch_wait(struct seep_launch *launch, struct seep_job_folder *folder)
     seep_devices_close(&launch->devices);
     seep_copies_close(launch->holders);
     reap_last(launch, folder);
+    seep_resident_end(&resident, folder->job);
     seep_job_folder_ended(folder, status);
     return status;
 }

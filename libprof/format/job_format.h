@@ -123,7 +123,7 @@ struct seep_seen_row {
     uint64_t t_ns; /* CLOCK_MONOTONIC; the same for all that were seen in one pass */
     uint64_t rss_bytes, anonymous_bytes;
     uint32_t process_plus_1;
-    uint32_t reserved;
+    uint32_t files_kib; /* what tmpfs mounts held in this pass; 0: nothing, or not known */
 };
 
 enum { SEEP_SEEN_ROWS = 1024 };
@@ -132,6 +132,38 @@ struct seep_seen {   /* by the launcher */
     uint32_t n;      /* published by n; once all are taken every second pass is dropped */
     uint32_t gap_ms; /* between passes that are kept */
     struct seep_seen_row rows[SEEP_SEEN_ROWS];
+};
+
+enum {
+    SEEP_MEMORY_FOLDERS = 4,
+    SEEP_MEMORY_PATH_BYTES = 256,
+    SEEP_MEMORY_NAME_BYTES = 128,
+    SEEP_MEMORY_SLICES = 32,
+};
+
+/* A directory of a tmpfs with what lies in it; subdirectories of few files count with it. */
+struct seep_memory_folder {
+    uint64_t bytes;
+    uint32_t n_files;
+    uint32_t reserved;
+    char path[SEEP_MEMORY_PATH_BYTES];
+    char largest[SEEP_MEMORY_NAME_BYTES]; /* its largest file, from there */
+};
+
+/* Files in memory, on a tmpfs, that the job's user has made or changed since the job began and that
+ * it left. */
+struct seep_memory_files { /* by the launcher as the job ends; published by n */
+    uint32_t n;            /* folders: those with most bytes, in no order */
+    uint32_t is_cut;       /* 1: not all entries were looked at */
+    uint64_t listed_ns;
+    uint64_t bytes, looked_bytes; /* of all of them; of all files that were looked at */
+    uint32_t n_files;
+    uint32_t knows_written;
+    uint64_t written_bytes; /* by the job's processes, to whatever files, from the first row of
+                             * `seen` to the last; if knows_written */
+    /* `bytes` by when files changed last, in equal slices from the job's start to listed_ns. */
+    uint64_t slice_bytes[SEEP_MEMORY_SLICES];
+    struct seep_memory_folder folders[SEEP_MEMORY_FOLDERS];
 };
 
 enum {
@@ -170,7 +202,8 @@ struct seep_job {
     uint16_t by_pid[SEEP_PID_HINTS]; /* pid % SEEP_PID_HINTS: index + 1 of the last that had one
                                         like it */
     struct seep_process processes[SEEP_MAX_PROCESSES];
-    struct seep_seen seen; /* older files end before it */
+    struct seep_seen seen;          /* older files end before it */
+    struct seep_memory_files files; /* the same */
 };
 
 /* The part of the job's file that has disk behind it from the start. */

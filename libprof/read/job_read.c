@@ -21,6 +21,13 @@ static void close_texts(struct seep_job *job)
         job->n_processes = SEEP_MAX_PROCESSES;
     if (job->seen.n > SEEP_SEEN_ROWS)
         job->seen.n = SEEP_SEEN_ROWS;
+    if (job->files.n > SEEP_MEMORY_FOLDERS)
+        job->files.n = SEEP_MEMORY_FOLDERS;
+    for (int i = 0; i < SEEP_MEMORY_FOLDERS; i++) {
+        struct seep_memory_folder *f = &job->files.folders[i];
+        f->path[sizeof f->path - 1] = 0;
+        f->largest[sizeof f->largest - 1] = 0;
+    }
     for (uint32_t i = 0; i < job->n_processes; i++) {
         struct seep_process *p = &job->processes[i];
         p->name[sizeof p->name - 1] = 0;
@@ -58,13 +65,18 @@ int seep_job_from_bytes(const void *bytes, uint64_t size, struct seep_job **out,
     return 0;
 }
 
-/* What lies behind the room for processes; a file that was cut has none. */
-static void read_seen(int fd, struct seep_job *job)
+/* A part behind the room for processes; a file that was cut, or is older, does not have it. */
+static bool read_part(int fd, size_t at, void *part, size_t size)
 {
-    const size_t at = offsetof(struct seep_job, seen);
+    return pread(fd, part, size, (off_t)at) == (ssize_t)size;
+}
 
-    if (pread(fd, &job->seen, sizeof job->seen, (off_t)at) != (ssize_t)sizeof job->seen)
+static void read_parts(int fd, struct seep_job *job)
+{
+    if (!read_part(fd, offsetof(struct seep_job, seen), &job->seen, sizeof job->seen))
         job->seen.n = 0;
+    if (!read_part(fd, offsetof(struct seep_job, files), &job->files, sizeof job->files))
+        job->files.n = 0;
 }
 
 /* How much of the file matters, of which `done` bytes were read: a report of many machines has as
@@ -107,7 +119,7 @@ int seep_job_read(const char *path, struct seep_job **out, struct seep_error *er
             break;
         done += (size_t)n;
     }
-    read_seen(fd, job);
+    read_parts(fd, job);
     rc = check(job, path, err);
     if (rc)
         goto fail;

@@ -300,4 +300,27 @@ TEST(a_cut_job_table_keeps_what_is_left)
     free(job);
 }
 
+/* Tables of before files in memory were listed end there. */
+TEST(an_older_job_table_has_no_files_and_keeps_the_rest)
+{
+    struct seep_job *job = builder_job(100, UINT64_C(1000000000), 10, 1), *back = NULL;
+    char path[128];
+
+    job->seen.n = 3;
+    job->files.n = 1;
+    memset(job->files.folders, 'x', sizeof job->files.folders);
+    ck_assert_int_eq(builder_write_job(job, dir), 0);
+    snprintf(path, sizeof path, "%s/%s", dir, SEEP_JOB_FILE);
+    ck_assert_int_eq(seep_job_read(path, &back, NULL), 0);
+    ck_assert_uint_eq(back->files.n, 1);
+    ck_assert_uint_eq(strlen(back->files.folders[0].path), SEEP_MEMORY_PATH_BYTES - 1);
+    free(back);
+    ck_assert_int_eq(truncate(path, offsetof(struct seep_job, files) + 8), 0);
+    ck_assert_int_eq(seep_job_read(path, &back, NULL), 0);
+    ck_assert_uint_eq(back->seen.n, 3);
+    ck_assert_uint_eq(back->files.n, 0);
+    free(back);
+    free(job);
+}
+
 SUITE("reader of hostile files", .setup = setup, .teardown = teardown)

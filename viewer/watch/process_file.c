@@ -18,14 +18,19 @@ void seep_process_file(pid_t pid, const char *name, char text[SEEP_PROCESS_FILE_
     text[n < 0 ? 0 : n] = '\0';
 }
 
+uint64_t seep_process_file_number(const char *text, const char *key)
+{
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, strlen(key)) == 0)
+            return strtoull(line + strlen(key), NULL, 10);
+    }
+    return 0;
+}
+
 uint64_t seep_process_file_kib(const char *text, const char *key)
 {
     enum { KIB = 1024 };
 
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, key, strlen(key)) == 0)
-            return strtoull(line + strlen(key), NULL, 10) * KIB;
-    }
-    return 0;
+    return seep_process_file_number(text, key) * KIB;
 }

@@ -90,7 +90,8 @@ static void thin(struct seep_seen *seen)
     __atomic_store_n(&seen->n, kept, __ATOMIC_RELEASE);
 }
 
-static void note_seen(struct seep_job *job, uint32_t process, uint64_t t_ns, const char *status)
+static void note_seen(struct seep_job *job, uint32_t process, uint64_t t_ns, const char *status,
+                      uint32_t files_kib)
 {
     struct seep_seen *seen = &job->seen;
 
@@ -100,15 +101,16 @@ static void note_seen(struct seep_job *job, uint32_t process, uint64_t t_ns, con
         (struct seep_seen_row){.t_ns = t_ns,
                                .rss_bytes = seep_process_file_kib(status, "VmRSS:"),
                                .anonymous_bytes = seep_process_file_kib(status, "RssAnon:"),
-                               .process_plus_1 = process + 1};
+                               .process_plus_1 = process + 1,
+                               .files_kib = files_kib};
     __atomic_store_n(&seen->n, seen->n + 1, __ATOMIC_RELEASE);
 }
 
-/* Gets disk behind the rows: where a write to them would fail there are none. */
-static bool has_disk(struct seep_seen *seen)
+/* Gets disk behind a part of the table: where a write to it would fail nothing is kept there. */
+static bool has_disk(void *part, size_t size)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const uintptr_t start = (uintptr_t)seen & ~(page - 1), end = (uintptr_t)(seen + 1);
+    const uintptr_t start = (uintptr_t)part & ~(page - 1), end = (uintptr_t)part + size;
 
     return madvise((void *)start, end - start, MADV_POPULATE_WRITE) == 0;
 }
@@ -121,7 +123,7 @@ static bool is_kept(struct seep_job *job, uint32_t n_processes, uint64_t now_ns)
     if (now_ns - job->started_ns < LASTS_NS)
         return false;
     if (!seen->gap_ms)
-        seen->gap_ms = has_disk(seen) ? SEEN_GAP_MS : NEVER_MS;
+        seen->gap_ms = has_disk(seen, sizeof *seen) ? SEEN_GAP_MS : NEVER_MS;
     const uint64_t last_ns = seen->n ? seen->rows[seen->n - 1].t_ns : 0;
     if (now_ns - last_ns < seen->gap_ms * UINT64_C(1000000))
         return false;
@@ -130,17 +132,38 @@ static bool is_kept(struct seep_job *job, uint32_t n_processes, uint64_t now_ns)
     return true;
 }
 
+static uint32_t held_kib(struct seep_resident *r, const struct seep_job *job)
+{
+    if (!r->tmpfs.known)
+        seep_tmpfs_find(&r->tmpfs, r->own ? r->own : "");
+    return seep_tmpfs_held_kib(&r->tmpfs, __atomic_load_n(&job->folder_bytes, __ATOMIC_RELAXED));
+}
+
+/* What the job's processes have written to any files by this pass. What a child wrote counts as its
+ * parent's once that has reaped it; where nobody of the job does, the sum falls. */
+static void note_written(struct seep_resident *r, bool known, uint64_t bytes)
+{
+    if (!known)
+        return;
+    if (r->knows_written && bytes > r->last_written_bytes)
+        r->written_bytes += bytes - r->last_written_bytes;
+    r->knows_written = true;
+    r->last_written_bytes = bytes;
+}
+
 /* One pass over the listed processes that have not been reaped yet. */
-static void pass(struct seep_job *job, bool with_pss)
+static void pass(struct seep_resident *r, struct seep_job *job, bool with_pss)
 {
     char text[SEEP_PROCESS_FILE_BYTES];
-    uint64_t sum = 0;
+    uint64_t sum = 0, written = 0;
+    bool knows_written = false;
     uint32_t n = __atomic_load_n(&job->n_processes, __ATOMIC_ACQUIRE);
 
     if (n > SEEP_MAX_PROCESSES)
         n = SEEP_MAX_PROCESSES;
     const uint64_t now = seep_clock_ns(CLOCK_MONOTONIC);
     const bool keeps = !with_pss && is_kept(job, n, now);
+    const uint32_t files_kib = keeps ? held_kib(r, job) : 0;
     for (uint32_t i = 0; i < n; i++) {
         struct seep_process *p = &job->processes[i];
         uint32_t pid = __atomic_load_n(&p->pid, __ATOMIC_ACQUIRE);
@@ -159,21 +182,28 @@ static void pass(struct seep_job *job, bool with_pss)
         } else {
             raise_peak(&p->rss_peak_bytes, seep_process_file_kib(text, "VmHWM:"));
             if (keeps)
-                note_seen(job, i, now, text);
+                note_seen(job, i, now, text, files_kib);
+            if (keeps && r->tmpfs.n) {
+                seep_process_file((pid_t)pid, "io", text);
+                written += seep_process_file_number(text, "wchar:");
+                knows_written |= *text != '\0';
+            }
         }
     }
+    note_written(r, knows_written, written);
     if (with_pss && any_has_other_pids(job, n))
         __atomic_store_n(&job->pss_peak_bytes, 0, __ATOMIC_RELAXED); /* it would lack them */
     else if (with_pss)
         raise_peak(&job->pss_peak_bytes, sum);
 }
 
-static void make_pass(struct seep_job *job, bool with_pss, uint64_t *due_ns, uint64_t *gap_ns)
+static void make_pass(struct seep_resident *r, struct seep_job *job, bool with_pss,
+                      uint64_t *due_ns, uint64_t *gap_ns)
 {
     uint64_t start = seep_clock_ns(CLOCK_THREAD_CPUTIME_ID),
              widest = with_pss ? PSS_GAP_NS : RSS_GAP_NS;
 
-    pass(job, with_pss);
+    pass(r, job, with_pss);
     uint64_t cost = seep_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
     *gap_ns = *gap_ns ? *gap_ns * 2 : FIRST_GAP_NS;
     if (*gap_ns > widest)
@@ -187,10 +217,27 @@ uint64_t seep_resident_sample(struct seep_resident *r, struct seep_job *job)
     uint64_t now = seep_clock_ns(CLOCK_MONOTONIC);
 
     if (now >= r->rss_due_ns)
-        make_pass(job, false, &r->rss_due_ns, &r->rss_gap_ns);
+        make_pass(r, job, false, &r->rss_due_ns, &r->rss_gap_ns);
     if (now >= r->pss_due_ns)
-        make_pass(job, true, &r->pss_due_ns, &r->pss_gap_ns);
+        make_pass(r, job, true, &r->pss_due_ns, &r->pss_gap_ns);
     uint64_t due = r->rss_due_ns < r->pss_due_ns ? r->rss_due_ns : r->pss_due_ns;
     now = seep_clock_ns(CLOCK_MONOTONIC);
     return due > now ? due - now : 1000;
+}
+
+void seep_resident_end(const struct seep_resident *r, struct seep_job *job)
+{
+    struct seep_memory_files files;
+
+    if (!job->seen.n || !r->tmpfs.n)
+        return;
+    seep_tmpfs_list(&r->tmpfs, job, &files);
+    if (!files.n || !has_disk(&job->files, sizeof job->files))
+        return;
+    files.knows_written = r->knows_written;
+    files.written_bytes = r->written_bytes;
+    const uint32_t n = files.n;
+    files.n = 0;
+    job->files = files;
+    __atomic_store_n(&job->files.n, n, __ATOMIC_RELEASE);
 }
