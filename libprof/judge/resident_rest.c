@@ -138,15 +138,15 @@ static bool is_most(const struct rest *r, uint64_t first, uint64_t last)
 /* ---- the finding ----------------------------------------------------------------------------- */
 
 /* In a short run an allocator may still be filling what it keeps, … */
-static bool is_long(const struct rest *r)
+static bool is_long(const struct seep_span *span)
 {
-    return r->span->last - r->span->judge >= SEEP_T_LONG_RUN;
+    return span->last - span->judge >= SEEP_T_LONG_RUN;
 }
 
 /* … and in slices of time. */
-static enum seep_severity severity_of(const struct rest *r)
+enum seep_severity seep_resident_severity(const struct seep_model *m, const struct seep_span *span)
 {
-    return is_long(r) && r->m->step_source != SEEP_STEP_TIME ? SEEP_LEAK : SEEP_PRESSURE;
+    return is_long(span) && m->step_source != SEEP_STEP_TIME ? SEEP_LEAK : SEEP_PRESSURE;
 }
 
 static int begin(const struct rest *r, enum seep_pattern pattern, struct seep_finding *f)
@@ -161,7 +161,7 @@ static int begin(const struct rest *r, enum seep_pattern pattern, struct seep_fi
     if (!f->sites || !f->processes)
         return -SEEP_ENOMEM;
     f->processes[0] = r->process;
-    seep_finding_verdict(f, pattern, severity_of(r), SEEP_LIKELY);
+    seep_finding_verdict(f, pattern, seep_resident_severity(r->m, r->span), SEEP_LIKELY);
     return 0;
 }
 
@@ -249,7 +249,7 @@ static int add_fragments(const struct rest *r, struct seep_findings *out)
     struct seep_finding f;
     int rc = seep_heap_pins_find(r->code, r->span, r->process, &pins);
 
-    if (rc || (!pins.keep_coming && !is_long(r)))
+    if (rc || (!pins.keep_coming && !is_long(r->span)))
         return rc;
     rc = begin(r, SEEP_PATTERN_HEAP_FRAGMENTATION, &f);
     if (!rc)
@@ -445,7 +445,7 @@ static int add_part(const struct rest *r, struct seep_findings *out)
     return 0;
 }
 
-int seep_resident_rest_judge(const struct seep_code *code, struct seep_findings *out)
+static int judge_rest(const struct seep_code *code, struct seep_findings *out)
 {
     struct rest r = {.code = code, .m = code->model, .span = &out->span};
 
@@ -459,4 +459,11 @@ int seep_resident_rest_judge(const struct seep_code *code, struct seep_findings 
     r.from = r.span->judge;
     r.to = r.span->last;
     return add_touched(&r, out);
+}
+
+int seep_resident_rest_judge(const struct seep_code *code, struct seep_findings *out)
+{
+    const int rc = judge_rest(code, out);
+
+    return rc ? rc : seep_memory_files_judge(code->model, out);
 }

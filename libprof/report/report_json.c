@@ -80,6 +80,7 @@ static json_t *job_json(const struct seep_report_pieces *pieces, bool *failed)
     seep_json_set(json, "pss_peak_bytes",
                   job && job->pss_peak_bytes ? seep_json_count(job->pss_peak_bytes) : json_null(),
                   failed);
+    seep_json_set(json, "memory_files", seep_json_memory_files(m->processes[m->main].job), failed);
     return json;
 }
 

@@ -57,7 +57,8 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces);
  * that failed, else that of its command, else that of the main process. */
 json_t *seep_json_exit(const struct seep_process_end *end);
 json_t *seep_json_job_exit(const struct seep_model *m);
-json_t *seep_json_oom_kills(const struct seep_model *m); /* processes that the kernel killed */
+json_t *seep_json_oom_kills(const struct seep_model *m);    /* processes that the kernel killed */
+json_t *seep_json_memory_files(const struct seep_job *job); /* that it left on a tmpfs, or null */
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces);
 json_t *seep_json_folded(const struct seep_report_pieces *pieces); /* `helpers` */
 
