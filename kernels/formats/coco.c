@@ -29,16 +29,19 @@ static int no_memory(const struct reader *r)
     return seep_error_set(r->err, SEEP_ENOMEM, r->file, 0, "no memory");
 }
 
-/* A whole number that is not negative; refuses an absent one. */
+/* A whole number that is not negative; refuses an absent one. Tools that pass through tables of
+ * reals write 1.0. */
 static int get_whole(const json_t *object, const char *key, uint64_t most, uint64_t *value)
 {
+    static const double exact = 9007199254740992; /* 2^53: above it reals have gaps */
     const json_t *item = json_object_get(object, key);
+    const double real = json_is_real(item) ? json_real_value(item) : -1;
+    const bool is_whole = real >= 0 && real <= exact && real == floor(real);
 
-    if (!json_is_integer(item) || json_integer_value(item) < 0 ||
-        (uint64_t)json_integer_value(item) > most)
+    if (!is_whole && (!json_is_integer(item) || json_integer_value(item) < 0))
         return -SEEP_EFORMAT;
-    *value = (uint64_t)json_integer_value(item);
-    return 0;
+    *value = is_whole ? (uint64_t)real : (uint64_t)json_integer_value(item);
+    return *value > most ? -SEEP_EFORMAT : 0;
 }
 
 static int parse_image(const struct reader *r, const json_t *item, size_t index,

@@ -40,7 +40,8 @@ SEEP_MUST_CHECK int seep_colmap_write(const char *folder, bool text,
 void seep_colmap_free(struct seep_colmap *model);
 
 /* fx, fy, cx, cy in pixels: of SIMPLE_PINHOLE and PINHOLE all there is, of SIMPLE_RADIAL, RADIAL,
- * OPENCV and FULL_OPENCV the part without distortion; false for FOV and the fisheye models. */
+ * OPENCV, FULL_OPENCV, SIMPLE_DIVISION and DIVISION the part without distortion; false for the
+ * others. */
 bool seep_colmap_pinhole(const struct seep_colmap_camera *camera, double k[4]);
 
 #ifdef __cplusplus

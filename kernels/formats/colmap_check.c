@@ -7,7 +7,8 @@
 
 enum focal { NO_PINHOLE, ONE_FOCAL, TWO_FOCALS };
 
-/* In the order of their numbers (https://colmap.github.io/cameras.html). */
+/* In the order of their numbers (https://colmap.github.io/cameras.html; from 11 on as
+ * pycolmap 4.2.1 has them). */
 static const struct {
     const char *name;
     unsigned n_params;
@@ -24,6 +25,13 @@ static const struct {
     {"SIMPLE_RADIAL_FISHEYE", 4, NO_PINHOLE},
     {"RADIAL_FISHEYE", 5, NO_PINHOLE},
     {"THIN_PRISM_FISHEYE", 12, NO_PINHOLE},
+    {"RAD_TAN_THIN_PRISM_FISHEYE", 16, NO_PINHOLE},
+    {"SIMPLE_DIVISION", 4, ONE_FOCAL},
+    {"DIVISION", 5, TWO_FOCALS},
+    {"SIMPLE_FISHEYE", 3, NO_PINHOLE},
+    {"FISHEYE", 4, NO_PINHOLE},
+    {"EUCM", 6, NO_PINHOLE},
+    {"EQUIRECTANGULAR", 2, NO_PINHOLE},
 };
 
 static bool is_known(int32_t model)

@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SEEP_COLMAP_MAX_PARAMS = 12 };
+enum { SEEP_COLMAP_MAX_PARAMS = 16 };
 
 struct seep_colmap_camera {
     uint32_t id;
-    int32_t model; /* 0 SIMPLE_PINHOLE, 1 PINHOLE, 2 SIMPLE_RADIAL, … 10 THIN_PRISM_FISHEYE */
+    int32_t model; /* 0 SIMPLE_PINHOLE, 1 PINHOLE, 2 SIMPLE_RADIAL, … 17 EQUIRECTANGULAR */
     uint64_t width, height;
     unsigned n_params;
     double params[SEEP_COLMAP_MAX_PARAMS];

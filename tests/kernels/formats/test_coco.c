@@ -263,6 +263,9 @@ static const char *const bad_files[] = {
     FILE_OF("1", ""),
     FILE_OF(IMAGE("-1", "4", "a"), ""),
     FILE_OF(IMAGE("\"1\"", "4", "a"), ""),
+    FILE_OF(IMAGE("1.5", "4", "a"), ""),
+    FILE_OF(IMAGE("-1.0", "4", "a"), ""),
+    FILE_OF(IMAGE("1e300", "4", "a"), ""),
     FILE_OF(IMAGE("1", "0", "a"), ""),
     FILE_OF(IMAGE("1", "65536", "a"), ""),
     FILE_OF(IMAGE("1", "4", ""), ""),
@@ -274,6 +277,19 @@ static const char *const bad_files[] = {
     FILE_OF("", "{\"id\": 1, \"image_id\": 2, \"category_id\": 3, \"area\": \"4\"}"),
     FILE_OF("", "{\"id\": 1, \"image_id\": 2, \"category_id\": 3, \"bbox\": [1, 2, 3]}"),
 };
+
+/* Tables of reals write numbers so. */
+TEST(a_whole_number_may_be_written_as_a_real)
+{
+    const char *text = FILE_OF(IMAGE("9.0", "4.0", "a"), "");
+    struct seep_error err = {.text = ""};
+    struct seep_coco *coco = NULL;
+
+    ck_assert_int_eq(seep_coco_from_bytes(text, strlen(text), &coco, &err), 0);
+    ck_assert_uint_eq(coco->images[0].id, 9);
+    ck_assert_uint_eq(coco->images[0].width, 4);
+    seep_coco_free(coco);
+}
 
 TEST(a_file_that_is_no_coco_is_refused_with_a_word, .to = N(bad_files))
 {

@@ -1,5 +1,6 @@
 /* COLMAP models: binary and text say the same, a real scene is read whole, damage is refused. */
 #include "kernels/formats/colmap.h"
+#include "kernels/formats/colmap_parts.h"
 #include "tests/suite.h"
 
 #include <check.h>
@@ -103,6 +104,37 @@ TEST(a_model_written_comes_back_bit_for_bit, .to = 2)
     ck_assert_int_eq(seep_colmap_write(folder, _i, &small, &err), 0);
     ck_assert_int_eq(seep_colmap_read(folder, &model, &err), 0);
     assert_equal(&small, model);
+}
+
+/* As pycolmap 4.2.1 names them; k: whether they are a pinhole's but for the distortion. */
+static const struct {
+    const char *name;
+    unsigned n_params;
+    double k[4];
+} newer[] = {{"RAD_TAN_THIN_PRISM_FISHEYE", 16, {0}},
+             {"SIMPLE_DIVISION", 4, {1, 1, 2, 3}},
+             {"DIVISION", 5, {1, 2, 3, 4}},
+             {"SIMPLE_FISHEYE", 3, {0}},
+             {"FISHEYE", 4, {0}},
+             {"EUCM", 6, {0}},
+             {"EQUIRECTANGULAR", 2, {0}}};
+
+TEST(models_of_newer_colmaps_are_read_and_written, .to = 2 * N(newer))
+{
+    const int which = _i / 2;
+    double k[4] = {0};
+
+    make_small();
+    cameras[1] = (struct seep_colmap_camera){9, 11 + which, 640, 480, newer[which].n_params, {0}};
+    for (unsigned i = 0; i < newer[which].n_params; i++)
+        cameras[1].params[i] = i + 1;
+    images[1].camera_id = 9;
+    ck_assert_int_eq(seep_colmap_write(folder, _i % 2, &small, &err), 0);
+    ck_assert_int_eq(seep_colmap_read(folder, &model, &err), 0);
+    assert_equal(&small, model);
+    ck_assert_str_eq(seep_colmap_model_name(11 + which), newer[which].name);
+    ck_assert_int_eq(seep_colmap_pinhole(&model->cameras[1], k), newer[which].k[0] != 0);
+    ck_assert_mem_eq(k, newer[which].k, sizeof k);
 }
 
 static void write_file(const char *name, const char *text)
