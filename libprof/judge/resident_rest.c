@@ -4,6 +4,7 @@
 #include "libprof/judge/finding_list.h"
 #include "libprof/judge/heap_pins.h"
 #include "libprof/measure/doublings.h"
+#include "libprof/measure/resident/resident_instant.h"
 #include "libprof/model/live_level.h"
 #include "libprof/signs/work_areas.h"
 #include "libprof/thresholds/thresholds.h"
@@ -63,7 +64,8 @@ static bool is_left(struct rest *r, const struct seep_findings *out)
 
 /* The first sample of a process in the judged steps and the one with most, for at the end it may
  * have given all of it back; if they lie close, as where a process makes hardly an event, the last
- * one from before stands for the first. */
+ * one from before stands for the first. What a process frees as it tears itself down is no cache.
+ */
 static bool find_samples(const struct rest *r, uint32_t process, struct rest *its)
 {
     const struct seep_model_process *p = &r->m->processes[process];
@@ -79,6 +81,8 @@ static bool find_samples(const struct rest *r, uint32_t process, struct rest *it
             before = s;
             continue;
         }
+        if (step > seep_rss_last_step(r->m, p))
+            break;
         its->first = its->first ? its->first : s;
         its->last = its->last && its->last->rss_bytes > s->rss_bytes ? its->last : s;
     }

@@ -101,6 +101,20 @@ TEST(small_blocks_that_stopped_coming_are_not_accused)
     ck_assert(json_is_null(json_object_get(f, "frame")));
 }
 
+/* Of what a job frees as it ends, malloc keeps much; it is nothing that the job would need. */
+TEST(what_is_freed_after_the_last_step_cuts_up_nothing)
+{
+    builder_level(&b, user(LINE), HOST, 40, LAST, five_a_step, NULL);
+    grow(&(struct parts){.maps = 1}, GROWS);
+    struct seep_header *h = builder_header(&b);
+    struct seep_rss_sample *last = &h->rss_samples[h->n_rss_samples++];
+    *last = h->rss_samples[h->n_rss_samples - 2];
+    last->period = LAST + 1;
+    last->rss_bytes += MIB;
+    last->heap_free_bytes += UINT64_C(300) << 20;
+    ck_assert_ptr_null(found("heap-fragmentation"));
+}
+
 /* Growth of a line, as a share of RSS's. */
 static const struct {
     unsigned per_cent;

@@ -52,8 +52,7 @@ static int by_time(const void *a, const void *b)
     return (p->bytes > q->bytes) - (p->bytes < q->bytes);
 }
 
-/* The last step before a process tears itself down; without steps nothing tells which that is. */
-static int32_t last_step(const struct seep_model *m, const struct seep_model_process *p)
+int32_t seep_rss_last_step(const struct seep_model *m, const struct seep_model_process *p)
 {
     const struct seep_model_run *run = p->axis_steps && m->n_runs ? &m->runs[p->run] : NULL;
 
@@ -65,7 +64,7 @@ static int32_t last_step(const struct seep_model *m, const struct seep_model_pro
 static void add_samples(struct sweep *s, size_t process)
 {
     const struct seep_model_process *p = &s->m->processes[process];
-    const int32_t last = last_step(s->m, p);
+    const int32_t last = seep_rss_last_step(s->m, p);
 
     for (uint32_t i = 0; i <= p->samples.n; i++) {
         const struct seep_rss_sample *its =

@@ -20,4 +20,8 @@ struct seep_rss_instant {
 SEEP_MUST_CHECK int seep_rss_find_instant(const struct seep_model *m, size_t first, size_t n,
                                           struct seep_rss_instant *out);
 
+/* The last step before a process tears itself down. Without steps nothing tells which that is:
+ * INT32_MAX. */
+int32_t seep_rss_last_step(const struct seep_model *m, const struct seep_model_process *p);
+
 #endif
