@@ -1,4 +1,4 @@
-"""Writes the words of closed lists where README.md and the schemas repeat them, from the tables that the code is made of.
+"""Writes the words of closed lists where pages and the schemas repeat them, from the tables that the code is made of.
 
 usage: python3 docs/lists.py      (or: make pages)
 
@@ -8,8 +8,9 @@ import re
 import sys
 import textwrap
 
-from patterns import ROOT, names_of
+from patterns import ROOT, names_of, rows
 
+ALLOCATORS = ROOT / "libprof/code/library_allocators.def"
 ENUMS = ("PATTERN", "SEVERITY", "PROCESS_ROLE", "STEP_SOURCE", "HOLDER_STATE", "PART")
 
 
@@ -41,7 +42,17 @@ def filled_schema(text):
     return re.sub(r'("space_name": \{[^}]*"description": ")[^"]*', lambda m: m.group(1) + ", ".join(names_of("SPACE")), text)
 
 
-FILES = {"README.md": filled_readme, "docs/report.schema.json": filled_schema, "docs/check.schema.json": filled_schema,
+def filled_resident(text):
+    """The table of libraries' allocators: what is in use by their own count, and what gives it back."""
+    table = ["| library | allocator | what is in use | settings |", "| --- | --- | --- | --- |"]
+    for _, comment, (library, _, _, _, allocator, live, setting) in rows(ALLOCATORS, "SEEP_LIBRARY_ALLOCATOR"):
+        version = re.search(r"[0-9.]+[0-9]", comment)
+        name = "%s %s" % (library, version.group(0)) if version else library
+        table.append("| %s | %s | %s | %s |" % (name, allocator, live or "nothing says", setting))
+    return re.sub(r"\| library \| allocator .*?\n\n", lambda _: "\n".join(table) + "\n\n", text, flags=re.S)
+
+
+FILES = {"README.md": filled_readme, "docs/resident.md": filled_resident, "docs/report.schema.json": filled_schema, "docs/check.schema.json": filled_schema,
          "docs/digest.schema.json": filled_schema}
 
 

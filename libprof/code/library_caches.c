@@ -1,8 +1,8 @@
 #include "libprof/code/library_caches.h"
 
 #include "libprof/base/text.h"
+#include "libprof/code/name_patterns.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 static const struct seep_library_cache caches[] = {
@@ -13,29 +13,11 @@ static const struct seep_library_cache caches[] = {
 #undef SEEP_LIBRARY_CACHE
 };
 
-enum { N_CACHES = sizeof caches / sizeof *caches, PATTERN_BYTES = 256 };
-
-/* Whether a text matches one of `patterns`; `ends`: it may also only end with a match. */
-static bool fits(const char *patterns, const char *text, bool ends)
-{
-    char pattern[PATTERN_BYTES];
-
-    for (const char *at = patterns; *at;) {
-        const size_t n = strcspn(at, "|"), room = sizeof pattern - 1 - ends;
-        if (ends)
-            pattern[0] = '*';
-        memcpy(pattern + ends, at, n < room ? n : room);
-        pattern[ends + (n < room ? n : room)] = '\0';
-        if (*text && fnmatch(pattern, text, 0) == 0)
-            return true;
-        at += n + (at[n] == '|');
-    }
-    return false;
-}
+enum { N_CACHES = sizeof caches / sizeof *caches };
 
 static bool fits_or_says_nothing(const char *patterns, const char *text, bool ends)
 {
-    return !*patterns || fits(patterns, text, ends);
+    return !*patterns || seep_name_fits(patterns, text, ends);
 }
 
 /* `asks`: this frame asked for the memory itself. A library that calls the user's code may be on
@@ -51,7 +33,7 @@ static bool is_native(const struct seep_library_cache *cache, const char *module
 static bool is_python(const struct seep_library_cache *cache, const char *file,
                       const char *function, const char *qualname)
 {
-    return *cache->file && fits(cache->file, file, true) &&
+    return *cache->file && seep_name_fits(cache->file, file, true) &&
            (fits_or_says_nothing(cache->qualname, function, false) ||
             fits_or_says_nothing(cache->qualname, qualname, false));
 }
@@ -90,8 +72,9 @@ static bool only_passes_on(const struct seep_dictionary *d, uint32_t frame)
     const struct seep_dict_frame *f = &d->frames[frame];
 
     return f->kind == SEEP_FRAME_NATIVE && !f->pseudo && f->source &&
-           fits("libc.so*|libstdc++.so*|libc++.so*",
-                seep_text_base(seep_dictionary_text(d, d->modules[f->source].path)), false);
+           seep_name_fits("libc.so*|libstdc++.so*|libc++.so*",
+                          seep_text_base(seep_dictionary_text(d, d->modules[f->source].path)),
+                          false);
 }
 
 const struct seep_library_cache *seep_library_cache_of_stack(const struct seep_dictionary *d,
@@ -116,7 +99,7 @@ const struct seep_library_cache *seep_library_cache_of_holder(const char *file)
     const char *base = seep_text_base(file);
 
     for (size_t i = 0; i < N_CACHES; i++) {
-        if (fits(caches[i].holder, base, false))
+        if (seep_name_fits(caches[i].holder, base, false))
             return &caches[i];
     }
     return NULL;

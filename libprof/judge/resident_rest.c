@@ -6,7 +6,7 @@
 #include "libprof/measure/doublings.h"
 #include "libprof/measure/resident/resident_instant.h"
 #include "libprof/model/live_level.h"
-#include "libprof/signs/work_areas.h"
+#include "libprof/signs/grown_maps.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/words/findings/allocator_words.h"
 #include "libprof/words/findings/kept_words.h"
@@ -267,53 +267,35 @@ static int add_fragments(const struct rest *r, struct seep_findings *out)
 
 /* ---- maps ------------------------------------------------------------------------------------ */
 
-/* The site whose maps gained most; or, for they may be counted whole from the start, the one that
- * has most. *bytes: what it has gained or may have; 0: there is none. Python's own arenas are
- * judged elsewhere. */
-static int find_map(const struct rest *r, uint32_t *most, int64_t *bytes)
+/* The first is where it is said to be. */
+static int begin_at_maps(const struct rest *r, const struct seep_grown_maps *maps,
+                         struct seep_finding *f)
 {
-    const double all = gained(r->first->maps_bytes, r->last->maps_bytes);
-    struct seep_level level = {0};
-    int64_t highest = 0;
-    int rc = 0;
+    int rc = begin_at(r, SEEP_PATTERN_LIBRARY_ALLOCATOR, maps->list[0].site, maps->bytes, f);
 
-    *bytes = 0;
-    for (uint32_t i = 0; i < r->m->n_sites && !rc; i++) {
-        if (r->m->spaces[r->m->sites[i].space].name.class != SEEP_CLASS_MMAP ||
-            seep_is_arena(r->m, i))
-            continue;
-        rc = seep_level_sum(r->m, &i, 1, r->process, &level);
-        const int64_t last = rc ? 0 : seep_level_at(&level, r->to).bytes;
-        const int64_t its = last - (rc ? 0 : seep_level_at(&level, r->from).bytes);
-        const bool gains = (double)its >= SEEP_T_HALF * all && its > *bytes;
-        if (!gains && (*bytes || last <= highest))
-            continue;
-        *most = i;
-        *bytes = gains ? its : 0;
-        highest = last;
-    }
-    seep_level_fini(&level);
-    if (!*bytes && (double)highest >= all)
-        *bytes = (int64_t)all;
+    for (size_t i = 1; i < maps->n && !rc; i++)
+        if (maps->list[i].bytes > 0)
+            seep_finding_keep(f, maps->list[i].site, 0, 1);
+    if (!rc)
+        note_part(r, SEEP_LIBRARY_MAPS_TEXT, r->first->maps_bytes, r->last->maps_bytes, f);
     return rc;
 }
 
 static int add_map(const struct rest *r, struct seep_findings *out)
 {
-    struct seep_finding f;
-    uint32_t site = 0;
-    int64_t bytes;
-    int rc = find_map(r, &site, &bytes);
+    struct seep_grown_maps maps;
+    struct seep_finding f = {.frame = 0};
+    int rc = seep_grown_maps_find(r->code, r->process, r->from, r->to,
+                                  gained(r->first->maps_bytes, r->last->maps_bytes), &maps);
 
-    if (rc || !bytes)
-        return rc;
-    rc = begin_at(r, SEEP_PATTERN_LIBRARY_ALLOCATOR, site, bytes, &f);
-    if (!rc) {
-        note_part(r, SEEP_LIBRARY_MAPS_TEXT, r->first->maps_bytes, r->last->maps_bytes, &f);
-        rc = add(r, &f, out);
+    if (!rc && maps.n) {
+        rc = begin_at_maps(r, &maps, &f);
+        if (!rc)
+            rc = add(r, &f, out);
+        if (rc)
+            seep_finding_fini(&f);
     }
-    if (rc)
-        seep_finding_fini(&f);
+    free(maps.list);
     return rc;
 }
 
@@ -321,23 +303,24 @@ static int add_map(const struct rest *r, struct seep_findings *out)
  * that is the file's size. */
 static int add_copied(const struct rest *r, struct seep_findings *out)
 {
-    struct seep_finding f;
-    uint32_t site = 0;
-    int64_t bytes;
-    int rc = find_map(r, &site, &bytes);
+    struct seep_grown_maps maps;
+    struct seep_finding f = {.frame = 0};
+    int rc = seep_grown_maps_find(r->code, r->process, r->from, r->to,
+                                  gained(r->first->maps_bytes, r->last->maps_bytes), &maps);
 
-    if (rc || !bytes)
-        return rc;
-    rc = begin_at(r, SEEP_PATTERN_RESERVATION, site, bytes, &f);
-    f.severity = SEEP_PRESSURE;
-    if (!rc) {
-        note_part(r, SEEP_FILE_PAGES_TEXT, r->first->copied_bytes, r->last->copied_bytes, &f);
-        f.title = strdup(SEEP_FILE_PAGES_TITLE_TEXT);
-        f.advice = strdup(SEEP_FILE_PAGES_ADVICE_TEXT);
-        rc = f.title && f.advice ? add(r, &f, out) : -SEEP_ENOMEM;
+    if (!rc && maps.n) {
+        rc = begin_at(r, SEEP_PATTERN_RESERVATION, maps.list[0].site, maps.bytes, &f);
+        f.severity = SEEP_PRESSURE;
+        if (!rc) {
+            note_part(r, SEEP_FILE_PAGES_TEXT, r->first->copied_bytes, r->last->copied_bytes, &f);
+            f.title = strdup(SEEP_FILE_PAGES_TITLE_TEXT);
+            f.advice = strdup(SEEP_FILE_PAGES_ADVICE_TEXT);
+            rc = f.title && f.advice ? add(r, &f, out) : -SEEP_ENOMEM;
+        }
+        if (rc)
+            seep_finding_fini(&f);
     }
-    if (rc)
-        seep_finding_fini(&f);
+    free(maps.list);
     return rc;
 }
 

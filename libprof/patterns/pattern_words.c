@@ -263,6 +263,7 @@ int seep_finding_set_words(const struct seep_code *code, struct seep_finding *f)
         {"until", strdup(until_when(f))},
     };
     const size_t n = sizeof words / sizeof *words;
+    const int rc = seep_finding_name_library(code, f);
 
     if (!f->title)
         f->title = fill(title_of(m, f), words, n);
@@ -270,5 +271,5 @@ int seep_finding_set_words(const struct seep_code *code, struct seep_finding *f)
         f->advice = strdup(advice_of(m, f));
     for (size_t i = 0; i < n; i++)
         free(words[i].text);
-    return f->title && f->advice ? 0 : -SEEP_ENOMEM;
+    return !rc && f->title && f->advice ? 0 : -SEEP_ENOMEM;
 }

@@ -3,6 +3,7 @@
 #include "libprof/report/report_said.h"
 
 #include "libprof/base/text.h"
+#include "libprof/code/library_allocators.h"
 #include "libprof/program/own_allocator.h"
 
 #include <stdio.h>
@@ -143,17 +144,35 @@ static bool is_interpreter(const char *path)
     return strncmp(name, "libpython", 9) == 0 || strncmp(name, "python", 6) == 0;
 }
 
-static void add_library(const struct seep_model *m, uint32_t module, char *text, size_t capacity)
+/* A file may contain several; who asked for the map is the one that is used. */
+static int find_allocator(const struct seep_code *code, uint32_t stack, const char *path,
+                          char name[SEEP_OWN_ALLOCATOR_TEXT])
 {
-    const char *path = seep_dictionary_text(&m->dict, m->dict.modules[module].path);
-    char name[SEEP_OWN_ALLOCATOR_TEXT];
+    const struct seep_library_allocator *its;
     struct seep_own_allocator found;
-    size_t n = strlen(text);
 
-    if (!is_interpreter(path) && !is_own_malloc_of_any(m, path) &&
-        seep_own_allocator_find(path, &found))
-        snprintf(text + n, capacity - n, "%s%s (%s)", n ? ", " : "", seep_text_base(path),
-                 seep_own_allocator_text(&found, name));
+    *name = '\0';
+    if (seep_library_allocator_of_stack(code, stack, &its))
+        return -SEEP_ENOMEM;
+    if (seep_own_allocator_find(path, &found))
+        seep_own_allocator_text(&found, name);
+    if (its && strncmp(name, its->allocator, strlen(its->allocator)) != 0)
+        snprintf(name, SEEP_OWN_ALLOCATOR_TEXT, "%s", its->allocator);
+    return 0;
+}
+
+static int add_library(const struct seep_code *code, uint32_t stack, const char *path, char *text,
+                       size_t capacity)
+{
+    char name[SEEP_OWN_ALLOCATOR_TEXT];
+    const size_t n = strlen(text);
+
+    if (is_interpreter(path) || is_own_malloc_of_any(code->model, path))
+        return 0;
+    const int rc = find_allocator(code, stack, path, name);
+    if (!rc && *name)
+        snprintf(text + n, capacity - n, "%s%s (%s)", n ? ", " : "", seep_text_base(path), name);
+    return rc;
 }
 
 static void say_libraries(struct seep_said *said)
@@ -169,9 +188,11 @@ static void say_libraries(struct seep_said *said)
             continue;
         asked[module] = true;
         n_looked++;
-        add_library(m, module, text, sizeof text);
+        said->failed |= add_library(said->pieces->code, m->sites[i].stack,
+                                    seep_dictionary_text(&m->dict, m->dict.modules[module].path),
+                                    text, sizeof text) != 0;
     }
-    said->failed = said->failed || (said->pieces->may_open && !asked);
+    said->failed |= said->pieces->may_open && !asked;
     free(asked);
     if (text[0])
         seep_said_add(said,

@@ -187,6 +187,54 @@ TEST(written_pages_of_a_files_map_are_told_as_such)
     ck_assert_ptr_nonnull(strstr(text(f, "advice"), "map it shared"));
 }
 
+/* A library maps from threads of its own and from any line that calls it. */
+static const struct {
+    const char *file;
+    bool is_one;
+} askers[] = {
+    {"/usr/lib/python3/dist-packages/pool/libpool.so.3", true},
+    {"/home/user/pool.so", false},
+};
+
+static struct bend thirds[3][5] = {{{1, 5}, {60, 5}, {100, 40}, {0, 0}},
+                                   {{1, 5}, {100, 5}, {140, 40}, {0, 0}},
+                                   {{1, 5}, {140, 5}, {180, 40}, {0, 0}}};
+
+TEST(maps_of_one_library_are_judged_together, .to = N(askers))
+{
+    for (unsigned i = 0; i < N(thirds); i++)
+        builder_level(
+            &b,
+            builder_stack(&b, user(LINE + i), builder_native(&b, askers[_i].file, NULL, 64 * i)),
+            MMAP, MIB, LAST, drawn, thirds[i]);
+    grow(&(struct parts){.maps = 1}, GROWS * 2);
+    const json_t *f = found("library-allocator");
+    ck_assert_int_eq(f != NULL, askers[_i].is_one);
+    if (f)
+        ck_assert_double_gt(number(f, "live_bytes"), 80.0 * MIB);
+}
+
+/* While Python imports, no native frames are recorded; maps of 1 MiB would be Python's arenas. */
+static const struct {
+    const char *file, *library;
+} imports[] = {
+    {"/usr/lib/python3/dist-packages/pyarrow/dataset.py", "pyarrow"},
+    {"/usr/lib/python3/dist-packages/pool/__init__.py", NULL},
+};
+
+TEST(a_library_that_is_known_is_named_with_its_own_count, .to = N(imports))
+{
+    const uint32_t stack = below(user(LINE), imports[_i].file, "<module>", 24);
+
+    builder_level(&b, below(stack, "<frozen importlib._bootstrap>", "_load_unlocked", 690), MMAP,
+                  MIB - 4096, LAST, drawn, touched);
+    grow(&(struct parts){.maps = 1}, GROWS * 2);
+    const json_t *f = found("library-allocator");
+    const bool named = imports[_i].library != NULL;
+    ck_assert_int_eq(strncmp(text(f, "title"), "pyarrow: ", 9) == 0, named);
+    ck_assert_int_eq(strstr(text(f, "advice"), "pyarrow.total_allocated_bytes()") != NULL, named);
+}
+
 /* ---- live blocks ----------------------------------------------------------------------------- */
 
 static uint64_t one_from_the_start(uint32_t period, void *arg)

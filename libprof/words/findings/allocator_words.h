@@ -19,6 +19,20 @@
 /* A library's own. */
 #define SEEP_LIBRARY_MAPS_TEXT                                                                     \
     "What is resident of the maps that the job requested went from %s to %s over %ss %d to %d"
+#define SEEP_LIBRARY_TITLE_TEXT "%s: its own allocator (%s) has %s more resident each %s"
+#define SEEP_LIBRARY_CHANCE_TEXT                                                                   \
+    "This line is where %s needed one more map: other lines that call %s may use what is in it"
+#define SEEP_LIBRARY_OF_TEXT                                                                       \
+    "The own allocator (%s) of %s asked for this memory, and hands out pieces of it. What is in "  \
+    "use: %s"
+#define SEEP_LIBRARY_SILENT_OF_TEXT                                                                \
+    "The own allocator (%s) of %s asked for this memory, and hands out pieces of it"
+#define SEEP_LIBRARY_ADVICE_TEXT                                                                   \
+    "Watch what is in use: %s. If that grows, too, something keeps objects of %s; if it is flat, " \
+    "the allocator keeps free memory. %s"
+#define SEEP_LIBRARY_SILENT_ADVICE_TEXT                                                            \
+    "Look for objects of %s that are kept: it does not tell what it has in use. If there are "     \
+    "none, the allocator keeps free memory. %s"
 
 /* Private maps of files. */
 #define SEEP_FILE_PAGES_TITLE_TEXT                                                                 \
