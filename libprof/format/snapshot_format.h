@@ -7,16 +7,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SEEP_SNAPSHOT_VERSION = 3 };
+enum { SEEP_SNAPSHOT_VERSION = 4, SEEP_TOUCHED_PAGE = 4096 };
 #define SEEP_SNAPSHOT_MAGIC UINT64_C(0x70616e7370656573) /* "seepsnap" */
 
 /* A live block or map. */
 struct seep_snapshot_block {
     uint64_t start;
     uint64_t bytes;
-    uint32_t site;       /* index in the process's profile: file offset / 64; 0: not known */
-    uint32_t stands_for; /* blocks of its line, itself included, where only some were recorded; 0:
-                          * for itself */
+    uint32_t site; /* index in the process's profile: file offset / 64; 0: not known */
+    union {
+        uint32_t stands_for;    /* blocks of its line, itself included, where only some were
+                                 * recorded; 0: for itself */
+        uint32_t touched_pages; /* of a map that counts as far as it was touched; 0: all of it */
+    };
 };
 
 struct seep_snapshot_range {

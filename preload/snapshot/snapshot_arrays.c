@@ -25,7 +25,8 @@ static void list_add(struct list *list, uintptr_t start, uint64_t bytes, uint32_
                      uint32_t stands_for)
 {
     if (list->n < list->capacity)
-        list->at[list->n++] = (struct seep_snapshot_block){start, bytes, site, stands_for};
+        list->at[list->n++] = (struct seep_snapshot_block){
+            .start = start, .bytes = bytes, .site = site, .stands_for = stands_for};
 }
 
 /* Addresses above belong to announced blocks, mostly of devices. */
@@ -71,6 +72,16 @@ static int fill_blocks(struct seep_snapshot *s)
     return 0;
 }
 
+/* Of 1 GiB that a library reserves for its own allocator, most may never be touched. */
+static uint32_t touched_pages(const struct seep_range *range)
+{
+    const uint64_t pages = range->counted / SEEP_TOUCHED_PAGE + 1;
+
+    return range->state != SEEP_RANGE_BY_TOUCH ? 0
+           : pages < UINT32_MAX                ? (uint32_t)pages
+                                               : UINT32_MAX;
+}
+
 static int fill_maps(struct seep_snapshot *s)
 {
     struct list list;
@@ -79,7 +90,7 @@ static int fill_maps(struct seep_snapshot *s)
                               seep_range_n(SEEP_RANGE_BY_TOUCH)))
         return SEEP_REFUSED_NO_ROOM;
     while (list.n < list.capacity && seep_range_find(range.end, SEEP_RANGES_OF_MEMORY, &range))
-        list_add(&list, range.start, range.end - range.start, range.site, 0);
+        list_add(&list, range.start, range.end - range.start, range.site, touched_pages(&range));
     s->maps = (uintptr_t)list.at;
     s->map_room = list.capacity;
     s->n_maps = list.n;

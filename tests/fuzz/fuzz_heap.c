@@ -95,8 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     for (size_t i = 0; i < n; i++, at += sizeof placed) {
         memcpy(&placed, data + at, sizeof placed);
-        blocks[i] = (struct seep_snapshot_block){HEAP_AT + placed.offset, placed.bytes,
-                                                 placed.line % N_LINES, 0};
+        blocks[i] = (struct seep_snapshot_block){
+            .start = HEAP_AT + placed.offset, .bytes = placed.bytes, .site = placed.line % N_LINES};
     }
     size_t rest = size - at, n_data = head.data_bytes < rest ? head.data_bytes : rest;
     struct image image = {data + at, data + at + n_data, n_data, rest - n_data};

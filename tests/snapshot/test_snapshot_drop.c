@@ -45,7 +45,8 @@ static void tear_down(void)
 
 static void block(const uint8_t *start, uint64_t bytes)
 {
-    blocks[snapshot.n_blocks++] = (struct seep_snapshot_block){(uintptr_t)start, bytes, 1, 0};
+    blocks[snapshot.n_blocks++] =
+        (struct seep_snapshot_block){.start = (uintptr_t)start, .bytes = bytes, .site = 1};
 }
 
 static void put_address(uint8_t *at)

@@ -82,7 +82,7 @@ static void open_it(void)
     folder.job->started_ns = 0; /* long ago: an evaluation does not wait for an idle CPU */
     folder.job->n_processes = 1;
     folder.job->processes[0] = (struct seep_process){.pid = 100, .start_ns = START, .steps = 9};
-    one_block = (struct seep_snapshot_block){0x10000, 500, site / 8, 0};
+    one_block = (struct seep_snapshot_block){.start = 0x10000, .bytes = 500, .site = site / 8};
     copy = (struct seep_snapshot){.magic = SEEP_SNAPSHOT_MAGIC,
                                   .version = SEEP_SNAPSHOT_VERSION,
                                   .blocks = (uintptr_t)&one_block,

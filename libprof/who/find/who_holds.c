@@ -33,10 +33,10 @@ static int add_map(struct seep_who *who, struct seep_dump *dump,
                    const struct seep_snapshot_block *map)
 {
     const struct seep_python_layout *layout = who->heap.python.layout;
-    const int rc = seep_site_sums_add(&who->sites, map->site, map->bytes, 1);
+    const int rc = seep_site_sums_add(&who->sites, map->site, seep_map_counted(map), 1);
 
     if (rc || !layout || !seep_pymalloc_is_arena(&dump->memory, layout, map))
-        return rc ? rc : seep_graph_add(&who->heap, map);
+        return rc ? rc : seep_graph_add_map(&who->heap, map);
     const uint64_t pool = layout->pool_bytes, start = (map->start + pool - 1) / pool * pool;
     return seep_cells_add(&who->cells, start, (map->start + map->bytes - start) / pool * pool);
 }

@@ -169,6 +169,36 @@ int seep_graph_add(struct seep_heap *heap, const struct seep_snapshot_block *blo
     return note_sample(heap, block);
 }
 
+int seep_graph_add_map(struct seep_heap *heap, const struct seep_snapshot_block *map)
+{
+    struct seep_snapshot_block block = *map;
+
+    block.stands_for = 0;
+    if (seep_map_counted(map) < map->bytes) {
+        if (seep_grow(&heap->touched, &heap->touched_capacity, heap->n_touched + 1,
+                      sizeof *heap->touched))
+            return -SEEP_ENOMEM;
+        heap->touched[heap->n_touched++] = (struct seep_touched){map->start, seep_map_counted(map)};
+    }
+    return seep_graph_add(heap, &block);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct seep_touched *x = a, *y = b;
+
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+uint64_t seep_node_counted(const struct seep_heap *heap, uint32_t node)
+{
+    const struct seep_touched wanted = {.start = heap->nodes[node].start};
+    const struct seep_touched *its =
+        bsearch(&wanted, heap->touched, heap->n_touched, sizeof wanted, by_start);
+
+    return its && its->bytes < heap->nodes[node].bytes ? its->bytes : heap->nodes[node].bytes;
+}
+
 static void leave_out_overlapping(struct seep_heap *heap)
 {
     for (uint32_t i = 0; i < heap->n_nodes; i++) {
@@ -197,6 +227,8 @@ int seep_graph_end(struct seep_heap *heap)
 {
     if (heap->n_nodes && sort_nodes(heap->nodes, heap->n_nodes))
         return -SEEP_ENOMEM;
+    if (heap->n_touched)
+        qsort(heap->touched, heap->n_touched, sizeof *heap->touched, by_start);
     leave_out_overlapping(heap);
     if (make_room(heap))
         return -SEEP_ENOMEM;
@@ -230,6 +262,7 @@ void seep_graph_fini(struct seep_heap *heap)
     free(heap->inner);
     free(heap->nodes);
     free(heap->samples);
+    free(heap->touched);
     free(heap->stands_for);
 }
 

@@ -85,6 +85,11 @@ struct seep_sample {
     uint16_t stands_for;
 };
 
+/* Of a map that counts as far as it was touched. */
+struct seep_touched {
+    uint64_t start, bytes;
+};
+
 enum { SEEP_HEAP_RECENT = 1 << 10 };
 
 struct seep_heap {
@@ -98,7 +103,9 @@ struct seep_heap {
     size_t allocated;            /* and while blocks are being taken */
     struct seep_sample *samples; /* [n_samples] blocks that stand for several of their line, */
     size_t n_samples, sample_capacity;
-    uint16_t *stands_for;     /* [n_blocks] for how many each does; NULL: for itself */
+    uint16_t *stands_for;         /* [n_blocks] for how many each does; NULL: for itself */
+    struct seep_touched *touched; /* [n_touched] by address, once the graph is whole */
+    size_t n_touched, touched_capacity;
     uint64_t lowest, highest; /* of the heap's nodes */
     uint64_t first_region, n_regions;
     struct seep_heap_region *regions; /* [n_regions] an index of the nodes, */
@@ -141,6 +148,8 @@ struct seep_heap {
 SEEP_MUST_CHECK int seep_graph_init(struct seep_heap *heap,
                                     const struct seep_snapshot_block *blocks, size_t n);
 SEEP_MUST_CHECK int seep_graph_add(struct seep_heap *heap, const struct seep_snapshot_block *block);
+SEEP_MUST_CHECK int seep_graph_add_map(struct seep_heap *heap,
+                                       const struct seep_snapshot_block *map);
 SEEP_MUST_CHECK int seep_graph_end(struct seep_heap *heap);
 void seep_graph_fini(struct seep_heap *heap);
 
@@ -185,10 +194,24 @@ static inline uint32_t seep_node_stands_for(const struct seep_heap *heap, uint32
     return heap->stands_for ? heap->stands_for[node] : 1;
 }
 
+/* What counts of a map. */
+static inline uint64_t seep_map_counted(const struct seep_snapshot_block *map)
+{
+    const uint64_t touched = (uint64_t)map->touched_pages * SEEP_TOUCHED_PAGE;
+
+    return touched && touched < map->bytes ? touched : map->bytes;
+}
+
+/* What counts of a node. */
+uint64_t seep_node_counted(const struct seep_heap *heap, uint32_t node);
+
 /* The bytes of all these. */
 static inline uint64_t seep_node_all_bytes(const struct seep_heap *heap, uint32_t node)
 {
-    return (uint64_t)heap->nodes[node].bytes * seep_node_stands_for(heap, node);
+    const uint64_t each =
+        heap->n_touched ? seep_node_counted(heap, node) : (uint64_t)heap->nodes[node].bytes;
+
+    return each * seep_node_stands_for(heap, node);
 }
 
 /* Address of the object in a node of kind SEEP_NODE_PYTHON. */

@@ -98,8 +98,8 @@ static void close_it(void)
 
 static void block(uint32_t site, uint64_t bytes)
 {
-    blocks[copy.n_blocks] =
-        (struct seep_snapshot_block){0x10000 + copy.n_blocks * 4096, bytes, site, 0};
+    blocks[copy.n_blocks] = (struct seep_snapshot_block){
+        .start = 0x10000 + copy.n_blocks * 4096, .bytes = bytes, .site = site};
     copy.n_blocks++;
 }
 
@@ -171,11 +171,23 @@ TEST(a_copy_of_part_of_the_memory_says_so)
 TEST(maps_are_among_them)
 {
     block(site_cache, 100);
-    maps[0] = (struct seep_snapshot_block){0x100000, 8192, site_load, 0};
+    maps[0] = (struct seep_snapshot_block){.start = 0x100000, .bytes = 8192, .site = site_load};
     copy.n_maps = 1;
     ck_assert_int_eq(examine(), 0);
     expect_line(0, "load", 10, 1, 8192);
     expect_line(1, "cache", 20, 1, 100);
+}
+
+/* A library reserves 1 GiB for its allocator: it must not outvote what the line itself keeps. */
+TEST(of_a_map_counts_what_was_touched)
+{
+    block(site_cache, 5000);
+    maps[0] = (struct seep_snapshot_block){
+        .start = 0x40000000, .bytes = 1 << 30, .site = site_load, .touched_pages = 1};
+    copy.n_maps = 1;
+    ck_assert_int_eq(examine(), 0);
+    expect_line(0, "cache", 20, 1, 5000);
+    expect_line(1, "load", 10, 1, 4096);
 }
 
 TEST(what_was_inherited_has_its_line_in_the_parents_profile)

@@ -55,6 +55,25 @@ static void ask(uint64_t from, uint64_t to)
     ck_assert_uint_eq(seep_heap_find(&heap, address), found_by_all(address));
 }
 
+/* An address anywhere in a map is its; of its bytes only those count that were touched. */
+TEST(a_map_weighs_what_was_touched_of_it)
+{
+    const struct seep_snapshot_block maps[] = {
+        {.start = 32 * REGION, .bytes = REGION, .touched_pages = 3},
+        {.start = 16 * REGION, .bytes = REGION},
+    };
+    const uint64_t bytes[] = {3 * SEEP_TOUCHED_PAGE, REGION};
+
+    for (size_t i = 0; i < 2; i++)
+        ck_assert_int_eq(seep_graph_add_map(&heap, &maps[i]), 0);
+    ck_assert_int_eq(seep_graph_end(&heap), 0);
+    for (size_t i = 0; i < 2; i++) {
+        const uint32_t node = seep_heap_find(&heap, maps[i].start + REGION - 1);
+        ck_assert_uint_ne(node, SEEP_NODE_NONE);
+        ck_assert_uint_eq(seep_node_all_bytes(&heap, node), bytes[i]);
+    }
+}
+
 TEST(blocks_that_are_crowded_rare_or_lie_over_regions_are_found)
 {
     const uint64_t low = 16 * REGION, high = low + 100 * REGION;
