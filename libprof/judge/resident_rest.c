@@ -193,7 +193,7 @@ static int add(const struct rest *r, struct seep_finding *f, struct seep_finding
 
     if (!list)
         return -SEEP_ENOMEM;
-    f->saving_bytes = (uint64_t)fmax(f->growth.value * (r->to - r->from), 0);
+    f->saving_bytes = (uint64_t)fmax(f->growth.value * (r->span->last - r->span->judge), 0);
     seep_finding_set_limit(r->m, &out->resident, f);
     out->list = list;
     out->list[out->n++] = *f;
@@ -429,7 +429,8 @@ static int add_part(const struct rest *r, struct seep_findings *out)
         return add_map(r, out);
     if (is_most(r, r->first->heap_live_bytes, r->last->heap_live_bytes))
         return add_touched(r, out);
-    return 0;
+    /* Since before what is judged, files may have been loaded that hide the rest. */
+    return r->from <= r->span->warm ? add_touched(r, out) : 0;
 }
 
 static int judge_rest(const struct seep_code *code, struct seep_findings *out)

@@ -269,6 +269,20 @@ TEST(a_buffer_that_doubles_grows_by_what_is_used_of_it)
     ck_assert_ptr_null(found("reservation"));
 }
 
+/* A job with few events has few samples: what it loaded to get ready is between two of them, too.
+ */
+TEST(what_was_loaded_before_the_steps_hides_no_buffer_that_doubles)
+{
+    builder_level(&b, user(LINE), HOST, 64 * MIB, LAST, drawn, doubled);
+    grow(&(struct parts){.heap_live = 1}, GROWS);
+    struct seep_header *h = builder_header(&b);
+    h->rss_samples[0].period = FIRST;
+    h->rss_samples[0].rss_bytes -= 90 * MIB;
+    h->n_rss_samples = 2;
+    const json_t *f = found("doubling");
+    ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), LINE);
+}
+
 /* ---- up to where it has been -------------------------------------------------------------------
  */
 
