@@ -281,27 +281,24 @@ static int begin_at_maps(const struct rest *r, const struct seep_grown_maps *map
     return rc;
 }
 
-static int add_map(const struct rest *r, struct seep_findings *out)
-{
-    struct seep_grown_maps maps;
-    struct seep_finding f = {.frame = 0};
-    int rc = seep_grown_maps_find(r->code, r->process, r->from, r->to,
-                                  gained(r->first->maps_bytes, r->last->maps_bytes), &maps);
-
-    if (!rc && maps.n) {
-        rc = begin_at_maps(r, &maps, &f);
-        if (!rc)
-            rc = add(r, &f, out);
-        if (rc)
-            seep_finding_fini(&f);
-    }
-    free(maps.list);
-    return rc;
-}
-
 /* Each page of a file's private map that is written to stays until the map goes: it has an end, but
  * that is the file's size. */
-static int add_copied(const struct rest *r, struct seep_findings *out)
+static int begin_at_file(const struct rest *r, const struct seep_grown_maps *maps,
+                         struct seep_finding *f)
+{
+    if (begin_at(r, SEEP_PATTERN_RESERVATION, maps->list[0].site, maps->bytes, f))
+        return -SEEP_ENOMEM;
+    f->severity = SEEP_PRESSURE;
+    note_part(r, SEEP_FILE_PAGES_TEXT, r->first->copied_bytes, r->last->copied_bytes, f);
+    f->title = strdup(SEEP_FILE_PAGES_TITLE_TEXT);
+    f->advice = strdup(SEEP_FILE_PAGES_ADVICE_TEXT);
+    return f->title && f->advice ? 0 : -SEEP_ENOMEM;
+}
+
+static int add_maps(const struct rest *r,
+                    int (*begin_at_them)(const struct rest *, const struct seep_grown_maps *,
+                                         struct seep_finding *),
+                    struct seep_findings *out)
 {
     struct seep_grown_maps maps;
     struct seep_finding f = {.frame = 0};
@@ -309,14 +306,9 @@ static int add_copied(const struct rest *r, struct seep_findings *out)
                                   gained(r->first->maps_bytes, r->last->maps_bytes), &maps);
 
     if (!rc && maps.n) {
-        rc = begin_at(r, SEEP_PATTERN_RESERVATION, maps.list[0].site, maps.bytes, &f);
-        f.severity = SEEP_PRESSURE;
-        if (!rc) {
-            note_part(r, SEEP_FILE_PAGES_TEXT, r->first->copied_bytes, r->last->copied_bytes, &f);
-            f.title = strdup(SEEP_FILE_PAGES_TITLE_TEXT);
-            f.advice = strdup(SEEP_FILE_PAGES_ADVICE_TEXT);
-            rc = f.title && f.advice ? add(r, &f, out) : -SEEP_ENOMEM;
-        }
+        rc = begin_at_them(r, &maps, &f);
+        if (!rc)
+            rc = add(r, &f, out);
         if (rc)
             seep_finding_fini(&f);
     }
@@ -424,9 +416,9 @@ static int add_part(const struct rest *r, struct seep_findings *out)
     if (is_most(r, r->first->heap_free_bytes, r->last->heap_free_bytes))
         return add_fragments(r, out);
     if (is_most(r, r->first->copied_bytes, r->last->copied_bytes))
-        return add_copied(r, out);
+        return add_maps(r, begin_at_file, out);
     if (is_most(r, r->first->maps_bytes, r->last->maps_bytes))
-        return add_map(r, out);
+        return add_maps(r, begin_at_maps, out);
     if (is_most(r, r->first->heap_live_bytes, r->last->heap_live_bytes))
         return add_touched(r, out);
     /* Since before what is judged, files may have been loaded that hide the rest. */

@@ -32,15 +32,15 @@ static uint64_t count_block(struct seep_written *w, uintptr_t start, uintptr_t e
     const uint64_t looked = w->looked_bytes >> PAGE_BITS;
     const uint64_t stride = 1 + (pieces + looked / AT_ONCE) / WHOLE_PIECES;
     uint64_t own = 0, seen = 0;
-    const int fd = seep_os_open("/proc/self/pagemap", O_RDONLY, 0);
-    if (fd < 0)
+    if (!w->pagemap_plus_1)
+        w->pagemap_plus_1 = seep_os_open("/proc/self/pagemap", O_RDONLY, 0) + 1;
+    if (w->pagemap_plus_1 <= 0)
         return 0;
     for (uintptr_t at = first; at < last; at += AT_ONCE * stride) {
         const uint64_t n = last - at < AT_ONCE ? last - at : AT_ONCE;
-        own += count(fd, at, n);
+        own += count(w->pagemap_plus_1 - 1, at, n);
         seen += n;
     }
-    seep_os_close(fd);
     w->looked_bytes += seen << PAGE_BITS;
     return seen ? (own * (last - first) / seen) << PAGE_BITS : 0;
 }
@@ -57,4 +57,10 @@ void seep_written_add(struct seep_written *w, uintptr_t start, uintptr_t end, ui
     } else {
         w->lead -= bytes;
     }
+}
+
+void seep_written_end(struct seep_written *w)
+{
+    if (w->pagemap_plus_1 > 0)
+        seep_os_close(w->pagemap_plus_1 - 1);
 }

@@ -70,8 +70,8 @@ struct mapping {
 };
 
 /* Computes how much of [from, to) is resident. If the mapping also contains other things, the pages
- * are counted; if there are very many, or of a file, which others may have read, the part gets its share of what is resident and not
- * committed. */
+ * are counted; if there are very many, or of a file, which others may have read, the part gets its
+ * share of what is resident and not committed. */
 static uint64_t resident_of(const struct mapping *mapping, uintptr_t from, uintptr_t to)
 {
     enum { MOST_MIB = 256 };
@@ -100,7 +100,8 @@ void seep_map_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes, 
     static uint64_t sum;
     enum { BY_TOUCH = 1 << SEEP_RANGE_BY_TOUCH };
     struct seep_range range;
-    struct mapping mapping = {.start = start, .end = end, .resident = resident_bytes, .is_file = is_file};
+    struct mapping mapping = {
+        .start = start, .end = end, .resident = resident_bytes, .is_file = is_file};
     if (!seep_map_any_by_touch() || !(mapping.by_touch = seep_range_overlap(start, end, BY_TOUCH)))
         return;
     mapping.committed = seep_range_overlap(start, end, 1u << SEEP_RANGE_COMMITTED);

@@ -13,8 +13,8 @@ void seep_map_count_gone(const struct seep_range *piece, unsigned n);
 uint64_t seep_map_overlap(uintptr_t start, uintptr_t end);
 
 /* `resident_bytes` of [start, end), one line of /proc/self/smaps, are resident (of a private map of
- * a file: written): corrects maps that count only touched pages. Lines come by address, as in the file, all of them each time, from one
- * thread at a time. */
+ * a file: written): corrects maps that count only touched pages. Lines come by address, as in the
+ * file, all of them each time, from one thread at a time. */
 void seep_map_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes, bool is_file);
 
 /* True while there are maps that count only touched pages. */

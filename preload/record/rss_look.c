@@ -329,7 +329,9 @@ bool seep_rss_look(uint64_t host_live_bytes, uint64_t about_bytes, struct seep_r
 {
     struct look look = {.largest_stack = largest_stack()};
     seep_heap_walk_begin(about_bytes);
-    if (!seep_smaps_read(take_map, &look))
+    const bool is_read = seep_smaps_read(take_map, &look);
+    seep_written_end(&look.written);
+    if (!is_read)
         return false;
     uint64_t small = host_live_bytes > look.large_bytes ? host_live_bytes - look.large_bytes : 0;
     if (small > look.bytes[HEAP])
