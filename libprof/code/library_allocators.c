@@ -35,17 +35,28 @@ static const char *path_of(const struct seep_dictionary *d, const struct seep_di
     return f->source && !f->pseudo ? seep_dictionary_text(d, d->modules[f->source].path) : "";
 }
 
+/* Whether a file of no package asks on behalf of others: libc and the interpreter do, a malloc that
+ * was preloaded does not. */
+static bool only_passes_on(const char *path)
+{
+    return !*path || seep_name_fits("libc.so*|libstdc++.so*|libc++.so*|libpython*|python*",
+                                    seep_text_base(path), false);
+}
+
 bool seep_package_that_asked(const struct seep_code *code, uint32_t stack,
                              char package[SEEP_PACKAGE_NAME])
 {
     const struct seep_dictionary *d = &code->model->dict;
     const uint32_t line = code->lines->is_own[stack] ? code->lines->shown[stack] : 0;
 
-    for (uint32_t s = stack; s && d->stacks[s].frame != line; s = d->stacks[s].parent)
-        if (seep_python_file_package(path_of(d, &d->frames[d->stacks[s].frame]), package,
-                                     SEEP_PACKAGE_NAME) &&
-            strcmp(package, "Python") != 0)
+    for (uint32_t s = stack; s && d->stacks[s].frame != line; s = d->stacks[s].parent) {
+        const struct seep_dict_frame *f = &d->frames[d->stacks[s].frame];
+        const bool known = seep_python_file_package(path_of(d, f), package, SEEP_PACKAGE_NAME);
+        if (known && strcmp(package, "Python") != 0)
             return true;
+        if (!known && is_native(f) && !only_passes_on(path_of(d, f)))
+            break;
+    }
     package[0] = '\0';
     return false;
 }

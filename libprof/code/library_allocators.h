@@ -16,7 +16,8 @@ struct seep_library_allocator {
 enum { SEEP_PACKAGE_NAME = 64 };
 
 /* The package whose code asked for a stack's memory, by the innermost frame that belongs to one.
- * False: only Python's own code and files of no package are on the way to the user's line. */
+ * False: a file of no package asked, as a malloc that was preloaded, or Python for the user's line.
+ */
 bool seep_package_that_asked(const struct seep_code *code, uint32_t stack,
                              char package[SEEP_PACKAGE_NAME]);
 

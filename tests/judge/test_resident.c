@@ -189,11 +189,13 @@ TEST(written_pages_of_a_files_map_are_told_as_such)
 
 /* A library maps from threads of its own and from any line that calls it. */
 static const struct {
-    const char *file;
+    const char *file, *inner;
     bool is_one;
 } askers[] = {
-    {"/usr/lib/python3/dist-packages/pool/libpool.so.3", true},
-    {"/home/user/pool.so", false},
+    {"/usr/lib/python3/dist-packages/pool/libpool.so.3", NULL, true},
+    {"/usr/lib/python3/dist-packages/pool/libpool.so.3", "/usr/lib/libstdc++.so.6", true},
+    {"/usr/lib/python3/dist-packages/pool/libpool.so.3", "/usr/lib/libjemalloc.so.2", false},
+    {"/home/user/pool.so", NULL, false},
 };
 
 static struct bend thirds[3][5] = {{{1, 5}, {60, 5}, {100, 40}, {0, 0}},
@@ -202,11 +204,13 @@ static struct bend thirds[3][5] = {{{1, 5}, {60, 5}, {100, 40}, {0, 0}},
 
 TEST(maps_of_one_library_are_judged_together, .to = N(askers))
 {
-    for (unsigned i = 0; i < N(thirds); i++)
-        builder_level(
-            &b,
-            builder_stack(&b, user(LINE + i), builder_native(&b, askers[_i].file, NULL, 64 * i)),
-            MMAP, MIB, LAST, drawn, thirds[i]);
+    for (unsigned i = 0; i < N(thirds); i++) {
+        uint32_t stack =
+            builder_stack(&b, user(LINE + i), builder_native(&b, askers[_i].file, NULL, 64 * i));
+        if (askers[_i].inner)
+            stack = builder_stack(&b, stack, builder_native(&b, askers[_i].inner, NULL, 64));
+        builder_level(&b, stack, MMAP, MIB, LAST, drawn, thirds[i]);
+    }
     grow(&(struct parts){.maps = 1}, GROWS * 2);
     const json_t *f = found("library-allocator");
     ck_assert_int_eq(f != NULL, askers[_i].is_one);
