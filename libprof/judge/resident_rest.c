@@ -267,11 +267,20 @@ static int add_fragments(const struct rest *r, struct seep_findings *out)
 
 /* ---- maps ------------------------------------------------------------------------------------ */
 
+/* At the pace between two samples, over all judged steps. */
+static int64_t over_all_steps(const struct rest *r, int64_t bytes)
+{
+    const double steps = r->span->last - r->span->judge, seen = r->to - r->from;
+
+    return steps > seen ? (int64_t)((double)bytes * steps / seen) : bytes;
+}
+
 /* The first is where it is said to be. */
 static int begin_at_maps(const struct rest *r, const struct seep_grown_maps *maps,
                          struct seep_finding *f)
 {
-    int rc = begin_at(r, SEEP_PATTERN_LIBRARY_ALLOCATOR, maps->list[0].site, maps->bytes, f);
+    int rc = begin_at(r, SEEP_PATTERN_LIBRARY_ALLOCATOR, maps->list[0].site,
+                      over_all_steps(r, maps->bytes), f);
 
     for (size_t i = 1; i < maps->n && !rc; i++)
         if (maps->list[i].bytes > 0)

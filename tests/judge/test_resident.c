@@ -187,6 +187,17 @@ TEST(written_pages_of_a_files_map_are_told_as_such)
     ck_assert_ptr_nonnull(strstr(text(f, "advice"), "map it shared"));
 }
 
+/* Between two samples, 60 steps apart, they gained 60 MiB. */
+TEST(what_is_kept_is_told_over_all_judged_steps)
+{
+    const uint32_t frame = builder_native(&b, "/usr/lib/libpool.so", NULL, 64);
+
+    builder_level(&b, builder_stack(&b, main_stack, frame), MMAP, MIB, LAST, drawn, jumps);
+    grow(&(struct parts){.maps = 1}, GROWS * 2);
+    builder_header(&b)->n_rss_samples = 2;
+    ck_assert_double_gt(number(found("library-allocator"), "live_bytes"), 150.0 * MIB);
+}
+
 /* A library maps from threads of its own and from any line that calls it. */
 static const struct {
     const char *file, *inner;
