@@ -85,28 +85,47 @@ void seep_glibc_heaps(struct seep_block_list *blocks, struct seep_window *window
     seep_block_sort(blocks);
 }
 
-static bool is_mapped(const uint64_t head[2], uint64_t at, uint64_t end)
-{
-    const uint64_t before = head[0], bytes = head[1] & ~(uint64_t)FLAGS;
+/* ---- with a mapping of its own --------------------------------------------------------------- */
 
-    return (head[1] & FLAGS) == IS_MAPPED && bytes >= LEAST_MAPPED && bytes <= end - at &&
-           before < PAGE && before % ALIGNMENT == 0 && (bytes + before) % PAGE == 0;
+/* A head has the distance from the mapping's start, and the size: up to 2.42 of all that lies
+ * behind it, since 2.43 (mmap_set_chunk) less 16 bytes; a bit of the distance is then a flag. */
+struct mapped {
+    bool is_new;
+    uint64_t bytes, usable; /* of the mapping, of the block in it */
+};
+
+/* What a head that far from the mapping's start says. */
+static bool read_mapped(struct seep_window *window, uint64_t at, uint64_t before, uint64_t end,
+                        struct mapped *out)
+{
+    uint64_t head[2];
+
+    if (!seep_window_read(window, at + before, head, sizeof head))
+        return false;
+    const uint64_t size = head[1] & ~(uint64_t)FLAGS;
+    const bool is_new = (before + size) % PAGE != 0;
+    *out = (struct mapped){is_new, before + size + (is_new ? HEAD : 0),
+                           size - (is_new ? SIZE_AT : HEAD)};
+    return (head[1] & FLAGS) == IS_MAPPED &&
+           (head[0] == before || (is_new && head[0] == before + 1)) && size >= LEAST &&
+           out->bytes >= LEAST_MAPPED && out->bytes <= end - at && out->bytes % PAGE == 0;
 }
 
-/* memalign() leaves the head where it was and writes a second one ahead of the address that it
- * returns; that head has the distance from the mapping's start. */
+/* Up to 2.42 memalign() leaves the first head where it was. */
 uint64_t seep_glibc_mapped(struct seep_block_list *blocks, struct seep_window *window, uint64_t at,
                            uint64_t end)
 {
-    uint64_t head[2], behind[2], skipped = 0;
+    struct mapped first, its;
+    const bool has_first = read_mapped(window, at, 0, end, &first);
 
-    if (!seep_window_read(window, at, head, sizeof head) || head[0] || !is_mapped(head, at, end))
-        return 0;
-    const uint64_t bytes = head[1] & ~(uint64_t)FLAGS;
-    for (uint64_t k = ALIGNMENT; k < PAGE && !skipped; k = 2 * k + ALIGNMENT)
-        if (seep_window_read(window, at + k, behind, sizeof behind) && behind[0] == k &&
-            behind[1] == head[1] - k)
-            skipped = k;
-    seep_block_add(blocks, SEEP_BLOCK_CHUNK, at + skipped + HEAD, bytes - skipped - HEAD);
-    return bytes;
+    for (uint64_t k = ALIGNMENT; k < PAGE; k = 2 * k + ALIGNMENT) {
+        if (!read_mapped(window, at, k, end, &its) || its.is_new == has_first ||
+            (has_first && its.bytes != first.bytes))
+            continue;
+        seep_block_add(blocks, SEEP_BLOCK_CHUNK, at + k + HEAD, its.usable);
+        return its.bytes;
+    }
+    if (has_first)
+        seep_block_add(blocks, SEEP_BLOCK_CHUNK, at + HEAD, first.usable);
+    return has_first ? first.bytes : 0;
 }

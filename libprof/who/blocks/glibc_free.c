@@ -8,8 +8,10 @@ enum {
     SIZE_WORD = 8, /* a block is smaller than its chunk by this */
     LEAST = 32,
     ALIGNMENT = 16,
-    CACHE_BINS = 64,
-    MOST_CACHED = 127, /* the most of one size in a thread's cache: glibc.malloc.tcache_count */
+    SMALL_BINS = 64,
+    MOST_BINS = 76,
+    MOST_CACHED =
+        65535, /* of one size in a thread's cache: glibc.malloc.tcache_count; 127 up to 2.41 */
     FAST_BINS = 10,
     FAST_AT = 16, /* in struct malloc_state: fastbinsY, */
     TOP_AT = 96,  /* and the rest of its heap, the top chunk */
@@ -21,8 +23,21 @@ struct search {
     struct seep_memory *memory;
     const struct seep_maps *maps;
     bool *is_free; /* [blocks->n] */
-    size_t found[CACHE_BINS * MOST_CACHED];
+    size_t *found; /* [blocks->n] */
     size_t n_found;
+};
+
+/* struct tcache_perthread_struct, a chunk itself: a number for each bin, and then the bins. */
+struct cache_layout {
+    uint64_t bytes; /* of the chunk, as malloc_usable_size() says */
+    size_t bins, number_bytes;
+    bool has_room; /* the numbers are how many would still fit, not how many are there */
+};
+
+static const struct cache_layout layouts[] = {
+    {SMALL_BINS * 9 + SIZE_WORD, SMALL_BINS, 1, false},  /* 2.26 to 2.29 */
+    {SMALL_BINS * 10 + SIZE_WORD, SMALL_BINS, 2, false}, /* 2.30 to 2.41 */
+    {MOST_BINS * 10, MOST_BINS, 2, true},                /* 2.43, 2.44 */
 };
 
 /* The block whose chunk is at `start` and has that many bytes, or SIZE_MAX. */
@@ -44,53 +59,68 @@ static uint64_t link_of(struct search *s, uint64_t at, bool mixed)
     return mixed ? word ^ at >> 12 : word;
 }
 
-/* Whether all entries of a cache's bin are chunks of its size; notes them. */
-static bool take_bin(struct search *s, uint64_t first, size_t count, size_t bin, bool mixed)
+/* A chunk that may be in the bin: of its size, or behind the small ones of any that is larger. */
+static size_t chunk_in(const struct search *s, uint64_t start, size_t bin)
+{
+    const size_t i = seep_block_find(s->blocks->list, s->blocks->n, start);
+
+    if (bin < SMALL_BINS)
+        return chunk_of(s, start, LEAST + bin * ALIGNMENT);
+    return i < s->blocks->n && s->blocks->list[i].site == SEEP_BLOCK_CHUNK &&
+                   s->blocks->list[i].bytes >= LEAST + SMALL_BINS * ALIGNMENT - SIZE_WORD
+               ? i
+               : SIZE_MAX;
+}
+
+/* Notes the entries of a cache's bin, up to `most`, and returns how many; SIZE_MAX: one is no chunk
+ * of its size, or the list goes on. */
+static size_t take_bin(struct search *s, uint64_t first, size_t most, size_t bin, bool mixed)
 {
     uint64_t at = first;
+    size_t n = 0;
 
-    if ((first != 0) != (count != 0) || count > MOST_CACHED)
-        return false;
-    for (size_t k = 0; k < count; k++) {
-        const size_t i = chunk_of(s, at, LEAST + bin * ALIGNMENT);
-        if (i == SIZE_MAX)
-            return false;
+    for (; at && n < most; n++) {
+        const size_t i = chunk_in(s, at, bin);
+        if (i == SIZE_MAX || s->n_found == s->blocks->n)
+            return SIZE_MAX;
         s->found[s->n_found++] = i;
         at = link_of(s, at, mixed);
     }
-    return at == 0;
+    return at ? SIZE_MAX : n;
 }
 
-static bool take_cache(struct search *s, uint64_t counts, size_t count_bytes, bool mixed)
+/* The numbers agree with the bins: each says how many are in it; or what there is and what would
+ * still fit are as many in each. */
+static bool take_cache(struct search *s, uint64_t at, const struct cache_layout *its, bool mixed)
 {
-    const uint64_t entries = counts + CACHE_BINS * count_bytes;
+    const uint64_t entries = at + its->bins * its->number_bytes;
+    size_t sum = 0;
 
     s->n_found = 0;
-    for (size_t bin = 0; bin < CACHE_BINS; bin++) {
-        const uint32_t word = seep_memory_u32(s->memory, (counts + bin * count_bytes) & ~3ul);
-        const size_t shift = 8 * ((counts + bin * count_bytes) & 3);
-        const size_t count = word >> shift & (count_bytes == 1 ? 0xff : 0xffff);
-        if (!take_bin(s, seep_memory_word(s->memory, entries + 8 * bin), count, bin, mixed))
+    for (size_t bin = 0; bin < its->bins; bin++) {
+        const uint64_t place = at + bin * its->number_bytes;
+        const uint32_t word = seep_memory_u32(s->memory, place & ~UINT64_C(3));
+        const size_t number = word >> 8 * (place & 3) & (its->number_bytes == 1 ? 0xff : 0xffff);
+        const size_t n = take_bin(s, seep_memory_word(s->memory, entries + 8 * bin),
+                                  its->has_room ? MOST_CACHED : number, bin, mixed);
+        if (n == SIZE_MAX || (!its->has_room && n != number) ||
+            (its->has_room && bin && n + number != sum))
             return false;
+        sum = n + number;
     }
     for (size_t k = 0; k < s->n_found; k++)
         s->is_free[s->found[k]] = true;
     return s->n_found > 0;
 }
 
-/* A thread's cache is a chunk itself: counts of one byte up to 2.29, then of two. */
 static void find_caches(struct search *s)
 {
-    enum { OLD = CACHE_BINS * 9, NOW = CACHE_BINS * 10 };
-
     for (size_t i = 0; i < s->blocks->n; i++) {
         const struct seep_snapshot_block *b = &s->blocks->list[i];
-        if (b->site != SEEP_BLOCK_CHUNK)
-            continue;
-        if (b->bytes == NOW + SIZE_WORD)
-            (void)(take_cache(s, b->start, 2, true) || take_cache(s, b->start, 2, false));
-        else if (b->bytes == OLD + SIZE_WORD)
-            (void)take_cache(s, b->start, 1, false);
+        for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++)
+            if (b->site == SEEP_BLOCK_CHUNK && b->bytes == layouts[k].bytes)
+                (void)(take_cache(s, b->start, &layouts[k], true) ||
+                       take_cache(s, b->start, &layouts[k], false));
     }
 }
 
@@ -166,7 +196,9 @@ int seep_glibc_leave_out_free(struct seep_block_list *blocks, struct seep_memory
     struct search *s = calloc(1, sizeof *s);
     size_t n = 0;
 
-    if (!s || !(s->is_free = calloc(blocks->n + 1, sizeof *s->is_free))) {
+    if (!s || !(s->is_free = calloc(blocks->n + 1, sizeof *s->is_free)) ||
+        !(s->found = calloc(blocks->n + 1, sizeof *s->found))) {
+        free(s ? s->is_free : NULL);
         free(s);
         return -SEEP_ENOMEM;
     }
@@ -183,6 +215,7 @@ int seep_glibc_leave_out_free(struct seep_block_list *blocks, struct seep_memory
     }
     blocks->n = n;
     free(s->is_free);
+    free(s->found);
     free(s);
     return 0;
 }
