@@ -251,9 +251,11 @@ static int add_fragments(const struct rest *r, struct seep_findings *out)
 {
     struct seep_heap_pins pins;
     struct seep_finding f;
-    int rc = seep_heap_pins_find(r->code, r->span, r->process, &pins);
 
-    if (rc || (!pins.keep_coming && !is_long(r->span)))
+    if (!is_long(r->span)) /* any heap that is filled for the first time looks like that */
+        return 0;
+    int rc = seep_heap_pins_find(r->code, r->span, r->process, &pins);
+    if (rc)
         return rc;
     rc = begin(r, SEEP_PATTERN_HEAP_FRAGMENTATION, &f);
     if (!rc)

@@ -101,6 +101,20 @@ TEST(small_blocks_that_stopped_coming_are_not_accused)
     ck_assert(json_is_null(json_object_get(f, "frame")));
 }
 
+/* The first steps are not judged, and so many are left. */
+static const struct {
+    uint32_t steps;
+    bool is_told;
+} lengths[] = {{140, true}, {100, false}};
+
+TEST(a_heap_that_is_filled_for_the_first_time_is_not_judged, .to = N(lengths))
+{
+    builder_level(&b, user(LINE), HOST, 40, LAST, five_a_step, NULL);
+    grow(&fragments, GROWS);
+    job->processes[0].steps = lengths[_i].steps;
+    ck_assert_int_eq(found("heap-fragmentation") != NULL, lengths[_i].is_told);
+}
+
 /* Of what a job frees as it ends, malloc keeps much; it is nothing that the job would need. */
 TEST(what_is_freed_after_the_last_step_cuts_up_nothing)
 {
