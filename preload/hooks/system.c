@@ -10,6 +10,7 @@
 #include "preload/hooks/signals.h"
 #include "preload/life/sandbox.h"
 #include "preload/life/start.h"
+#include "preload/record/capture.h"
 #include "preload/record/map_set.h"
 
 /* libc's variable, which its malloc reads: whoever moves the end of the heap updates it. */
@@ -138,8 +139,24 @@ static long lock_in(const long *call, const struct seep_lock_in *what)
     return result;
 }
 
+/* UCX and other libraries of MPI's write jumps into libc's sbrk() and mmap(), so that what malloc
+ * asks the system for comes here by number. It is for a block that is counted as such. */
+static bool is_mallocs(long number, const struct seep_regs *regs)
+{
+    uint64_t mask;
+    bool within;
+    if ((number != SYS_brk && number != SYS_mmap && number != SYS_mremap) ||
+        !seep_enter_call(&mask))
+        return false;
+    within = seep_capture_is_within_hook(seep_tls.thread, regs);
+    seep_leave_call(&mask);
+    return within;
+}
+
 static __attribute__((noinline)) long by_number(const long *call, struct seep_regs regs)
 {
+    if (is_mallocs(call[0], &regs))
+        return pass_by_number(call);
     switch (call[0]) {
     case SYS_mmap:
         return (long)seep_maps_mmap(SEEP_HOOK_syscall, (void *)call[1], (size_t)call[2],

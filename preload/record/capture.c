@@ -357,6 +357,21 @@ void seep_capture_glance(struct seep_thread *thread)
     mark(thread, marks);
 }
 
+bool seep_capture_is_within_hook(struct seep_thread *thread, const struct seep_regs *regs)
+{
+    /* By the linker: where this library begins, and where its code ends. */
+    extern const char start[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
+    extern const char end[] __asm__("etext") __attribute__((visibility("hidden")));
+    enum { FRAMES = 32 };
+    uintptr_t addresses[FRAMES];
+    uint64_t hash;
+    const unsigned n = seep_walk_native(&thread->walk, regs, false, addresses, FRAMES, &hash);
+    for (unsigned i = 0; i < n; i++)
+        if (addresses[i] >= (uintptr_t)start && addresses[i] < (uintptr_t)end)
+            return true;
+    return false;
+}
+
 void seep_capture_after_fork(void)
 {
     seep_frames_after_fork();

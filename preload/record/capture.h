@@ -11,6 +11,10 @@ uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, 
  * training step begins or ends. */
 void seep_capture_glance(struct seep_thread *thread);
 
+/* Whether the calling stack comes from inside another hook of seep's: then libc asks for what the
+ * caller of that one wants. Walks the whole stack: for calls that are rare. */
+bool seep_capture_is_within_hook(struct seep_thread *thread, const struct seep_regs *regs);
+
 /* In a forked child: locks are free. */
 void seep_capture_after_fork(void);
 

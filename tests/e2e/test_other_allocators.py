@@ -33,6 +33,17 @@ class OtherAllocators(Alike):
         for section in ("malloc", "events", "storm"):
             self.hold(self.run_seep([program, section]))
 
+    def test_a_heap_that_grows_through_rewritten_functions_is_counted_once(self):
+        """UCX, in Open MPI and RAPIDS, has libc's sbrk() jump to itself."""
+        profile = self.run_seep([self.subject("rewritten_sbrk")])
+        if profile.done.status == 77:
+            self.skipTest("code may not be changed here")
+        self.assertEqual(profile.done.stdout, b"1\n")
+        kept = sum_sites(profile.report, "keep", "host")
+        self.assertEqual((kept["allocations"], kept["live_bytes"]), (200, 200 * 100000))
+        self.assertEqual(sum_sites(profile.report, "own_map", "mmap")["live_bytes"], 4096)
+        self.assertEqual(profile.report["spaces"]["mmap"]["live_bytes"], 4096)
+
     @needs(JEMALLOC, "no jemalloc")
     def test_jemalloc_preloaded(self):
         self.preloaded(JEMALLOC)
