@@ -6,6 +6,7 @@
 #include "libprof/words/findings/peak_words.h"
 #include "libprof/words/space.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,32 +239,47 @@ static struct copied add_copied(const struct seep_model *m)
 /* The same of large blocks, which only a write copies: where the kernel says whose each page is. */
 struct written {
     uint64_t bytes;
-    uint32_t workers, site;
-    int32_t from, to; /* steps of the first and the last sample of all workers, … */
-    double rise;      /* … and what they gained */
+    uint32_t children, workers; /* that could be judged; of these, that write */
+    uint32_t site;
+    int32_t from, to; /* steps of the first and the last sample of all workers */
 };
+
+/* A page becomes a child's alone also where its parent writes to it, as a trainer does to all of
+ * its parameters at once, and where the last other child ends. So what a child writes to has to
+ * rise from sample to sample. */
+static bool rises(const struct seep_rss_sample *first, const struct seep_rss_sample *last)
+{
+    const double rise = (double)last->written_bytes - (double)first->written_bytes;
+    double most = 0;
+
+    for (const struct seep_rss_sample *s = first + 1; s <= last; s++)
+        most = fmax(most, (double)s->written_bytes - (double)s[-1].written_bytes);
+    return rise >= SEEP_T_PEAK_BYTES && most < SEEP_T_NEARLY_ALL * rise;
+}
 
 static void add_written(const struct seep_model *m, const struct seep_model_process *p,
                         struct written *sum, uint64_t *most)
 {
-    const struct seep_rss_sample *first = NULL, *last = NULL;
+    const struct seep_rss_sample *list = p->samples.list, *first = NULL, *last = NULL;
 
     for (uint32_t i = 0; i < p->samples.n; i++) {
-        const struct seep_rss_sample *its = &p->samples.list[i];
-        first = first || !its->written_bytes ? first : its;
-        last = last && last->written_bytes > its->written_bytes ? last : its;
+        first = first || !list[i].written_bytes ? first : &list[i];
+        last = last && last->written_bytes > list[i].written_bytes ? last : &list[i];
     }
-    if (!p->written_site_plus_1 || last->written_bytes < SEEP_T_PEAK_BYTES)
+    if (!first || last - first + 1 < SEEP_T_SERIES)
         return;
+    sum->children++;
+    if (!p->written_site_plus_1 || !rises(first, last))
+        return;
+    const uint64_t rise = last->written_bytes - first->written_bytes;
     const int32_t from = seep_model_step(m, p, first->period);
     const int32_t to = seep_model_step(m, p, last->period);
     sum->from = sum->workers && sum->from < from ? sum->from : from;
     sum->to = sum->workers && sum->to > to ? sum->to : to;
-    sum->rise += (double)(last->written_bytes - first->written_bytes);
     sum->workers++;
-    sum->bytes = seep_sum(sum->bytes, last->written_bytes);
-    if (last->written_bytes > *most) {
-        *most = last->written_bytes;
+    sum->bytes = seep_sum(sum->bytes, rise);
+    if (rise > *most) {
+        *most = rise;
         sum->site = p->written_site_plus_1 - 1;
     }
 }
@@ -278,7 +294,7 @@ static bool find_written(struct seep_case *c, struct seep_finding *f)
     for (uint32_t i = 0; i < m->n_processes; i++)
         if (is_forked(&m->processes[i]))
             add_written(m, &m->processes[i], &sum, &most);
-    if (sum.bytes < SEEP_T_LARGE_BYTES)
+    if (sum.bytes < SEEP_T_LARGE_BYTES || sum.workers <= SEEP_T_HALF * sum.children)
         return false;
     const uint32_t stack = m->sites[sum.site].stack;
     c->frame = c->code->lines->shown[stack];
@@ -286,7 +302,7 @@ static bool find_written(struct seep_case *c, struct seep_finding *f)
     seep_finding_keep(f, sum.site, sum.bytes, 0);
     seep_finding_verdict(f, SEEP_PATTERN_COW_GROWTH, SEEP_RETENTION, SEEP_LIKELY);
     f->saving_bytes = sum.bytes;
-    const double slope = sum.to > sum.from ? sum.rise / (sum.to - sum.from) : 0;
+    const double slope = sum.to > sum.from ? (double)sum.bytes / (sum.to - sum.from) : 0;
     f->growth = (struct seep_slope){slope, slope, slope};
     f->returns = true;
     seep_finding_note(f, SEEP_COPIED_WRITTEN_TEXT, sum.workers,

@@ -12,7 +12,8 @@
 enum {
     COST = 1000, /* looks may take 1/n of the CPU time; on a busy machine a look may wait for long,
                   * … */
-    COST_SOON = 200, /* … and more while the process grows by … */
+    COST_SOON = 200, /* … and more while a child writes to what it inherited, or the process grows
+                      * by … */
     RISE_SHARE = 20, /* … 1/n of its size from one to the next */
     LARGE_GIB = 8,
     SMALL_BYTES = 8 << 20,
@@ -70,7 +71,8 @@ static void take(struct seep_header *header, const struct seep_thread *thread)
         if (sample.rss_bytes > header->rss_peak.rss_bytes)
             store(&header->rss_peak, &sample);
     }
-    due_ns = now + (cost * COST > least_gap_ns ? cost * COST : least_gap_ns);
+    const uint64_t apart = cost * (taken && sample.written_bytes ? COST_SOON : COST);
+    due_ns = now + (apart > least_gap_ns ? apart : least_gap_ns);
     soonest_ns = now + (cost * COST_SOON > SOON ? cost * COST_SOON : SOON);
 }
 

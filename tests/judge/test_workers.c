@@ -182,12 +182,19 @@ TEST(pages_that_a_worker_has_for_itself_are_not_copied, .to = N(pages))
     is_found("cow-growth", pages[_i].is_told);
 }
 
-/* An array that the trainer has, whose rows each worker changes in place: so many MiB of it so far,
- * in all workers. */
+/* An array that the trainer has, whose rows each worker changes in place: so many MiB of it at four
+ * samples, in each of two workers. */
 static const struct {
-    uint64_t mib;
+    uint64_t mib[WORKERS][4];
     bool is_told;
-} written[] = {{18, true}, {14, false}};
+} written[] = {
+    {{{1, 4, 7, 10}, {1, 4, 7, 10}}, true},
+    {{{1, 4, 6, 8}, {1, 4, 6, 8}}, false},         /* little */
+    {{{10, 10, 10, 10}, {10, 10, 10, 10}}, false}, /* the trainer has written to them, */
+    {{{1, 20, 20, 20}, {1, 20, 20, 20}}, false},   /* all at once */
+    {{{1, 1, 1, 20}, {0, 0, 0, 0}}, false},        /* the other one has ended */
+    {{{1, 8, 15, 22}, {1, 1, 1, 1}}, false},       /* most do not */
+};
 
 TEST(rows_that_workers_change_are_copied, .to = N(written))
 {
@@ -198,21 +205,21 @@ TEST(rows_that_workers_change_are_copied, .to = N(written))
         const uint32_t line = builder_python(w, "/home/user/train.py", "load", 7);
         const uint32_t site = builder_level(w, builder_stack(w, 0, line), 0, 64, LAST, ramp, &one);
         struct seep_header *h = builder_header(w);
-        for (uint64_t k = 1; k <= 3; k++)
+        for (uint32_t k = 0; k < 4; k++)
             h->rss_samples[h->n_rss_samples++] =
                 (struct seep_rss_sample){.t_ns = START + (FIRST + 50 * k) * UINT64_C(100000000),
-                                         .period = FIRST + 50 * (uint32_t)k,
+                                         .period = FIRST + 50 * k,
                                          .rss_bytes = 100 * MIB,
                                          .heap_live_bytes = 50 * MIB,
                                          .written_site = site / 8,
-                                         .written_bytes = written[_i].mib * MIB * k / 3 / WORKERS};
+                                         .written_bytes = written[_i].mib[i][k] * MIB};
     }
     is_found("cow-growth", written[_i].is_told);
     const json_t *f = json_array_get(json_object_get(report, "findings"), 0);
     if (written[_i].is_told) {
         ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), 7);
         ck_assert_double_eq_tol(number(json_object_get(f, "growth_bytes_per_step"), "value"),
-                                18.0 * MIB * 2 / 3 / 100, 0.02 * MIB);
+                                18.0 * MIB / 150, 0.01 * MIB);
     }
 }
 

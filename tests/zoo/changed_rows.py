@@ -3,12 +3,13 @@ The fix changes a copy of the row.
 
 usage: changed_rows.py [leaky|fixed]"""
 import argparse
+import time
 
 import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-ROWS, WIDTH = 6000, 2048
+ROWS, WIDTH = 12000, 2048
 
 
 class Rows(Dataset):
@@ -28,7 +29,7 @@ class Rows(Dataset):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("variant", choices=("leaky", "fixed"))
-    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=1)
     args = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)
@@ -41,6 +42,7 @@ def main():
             loss.backward()
             optimizer.step()
             steps += 1
+            time.sleep(0.01)
     print("steps %d" % steps)
 
 
