@@ -11,7 +11,7 @@
 #include "libprof/judge/process_findings.h"
 #include "libprof/judge/resident_findings.h"
 #include "libprof/measure/resident/heap_headers.h"
-#include "libprof/model/build/model_build.h"
+#include "libprof/model/stages/model_build.h"
 #include "libprof/read/part_folders.h"
 #include "libprof/report/report_json.h"
 

@@ -214,8 +214,8 @@ struct seep_rss_sample { /* published by t_ns */
     uint64_t unexplained_bytes; /* none of these */
     uint64_t copied_bytes;      /* of maps_bytes: pages of mapped files that were written to, and so
                                  * became the process's own */
-    uint64_t written_bytes;     /* of heap_live_bytes: pages of large inherited blocks that were
-                                 * written to since the fork */
+    uint64_t written_bytes;     /* of heap_live_bytes: pages of large inherited blocks that are this
+                                 * process's alone, because it or another one has written to them */
 };
 
 struct seep_epoch_mark { /* 16 bytes */

@@ -28,26 +28,50 @@ static int gained_of(const struct seep_code *code, const struct seep_span *span,
     return 0;
 }
 
-/* ---- do they keep coming --------------------------------------------------------------------- */
+/* ---- which line ------------------------------------------------------------------------------ */
 
-/* The sites of a line that gained. */
-static int list_sites(const struct seep_code *code, const struct seep_span *span, uint32_t process,
-                      uint32_t frame, struct seep_level *level, uint32_t *sites, size_t *n)
+/* What each site gained, by site; and the line whose blocks became most. */
+static int find_line(const struct seep_code *code, const struct seep_span *span, uint32_t process,
+                     struct seep_level *level, struct seep_level_point *gained,
+                     struct seep_heap_pins *most)
 {
     const struct seep_model *m = code->model;
-    struct seep_level_point gained;
+    struct seep_heap_pins *lines = calloc(m->dict.n_frames + (size_t)1, sizeof *lines);
+    int rc = lines ? 0 : -SEEP_ENOMEM;
 
-    *n = 0;
+    for (uint32_t i = 0; i < m->n_sites && !rc; i++) {
+        struct seep_heap_pins *line = &lines[code->lines->shown[m->sites[i].stack]];
+        rc = gained_of(code, span, i, process, level, &gained[i]);
+        line->frame = code->lines->shown[m->sites[i].stack];
+        line->part = (enum seep_part)code->lines->part[m->sites[i].stack];
+        line->blocks += gained[i].blocks;
+        line->bytes += gained[i].bytes;
+        if (line->blocks > most->blocks)
+            *most = *line;
+    }
+    free(lines);
+    return rc;
+}
+
+static int list_pins(const struct seep_code *code, const struct seep_level_point *gained,
+                     struct seep_heap_pins *pins)
+{
+    const struct seep_model *m = code->model;
+
+    pins->sites = calloc(m->n_sites + (size_t)1, sizeof *pins->sites);
+    pins->gained = calloc(m->n_sites + (size_t)1, sizeof *pins->gained);
+    if (!pins->sites || !pins->gained)
+        return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < m->n_sites; i++) {
-        if (code->lines->shown[m->sites[i].stack] != frame)
+        if (code->lines->shown[m->sites[i].stack] != pins->frame || !gained[i].blocks)
             continue;
-        if (gained_of(code, span, i, process, level, &gained))
-            return -SEEP_ENOMEM;
-        if (gained.blocks)
-            sites[(*n)++] = i;
+        pins->sites[pins->n] = i;
+        pins->gained[pins->n++] = gained[i];
     }
     return 0;
 }
+
+/* ---- do they keep coming --------------------------------------------------------------------- */
 
 static bool rises(const struct seep_span *span, const struct seep_level *level)
 {
@@ -63,67 +87,29 @@ static bool rises(const struct seep_span *span, const struct seep_level *level)
            seep_trend_grows(&trend, steps, 0, SEEP_T_RISING);
 }
 
-/* A model that grew for a while has left holes as well: their pins have stopped coming. */
-static int judge_pace(const struct seep_code *code, const struct seep_span *span, uint32_t process,
-                      struct seep_level *level, struct seep_heap_pins *pins)
-{
-    uint32_t *sites = calloc(code->model->n_sites + (size_t)1, sizeof *sites);
-    size_t n;
-    int rc = sites ? 0 : -SEEP_ENOMEM;
-
-    if (!rc)
-        rc = list_sites(code, span, process, pins->frame, level, sites, &n);
-    if (!rc)
-        rc = seep_level_sum(code->model, sites, n, process, level);
-    pins->keep_coming = !rc && pins->blocks >= SEEP_T_MANY && rises(span, level);
-    free(sites);
-    return rc;
-}
-
-/* ---- which line ------------------------------------------------------------------------------ */
-
 int seep_heap_pins_find(const struct seep_code *code, const struct seep_span *span,
-                        uint32_t process, struct seep_heap_pins *most)
+                        uint32_t process, struct seep_heap_pins *pins)
 {
-    const struct seep_model *m = code->model;
-    struct seep_heap_pins *lines = calloc(m->dict.n_frames + (size_t)1, sizeof *lines);
+    struct seep_level_point *gained = calloc(code->model->n_sites + (size_t)1, sizeof *gained);
     struct seep_level level = {0};
-    int rc = lines ? 0 : -SEEP_ENOMEM;
+    int rc = gained ? 0 : -SEEP_ENOMEM;
 
-    *most = (struct seep_heap_pins){0};
-    for (uint32_t i = 0; i < m->n_sites && !rc; i++) {
-        struct seep_level_point gained;
-        struct seep_heap_pins *line = &lines[code->lines->shown[m->sites[i].stack]];
-        rc = gained_of(code, span, i, process, &level, &gained);
-        line->frame = code->lines->shown[m->sites[i].stack];
-        line->part = (enum seep_part)code->lines->part[m->sites[i].stack];
-        line->blocks += gained.blocks;
-        line->bytes += gained.bytes;
-        if (line->blocks > most->blocks)
-            *most = *line;
-    }
+    *pins = (struct seep_heap_pins){0};
     if (!rc)
-        rc = judge_pace(code, span, process, &level, most);
+        rc = find_line(code, span, process, &level, gained, pins);
+    if (!rc)
+        rc = list_pins(code, gained, pins);
+    if (!rc)
+        rc = seep_level_sum(code->model, pins->sites, pins->n, process, &level);
+    /* A model that grew for a while has left holes as well: their pins have stopped coming. */
+    pins->keep_coming = !rc && pins->blocks >= SEEP_T_MANY && rises(span, &level);
     seep_level_fini(&level);
-    free(lines);
+    free(gained);
     return rc;
 }
 
-int seep_heap_pins_keep(const struct seep_code *code, const struct seep_span *span,
-                        uint32_t process, struct seep_finding *f)
+void seep_heap_pins_fini(struct seep_heap_pins *pins)
 {
-    const struct seep_model *m = code->model;
-    struct seep_level level = {0};
-    int rc = 0;
-
-    for (uint32_t i = 0; i < m->n_sites && !rc; i++) {
-        struct seep_level_point gained;
-        if (code->lines->shown[m->sites[i].stack] != f->frame)
-            continue;
-        rc = gained_of(code, span, i, process, &level, &gained);
-        if (!rc && gained.blocks)
-            seep_finding_keep(f, i, (uint64_t)gained.bytes, (uint64_t)gained.blocks);
-    }
-    seep_level_fini(&level);
-    return rc;
+    free(pins->sites);
+    free(pins->gained);
 }

@@ -227,8 +227,8 @@ static void note_part(const struct rest *r, const char *text, uint64_t first, ui
 
 /* ---- malloc's free memory -------------------------------------------------------------------- */
 
-static int describe_fragments(const struct rest *r, const struct seep_heap_pins *pins,
-                              struct seep_finding *f)
+static void describe_fragments(const struct rest *r, const struct seep_heap_pins *pins,
+                               struct seep_finding *f)
 {
     char bytes[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
     const double blocks = (double)pins->blocks / (r->span->last - r->span->judge);
@@ -236,7 +236,7 @@ static int describe_fragments(const struct rest *r, const struct seep_heap_pins 
     note_part(r, SEEP_FRAGMENTS_FREE_TEXT, r->first->heap_free_bytes, r->last->heap_free_bytes, f);
     if (!pins->keep_coming) { /* it may be of an allocator's own ways */
         seep_finding_verdict(f, SEEP_PATTERN_HEAP_FRAGMENTATION, SEEP_PRESSURE, SEEP_POSSIBLE);
-        return 0;
+        return;
     }
     f->frame = pins->frame;
     f->part = pins->part;
@@ -244,7 +244,9 @@ static int describe_fragments(const struct rest *r, const struct seep_heap_pins 
                       seep_text_size((double)pins->bytes / (double)pins->blocks, bytes),
                       seep_step_unit(r->m->step_source == SEEP_STEP_TIME),
                       seep_text_size(f->growth.value / blocks, each));
-    return seep_heap_pins_keep(r->code, r->span, r->process, f);
+    for (size_t i = 0; i < pins->n; i++)
+        seep_finding_keep(f, pins->sites[i], (uint64_t)pins->gained[i].bytes,
+                          (uint64_t)pins->gained[i].blocks);
 }
 
 static int add_fragments(const struct rest *r, struct seep_findings *out)
@@ -255,15 +257,16 @@ static int add_fragments(const struct rest *r, struct seep_findings *out)
     if (!is_long(r->span)) /* any heap that is filled for the first time looks like that */
         return 0;
     int rc = seep_heap_pins_find(r->code, r->span, r->process, &pins);
-    if (rc)
-        return rc;
-    rc = begin(r, SEEP_PATTERN_HEAP_FRAGMENTATION, &f);
-    if (!rc)
-        rc = describe_fragments(r, &pins, &f);
-    if (!rc)
-        rc = add(r, &f, out);
-    if (rc)
-        seep_finding_fini(&f);
+    if (!rc) {
+        rc = begin(r, SEEP_PATTERN_HEAP_FRAGMENTATION, &f);
+        if (!rc) {
+            describe_fragments(r, &pins, &f);
+            rc = add(r, &f, out);
+        }
+        if (rc)
+            seep_finding_fini(&f);
+    }
+    seep_heap_pins_fini(&pins);
     return rc;
 }
 

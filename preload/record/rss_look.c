@@ -278,9 +278,9 @@ static uint64_t copied_of(const struct seep_vma *vma)
 {
     const bool is_jobs =
         vma->file && !vma->shared && vma->anonymous_bytes && seep_map_overlap(vma->start, vma->end);
-    return is_jobs && vma->anonymous_bytes < vma->rss_bytes ? vma->anonymous_bytes
-           : is_jobs                                        ? vma->rss_bytes
-                                                            : 0;
+    if (!is_jobs)
+        return 0;
+    return vma->anonymous_bytes < vma->rss_bytes ? vma->anonymous_bytes : vma->rss_bytes;
 }
 
 static void take_map(const struct seep_vma *vma, void *arg)

@@ -7,8 +7,8 @@
 
 enum {
     SEEP_EVENTS_PER_TICK = 64,
-    SEEP_BYTES_PER_TICK = 256 * 1024, /* a job that makes few events makes large ones; zeroing as
-                                       * much takes a hundred times as long as a tick */
+    SEEP_BYTES_PER_TICK =
+        256 * 1024,              /* of one block: a job that makes few events makes large ones */
     SEEP_EVENTS_AFTER_FREE = 15, /* so soon after a free (odd: not at the next one of a loop), … */
     SEEP_EVENTS_BY_CHANCE = 16,  /* … and after other events sooner by fewer than this */
 };

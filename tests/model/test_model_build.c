@@ -1,6 +1,6 @@
 /* A model once it is built: it needs no file any more, and cannot be filled out of order. */
-#include "libprof/model/build/model_build.h"
 #include "libprof/model/live_level.h"
+#include "libprof/model/stages/model_build.h"
 #include "tests/profile_builder.h"
 #include "tests/suite.h"
 

@@ -4,8 +4,8 @@
 #define SEEP_TESTS_READ_READER_FIXTURE_H
 
 #include "libprof/analysis.h"
-#include "libprof/model/build/model_build.h"
 #include "libprof/model/live_level.h"
+#include "libprof/model/stages/model_build.h"
 #include "libprof/read/profile_read.h"
 #include "tests/profile_builder.h"
 #include "tests/suite.h"

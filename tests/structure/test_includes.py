@@ -24,7 +24,7 @@ ALLOWED = {
     "libprof/who/survey": "who/graph format base",
     "libprof/who/ways": "who/survey who/graph thresholds base words",
     "libprof/model": "read format base words",
-    "libprof/model/build": "model read thresholds format base words",
+    "libprof/model/stages": "model read thresholds format base words",
     "libprof/code": "model base words",
     "libprof/who/retained": "who/ways who/survey who/graph base",
     "libprof/who/blocks": "who/graph format base",

@@ -1,7 +1,7 @@
 /* Sites that other records of a profile name. */
-#include "libprof/model/build/process_import.h"
 #include "libprof/model/model.h"
 #include "libprof/model/stack_import.h"
+#include "libprof/model/stages/process_import.h"
 
 uint32_t seep_process_site(struct seep_model *m, struct seep_resolver *resolver,
                            const struct seep_model_process *p, uint32_t index)

@@ -1,6 +1,6 @@
 /* A process and those that it started, out of a job's processes. */
-#ifndef SEEP_LIBPROF_MODEL_BUILD_PROCESS_TREE_H
-#define SEEP_LIBPROF_MODEL_BUILD_PROCESS_TREE_H
+#ifndef SEEP_LIBPROF_MODEL_STAGES_PROCESS_TREE_H
+#define SEEP_LIBPROF_MODEL_STAGES_PROCESS_TREE_H
 
 #include "libprof/model/model.h"
 

@@ -1,6 +1,6 @@
-#include "libprof/model/build/process_tree.h"
+#include "libprof/model/stages/process_tree.h"
 
-#include "libprof/model/build/process_import.h"
+#include "libprof/model/stages/process_import.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "libprof/model/build/model_stages.h"
+#include "libprof/model/stages/model_stages.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The job's clock and its step axis. */
-#ifndef SEEP_LIBPROF_MODEL_BUILD_STEP_AXIS_H
-#define SEEP_LIBPROF_MODEL_BUILD_STEP_AXIS_H
+#ifndef SEEP_LIBPROF_MODEL_STAGES_STEP_AXIS_H
+#define SEEP_LIBPROF_MODEL_STAGES_STEP_AXIS_H
 
 #include "libprof/model/model.h"
 

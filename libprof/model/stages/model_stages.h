@@ -1,6 +1,6 @@
 /* Stages of building a model, in order: model_build.c calls them, each has its own file. */
-#ifndef SEEP_LIBPROF_MODEL_BUILD_MODEL_STAGES_H
-#define SEEP_LIBPROF_MODEL_BUILD_MODEL_STAGES_H
+#ifndef SEEP_LIBPROF_MODEL_STAGES_MODEL_STAGES_H
+#define SEEP_LIBPROF_MODEL_STAGES_MODEL_STAGES_H
 
 #include "libprof/model/model.h"
 

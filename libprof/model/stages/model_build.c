@@ -1,11 +1,11 @@
-#include "libprof/model/build/model_build.h"
+#include "libprof/model/stages/model_build.h"
 
-#include "libprof/model/build/model_stages.h"
-#include "libprof/model/build/process_role.h"
-#include "libprof/model/build/process_tree.h"
-#include "libprof/model/build/step_axis.h"
 #include "libprof/model/live_level.h"
 #include "libprof/model/process_ends.h"
+#include "libprof/model/stages/model_stages.h"
+#include "libprof/model/stages/process_role.h"
+#include "libprof/model/stages/process_tree.h"
+#include "libprof/model/stages/step_axis.h"
 
 static int merge_opened(struct seep_model *m, struct seep_error *err)
 {

@@ -1,4 +1,4 @@
-#include "libprof/model/build/process_import.h"
+#include "libprof/model/stages/process_import.h"
 
 #include "libprof/format/python_layout.h"
 

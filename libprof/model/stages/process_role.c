@@ -1,6 +1,6 @@
-#include "libprof/model/build/process_role.h"
+#include "libprof/model/stages/process_role.h"
 
-#include "libprof/model/build/step_axis.h"
+#include "libprof/model/stages/step_axis.h"
 
 /* ---- workers --------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* Decides a process's role in the job: trainer, rank, loader-worker or helper. */
-#ifndef SEEP_LIBPROF_MODEL_BUILD_PROCESS_ROLE_H
-#define SEEP_LIBPROF_MODEL_BUILD_PROCESS_ROLE_H
+#ifndef SEEP_LIBPROF_MODEL_STAGES_PROCESS_ROLE_H
+#define SEEP_LIBPROF_MODEL_STAGES_PROCESS_ROLE_H
 
 #include "libprof/model/model.h"
 

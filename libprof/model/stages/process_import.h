@@ -1,7 +1,7 @@
 /* What a profile's header says of its process, checked and copied, so that nobody reads the header
  * itself. */
-#ifndef SEEP_LIBPROF_MODEL_BUILD_PROCESS_IMPORT_H
-#define SEEP_LIBPROF_MODEL_BUILD_PROCESS_IMPORT_H
+#ifndef SEEP_LIBPROF_MODEL_STAGES_PROCESS_IMPORT_H
+#define SEEP_LIBPROF_MODEL_STAGES_PROCESS_IMPORT_H
 
 #include "libprof/model/model_process.h"
 

@@ -1,6 +1,6 @@
-#include "libprof/model/build/process_import.h"
 #include "libprof/model/model.h"
 #include "libprof/model/stack_import.h"
+#include "libprof/model/stages/process_import.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "libprof/model/build/small_sites.h"
+#include "libprof/model/stages/small_sites.h"
 
 enum { PER_POWER = 8, JUDGED_EACH = 1024 };
 
@@ -19,6 +19,18 @@ uint64_t seep_small_sites_below(const struct seep_small_sites *s)
     if (s->least == SEEP_PEAK_SIZES)
         return UINT64_MAX;
     return (uint64_t)(PER_POWER + s->least % PER_POWER) << (power - 3);
+}
+
+struct seep_small_sites seep_small_sites_of(const struct seep_model *m)
+{
+    struct seep_small_sites s = {.most_bytes =
+                                     m->most_bytes ? m->most_bytes : SEEP_MODEL_MOST_BYTES};
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_profile *profile = m->processes[i].profile;
+        s.chunks += profile ? profile->n_chunks - profile->first_chunk : 0;
+    }
+    return s;
 }
 
 /* What grows with the sites. */

@@ -1,6 +1,6 @@
-#include "libprof/model/build/step_axis.h"
+#include "libprof/model/stages/step_axis.h"
 
-#include "libprof/model/build/process_import.h"
+#include "libprof/model/stages/process_import.h"
 #include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>

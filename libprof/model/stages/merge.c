@@ -1,8 +1,8 @@
-#include "libprof/model/build/model_stages.h"
+#include "libprof/model/stages/model_stages.h"
 
-#include "libprof/model/build/process_import.h"
-#include "libprof/model/build/small_sites.h"
 #include "libprof/model/stack_import.h"
+#include "libprof/model/stages/process_import.h"
+#include "libprof/model/stages/small_sites.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -403,17 +403,6 @@ static uint32_t *count_users(const struct seep_model *m)
     return users;
 }
 
-static uint64_t count_chunks(const struct seep_model *m)
-{
-    uint64_t n = 0;
-
-    for (size_t i = 0; i < m->n_processes; i++) {
-        const struct seep_profile *profile = m->processes[i].profile;
-        n += profile ? profile->n_chunks - profile->first_chunk : 0;
-    }
-    return n;
-}
-
 /* Drops a user of process i; without users its profile is closed, which drops a user of its
  * parent. */
 static void release(struct seep_model *m, uint32_t *users, size_t i)
@@ -465,9 +454,7 @@ static void find_loops(struct seep_model *m, struct seep_resolver *resolver)
 int seep_merge(struct seep_model *m, struct seep_error *err)
 {
     struct seep_resolver resolver = {.dict = &m->dict};
-    struct seep_small_sites small = {.most_bytes =
-                                         m->most_bytes ? m->most_bytes : SEEP_MODEL_MOST_BYTES,
-                                     .chunks = count_chunks(m)};
+    struct seep_small_sites small = seep_small_sites_of(m);
     uint32_t *users = count_users(m);
     int rc = users ? 0 : -SEEP_ENOMEM;
 

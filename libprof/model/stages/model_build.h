@@ -1,7 +1,7 @@
 /* Fills a model: the stages in order (enum seep_model_stage). Between the two halves the caller
  * classifies the frames that the merge found. */
-#ifndef SEEP_LIBPROF_MODEL_BUILD_MODEL_BUILD_H
-#define SEEP_LIBPROF_MODEL_BUILD_MODEL_BUILD_H
+#ifndef SEEP_LIBPROF_MODEL_STAGES_MODEL_BUILD_H
+#define SEEP_LIBPROF_MODEL_STAGES_MODEL_BUILD_H
 
 #include "libprof/model/model.h"
 
