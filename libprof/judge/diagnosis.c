@@ -105,10 +105,9 @@ static uint16_t space_of(const struct seep_case *c, const struct seep_finding *f
     return space;
 }
 
-/* Where it is, since when, and its peak, over all of its sites. */
+/* Where it is, since when, and its peak. */
 static int describe(const struct seep_case *c, struct seep_finding *f)
 {
-    struct seep_level level = {0};
     int rc = list_processes(c->m, f);
 
     f->frame = c->frame;
@@ -116,12 +115,7 @@ static int describe(const struct seep_case *c, struct seep_finding *f)
     f->part = c->part;
     f->first_step = first_step(c->m, f);
     if (!rc)
-        rc = seep_level_sum(c->m, f->sites, f->n_sites, SEEP_LEVEL_ALL, &level);
-    f->peak_bytes = (uint64_t)seep_level_highest(&level).bytes;
-    if (f->peak_bytes < f->live_bytes)
-        f->peak_bytes = f->live_bytes;
-    seep_level_fini(&level);
-    seep_finding_note_chunks(c->m, f);
+        rc = seep_finding_set_peak(c->m, f);
     seep_finding_set_limit(c->m, c->resident, f);
     return rc;
 }

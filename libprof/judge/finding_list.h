@@ -28,9 +28,9 @@ SEEP_MUST_CHECK int seep_segments_join(const struct seep_code *code, struct seep
 /* Whether its memory counts towards the host's limits (limit_evidence.c). */
 bool seep_finding_is_on_host(const struct seep_model *m, const struct seep_finding *finding);
 
-/* Notes what small blocks take as malloc's chunks, where that is a tenth more than what was asked
- * for (chunk_evidence.c). */
-void seep_finding_note_chunks(const struct seep_model *m, struct seep_finding *finding);
+/* Sets peak_bytes, over all of its sites, and notes what was requested, where malloc takes a tenth
+ * more for it (requested_evidence.c). Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_finding_set_peak(const struct seep_model *m, struct seep_finding *finding);
 
 /* Sets limit_bytes and steps_to_limit: on host memory by the limit that its growth reaches first,
  * on a device by its capacity; notes in the evidence what is in use. Needs the finding's processes

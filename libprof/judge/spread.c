@@ -70,7 +70,7 @@ static int weigh(const struct seep_model *m, const struct seep_growth *g,
     int rc = 0;
 
     for (size_t i = 0; i < out->n_sites && !rc; i++) {
-        rc = seep_level_sum(m, &out->sites[i], 1, SEEP_LEVEL_ALL, &level);
+        rc = seep_level_resident(m, &out->sites[i], 1, SEEP_LEVEL_ALL, &level);
         const int64_t last =
             g->by_process ? seep_level_highest(&level).bytes : seep_level_at(&level, g->to).bytes;
         const double gained = (double)(last - seep_level_at(&level, g->from).bytes);

@@ -289,7 +289,7 @@ static int measure_run(const struct seep_model *m, const struct seep_span *span,
     for (size_t i = 0, next; i < n && !rc; i = next) {
         for (next = i; next < n && shares[next].process == shares[i].process; next++)
             parts[next - i] = shares[next].part;
-        rc = seep_level_sum_slots(m, parts, next - i, &level);
+        rc = seep_level_resident_slots(m, parts, next - i, &level);
         if (!rc)
             measure_life(m, span, &m->processes[shares[i].process], &level, variance, &l);
     }
@@ -390,7 +390,7 @@ int seep_growth_measure(const struct seep_model *m, const struct seep_span *span
     struct seep_level level = g->level;
 
     *g = (struct seep_growth){.level = level};
-    if (seep_level_sum(m, sites, n, SEEP_LEVEL_ALL, &g->level))
+    if (seep_level_resident(m, sites, n, SEEP_LEVEL_ALL, &g->level))
         return -SEEP_ENOMEM;
     double variance = sampling_variance(m, sites, n);
     int32_t last = span->last;

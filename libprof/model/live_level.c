@@ -1,5 +1,7 @@
 #include "libprof/model/live_level.h"
 
+#include "libprof/model/chunks.h"
+
 #include <stdlib.h>
 
 void seep_level_fini(struct seep_level *level)
@@ -33,7 +35,7 @@ static int64_t bounded_sum(int64_t a, int64_t b)
 }
 
 /* Adds a part as differences; they are sorted and summed at the end. */
-static int add_part(const struct seep_model *m, const struct seep_model_slot *part,
+static int add_part(const struct seep_model *m, const struct seep_model_slot *part, bool as_chunks,
                     struct seep_level *level)
 {
     int32_t end_step = m->processes[part->process].end_step;
@@ -42,10 +44,12 @@ static int add_part(const struct seep_model *m, const struct seep_model_slot *pa
 
     for (uint32_t i = 0; i < part->n_points; i++) {
         const struct seep_model_point *p = &m->points[part->points_at + i];
+        const int64_t here = bounded(
+            as_chunks && part->of_malloc ? seep_chunks_bytes(p->bytes, p->blocks) : p->bytes);
         step = p->step;
-        if (push(level, step, bounded(p->bytes) - bytes, (int64_t)p->blocks - blocks))
+        if (push(level, step, here - bytes, (int64_t)p->blocks - blocks))
             return -SEEP_ENOMEM;
-        bytes = bounded(p->bytes);
+        bytes = here;
         blocks = p->blocks;
     }
     if (end_step == INT32_MAX || (!bytes && !blocks))
@@ -127,8 +131,8 @@ static int gather_if_many(struct seep_level *level, size_t *many)
     return rc;
 }
 
-int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n, uint32_t process,
-                   struct seep_level *level)
+static int sum(const struct seep_model *m, const uint32_t *sites, size_t n, uint32_t process,
+               bool as_chunks, struct seep_level *level)
 {
     size_t many = 0;
 
@@ -136,7 +140,8 @@ int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n, 
     for (size_t i = 0; i < n; i++) {
         for (uint32_t k = m->sites[sites[i]].slots; k; k = m->slots[k - 1].next) {
             const struct seep_model_slot *part = &m->slots[k - 1];
-            if ((process == SEEP_LEVEL_ALL || part->process == process) && add_part(m, part, level))
+            if ((process == SEEP_LEVEL_ALL || part->process == process) &&
+                add_part(m, part, as_chunks, level))
                 return -SEEP_ENOMEM;
         }
         if (gather_if_many(level, &many))
@@ -145,17 +150,41 @@ int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n, 
     return add_up(level);
 }
 
-int seep_level_sum_slots(const struct seep_model *m, const uint32_t *parts, size_t n,
-                         struct seep_level *level)
+static int sum_slots(const struct seep_model *m, const uint32_t *parts, size_t n, bool as_chunks,
+                     struct seep_level *level)
 {
     size_t many = 0;
 
     level->n = 0;
     for (size_t i = 0; i < n; i++) {
-        if (add_part(m, &m->slots[parts[i]], level) || gather_if_many(level, &many))
+        if (add_part(m, &m->slots[parts[i]], as_chunks, level) || gather_if_many(level, &many))
             return -SEEP_ENOMEM;
     }
     return add_up(level);
+}
+
+int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n, uint32_t process,
+                   struct seep_level *level)
+{
+    return sum(m, sites, n, process, false, level);
+}
+
+int seep_level_resident(const struct seep_model *m, const uint32_t *sites, size_t n,
+                        uint32_t process, struct seep_level *level)
+{
+    return sum(m, sites, n, process, true, level);
+}
+
+int seep_level_sum_slots(const struct seep_model *m, const uint32_t *parts, size_t n,
+                         struct seep_level *level)
+{
+    return sum_slots(m, parts, n, false, level);
+}
+
+int seep_level_resident_slots(const struct seep_model *m, const uint32_t *parts, size_t n,
+                              struct seep_level *level)
+{
+    return sum_slots(m, parts, n, true, level);
 }
 
 struct seep_level_point seep_level_highest(const struct seep_level *level)

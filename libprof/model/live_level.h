@@ -18,15 +18,23 @@ struct seep_level {
 
 #define SEEP_LEVEL_ALL UINT32_MAX
 
-/* The sum over sites[0, n) of the model, for one process or SEEP_LEVEL_ALL. A process that was gone
- * before the job ended counts until then. *level may hold an older level, whose storage is reused.
- * Returns 0 or -SEEP_ENOMEM. Allocates: level->points; free with seep_level_fini(). */
+/* What was requested: the sum over sites[0, n) of the model, for one process or SEEP_LEVEL_ALL. A
+ * process that was gone before the job ended counts until then. *level may hold an older level,
+ * whose storage is reused. Returns 0 or -SEEP_ENOMEM. Allocates: level->points; free with
+ * seep_level_fini(). */
 SEEP_MUST_CHECK int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n,
                                    uint32_t process, struct seep_level *level);
 
-/* The same over parts[0, n): indices in m->slots. */
+/* The same as it is resident: what malloc takes for small blocks (libprof/model/chunks.h). Findings
+ * are judged and told by it, sites by what was requested. */
+SEEP_MUST_CHECK int seep_level_resident(const struct seep_model *m, const uint32_t *sites, size_t n,
+                                        uint32_t process, struct seep_level *level);
+
+/* Both over parts[0, n): indices in m->slots. */
 SEEP_MUST_CHECK int seep_level_sum_slots(const struct seep_model *m, const uint32_t *parts,
                                          size_t n, struct seep_level *level);
+SEEP_MUST_CHECK int seep_level_resident_slots(const struct seep_model *m, const uint32_t *parts,
+                                              size_t n, struct seep_level *level);
 void seep_level_fini(struct seep_level *level);
 
 /* The level at the end of `step`; zeros before its first point. */

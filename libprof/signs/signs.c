@@ -35,7 +35,7 @@ static int compute_sites(const struct seep_case *c, struct seep_signs *signs)
     int rc = seep_grow(&signs->sites, &signs->capacity, c->n_sites + 1, sizeof *signs->sites);
 
     for (size_t i = 0; i < c->n_sites && !rc; i++) {
-        rc = seep_level_sum(c->m, &c->sites[i], 1, SEEP_LEVEL_ALL, &level);
+        rc = seep_level_resident(c->m, &c->sites[i], 1, SEEP_LEVEL_ALL, &level);
         if (rc)
             break;
         const struct seep_growth *g = &signs->growth;
@@ -134,7 +134,7 @@ static int held_by(const struct seep_case *c, const uint32_t *sites, size_t n_si
                    uint32_t process, struct seep_level *level, struct seep_held *out)
 {
     *out = (struct seep_held){0};
-    if (seep_level_sum(c->m, sites, n_sites, process, level))
+    if (seep_level_resident(c->m, sites, n_sites, process, level))
         return -SEEP_ENOMEM;
     if (!level->n)
         return 0;

@@ -152,7 +152,7 @@ TEST(little_growth_is_none)
 
 /* ---- headers --------------------------------------------------------------------------------- */
 
-/* 16 bytes each, in chunks of 32: half of what RSS grows by is malloc's. */
+/* 16 bytes each, in chunks of 32: half of what RSS grows by is malloc's. The finding has all. */
 TEST(headers_and_rounding_are_no_free_memory)
 {
     struct ramp nodes = {FIRST, LAST, GROWS / 32, UINT32_MAX};
@@ -161,8 +161,11 @@ TEST(headers_and_rounding_are_no_free_memory)
     grow(&(struct parts){.heap_live = 0.5, .heap_free = 0.5}, GROWS);
     const json_t *f = found("unbounded-growth");
     ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), LINE);
+    const double each = number(json_object_get(f, "growth_bytes_per_step"), "value");
+    ck_assert_double_eq_tol(each, GROWS, GROWS / 100.0);
+    ck_assert_double_gt(number(f, "live_bytes"), 0.97 * GROWS * STEPS);
     char *evidence = json_dumps(json_object_get(f, "evidence"), 0);
-    ck_assert_ptr_nonnull(strstr(evidence, "With malloc's headers and rounding"));
+    ck_assert_ptr_nonnull(strstr(evidence, "with headers and rounding"));
     free(evidence);
     const json_t *parts =
         json_object_get(json_object_get(json_object_get(report, "coverage"), "rss"), "explained");

@@ -86,7 +86,7 @@ static void share_of(struct seep_digest_fill *f, const struct seep_finding *find
     *share = (struct share){.held = 1, .rise = 1};
     if (!finding->n_sites)
         return;
-    if (seep_level_sum(f->code->model, finding->sites, finding->n_sites, process, &f->level)) {
+    if (seep_level_resident(f->code->model, finding->sites, finding->n_sites, process, &f->level)) {
         f->d->failed = true;
         return;
     }

@@ -1,5 +1,7 @@
 #include "libprof/measure/resident/heap_headers.h"
 
+#include "libprof/model/chunks.h"
+
 #include <stdlib.h>
 
 /* The samples of one process, with its peak's behind the others, by step. */

@@ -199,6 +199,8 @@ static int add_part(struct seep_model *m, struct seep_model_site *site, const st
         .next = site->slots,
         .process = r->process,
         .thread = r->site->slot_plus_1 <= SEEP_MAX_SLOTS ? r->site->slot_plus_1 : 0,
+        .of_malloc = m->spaces[site->space].name.class == SEEP_CLASS_HOST &&
+                     !*m->processes[r->process].id.allocator,
         .peak_bytes = r->totals.peak_bytes};
     site->slots = (uint32_t)m->n_slots;
     if (site->n_slots < UINT16_MAX)

@@ -51,8 +51,11 @@
     "this line has %.1f blocks for each"
 #define SEEP_GRAPH_RESULTS_TITLE_TEXT "%llu results are kept, each with its autograd graph"
 
-#define SEEP_CHUNKS_TEXT "With malloc's headers and rounding these blocks take %s"
-#define SEEP_CHUNKS_GROW_TEXT                                                                      \
-    "With malloc's headers and rounding these blocks take %s, %s more each %s"
+#define SEEP_REQUESTED_TEXT                                                                        \
+    "That is what malloc takes for these blocks, with headers and rounding; %s of it were "        \
+    "requested"
+#define SEEP_REQUESTED_GROWS_TEXT                                                                  \
+    "That is what malloc takes for these blocks, with headers and rounding; %s of it were "        \
+    "requested, %s each %s"
 
 #endif
