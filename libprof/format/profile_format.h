@@ -150,7 +150,9 @@ struct seep_detail { /* published by site. 640 bytes, 64-aligned */
         lifetimes[SEEP_LIFETIME_BUCKETS]; /* frees by age in periods, see seep_lifetime_bucket() */
     uint32_t sizes[SEEP_SIZE_BUCKETS]; /* allocations by floor(log2(size)); 0 for size 0. Repeats of
                                         * the first size are left out until another one comes */
-    uint32_t reserved_2[28];
+    uint64_t looked_bytes; /* of its large blocks, by samples of RSS, added up over all of them … */
+    uint64_t untouched_bytes; /* … and of these what lay in pages that were never touched */
+    uint32_t reserved_2[24];
 };
 
 /* Live bytes and blocks of a site at the end of the periods in which it changed. A period that is

@@ -1,6 +1,6 @@
 #include "libprof/model/live_level.h"
 
-#include "libprof/model/chunks.h"
+#include "libprof/model/resident_blocks.h"
 
 #include <stdlib.h>
 
@@ -34,9 +34,17 @@ static int64_t bounded_sum(int64_t a, int64_t b)
     return sum > most ? most : sum < -most ? -most : sum;
 }
 
+/* What malloc takes for small blocks, and of large ones' pages those that were touched. */
+static uint64_t resident_of(const struct seep_model_slot *part, const struct seep_model_point *p)
+{
+    const uint64_t bytes = part->of_malloc ? seep_chunks_bytes(p->bytes, p->blocks) : p->bytes;
+
+    return bytes - bytes / 256 * part->untouched;
+}
+
 /* Adds a part as differences; they are sorted and summed at the end. */
-static int add_part(const struct seep_model *m, const struct seep_model_slot *part, bool as_chunks,
-                    struct seep_level *level)
+static int add_part(const struct seep_model *m, const struct seep_model_slot *part,
+                    bool as_resident, struct seep_level *level)
 {
     int32_t end_step = m->processes[part->process].end_step;
     int64_t bytes = 0, blocks = 0;
@@ -44,8 +52,7 @@ static int add_part(const struct seep_model *m, const struct seep_model_slot *pa
 
     for (uint32_t i = 0; i < part->n_points; i++) {
         const struct seep_model_point *p = &m->points[part->points_at + i];
-        const int64_t here = bounded(
-            as_chunks && part->of_malloc ? seep_chunks_bytes(p->bytes, p->blocks) : p->bytes);
+        const int64_t here = bounded(as_resident ? resident_of(part, p) : p->bytes);
         step = p->step;
         if (push(level, step, here - bytes, (int64_t)p->blocks - blocks))
             return -SEEP_ENOMEM;
@@ -132,7 +139,7 @@ static int gather_if_many(struct seep_level *level, size_t *many)
 }
 
 static int sum(const struct seep_model *m, const uint32_t *sites, size_t n, uint32_t process,
-               bool as_chunks, struct seep_level *level)
+               bool as_resident, struct seep_level *level)
 {
     size_t many = 0;
 
@@ -141,7 +148,7 @@ static int sum(const struct seep_model *m, const uint32_t *sites, size_t n, uint
         for (uint32_t k = m->sites[sites[i]].slots; k; k = m->slots[k - 1].next) {
             const struct seep_model_slot *part = &m->slots[k - 1];
             if ((process == SEEP_LEVEL_ALL || part->process == process) &&
-                add_part(m, part, as_chunks, level))
+                add_part(m, part, as_resident, level))
                 return -SEEP_ENOMEM;
         }
         if (gather_if_many(level, &many))
@@ -150,14 +157,14 @@ static int sum(const struct seep_model *m, const uint32_t *sites, size_t n, uint
     return add_up(level);
 }
 
-static int sum_slots(const struct seep_model *m, const uint32_t *parts, size_t n, bool as_chunks,
+static int sum_slots(const struct seep_model *m, const uint32_t *parts, size_t n, bool as_resident,
                      struct seep_level *level)
 {
     size_t many = 0;
 
     level->n = 0;
     for (size_t i = 0; i < n; i++) {
-        if (add_part(m, &m->slots[parts[i]], as_chunks, level) || gather_if_many(level, &many))
+        if (add_part(m, &m->slots[parts[i]], as_resident, level) || gather_if_many(level, &many))
             return -SEEP_ENOMEM;
     }
     return add_up(level);

@@ -25,8 +25,9 @@ struct seep_level {
 SEEP_MUST_CHECK int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n,
                                    uint32_t process, struct seep_level *level);
 
-/* The same as it is resident: what malloc takes for small blocks (libprof/model/chunks.h). Findings
- * are judged and told by it, sites by what was requested. */
+/* The same as it is resident: what malloc takes for small blocks (libprof/model/resident_blocks.h),
+ * and of large ones the pages that were touched. Findings are judged and told by it, sites by what
+ * was requested. */
 SEEP_MUST_CHECK int seep_level_resident(const struct seep_model *m, const uint32_t *sites, size_t n,
                                         uint32_t process, struct seep_level *level);
 

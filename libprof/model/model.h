@@ -50,7 +50,9 @@ struct seep_model_slot {
     uint32_t process;
     uint32_t n_points; /* live bytes over steps, rising; the last is the final state */
     uint16_t thread;   /* of its process: index + 1; 0: of all threads together */
-    bool of_malloc;    /* of glibc's, whose chunks are known (libprof/model/chunks.h) */
+    uint8_t
+        untouched;  /* of the bytes of large blocks, in 256ths: in pages that were never touched */
+    bool of_malloc; /* of glibc's, whose chunks are known (libprof/model/resident_blocks.h) */
     size_t points_at;
     uint64_t peak_bytes; /* its own */
 };

@@ -121,7 +121,7 @@ struct seep_model_process {
     struct seep_process_limits limits;
     struct seep_process_recording recording;
     struct seep_process_samples samples;
-    uint32_t written_site_plus_1; /* [merged] of most that it had inherited and wrote to */
+    uint32_t written_site_plus_1;    /* [merged] of most that it had inherited and wrote to */
     struct seep_process_looks looks; /* times: [sorted] on the job's clock */
     struct seep_process_threads threads;
     uint64_t address_space_bytes; /* when last looked at */

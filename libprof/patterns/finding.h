@@ -25,7 +25,7 @@ struct seep_finding {
     size_t n_sites;
     uint32_t *processes; /* indices */
     size_t n_processes;
-    /* Sizes of small blocks are those of malloc's chunks (libprof/model/chunks.h). */
+    /* Sizes are what is resident (seep_level_resident()). */
     uint64_t live_bytes; /* at the end of the last step, before teardown */
     uint64_t peak_bytes;
     uint64_t count;           /* blocks live then */

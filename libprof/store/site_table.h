@@ -139,6 +139,18 @@ static inline void seep_site_allocated(struct seep_sites *sites, struct seep_sit
     seep_space_add(sites, site->space, (int64_t)bytes, period);
 }
 
+/* Of `bytes` of its live blocks, `untouched` lie in pages that were never touched. From one thread
+ * at a time. */
+static inline void seep_site_looked_at(uint32_t index, uint64_t bytes, uint64_t untouched)
+{
+    const bool is_own = index >= SEEP_HEADER_BYTES / 64 && index >= seep_sites_first_own;
+    struct seep_detail *detail = is_own ? seep_site_detail(seep_site_at(index)) : NULL;
+    if (!detail)
+        return;
+    seep_counter_add(&detail->looked_bytes, bytes);
+    seep_counter_add(&detail->untouched_bytes, untouched);
+}
+
 /* Counts the free of a block from the live set: `n` objects of `bytes` in all; n is 0 if only a
  * part of a map has gone. */
 static inline void seep_site_freed(struct seep_sites *sites, const struct seep_block *block,

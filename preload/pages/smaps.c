@@ -52,7 +52,7 @@ static void keep_name(const char *name)
 /* "START-END rwxp OFFSET DEVICE INODE NAME" */
 static void parse_head(const char *at)
 {
-    vma.rss_bytes = vma.anonymous_bytes = 0;
+    vma.rss_bytes = vma.anonymous_bytes = vma.swapped_bytes = 0;
     vma.start = take_hex(&at);
     at += *at == '-';
     vma.end = take_hex(&at);
@@ -84,6 +84,8 @@ static void take_line(const char *line, void (*each)(const struct seep_vma *, vo
         vma.rss_bytes = parse_kib(line + 4);
     } else if (strncmp(line, "Anonymous:", 10) == 0) {
         vma.anonymous_bytes = parse_kib(line + 10);
+    } else if (strncmp(line, "Swap:", 5) == 0) {
+        vma.swapped_bytes = parse_kib(line + 5);
     }
 }
 

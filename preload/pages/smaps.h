@@ -14,6 +14,7 @@ struct seep_vma {
     bool file;   /* it has an inode, and is not memory despite that */
     uint64_t rss_bytes;
     uint64_t anonymous_bytes; /* of these, what is no file's: written pages of a private map */
+    uint64_t swapped_bytes;
     char name[SEEP_VMA_NAME]; /* of a longer name the beginning and the end */
 };
 

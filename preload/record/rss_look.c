@@ -57,7 +57,8 @@ struct look {
     uint64_t heap_unrecorded_bytes; /* of bytes[HEAP] */
     uint64_t copied_bytes;          /* of bytes[MAPS]: of files */
     struct seep_written written;    /* of bytes[LIVE] */
-    uintptr_t large_end;            /* of the one that extends furthest */
+    uintptr_t large_end;            /* of the one that extends furthest … */
+    uint32_t large_site;            /* … and its site */
     uintptr_t file_end;             /* of the last map of a file … */
     enum kind file_kind;            /* … and what that was */
     uintptr_t guard_end;            /* of the last map that may be the guard of a stack */
@@ -66,6 +67,7 @@ struct look {
 
 /* One chunk of a map at a time. */
 static SEEP_LARGE uint8_t kinds[CHUNK_PAGES], resident[CHUNK_PAGES];
+static SEEP_LARGE uint32_t sites[CHUNK_PAGES]; /* of pages of large live blocks */
 
 struct chunk {
     uintptr_t start, end;
@@ -79,6 +81,15 @@ static void paint(const struct chunk *c, uintptr_t from, uintptr_t to, enum kind
     if (from < to)
         memset(kinds + ((from - c->start) >> PAGE_BITS), kind,
                ((to - c->start) >> PAGE_BITS) - ((from - c->start) >> PAGE_BITS));
+}
+
+static void paint_block(const struct chunk *c, uintptr_t from, uintptr_t to, uint32_t site)
+{
+    from = from > c->start ? from : c->start;
+    to = to < c->end ? to : c->end;
+    for (uintptr_t at = from; at < to; at += PAGE)
+        sites[(at - c->start) >> PAGE_BITS] = site;
+    paint(c, from, to, LIVE);
 }
 
 /* ---- heaps -------------------------------------------------------------------------------- */
@@ -96,9 +107,11 @@ static void paint_large(struct look *look, const struct chunk *c, uintptr_t star
         seep_site_at(block->site)->space != SEEP_SPACE_HOST)
         return;
     look->large_bytes += block->bytes;
-    if (end > look->large_end)
+    if (end > look->large_end) {
         look->large_end = end;
-    paint(c, nearest_page(start), nearest_page(end), LIVE);
+        look->large_site = block->site;
+    }
+    paint_block(c, nearest_page(start), nearest_page(end), block->site);
     if (block->site < seep_sites_first_own)
         seep_written_add(&look->written, start, end, block->site);
 }
@@ -133,7 +146,7 @@ static bool in_arena(uintptr_t map_start, uintptr_t at)
 static bool paint_heap(struct look *look, const struct chunk *c, uintptr_t map_start,
                        enum kind base)
 {
-    paint(c, c->start, look->large_end ? nearest_page(look->large_end) : 0, LIVE);
+    paint_block(c, c->start, look->large_end ? nearest_page(look->large_end) : 0, look->large_site);
     uint32_t n_known = paint_blocks(look, c);
     bool libcs = base == HEAP || (base == UNEXPLAINED && in_arena(map_start, c->start));
     if (base == UNEXPLAINED &&
@@ -173,12 +186,31 @@ static void paint_own(const struct chunk *c)
         paint(c, piece.start, piece.end, SEEP);
 }
 
-static void count(const struct chunk *c, uint64_t pages[N_KINDS])
+/* Tells the sites of large blocks what of those was never touched. */
+static void tell_sites(const struct chunk *c)
 {
-    if (seep_os_call3(SYS_mincore, (long)c->start, (long)(c->end - c->start), (long)resident) < 0)
+    for (uint32_t i = 0, next; i < c->n; i = next) {
+        uint64_t untouched = 0;
+        for (next = i; next < c->n && kinds[next] == LIVE && sites[next] == sites[i]; next++)
+            untouched += !(resident[next] & 1);
+        if (next > i)
+            seep_site_looked_at(sites[i], (uint64_t)(next - i) * PAGE, untouched * PAGE);
+        else
+            next++;
+    }
+}
+
+/* Of pages that are swapped out the kernel does not say whether they were touched. */
+static void count(const struct seep_vma *vma, const struct chunk *c, uint64_t pages[N_KINDS])
+{
+    if (!vma->rss_bytes)
+        memset(resident, 0, c->n);
+    else if (seep_os_call3(SYS_mincore, (long)c->start, (long)(c->end - c->start), (long)resident))
         return; /* unmapped meanwhile */
     for (uint32_t i = 0; i < c->n; i++)
         pages[kinds[i]] += resident[i] & 1;
+    if (!vma->swapped_bytes)
+        tell_sites(c);
 }
 
 /* The kernel's own count of resident pages decides: it leaves out pages of zeros that were only
@@ -216,15 +248,14 @@ static void look_inside(struct look *look, const struct seep_vma *vma, enum kind
         paint(&c, c.start, base_end, base);
         /* also without pages: for untouched large blocks */
         bool libcs = paint_heap(look, &c, vma->start, base);
-        if (vma->rss_bytes) {
-            const uint64_t before = pages[HEAP];
-            if (mapped)
-                paint_maps(&c, c.start, c.end);
+        const uint64_t before = pages[HEAP];
+        if (mapped)
+            paint_maps(&c, c.start, c.end);
+        if (vma->rss_bytes)
             paint_own(&c);
-            count(&c, pages);
-            if (libcs)
-                walk_heap(look, &c, pages[HEAP] - before);
-        }
+        count(vma, &c, pages);
+        if (libcs)
+            walk_heap(look, &c, pages[HEAP] - before);
         at = c.end;
     }
     share_out(look, vma->rss_bytes, pages, base);

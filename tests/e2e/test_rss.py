@@ -66,6 +66,17 @@ class Rss(SeepCase):
                                  [("undetermined", "info", [])])
                 self.assertAlmostEqual(found[0]["growth_bytes_per_step"]["value"], GROWTH, delta=GROWTH / 10)
 
+    def test_a_finding_has_what_is_resident_of_its_blocks_and_says_what_was_requested(self):
+        for how, requested in (("heap", GROWTH), ("small", GROWTH // 2), ("untouched", 4 * GROWTH)):
+            with self.subTest(how):
+                report = self.run_seep([self.subject("rss_grows"), how], timeout=120).report
+                finding, = (f for f in report["findings"] if f["severity"] == "leak")
+                self.assertAlmostEqual(finding["growth_bytes_per_step"]["value"], GROWTH, delta=GROWTH / 20)
+                self.assertAlmostEqual(finding["live_bytes"], 80 * GROWTH, delta=80 * GROWTH / 20)
+                self.assertEqual(any("Requested" in line for line in finding["evidence"]), requested != GROWTH)
+                site = next(s for s in report["sites"] if s["id"] == finding["sites"][0])
+                self.assertAlmostEqual(site["peak_bytes"], 80 * requested, delta=80 * requested / 20)
+
     def test_a_finding_without_a_line_prints_in_every_format(self):
         folder = self.run_seep([self.subject("rss_grows"), "instruction"], timeout=120).folder
         for name in ("text", "json", "markdown", "sarif", "junit"):

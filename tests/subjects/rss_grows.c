@@ -1,6 +1,7 @@
 /* A training of 80 steps that takes 256 KiB more in each.
- *   usage: rss_grows heap|instruction|handle|fixed
- * heap: malloc'd blocks. instruction: maps by its own system call instruction, which no hook sees.
+ *   usage: rss_grows heap|small|untouched|instruction|handle|fixed
+ * heap: malloc'd blocks. small: of 16 bytes, which take 32. untouched: four times as large, of which
+ * a quarter is written to. instruction: maps by its own system call instruction, which no hook sees.
  * handle: blocks from malloc through libc's own handle, which no hook sees either. fixed: none. */
 #include "preload/seep.h"
 
@@ -39,6 +40,18 @@ static void *by_handle(void)
     return memset(its_malloc(BLOCK), 1, BLOCK);
 }
 
+static void *by_small_blocks(void)
+{
+    enum { SMALL = 16, CHUNK = 32 };
+    void **kept = NULL;
+    for (int i = 0; i < GROWTH / CHUNK; i++) {
+        void **block = malloc(SMALL);
+        *block = kept;
+        kept = block;
+    }
+    return kept;
+}
+
 /* Time passes, and seep's clock sees it. */
 static void work(void)
 {
@@ -58,10 +71,14 @@ int main(int argc, char **argv)
     for (int step = 0; step < STEPS; step++) {
         if (strcmp(how, "heap") == 0)
             kept[step] = malloc(GROWTH);
+        else if (strcmp(how, "untouched") == 0)
+            kept[step] = malloc(4 * GROWTH);
         else if (strcmp(how, "instruction") == 0)
             kept[step] = by_instruction(GROWTH);
         if (kept[step])
             memset(kept[step], 1, GROWTH);
+        if (strcmp(how, "small") == 0)
+            kept[step] = by_small_blocks();
         if (strcmp(how, "handle") == 0)
             kept[step] = by_handle();
         work();

@@ -1,4 +1,4 @@
-/* What malloc's chunks take beyond the bytes that were asked for (libprof/model/chunks.h). */
+/* What malloc's chunks take beyond the bytes that were asked for (libprof/model/resident_blocks.h). */
 #ifndef SEEP_LIBPROF_MEASURE_RESIDENT_HEAP_HEADERS_H
 #define SEEP_LIBPROF_MEASURE_RESIDENT_HEAP_HEADERS_H
 

@@ -1,5 +1,6 @@
 #include "libprof/model/stages/model_stages.h"
 
+#include "libprof/model/resident_blocks.h"
 #include "libprof/model/stack_import.h"
 #include "libprof/model/stages/process_import.h"
 #include "libprof/model/stages/small_sites.h"
@@ -199,6 +200,7 @@ static int add_part(struct seep_model *m, struct seep_model_site *site, const st
         .next = site->slots,
         .process = r->process,
         .thread = r->site->slot_plus_1 <= SEEP_MAX_SLOTS ? r->site->slot_plus_1 : 0,
+        .untouched = r->detail ? seep_untouched_256ths(r->detail) : 0,
         .of_malloc = m->spaces[site->space].name.class == SEEP_CLASS_HOST &&
                      !*m->processes[r->process].id.allocator,
         .peak_bytes = r->totals.peak_bytes};

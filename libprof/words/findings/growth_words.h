@@ -51,11 +51,9 @@
     "this line has %.1f blocks for each"
 #define SEEP_GRAPH_RESULTS_TITLE_TEXT "%llu results are kept, each with its autograd graph"
 
-#define SEEP_REQUESTED_TEXT                                                                        \
-    "That is what malloc takes for these blocks, with headers and rounding; %s of it were "        \
-    "requested"
-#define SEEP_REQUESTED_GROWS_TEXT                                                                  \
-    "That is what malloc takes for these blocks, with headers and rounding; %s of it were "        \
-    "requested, %s each %s"
+#define SEEP_CHUNKS_TEXT          "Sizes are those of malloc's chunks, with headers and rounding"
+#define SEEP_UNTOUCHED_TEXT       "Of large blocks only those pages count that the job has touched"
+#define SEEP_REQUESTED_TEXT       "Requested: %s"
+#define SEEP_REQUESTED_GROWS_TEXT "Requested: %s, %s more each %s"
 
 #endif
