@@ -4,9 +4,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
-from tests.e2e.support import NO_LOOKS, SYSTEM_PYTHON, SeepCase, needs
+from tests.e2e.support import NO_LOOKS, SEEP, SYSTEM_PYTHON, SeepCase, job_env, needs
 
 SHM = "/dev/shm"
 EACH = 200_000  # bytes of a file: 30 MB in all
@@ -21,7 +22,7 @@ def write(path):
         f.write(bytes(%d))
 def step(n):
     kept[n %% 10] = [bytes(2000) for _ in range(50)]
-    if how == "kept":
+    if how in ("kept", "lasting"):
         write(os.path.join(folder, "batch_%%04d.bin" %% n))
     elif how == "nested":
         write(os.path.join(tempfile.mkdtemp(dir=folder), "part.bin"))
@@ -33,6 +34,9 @@ def step(n):
     time.sleep(0.03)
 for n in range(%d):
     step(n)
+if how == "lasting":
+    while not os.path.exists(os.path.join(folder, "end")) and os.getppid() != 1:
+        step(n)
 """ % (EACH, STEPS)
 
 
@@ -75,6 +79,23 @@ class MemoryFiles(SeepCase):
         told = report["job"]["memory_files"]
         self.assertEqual((told["complete"], told["folders"][0]["path"], told["folders"][0]["files"], told["folders"][0]["bytes"]),
                          (True, self.shm, STEPS, STEPS * PAGES))
+
+    def test_files_are_told_while_the_job_runs_and_where_its_launcher_was_killed(self):
+        folder, end = self.fresh(), os.path.join(self.shm, "end")
+        job = subprocess.Popen([SEEP, "run", "-q", "-o", folder, *NO_LOOKS, "--", SYSTEM_PYTHON, self.script, "lasting", self.shm],
+                               env=job_env(), stderr=subprocess.DEVNULL)
+        self.addCleanup(job.wait)
+        self.addCleanup(lambda: open(end, "w").close())
+        deadline = time.monotonic() + 60
+        while len(os.listdir(self.shm)) < STEPS and time.monotonic() < deadline:
+            time.sleep(0.1)
+        found, = self.files_of(self.report(folder))
+        self.assertIn(self.shm, found["title"])
+        job.kill()
+        job.wait()
+        open(end, "w").close()
+        found, = self.files_of(self.report(folder))
+        self.assertIn(self.shm, found["title"])
 
     def test_a_directory_for_each_file_is_told_with_the_one_above(self):
         found, = self.files_of(self.written("nested"))

@@ -20,7 +20,10 @@ enum {
     SEEN_GAP_MS = 200,
     NEVER_MS = INT32_MAX,
     LASTS_NS = 1000 * 1000 * 1000,
-    COST_SHARE = 100, /* a pass may take one part in so many of the time */
+    LIST_GAP_NS = 2000 * 1000 * 1000,
+    LIST_SHARE = 8,      /* files are listed again when they have become 1/n more … */
+    LIST_KIB = 4 * 1024, /* … and this */
+    COST_SHARE = 100,    /* a pass may take one part in so many of the time */
 };
 
 /* A pid counts once: after an exec it has two entries, and the younger one is what runs. */
@@ -164,6 +167,7 @@ static void pass(struct seep_resident *r, struct seep_job *job, bool with_pss)
     const uint64_t now = seep_clock_ns(CLOCK_MONOTONIC);
     const bool keeps = !with_pss && is_kept(job, n, now);
     const uint32_t files_kib = keeps ? held_kib(r, job) : 0;
+    r->held_kib = keeps ? files_kib : r->held_kib;
     for (uint32_t i = 0; i < n; i++) {
         struct seep_process *p = &job->processes[i];
         uint32_t pid = __atomic_load_n(&p->pid, __ATOMIC_ACQUIRE);
@@ -212,12 +216,45 @@ static void make_pass(struct seep_resident *r, struct seep_job *job, bool with_p
     *due_ns = seep_clock_ns(CLOCK_MONOTONIC) + (dear > *gap_ns ? dear : *gap_ns);
 }
 
+/* A reader takes no notice of the list while it is written. */
+static void list_files(struct seep_resident *r, struct seep_job *job)
+{
+    struct seep_memory_files files;
+
+    seep_tmpfs_list(&r->tmpfs, job, &files);
+    if ((!files.n && !job->files.n) || !has_disk(&job->files, sizeof job->files))
+        return;
+    files.knows_written = r->knows_written;
+    files.written_bytes = r->written_bytes;
+    const uint32_t n = files.n;
+    files.n = 0;
+    __atomic_store_n(&job->files.n, 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    job->files = files;
+    __atomic_store_n(&job->files.n, n, __ATOMIC_RELEASE);
+}
+
+static void list_if_more(struct seep_resident *r, struct seep_job *job)
+{
+    const uint64_t now = seep_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t start = seep_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+    if (!r->tmpfs.n || now < r->list_due_ns ||
+        r->held_kib < r->listed_kib + r->listed_kib / LIST_SHARE + LIST_KIB)
+        return;
+    list_files(r, job);
+    const uint64_t dear = (seep_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) * COST_SHARE;
+    r->listed_kib = r->held_kib;
+    r->list_due_ns = now + (dear > LIST_GAP_NS ? dear : LIST_GAP_NS);
+}
+
 uint64_t seep_resident_sample(struct seep_resident *r, struct seep_job *job)
 {
     uint64_t now = seep_clock_ns(CLOCK_MONOTONIC);
 
     if (now >= r->rss_due_ns)
         make_pass(r, job, false, &r->rss_due_ns, &r->rss_gap_ns);
+    list_if_more(r, job);
     if (now >= r->pss_due_ns)
         make_pass(r, job, true, &r->pss_due_ns, &r->pss_gap_ns);
     uint64_t due = r->rss_due_ns < r->pss_due_ns ? r->rss_due_ns : r->pss_due_ns;
@@ -225,19 +262,8 @@ uint64_t seep_resident_sample(struct seep_resident *r, struct seep_job *job)
     return due > now ? due - now : 1000;
 }
 
-void seep_resident_end(const struct seep_resident *r, struct seep_job *job)
+void seep_resident_end(struct seep_resident *r, struct seep_job *job)
 {
-    struct seep_memory_files files;
-
-    if (!job->seen.n || !r->tmpfs.n)
-        return;
-    seep_tmpfs_list(&r->tmpfs, job, &files);
-    if (!files.n || !has_disk(&job->files, sizeof job->files))
-        return;
-    files.knows_written = r->knows_written;
-    files.written_bytes = r->written_bytes;
-    const uint32_t n = files.n;
-    files.n = 0;
-    job->files = files;
-    __atomic_store_n(&job->files.n, n, __ATOMIC_RELEASE);
+    if (job->seen.n && r->tmpfs.n)
+        list_files(r, job);
 }
