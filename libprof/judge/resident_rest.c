@@ -169,7 +169,15 @@ static int begin(const struct rest *r, enum seep_pattern pattern, struct seep_fi
     return 0;
 }
 
-/* What the line's blocks look like, as stairs with an end, is less than what is known now. */
+/* The few bytes of the blocks that cut up much more. */
+static bool is_of_pins(const struct seep_finding *f, const struct seep_finding *its)
+{
+    return f->pattern == SEEP_PATTERN_HEAP_FRAGMENTATION &&
+           its->growth.value < SEEP_T_HALF * f->growth.value;
+}
+
+/* What the line's blocks look like, as stairs with an end or as a leak of their own, is less than
+ * what is known now. */
 static void drop_weaker(const struct seep_model *m, const struct seep_finding *f,
                         struct seep_findings *out)
 {
@@ -177,7 +185,8 @@ static void drop_weaker(const struct seep_model *m, const struct seep_finding *f
 
     for (size_t i = 0; i < out->n; i++) {
         struct seep_finding *its = &out->list[i];
-        const bool is_weaker = its->severity == SEEP_INFO || is_of_stairs(m, its);
+        const bool is_weaker =
+            its->severity == SEEP_INFO || is_of_stairs(m, its) || is_of_pins(f, its);
         if (is_weaker && f->frame && its->frame == f->frame)
             seep_finding_fini(its);
         else
@@ -245,8 +254,9 @@ static void describe_fragments(const struct rest *r, const struct seep_heap_pins
                       seep_step_unit(r->m->step_source == SEEP_STEP_TIME),
                       seep_text_size(f->growth.value / blocks, each));
     for (size_t i = 0; i < pins->n; i++)
-        seep_finding_keep(f, pins->sites[i], (uint64_t)pins->gained[i].bytes,
-                          (uint64_t)pins->gained[i].blocks);
+        seep_finding_keep(f, pins->sites[i], 0, (uint64_t)pins->gained[i].blocks);
+    f->live_bytes = /* around them */
+        (uint64_t)fmax(gained(r->first->heap_free_bytes, r->last->heap_free_bytes), 0);
 }
 
 static int add_fragments(const struct rest *r, struct seep_findings *out)

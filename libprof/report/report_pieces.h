@@ -108,6 +108,9 @@ json_t *seep_json_layouts(const struct seep_report_pieces *pieces);
 json_t *seep_json_shortages(const struct seep_report_pieces *pieces);
 json_t *seep_json_rss(const struct seep_rss *rss); /* null if not known */
 
+/* The parts of a process's RSS over time. */
+json_t *seep_json_rss_course(const struct seep_model *m, const struct seep_model_process *p);
+
 /* Whether every process has ended and was read completely. */
 bool seep_report_is_complete(const struct seep_model *m);
 uint64_t seep_report_dropped(const struct seep_model *m);

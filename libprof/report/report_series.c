@@ -152,6 +152,7 @@ json_t *seep_json_process_timeline(const struct seep_report_pieces *pieces,
     }
     json_t *json = columns("t_s", times, "rss_bytes", rss);
     seep_json_set(json, "spaces", spaces, &failed);
+    seep_json_set(json, "resident", seep_json_rss_course(m, p), &failed);
     return seep_json_whole(json, failed);
 }
 

@@ -111,6 +111,12 @@ class Views(PageCase):
                     "const n = rows.findIndex((r) => timeline.step[r] >= 40);"
                     "return [d3.sum(a, (x) => x.values[n]), ofSpaces(HOST, timeline.spaces, rows)[n]]", by, axis)
                 self.assertAlmostEqual(total[0] / total[1], 1, delta=0.1, msg=(by, axis))
+        self.browser.choose("by", "resident")
+        self.assertRegex(self.browser.text(".legend"), r"(?s)malloc'd memory, live.*RSS")
+        total = self.browser.run(
+            "const rows = rowsOf('seconds'), areas = areasOf('resident', HOST, 'seconds'), n = Math.floor(rows.length * 0.8);"
+            "return [d3.sum(areas, (x) => x.values[n]), timeline.rss_bytes[rows[n]]]")
+        self.assertAlmostEqual(total[0] / total[1], 1, delta=0.1)
         self.browser.choose("along", "steps")
         self.browser.drag(".chart .overlay", 0.25, 0.5)
         window = re.search(r"window=(\d+)-(\d+)", self.browser.fragment())

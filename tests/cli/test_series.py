@@ -66,6 +66,17 @@ class Series(CiCase):
             self.assertEqual(len(space["live_bytes"]), len(course["t_s"]))
             self.assertLessEqual(max(space["live_bytes"]), process["spaces"][name]["peak_bytes"])
 
+    def test_a_process_has_the_parts_of_its_rss_over_time(self):
+        process = self.report("--series")["processes"][0]
+        parts = dict(process["timeline"]["resident"])
+        times = parts.pop("t_s")
+        self.assertTrue(times)
+        self.assertEqual(times, sorted(times))
+        self.assertEqual({len(values) for values in parts.values()}, {len(times)})
+        highest = max(map(sum, zip(*parts.values())))
+        self.assertLessEqual(highest, process["rss_peak_bytes"] + (1 << 20))
+        self.assertGreater(highest, process["rss_peak_bytes"] / 2)
+
     def test_a_site_names_the_threads_that_asked_for_its_blocks(self):
         with open(os.path.join(self._root, "threads.py"), "w") as f:
             f.write(THREADS)

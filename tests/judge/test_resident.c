@@ -74,6 +74,18 @@ TEST(free_memory_in_the_heap_is_told_by_the_small_blocks_that_became_most)
                             GROWS / 50.0);
 }
 
+/* Its blocks are a leak of their own, of a tenth. */
+TEST(a_line_that_cuts_up_memory_is_told_once_and_with_what_lies_free)
+{
+    struct ramp blocks = {FIRST, LAST, GROWS / 10 / 48, UINT32_MAX};
+
+    builder_level(&b, user(LINE), HOST, 40, LAST, ramp, &blocks);
+    grow(&fragments, GROWS);
+    const json_t *f = found("heap-fragmentation");
+    ck_assert_uint_eq(json_array_size(json_object_get(report, "findings")), 1);
+    ck_assert_double_gt(number(f, "live_bytes"), GROWS * (double)STEPS / 2);
+}
+
 /* A block of 4 KiB fills what lies beside it. */
 TEST(large_blocks_pin_nothing)
 {

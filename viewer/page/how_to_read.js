@@ -6,7 +6,7 @@ const HOW_TO_READ = {
         "and levels off. A spike comes and goes.",
         many ? "A digest has the average level of each part of the run, of all processes together, and nothing of RSS over time."
             : "The dashed line is RSS, what the process has of the system's memory. Between it and the areas lie programs, libraries, and freed " +
-        "memory that malloc keeps.",
+        "memory that malloc keeps: choose by part of RSS to see each.",
         "Drag to choose a window. The links below the picture show what grew in it and what was live at its end."],
     flame: () => ["Each box is a function, and the boxes below it are the functions that it called. Its width is the memory that all of them allocated.",
         "Look for wide boxes far down: they allocate the memory. Left and right mean nothing.",

@@ -3,6 +3,7 @@
 const RESIDENT_PARTS = [["heap_live", "malloc'd memory, live"], ["heap_free", "free in malloc's arenas"],
     ["maps", "mapped memory"], ["shm", "shared memory"], ["files", "programs, libraries, mapped files"],
     ["stacks", "thread stacks"]];
+const PARTS_OVER_TIME = [...RESIDENT_PARTS, ["seep", "seep's own"], ["unexplained", "unexplained"]];
 
 /* "grows by 1.2 MiB a step" */
 function partGrowth(grows, growth) {

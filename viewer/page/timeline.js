@@ -1,14 +1,15 @@
 /* Memory over the whole run: areas of its parts, lines of what the system reports, and a window to look into. */
 
-const GROUPINGS = [["space", "space"], ["role", "role"], ["finding", "finding"], ["process", "process"]];
-/* A digest knows no process over time. */
-const groupings = () => many ? GROUPINGS.filter(([key]) => key !== "process") : GROUPINGS;
+const GROUPINGS = [["space", "space"], ["role", "role"], ["finding", "finding"], ["process", "process"], ["resident", "part of RSS"]];
+/* A digest knows no process over time, and only the host has an RSS. */
+const groupings = () => GROUPINGS.filter(([key]) => !(many && (key === "process" || key === "resident")) &&
+    !(key === "resident" && memoryWanted() !== HOST));
 const groupingWanted = () => oneOf(groupings(), state.get("by"));
 
 /* A digest knows levels by step alone. */
 const axisWanted = () => many ? "steps" : state.get("axis", "steps");
 
-const REST_NAMES = {space: "other spaces", role: "small sites, or freed within a step", finding: "no finding", process: "other processes"};
+const REST_NAMES = {space: "other spaces", role: "small sites, or freed within a step", finding: "no finding", process: "other processes", resident: "other parts"};
 const MOST_AREAS = 7;
 
 /* The rows to draw: all of them on the axis of time, one per step on that of steps. */
@@ -41,6 +42,15 @@ function byProcess(memory, rows) {
             return at < 0 || timeline.t_s[row] > ended ? 0 : own[at];
         })};
     });
+}
+
+/* RSS's parts, of all processes. They are known now and then; between two times they change evenly. */
+function byResident(rows) {
+    const known = processes.map((p) => p.timeline).filter((own) => own && own.resident && own.resident.t_s.length);
+    return PARTS_OVER_TIME.map(([key, name]) => ({name, values: Float64Array.from(rows, (row) => d3.sum(known, (own) => {
+        const at = timeline.t_s[row], ended = own.t_s[own.t_s.length - 1];
+        return at < own.resident.t_s[0] || at > ended ? 0 : d3.scaleLinear(own.resident.t_s, own.resident[key]).clamp(true)(at);
+    }))}));
 }
 
 /* Sums of sites, and what no site explains. A site's level is for the end of a step: within a step the parts are limited to
@@ -80,6 +90,7 @@ function areasOf(grouping, memory, axis) {
     let made = grouping === "process" ? {areas: byProcess(memory, rows)}
         : grouping === "role" ? bySites(memory, rows, site.role)
             : grouping === "finding" ? bySites(memory, rows, findingsTitle)
+                : grouping === "resident" ? {areas: byResident(rows)}
                 : {areas: bySpace(memory, rows)};
     const isWanted = (area) => finding !== "" && isOfFinding(area.first, finding);
     const areas = made.areas.filter((area) => d3.max(area.values) > 0)
