@@ -118,6 +118,18 @@ struct checking {
     int status;
 };
 
+/* Says why nobody can tell: beside the document, whose reader may look at nothing but the status.
+ */
+static int end(const struct checking *c, const json_t *check)
+{
+    const char *verdict = json_string_value(json_object_get(check, "verdict"));
+
+    if (strcmp(verdict, "unknown") != 0)
+        return strcmp(verdict, "holds") == 0 ? 0 : EXIT_VIOLATED;
+    seep_complain("%s: %s", c->dir, json_string_value(json_object_get(check, "reason")));
+    return SEEP_EXIT_UNUSABLE;
+}
+
 static void judge(struct checking *c, const struct seep_compared *baseline)
 {
     const struct seep_gate gate = {.report = c->report.report,
@@ -131,9 +143,7 @@ static void judge(struct checking *c, const struct seep_compared *baseline)
     if (rc)
         complain(c->dir, c->options, &err, rc);
     else if (seep_output(verdict, c->options->format->print, c->options->out) == 0)
-        c->status = strcmp(json_string_value(json_object_get(verdict, "verdict")), "holds") == 0
-                        ? 0
-                        : EXIT_VIOLATED;
+        c->status = end(c, verdict);
     json_decref(verdict);
 }
 

@@ -217,19 +217,6 @@ static bool asks_for_findings(const struct seep_gate *gate)
     return asks;
 }
 
-/* Only a long enough run can show that a budget holds or that there are no findings. */
-static int long_enough(const struct seep_gate *gate, struct seep_error *err)
-{
-    double steps = seep_get_number(json_object_get(gate->report, "job"), "steps");
-    const struct seep_budget *budget = gate->budget;
-
-    if (steps < (double)budget->min_steps)
-        return seep_error_set(err, SEEP_ENODATA, "", 0,
-                              "the job has %.0f steps, but min_steps is %llu: record more", steps,
-                              (unsigned long long)budget->min_steps);
-    return asks_for_findings(gate) ? seep_compare_long_enough(gate->report, err) : 0;
-}
-
 /* Whether the budget limits only how often the job may run out of memory. */
 static bool is_plain(const struct seep_gate *gate)
 {
@@ -322,8 +309,9 @@ static struct seep_json_stream *sites_in(const json_t *report,
     return &list->stream;
 }
 
-static int judge(const struct seep_gate *gate, json_t **check, struct seep_error *err)
+static int judge(const struct seep_gate *gate, json_t **check)
 {
+    struct seep_error err = {0};
     struct seep_json_stream_of_list lists[2];
     struct seep_json_stream *before = gate->baseline.sites;
     struct judging j = {.gate = gate, .sites = gate->sites};
@@ -333,16 +321,19 @@ static int judge(const struct seep_gate *gate, json_t **check, struct seep_error
     before = before ? before : sites_in(gate->baseline.report, &lists[0]);
     if (!rc) {
         seep_gate_ignore(&j.check, gate->budget);
-        rc = judge_lines(&j, err);
+        rc = judge_lines(&j, &err);
     }
     if ((!rc || rc == -SEEP_ENODATA) && gate->baseline.report)
         seep_gate_baseline(&j.check, (struct seep_compared[]){{gate->baseline.report, before},
                                                               {gate->report, j.sites}});
-    if (rc == -SEEP_ENODATA && j.check.violated) { /* a violation stays a violation */
-        seep_gate_check_note(&j.check, "not every budget could be judged: %s", err->text);
+    if (rc == -SEEP_ENODATA) { /* a violation stays a violation */
+        if (j.check.violated)
+            seep_gate_check_note(&j.check, "not every budget could be judged: %s", err.text);
+        seep_gate_check_doubt(&j.check, "%s", err.text);
         rc = 0;
     }
     if (!rc) {
+        seep_gate_look_for_doubt(&j.check, gate->report, gate->budget, asks_for_findings(gate));
         note_job(&j);
         note_devices(&j);
         rc = seep_gate_check_finish(&j.check, gate->report, check);
@@ -360,16 +351,7 @@ int seep_gate_check(const struct seep_gate *gate, json_t **check, struct seep_er
         rc = seep_compare_usable(gate->baseline.report, budget->allow_incomplete, err);
     if (!rc && gate->baseline.report)
         rc = seep_compare_jobs(gate->baseline.report, gate->report, err);
-    if (!rc)
-        rc = judge(gate, check, err);
-    if (!rc && strcmp(seep_get_text(*check, "verdict", ""), "holds") == 0) {
-        rc = long_enough(gate, err);
-        if (rc) {
-            json_decref(*check);
-            *check = NULL;
-        }
-    }
-    return rc;
+    return rc ? rc : judge(gate, check);
 }
 
 int seep_gate_describe(const json_t *report, json_t **check)
@@ -377,5 +359,5 @@ int seep_gate_describe(const json_t *report, json_t **check)
     struct seep_budget none = {0};
     struct seep_gate gate = {.report = report, .budget = &none};
 
-    return judge(&gate, check, NULL);
+    return judge(&gate, check);
 }

@@ -14,13 +14,13 @@ struct seep_gate {
     const struct seep_budget *budget;
 };
 
-/* Judges. If the budget has no lines and there is no baseline, no finding of severity leak or
- * retention is allowed. Unless the budget says how often a job may run out of memory, it may not.
- * A violation counts even if little else could be judged.
- *   *check out, a new reference:
- *     { "format": "seep-check", "version": 1, "seep",
- *       "verdict": "holds|violated",
- *       "job": the report's,
+/* Judges. A budget holds only where that was seen: not by a job that failed (but with
+ * allow_incomplete), and, where findings are asked for, not by one without steps, with too few, or
+ * with a line that grows and may go on. If the budget has no lines and there is no baseline, no
+ * finding of severity leak or retention is allowed. Unless the budget says how often a job may run
+ * out of memory, it may not. A violation counts even if little else could be judged. *check out, a
+ * new reference: { "format": "seep-check", "version": 1, "seep", "verdict":
+ * "holds|violated|unknown", "reason": why that is unknown; else absent "job": the report's,
  *       "lines": [ { "id": "B1",
  *                    "kind": "growth|peak|findings|holder|lost|baseline",
  *                    "name": what is allowed,
@@ -32,7 +32,7 @@ struct seep_gate {
  *       "findings": [ FINDING + { "verdict": "holds|ignored|violated", "reason" (ignored) } ],
  *       "notes": [ text… ] }
  *   "noise": the value is above the limit, but its interval is not.
- * Returns 0; -SEEP_ENODATA if it cannot be judged, -SEEP_EINVAL if the baseline is another
+ * Returns 0; -SEEP_ENODATA if nothing can be judged, -SEEP_EINVAL if the baseline is another
  * job's, with *err; -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_gate_check(const struct seep_gate *gate, json_t **check,
                                     struct seep_error *err);

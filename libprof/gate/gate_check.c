@@ -32,6 +32,7 @@ void seep_gate_check_fini(struct seep_gate_check *check)
     json_decref(check->lines);
     json_decref(check->findings);
     json_decref(check->notes);
+    free(check->doubt);
     *check = (struct seep_gate_check){0};
 }
 
@@ -69,13 +70,33 @@ void seep_gate_check_note(struct seep_gate_check *check, const char *format, ...
     free(clean);
 }
 
+void seep_gate_check_doubt(struct seep_gate_check *check, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    if (check->doubt)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    check->doubt = seep_text_clean(text, strlen(text));
+    check->failed |= !check->doubt;
+}
+
+static const char *verdict_of(const struct seep_gate_check *check)
+{
+    return check->violated ? "violated" : check->doubt ? "unknown" : "holds";
+}
+
 int seep_gate_check_finish(const struct seep_gate_check *check, const json_t *report,
                            json_t **document)
 {
     json_t *json = check->failed ? NULL : seep_get_document("seep-check");
 
-    if (!json ||
-        json_object_set_new(json, "verdict", json_string(check->violated ? "violated" : "holds")) ||
+    if (!json || json_object_set_new(json, "verdict", json_string(verdict_of(check))) ||
+        (check->doubt && !check->violated &&
+         json_object_set_new(json, "reason", json_string(check->doubt))) ||
         json_object_set(json, "job", json_object_get(report, "job")) ||
         json_object_set(json, "lines", check->lines) ||
         json_object_set(json, "findings", check->findings) ||

@@ -14,6 +14,7 @@ struct seep_budget_line;
 
 struct seep_gate_check {
     json_t *lines, *findings, *notes; /* findings: copies of the report's, with verdicts */
+    char *doubt;                      /* why nobody can tell whether it holds; NULL: nothing */
     bool violated, failed;            /* failed: no memory */
 };
 
@@ -28,6 +29,15 @@ void seep_gate_check_add_line(struct seep_gate_check *check, const char *kind, c
                               char *name, char *text, json_t *more);
 void seep_gate_check_note(struct seep_gate_check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Says why nobody can tell, unless that was said already: of no use once it is violated. */
+void seep_gate_check_doubt(struct seep_gate_check *check, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Says so where nothing is violated and yet nothing is shown: by a job that failed, had no step or
+ * too few, or has a line that grows and may go on. (gate_doubt.c). */
+void seep_gate_look_for_doubt(struct seep_gate_check *check, const json_t *report,
+                              const struct seep_budget *budget, bool asks_for_findings);
 
 /* *document out, a new reference: the check of a report. Returns 0, or -SEEP_ENOMEM, also if memory
  * was short earlier. */

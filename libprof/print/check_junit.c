@@ -117,6 +117,15 @@ static void put_finding(FILE *out, const json_t *finding, const char *cwd)
     free(frame);
 }
 
+/* Neither passed nor failed. */
+static void put_doubt(FILE *out, const json_t *check)
+{
+    begin_case(out, "seep", "the run can be judged");
+    fputs(">\n      <error type=\"unknown\"", out);
+    put_attribute(out, "message", seep_get_text(check, "reason", ""));
+    fputs("/>\n    </testcase>\n", out);
+}
+
 static size_t count(const json_t *list, const char *verdict)
 {
     size_t i, n = 0;
@@ -134,6 +143,7 @@ static void begin_suite(FILE *out, const json_t *check)
     double started = seep_get_number(job, "started_unix_s");
     time_t t = started > 0 && started < 1e11 ? (time_t)started : 0;
     char stamp[40] = "1970-01-01T00:00:00";
+    const int is_unknown = is(check, "unknown");
     struct tm tm;
 
     if (gmtime_r(&t, &tm))
@@ -142,10 +152,10 @@ static void begin_suite(FILE *out, const json_t *check)
     fputs("  <testsuite name=\"seep\" package=\"seep\" id=\"0\"", out);
     put_attribute(out, "timestamp", stamp);
     put_attribute(out, "hostname", *host ? host : "localhost");
-    fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"%.3f\">\n",
-            json_array_size(lines) + json_array_size(findings),
-            count(lines, "violated") + count(findings, "violated"), count(findings, "ignored"),
-            seep_get_number(job, "duration_s"));
+    fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%d\" skipped=\"%zu\" time=\"%.3f\">\n",
+            json_array_size(lines) + json_array_size(findings) + (size_t)is_unknown,
+            count(lines, "violated") + count(findings, "violated"), is_unknown,
+            count(findings, "ignored"), seep_get_number(job, "duration_s"));
     fputs("    <properties>\n      <property name=\"seep\"", out);
     put_attribute(out, "value", seep_get_text(check, "seep", ""));
     fprintf(out, "/>\n      <property name=\"steps\" value=\"%.0f\"/>\n    </properties>\n",
@@ -161,6 +171,8 @@ int seep_check_junit(const json_t *check, FILE *out, bool colour)
     (void)colour;
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", out);
     begin_suite(out, check);
+    if (is(check, "unknown"))
+        put_doubt(out, check);
     json_array_foreach (json_object_get(check, "lines"), i, one)
         put_line(out, one, cwd);
     json_array_foreach (json_object_get(check, "findings"), i, one)

@@ -151,15 +151,21 @@ int seep_check_markdown(const json_t *check, FILE *out, bool colour)
     const json_t *job = json_object_get(check, "job");
     const json_t *findings = json_object_get(check, "findings");
     const char *cwd = seep_get_text(job, "cwd", "");
-    bool violated = strcmp(seep_get_text(check, "verdict", ""), "violated") == 0;
+    const char *verdict = seep_get_text(check, "verdict", ""),
+               *why = seep_get_text(check, "reason", "");
     json_t *one;
     size_t i;
 
     (void)colour;
-    fprintf(out, "### seep: memory budget %s\n\n", violated ? "violated" : "holds");
+    fprintf(out, "### seep: memory budget %s\n\n", *why ? "not shown to hold" : verdict);
     seep_put_steps(out, job);
     seep_put_ending(out, job, ", ");
     fputs("\n\n", out);
+    if (*why) {
+        fputs("❓ ", out);
+        put(out, why);
+        fputs("\n\n", out);
+    }
     put_lines(out, json_object_get(check, "lines"), cwd);
     if (json_array_size(findings))
         fprintf(out,

@@ -285,13 +285,17 @@ static json_t *results(const json_t *check, const char *cwd)
     return seep_json_whole(list, failed);
 }
 
-static json_t *notifications(const json_t *notes)
+/* Why nobody can tell comes first. */
+static json_t *notifications(const json_t *check)
 {
-    json_t *list = json_array(), *one;
+    json_t *list = json_array(), *one = json_object_get(check, "reason");
     bool failed = false;
     size_t i;
 
-    json_array_foreach (notes, i, one) {
+    if (one)
+        seep_json_append(
+            list, json_pack("{s:s, s:{s:O}}", "level", "error", "message", "text", one), &failed);
+    json_array_foreach (json_object_get(check, "notes"), i, one) {
         seep_json_append(list, json_pack("{s:s, s:{s:O}}", "level", "note", "message", "text", one),
                          &failed);
     }
@@ -301,12 +305,11 @@ static json_t *notifications(const json_t *notes)
 int seep_check_sarif(const json_t *check, FILE *out, bool colour)
 {
     const char *cwd = seep_get_text(json_object_get(check, "job"), "cwd", "");
-    json_t *run =
-        json_pack("{s:{s:{s:s, s:s, s:o}}, s:[{s:b, s:o}], s:s, s:o}", "tool", "driver", "name",
-                  "seep", "version", seep_get_text(check, "seep", "0"), "rules", rules(),
-                  "invocations", "executionSuccessful", 1, "toolExecutionNotifications",
-                  notifications(json_object_get(check, "notes")), "columnKind", "unicodeCodePoints",
-                  "results", results(check, cwd));
+    json_t *run = json_pack(
+        "{s:{s:{s:s, s:s, s:o}}, s:[{s:b, s:o}], s:s, s:o}", "tool", "driver", "name", "seep",
+        "version", seep_get_text(check, "seep", "0"), "rules", rules(), "invocations",
+        "executionSuccessful", !json_object_get(check, "reason"), "toolExecutionNotifications",
+        notifications(check), "columnKind", "unicodeCodePoints", "results", results(check, cwd));
     bool failed = false;
     json_t *log;
     int rc;

@@ -58,12 +58,16 @@ int seep_check_text(const json_t *check, FILE *out, bool colour)
     const json_t *job = json_object_get(check, "job"), *lines = json_object_get(check, "lines"),
                  *notes = json_object_get(check, "notes");
     const char *cwd = seep_get_text(job, "cwd", "");
-    bool violated = strcmp(seep_get_text(check, "verdict", ""), "violated") == 0;
+    const char *verdict = seep_get_text(check, "verdict", ""),
+               *why = seep_get_text(check, "reason", ""); /* the caller tells it */
     json_t *one;
     size_t i;
 
-    seep_put_colour(out, colour, violated ? "1;31" : "1;32");
-    fprintf(out, "seep check: %s", violated ? "violated" : "holds");
+    seep_put_colour(out, colour,
+                    strcmp(verdict, "violated") == 0 ? "1;31"
+                    : *why                           ? "1;33"
+                                                     : "1;32");
+    fprintf(out, "seep check: %s", *why ? "cannot tell" : verdict);
     seep_put_colour(out, colour, "0");
     fputs(", ", out);
     seep_put_steps(out, job);

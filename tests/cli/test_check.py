@@ -123,12 +123,27 @@ class Status(CiCase):
         for folder in (self.profile("none", "fixed", "--steps", "0"), few):
             for args in ((), ("--max-growth", "host=1KiB"), ("--max-findings", "leak=0"), ("--baseline", folder)):
                 with self.subTest(args=args):
-                    self.assertIn("too few", self.cannot("check", folder, *args))
+                    self.assertIn("too few", self.document("check", folder, *args, status=2)["reason"])
         self.assertEqual(self.seep("check", few, "--max-peak", "host=1GiB").status, 0, "a peak needs no steps")
         path = self.path("budget.toml")
         with open(path, "w") as f:
             f.write("min_steps = 61\n")
-        self.assertIn("min_steps", self.cannot("check", self.fixed, "--budget", path))
+        self.assertIn("min_steps", self.document("check", self.fixed, "--budget", path, status=2)["reason"])
+
+    def test_a_job_that_failed_is_2_in_every_format(self):
+        with open(os.path.join(self._root, "crash.py"), "w") as f:
+            f.write("import time\ntime.sleep(1)\nraise SystemExit(3)\n")
+        folder = self.profile("crash", script="crash.py", ends=3)
+        why = "the job failed before its first step (ended with status 3)"
+        for name, said in (("text", "seep check: cannot tell"), ("markdown", why), ("junit", '<error type="unknown"'),
+                           ("sarif", '"executionSuccessful": false')):
+            with self.subTest(name):
+                done = self.seep("check", folder, "--format", name)
+                self.assertEqual(done.status, 2, repr(done))
+                self.assertIn(said, done.stdout.decode())
+                self.assertIn(why, self.one_line_error(done))
+                self.assertIn(why, done.stdout.decode() if name != "text" else why)
+        self.document("check", folder, "--max-peak", "host=1GiB", "--allow-incomplete", status=0)
 
     def test_a_job_that_still_runs_is_2_unless_told(self):
         folder = self.fresh()

@@ -18,6 +18,14 @@ static void judged(bool with_baseline, const char *verdict)
     ck_assert_str_eq(seep_get_text(check, "verdict", ""), verdict);
 }
 
+/* … and says why. */
+static void unknown(const char *why)
+{
+    judged(false, "unknown");
+    ck_assert_msg(strstr(seep_get_text(check, "reason", ""), why) != NULL, "%s",
+                  seep_get_text(check, "reason", ""));
+}
+
 static const char *line_verdict(size_t i)
 {
     return seep_get_text(json_array_get(json_object_get(check, "lines"), i), "verdict", "");
@@ -95,7 +103,7 @@ TEST(what_is_resident_has_budgets_like_a_space)
 TEST(a_report_that_does_not_say_how_rss_grows_cannot_be_judged_by_that)
 {
     option(SEEP_BUDGET_GROWTH, "rss=1GiB");
-    ck_assert_int_eq(judge(false), -SEEP_ENODATA);
+    unknown("too few");
 }
 
 TEST(a_budget_alone_does_not_ask_for_findings)
@@ -152,7 +160,7 @@ TEST(what_is_violated_stays_so_where_the_rest_cannot_be_judged)
     json_object_set_new(json_object_get(json_object_get(report, "spaces"), "host"),
                         "growth_bytes_per_step", json_null());
     option(SEEP_BUDGET_GROWTH, "host=1GiB");
-    ck_assert_int_eq(judge(false), -SEEP_ENODATA);
+    unknown("too few");
     add_finding(report, "out-of-memory", "pressure", "forward", 3, 1 << 20);
     budget.min_steps = 1000;
     judged(false, "violated");
@@ -199,6 +207,47 @@ TEST(each_process_of_a_role_is_held_against_its_budget)
     }
 }
 
+/* What it would have kept later was not seen. */
+TEST(a_job_that_failed_shows_nothing)
+{
+    json_t *job = json_object_get(report, "job");
+    json_t *process = json_array_get(json_object_get(report, "processes"), 0);
+
+    json_object_set_new(process, "exit",
+                        json_pack("{s:s, s:i, s:b, s:s}", "kind", "exit", "value", 1, "failed", 1,
+                                  "text", "ended with status 1"));
+    unknown("failed after 100 steps (ended with status 1)");
+    json_object_set_new(job, "step_source", json_string("time"));
+    unknown("failed before its first step");
+    option(SEEP_BUDGET_PEAK, "host=1GiB");
+    unknown("failed before its first step");
+    budget.allow_incomplete = true;
+    judged(false, "holds");
+    option(SEEP_BUDGET_PEAK, "host=1");
+    judged(false, "violated");
+}
+
+TEST(time_slices_do_not_show_that_nothing_grows)
+{
+    json_object_set_new(json_object_get(report, "job"), "step_source", json_string("time"));
+    unknown("no training step");
+    option(SEEP_BUDGET_GROWTH, "host=1GiB"); /* that can be told */
+    judged(false, "holds");
+}
+
+TEST(what_grows_and_may_go_on_is_no_yes)
+{
+    json_t *f = add_finding(report, "undetermined", "pressure", "load", 5, 1 << 20);
+
+    judged(false, "holds");
+    json_object_set_new(
+        f, "growth_bytes_per_step",
+        json_pack("{s:f, s:f, s:f}", "value", 2048.0, "low", 2000.0, "high", 2100.0));
+    unknown("grows by 2.0 KiB a step");
+    option(SEEP_BUDGET_PEAK, "host=1GiB");
+    judged(false, "holds");
+}
+
 TEST(ignored_findings_do_not_count_and_keep_their_reason)
 {
     static const char rules[] = "[[ignore]]\npattern = 'first-touch-cache'\nfile = 'data/*.py'\n"
@@ -219,7 +268,7 @@ TEST(what_cannot_be_judged_is_neither)
     json_t *job = json_object_get(report, "job");
 
     budget.min_steps = 101;
-    ck_assert_int_eq(judge(false), -SEEP_ENODATA);
+    unknown("min_steps");
     budget.min_steps = 100;
     ck_assert_int_eq(judge(false), 0);
     json_object_set_new(job, "complete", json_false());
@@ -229,13 +278,13 @@ TEST(what_cannot_be_judged_is_neither)
     ck_assert_uint_eq(json_array_size(json_object_get(check, "notes")), 1);
     json_object_set_new(json_object_get(json_object_get(report, "spaces"), "host"),
                         "growth_bytes_per_step", json_null());
-    ck_assert_int_eq(judge(false), -SEEP_ENODATA);
+    unknown("too few");
     add_finding(report, "eager-retention", "retention", "load", 5, 1 << 20);
     ck_assert_int_eq(judge(false), 0); /* what is found is found */
     option(SEEP_BUDGET_PEAK, "host=1GiB");
     ck_assert_int_eq(judge(false), 0);
     option(SEEP_BUDGET_GROWTH, "host=1GiB");
-    ck_assert_int_eq(judge(false), -SEEP_ENODATA);
+    unknown("too few");
     json_object_set_new(job, "steps", json_integer(0));
     budget.min_steps = 0;
     ck_assert_int_eq(judge(false), -SEEP_ENODATA);
