@@ -4,6 +4,7 @@
 #include "libprof/model/live_level.h"
 #include "libprof/signs/work_areas.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/who/merge/kept_by.h"
 #include "libprof/words/findings/growth_words.h"
 
 #include <stdlib.h>
@@ -57,6 +58,20 @@ static int choose_frame(const struct seep_model *m, const struct seep_lines *lin
     return bytes ? 0 : -SEEP_ENOMEM;
 }
 
+/* The frame's own sites come first: they stand for all where one is looked at. */
+static void put_own_first(const struct seep_lines *lines, struct seep_arena_growth *out)
+{
+    size_t own = 0;
+
+    for (size_t i = 0; i < out->n_sites; i++) {
+        const uint32_t site = out->sites[i];
+        if (lines->list[lines->of_site[site] - 1].frame != out->frame)
+            continue;
+        out->sites[i] = out->sites[own];
+        out->sites[own++] = site;
+    }
+}
+
 int seep_arena_growth_find(const struct seep_code *code, const struct seep_lines *lines,
                            const struct seep_line_holders *holders, struct seep_arena_growth *out)
 {
@@ -70,7 +85,25 @@ int seep_arena_growth_find(const struct seep_code *code, const struct seep_lines
         rc = measure(m, holders->small, out);
     out->found = !rc && out->gained_bytes >= SEEP_T_SHOWN_BYTES &&
                  (double)holders->small->bytes >= SEEP_T_HALF * out->gained_bytes;
-    return out->found && !out->frame ? choose_frame(m, lines, out) : rc;
+    if (out->found && !out->frame)
+        rc = choose_frame(m, lines, out);
+    if (out->found)
+        put_own_first(lines, out);
+    return rc;
+}
+
+/* What the objects are to what was seen of them. */
+static const char *whose(const json_t *answer)
+{
+    switch (seep_kept_by_of(answer).state) {
+    case SEEP_HOLDERS_LOST:
+    case SEEP_HOLDERS_REFERENCE:
+        return SEEP_SMALL_OF_NOBODY_TEXT;
+    case SEEP_HOLDERS_CYCLE:
+        return SEEP_SMALL_OF_CYCLES_TEXT;
+    default:
+        return SEEP_SMALL_OF_HOLDER_TEXT;
+    }
 }
 
 void seep_arena_growth_note(const struct seep_arena_growth *line,
@@ -81,9 +114,10 @@ void seep_arena_growth_note(const struct seep_arena_growth *line,
     seep_text_size((double)rise->bytes, its);
     seep_text_size(line->gained_bytes, all);
     if (rise->from_step < rise->to_step)
-        seep_finding_note(f, SEEP_SMALL_RISE_TEXT, rise->from_step, rise->to_step, all, its);
+        seep_finding_note(f, SEEP_SMALL_RISE_TEXT, rise->from_step, rise->to_step, all,
+                          whose(rise->answer), its);
     else
-        seep_finding_note(f, SEEP_SMALL_SEEN_TEXT, rise->to_step, all, its);
+        seep_finding_note(f, SEEP_SMALL_SEEN_TEXT, rise->to_step, all, its, whose(rise->answer));
 }
 
 void seep_arena_growth_fini(struct seep_arena_growth *out)

@@ -16,8 +16,6 @@
 #include "libprof/signs/messages.h"
 #include "libprof/signs/signs.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/who/merge/hops.h"
-#include "libprof/words/findings/holder_advice.h"
 #include "libprof/words/findings/line_words.h"
 
 #include <stdlib.h>
@@ -128,30 +126,6 @@ static int complete(const struct seep_case *c, struct seep_finding *f)
     return describe(c, f);
 }
 
-/* What the observed holder says about the fix; what else it keeps belongs to the same finding. */
-static int note_keeper(const struct seep_case *c, struct seep_finding *f)
-{
-    const struct seep_kept_by *k = &c->signs->kept_by;
-    const bool cured_there =
-        f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH || f->pattern == SEEP_PATTERN_UNDETERMINED ||
-        f->pattern == SEEP_PATTERN_FIRST_TOUCH_CACHE || f->pattern == SEEP_PATTERN_GRAPH_RETENTION;
-    const char *usual = cured_there && k->way
-                            ? seep_holder_advice(k->way, seep_hops_have_type, seep_hops_have_name)
-                            : NULL;
-
-    if (f->keeper || !k->known)
-        return 0;
-    if (*k->name && !(f->keeper = strdup(k->name)))
-        return -SEEP_ENOMEM;
-    if (usual)
-        f->advice = strdup(usual);
-    else if (f->keeper && f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH)
-        f->advice = seep_text_format(SEEP_LINE_BOUND_HOLDER_TEXT, k->name);
-    else
-        return 0;
-    return f->advice ? 0 : -SEEP_ENOMEM;
-}
-
 /* For small objects, blame the line that adds to the container, not the lines that asked for
  * arenas. */
 static int look_for_container(const struct seep_case *c, struct seep_finding *f)
@@ -255,7 +229,7 @@ static int judge_case(struct seep_case *c, const struct seep_line *line, struct 
     const bool found = seep_patterns_judge_line(c, &f);
     if (found || c->signs->growth.growing)
         explain(work, c->sites, c->n_sites);
-    if (found && (note_keeper(c, &f) || seep_lost_advise(c, &f))) {
+    if (found && seep_holder_advise(c, &f)) {
         seep_finding_fini(&f);
         return -SEEP_ENOMEM;
     }
@@ -334,7 +308,7 @@ static int judge_small_objects(const struct seep_case *all, struct work *work,
         explain(work, of.sites, of.n_sites);
         f.is_small_objects = true;
         seep_arena_growth_note(&of, all->holders->small, &f);
-        rc = note_keeper(&c, &f);
+        rc = seep_holder_advise(&c, &f);
         if (!rc)
             rc = add_finding(&c, &f, out, &work->capacity);
     } else {

@@ -38,9 +38,9 @@ SEEP_MUST_CHECK int seep_finding_set_peak(const struct seep_model *m, struct see
 void seep_finding_set_limit(const struct seep_model *m, const struct seep_resident_trend *resident,
                             struct seep_finding *finding);
 
-/* If snapshots saw that nobody holds what a finding is about, sets its advice and notes the calls
- * that allocated it, innermost first: "PyArray_IterNew ← diag ← roots". Other findings are
- * unchanged. Looks up symbols. Returns 0 or -SEEP_ENOMEM (lost_advice.c). */
-SEEP_MUST_CHECK int seep_lost_advise(const struct seep_case *c, struct seep_finding *f);
+/* Sets the advice that follows from who was seen to hold what a finding is about, and the holder's
+ * name. If nobody holds it, notes the calls that allocated it, innermost first: "PyArray_IterNew ←
+ * diag ← roots". Looks up symbols. Returns 0 or -SEEP_ENOMEM (keeper_advice.c). */
+SEEP_MUST_CHECK int seep_holder_advise(const struct seep_case *c, struct seep_finding *f);
 
 #endif

@@ -6,6 +6,7 @@
 #include "libprof/look/look_unheld.h"
 #include "libprof/who/find/who_holds.h"
 #include "libprof/who/ways/inner.h"
+#include "libprof/who/ways/unheld.h"
 #include "libprof/who/ways/way_types.h"
 #include "libprof/who/ways/ways.h"
 
@@ -115,18 +116,14 @@ static int tell(struct search *s, struct seep_look_holder *holder, bool keys)
     holder->made_at = seep_look_lines_json(&s->lines, holder->found);
     if (!holder->made_at)
         return -SEEP_ENOMEM;
-    if (holder->state == SEEP_HOLD_LOST) {
-        seep_look_unheld_path(s->heap, holder);
-        return 0;
-    }
-    if (type) {
+    if (type && holder->state != SEEP_HOLD_LOST) {
         if (holder->state == SEEP_HOLD_HELD) {
             holder->length = seep_node_length(s->heap, holder->node);
             holder->bound = seep_way_bound(s->reach, holder->node);
         }
         snprintf(holder->type, sizeof holder->type, "%s", seep_pytype_short(type));
     }
-    int rc = seep_path_of(s->reach, holder->node, keys, &holder->path);
+    const int rc = seep_unheld_path(s->reach, holder->state, holder->node, keys, &holder->path);
     if (!rc)
         seep_who_name_global(&s->taken->dump.maps, &holder->path);
     return rc;

@@ -15,7 +15,4 @@ SEEP_MUST_CHECK int seep_look_unheld_add(struct seep_look_holders *holders, size
                                          const struct seep_look_memories *memories,
                                          uint32_t *holder);
 
-/* The path of a holder that is lost: it has none but what it is. */
-void seep_look_unheld_path(struct seep_heap *heap, struct seep_look_holder *holder);
-
 #endif

@@ -50,10 +50,11 @@ static bool fits_holder(enum seep_pattern pattern, const struct seep_kept_by *k)
 }
 
 /* Of small objects it is known who got more of them, not what each is. */
-static bool tells_growth(enum seep_pattern pattern)
+static bool tells_growth(enum seep_pattern pattern, const struct seep_kept_by *k)
 {
     return pattern == SEEP_PATTERN_UNBOUNDED_GROWTH || pattern == SEEP_PATTERN_LEGITIMATE_GROWTH ||
-           pattern == SEEP_PATTERN_UNDETERMINED;
+           pattern == SEEP_PATTERN_UNDETERMINED ||
+           (pattern == SEEP_PATTERN_REFERENCE_CYCLE && k->known && k->state == SEEP_HOLDERS_CYCLE);
 }
 
 /* Row by row, from the table's top. */
@@ -72,7 +73,7 @@ bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *fi
             continue;
         /* Do not accuse the line that asked for an arena of what lies in it, except of what many
          * workers have alike. */
-        if (c->is_small_objects && !tells_growth((enum seep_pattern)i))
+        if (c->is_small_objects && !tells_growth((enum seep_pattern)i, &c->signs->kept_by))
             continue;
         if (c->signs->prospect == SEEP_OPEN_ARENAS && i != SEEP_PATTERN_UNDETERMINED &&
             i != SEEP_PATTERN_WORKER_MULTIPLICATION)

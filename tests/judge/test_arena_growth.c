@@ -13,6 +13,7 @@ static struct look {
 } looks[4];
 static size_t n_looks;
 static int table, bound;
+static const char *unheld; /* the kind of root that tells why nobody holds them; NULL: held */
 
 static void setup_looks(void)
 {
@@ -20,6 +21,7 @@ static void setup_looks(void)
     n_looks = 0;
     table = ADDS;
     bound = 0;
+    unheld = NULL;
 }
 
 static uint32_t line(unsigned at)
@@ -48,6 +50,11 @@ static void write_looks(const char *dir)
         if (bound) {
             json_object_set_new(holder, "bound", json_integer(bound));
             json_object_set_new(holder, "bound_by", json_string("maxlen"));
+        }
+        if (unheld) {
+            json_object_set_new(json_object_get(path, "root"), "kind", json_string(unheld));
+            json_object_set_new(path, "holder", json_null());
+            json_object_set_new(path, "table", json_null());
         }
         write_snapshot(dir, looks[i].step, one);
         json_decref(one);
@@ -120,6 +127,29 @@ TEST(a_holder_that_got_less_than_half_is_not_what_grows, .to = N(shares))
     is_at(f, LINE);
 }
 
+/* Extensions took references to them, or lost them; or the collector is disabled. */
+static const struct {
+    const char *kind, *pattern, *says, *advice;
+} roots[] = {
+    {"reference", "unbounded-growth", "grew by 30.0 MiB, and the objects that nobody holds by 30.0",
+     "Py_DECREF"},
+    {"nobody", "unbounded-growth", "nothing points to it any more", "Free what this line"},
+    {"cycle", "reference-cycle", "the objects that only reference cycles keep alive by 30.0 MiB",
+     "reference cycle"},
+};
+
+TEST(what_no_root_reaches_is_accused_of_what_arenas_grew_by, .to = N(roots))
+{
+    arenas(LINE, &each_step);
+    unheld = roots[_i].kind;
+    look(60, 58, 1);
+    look(90, 88, 1);
+    const json_t *f = judged();
+    expect_finding(f, roots[_i].pattern, "leak", roots[_i].says);
+    ck_assert_msg(strstr(text(f, "advice"), roots[_i].advice), "%s", text(f, "advice"));
+    is_at(f, LINE);
+}
+
 /* A cache that has a bound, and fits. */
 TEST(a_holder_with_a_bound_grows_legitimately)
 {
@@ -138,8 +168,8 @@ TEST(one_look_names_the_holder)
     const json_t *f = judged();
     expect_finding(
         f, "unbounded-growth", "leak",
-        "Up to step 90 the arenas of Python's small objects grew by 90.0 MiB; this holder "
-        "keeps 170 MiB of small objects alive");
+        "Up to step 90 the arenas of Python's small objects grew by 90.0 MiB; there are 170 MiB "
+        "of objects that this holder keeps alive");
     ck_assert_double_lt(number(f, "confidence"), 0.9);
 }
 

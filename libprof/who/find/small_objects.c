@@ -2,6 +2,7 @@
 
 #include "libprof/who/retained/retainers.h"
 #include "libprof/who/survey/survey.h"
+#include "libprof/who/ways/unheld.h"
 
 #include <stdlib.h>
 
@@ -18,6 +19,17 @@ struct search {
     struct seep_retainers retainers;
 };
 
+/* What goes with a node, and the node itself if it is one of them. */
+static void small_of(const struct seep_heap *heap, uint32_t node, uint32_t site, uint64_t *bytes,
+                     uint64_t *n)
+{
+    seep_node_with(heap, node, bytes, n);
+    if (heap->nodes[node].site != site)
+        return;
+    *bytes += heap->nodes[node].bytes;
+    *n += 1;
+}
+
 static int sum_up(struct search *s)
 {
     const struct seep_heap *heap = s->reach->heap;
@@ -27,11 +39,7 @@ static int sum_up(struct search *s)
         return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < heap->n_nodes; i++) {
         uint64_t n;
-        seep_node_with(heap, i, &s->bytes[i], &n);
-        if (heap->nodes[i].site == s->site) {
-            s->bytes[i] += heap->nodes[i].bytes;
-            n++;
-        }
+        small_of(heap, i, s->site, &s->bytes[i], &n);
         s->found->bytes += s->bytes[i];
         s->found->blocks += n;
     }
@@ -47,8 +55,7 @@ static void count_blocks(struct search *s)
 
     for (uint32_t i = 0; i < heap->n_nodes; i++) {
         uint64_t bytes, n;
-        seep_node_with(heap, i, &bytes, &n);
-        n += heap->nodes[i].site == s->site;
+        small_of(heap, i, s->site, &bytes, &n);
         for (uint32_t one = r->of_node[i]; one != SEEP_NO_RETAINER; one = r->list[one].within)
             r->list[one].retained[BLOCKS] += n;
     }
@@ -79,17 +86,26 @@ static uint32_t table_of(const struct search *s, uint32_t container)
     return table ? table->site : 0;
 }
 
-static int describe(const struct search *s, const struct seep_retainer *one, bool keys)
+static struct seep_small_holder *add_holder(struct seep_small_objects *found, uint64_t bytes,
+                                            uint64_t blocks)
 {
-    struct seep_small_holder *holder = &s->found->list[s->found->n++];
-    struct seep_answer_path *p = &holder->path;
+    struct seep_small_holder *holder = &found->list[found->n++];
 
-    *holder = (struct seep_small_holder){.path = {.blocks = one->retained[BLOCKS],
-                                                  .bytes = one->retained[BYTES],
-                                                  .sole_bytes = one->retained[BYTES],
+    *holder = (struct seep_small_holder){.path = {.blocks = blocks,
+                                                  .bytes = bytes,
+                                                  .sole_bytes = bytes,
                                                   .sole_known = true,
                                                   .holder_length = -1,
                                                   .holder_bound = -1}};
+    return holder;
+}
+
+static int describe(const struct search *s, const struct seep_retainer *one, bool keys)
+{
+    struct seep_small_holder *holder =
+        add_holder(s->found, one->retained[BYTES], one->retained[BLOCKS]);
+    struct seep_answer_path *p = &holder->path;
+
     const int rc = seep_path_of(s->reach, one->node, keys, &p->path);
     if (!rc)
         seep_answer_holder(s->reach, one->node, p);
@@ -100,6 +116,14 @@ static int describe(const struct search *s, const struct seep_retainer *one, boo
     return rc;
 }
 
+/* Less is not worth to be told. */
+static uint64_t least_of(const struct seep_small_objects *found)
+{
+    const uint64_t share = found->bytes / LEAST_SHARE;
+
+    return share > LEAST_BYTES ? share : LEAST_BYTES;
+}
+
 static int find(struct search *s, bool keys)
 {
     int rc = seep_ways_init(&s->ways, s->reach);
@@ -108,16 +132,14 @@ static int find(struct search *s, bool keys)
         rc = seep_dominators_find(&s->dominators, s->reach, false);
     if (!rc)
         rc = sum_up(s);
-    const uint64_t share = s->found->bytes / LEAST_SHARE;
-    const struct seep_retained_memory memory = {.retained = s->bytes,
-                                                .bytes = s->found->bytes,
-                                                .least = share > LEAST_BYTES ? share : LEAST_BYTES};
+    const struct seep_retained_memory memory = {
+        .retained = s->bytes, .bytes = s->found->bytes, .least = least_of(s->found)};
     if (!rc)
         rc = seep_retainers_find(&s->retainers, &s->ways, &s->dominators, &memory, 1);
     if (!rc)
         count_blocks(s);
     const size_t n = s->retainers.n < SEEP_SMALL_HOLDERS ? s->retainers.n : SEEP_SMALL_HOLDERS;
-    s->found->list = rc ? NULL : calloc(n + 1, sizeof *s->found->list);
+    s->found->list = rc ? NULL : calloc(n + SEEP_SMALL_UNHELD, sizeof *s->found->list);
     if (!s->found->list)
         return -SEEP_ENOMEM;
     if (n)
@@ -138,6 +160,60 @@ int seep_small_objects_find(struct seep_small_objects *found, struct seep_reach 
     seep_dominators_fini(&s.dominators);
     seep_ways_fini(&s.ways);
     free(s.bytes);
+    return rc;
+}
+
+/* ---- what nobody holds ----------------------------------------------------------------------- */
+
+struct unheld_sum {
+    uint64_t bytes, blocks;
+    uint64_t most; /* of one node, */
+    uint32_t node; /* this one */
+};
+
+static void sum_unheld(const struct seep_reach *reach, const struct seep_unheld *unheld,
+                       uint32_t site, struct unheld_sum *sums)
+{
+    for (uint32_t i = 0; i < reach->heap->n_nodes; i++) {
+        struct unheld_sum *sum = &sums[unheld->of_node[i]];
+        uint64_t bytes, n;
+        if (unheld->of_node[i] == SEEP_NO_GROUP)
+            continue;
+        small_of(reach->heap, i, site, &bytes, &n);
+        sum->bytes += bytes;
+        sum->blocks += n;
+        if (bytes > sum->most) {
+            sum->most = bytes;
+            sum->node = i;
+        }
+    }
+}
+
+int seep_small_objects_add_unheld(struct seep_small_objects *found, struct seep_reach *reach,
+                                  uint32_t site, bool keys)
+{
+    struct seep_unheld unheld;
+    int rc = seep_unheld_find(&unheld, reach);
+    struct unheld_sum *sums = calloc(unheld.n + 1, sizeof *sums);
+
+    if (!sums)
+        rc = -SEEP_ENOMEM;
+    if (!rc)
+        sum_unheld(reach, &unheld, site, sums);
+    for (int k = 0; k < SEEP_SMALL_UNHELD && !rc; k++) {
+        size_t most = 0;
+        for (size_t i = 1; i < unheld.n; i++)
+            most = sums[i].bytes > sums[most].bytes ? i : most;
+        if (sums[most].bytes < least_of(found))
+            break;
+        struct seep_small_holder *holder = add_holder(found, sums[most].bytes, sums[most].blocks);
+        holder->path.sole_known = false; /* there is nothing to delete */
+        rc = seep_unheld_path(reach, unheld.list[most].state, sums[most].node, keys,
+                              &holder->path.path);
+        sums[most].bytes = 0;
+    }
+    free(sums);
+    seep_unheld_fini(&unheld);
     return rc;
 }
 

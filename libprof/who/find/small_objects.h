@@ -5,7 +5,7 @@
 
 #include "libprof/who/ways/answer.h"
 
-enum { SEEP_SMALL_HOLDERS = 32 };
+enum { SEEP_SMALL_HOLDERS = 32, SEEP_SMALL_UNHELD = 8 };
 
 struct seep_small_holder {
     struct seep_answer_path path; /* to it, with the small objects that it retains */
@@ -15,7 +15,7 @@ struct seep_small_holder {
 struct seep_small_objects {
     uint64_t blocks, bytes;         /* all of them that are live */
     struct seep_small_holder *list; /* [n] the one that retains most comes first; one may be within
-                                     * another */
+                                     * another. What nobody holds comes behind them */
     size_t n;
 };
 
@@ -23,6 +23,11 @@ struct seep_small_objects {
  * -SEEP_ENOMEM. Allocates; seep_small_objects_fini() in either case. */
 SEEP_MUST_CHECK int seep_small_objects_find(struct seep_small_objects *found,
                                             struct seep_reach *reach, uint32_t site, bool keys);
+/* Adds those that no root reaches, by what keeps them: cycles, references that were never given
+ * back, nothing. After seep_answer_lines(), which finds that out. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_small_objects_add_unheld(struct seep_small_objects *found,
+                                                  struct seep_reach *reach, uint32_t site,
+                                                  bool keys);
 void seep_small_objects_fini(struct seep_small_objects *found);
 
 #endif

@@ -183,6 +183,8 @@ int seep_who_holds(struct seep_who *who, const struct seep_maps *maps, const uin
     if (!rc)
         rc = answer(who, n_lines, keys, answers);
     if (!rc)
+        rc = seep_small_objects_add_unheld(&answers->small, &who->reach, n_lines + 1, keys);
+    if (!rc)
         name_globals(maps, answers);
     if (who->knows_no_python || who->lacks_blocks)
         answers->n = answers->small.n = 0; /* what they hold would look lost */

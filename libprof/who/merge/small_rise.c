@@ -2,6 +2,7 @@
 
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/who/merge/holders_json.h"
+#include "libprof/who/merge/hops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,18 +23,34 @@ struct candidate {
     size_t n_lengths;
 };
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 /* The same in another snapshot. Ways do not count hops that are alike, as those in a tree are: of
- * several it is the one that has most. */
+ * several it is the one that has most. What nobody holds has no container. */
 static const struct seep_holders_small *same_in(const struct seep_holders_snapshot *s,
                                                 const struct seep_holders_small *small)
 {
     for (size_t i = 0; i < s->n_small; i++) {
         const struct seep_holders_path *path = &s->small[i].path;
-        if (path->container && strcmp(path->container, small->path.container) == 0 &&
+        if (same_text(path->container, small->path.container) &&
             strcmp(path->way, small->path.way) == 0)
             return &s->small[i];
     }
     return NULL;
+}
+
+/* What keeps it: held, or why nobody holds it. */
+static enum seep_holders_state state_of(const struct seep_holders_path *path)
+{
+    const char *kind = seep_hops_said(path->root, "kind");
+
+    return strcmp(kind, "cycle") == 0       ? SEEP_HOLDERS_CYCLE
+           : strcmp(kind, "reference") == 0 ? SEEP_HOLDERS_REFERENCE
+           : strcmp(kind, "nobody") == 0    ? SEEP_HOLDERS_LOST
+                                            : SEEP_HOLDERS_HELD;
 }
 
 /* What a container counts; of another object, the small objects that it holds. */
@@ -97,7 +114,8 @@ static int consider(const struct course *course, const struct seep_holders_small
     if (!c.lengths)
         return -SEEP_ENOMEM;
     const bool is_most = (double)small->path.bytes >= SEEP_T_MOST * (double)last->small_bytes;
-    const bool seen = small->path.container && same_in(last, small) == small && rises(course, &c) &&
+    const bool seen = (small->path.container || state_of(&small->path) != SEEP_HOLDERS_HELD) &&
+                      same_in(last, small) == small && rises(course, &c) &&
                       (course->n > 1 ? c.n_lengths > 1 : is_most);
     c.bytes = seen ? small->path.bytes - bytes_in_first(course, small) : 0;
     if (!seen || !is_better(&c, best)) {
@@ -134,12 +152,17 @@ static int consider_process(const struct seep_holders_files *files, size_t from,
 static json_t *answer_json(const struct candidate *c)
 {
     const struct seep_holders_path *path = &c->small->path;
-    const struct seep_holders_line line = {.state = SEEP_HOLDERS_HELD,
-                                           .blocks = path->blocks,
-                                           .bytes = path->bytes,
-                                           .explained_bytes = path->bytes,
-                                           .paths = {*path},
-                                           .n_paths = 1};
+    const enum seep_holders_state state = state_of(path);
+    const struct seep_holders_line line = {
+        .state = state,
+        .blocks = path->blocks,
+        .bytes = path->bytes,
+        .explained_bytes = state == SEEP_HOLDERS_LOST ? 0 : path->bytes,
+        .lost_bytes = state == SEEP_HOLDERS_LOST ? path->bytes : 0,
+        .cycle_bytes = state == SEEP_HOLDERS_CYCLE ? path->bytes : 0,
+        .reference_bytes = state == SEEP_HOLDERS_REFERENCE ? path->bytes : 0,
+        .paths = {*path},
+        .n_paths = 1};
     const struct seep_holders_answer answer = {c->of, &line};
     struct seep_holders_container container = {.path = path};
     const struct seep_holders_series series = {.list = &container, .n = 1};

@@ -27,11 +27,14 @@
     "--python-allocators shows each object at its own line."
 #define SEEP_SMALL_RISE_TEXT                                                                       \
     "From step %u to step %u the arenas of Python's small objects grew by %s, and the objects "    \
-    "that this holder keeps alive by %s"
+    "that %s by %s"
 #define SEEP_SMALL_SEEN_TEXT                                                                       \
-    "Up to step %u the arenas of Python's small objects grew by %s; this holder keeps %s of "      \
-    "small objects alive"
-#define SEEP_NETWORK_TITLE_TEXT "The network grows by new parameters"
+    "Up to step %u the arenas of Python's small objects grew by %s; there are %s of objects that " \
+    "%s"
+#define SEEP_SMALL_OF_HOLDER_TEXT "this holder keeps alive"
+#define SEEP_SMALL_OF_CYCLES_TEXT "only reference cycles keep alive"
+#define SEEP_SMALL_OF_NOBODY_TEXT "nobody holds"
+#define SEEP_NETWORK_TITLE_TEXT   "The network grows by new parameters"
 #define SEEP_NETWORK_ADVICE_TEXT                                                                   \
     "If every part of the network is in use, plan memory for its final size. If not, remove old "  \
     "parts from the network and from the optimizer."

@@ -1,5 +1,6 @@
 /* Who retains small objects, found in a made-up heap. */
 #include "libprof/who/find/small_objects.h"
+#include "libprof/who/ways/reach_passes.h"
 #include "tests/who/ways/heap_fixture.h"
 
 enum { LINE = 3, SMALL = 9, ENTRIES = 4000, ENTRY = 48 };
@@ -19,6 +20,14 @@ static void find(void)
     ck_assert_int_eq(seep_reach_run(&e.reach), 0);
     ck_assert_int_eq(seep_inner_find(&e.reach), 0);
     ck_assert_int_eq(seep_small_objects_find(&small, &e.reach, SMALL, true), 0);
+}
+
+static void find_unheld(void)
+{
+    find();
+    ck_assert_int_eq(seep_cycles_find(&e.reach), 0);
+    ck_assert_int_eq(seep_references_find(&e.reach), 0);
+    ck_assert_int_eq(seep_small_objects_add_unheld(&small, &e.reach, SMALL, true), 0);
 }
 
 static uint64_t new_node(uint64_t field, uint32_t site)
@@ -116,6 +125,69 @@ TEST(little_is_not_told)
     make_main(names, &list, 1);
     find();
     ck_assert_uint_eq(small.blocks, 1000);
+    ck_assert_uint_eq(small.n, 0);
+}
+
+static void is_unheld(const struct seep_small_holder *one, enum seep_root_kind kind)
+{
+    ck_assert_int_eq(one->path.path.root.kind, kind);
+    ck_assert_uint_eq(one->path.blocks, ENTRIES);
+    ck_assert_uint_eq(one->path.bytes, ENTRIES * ENTRY);
+    ck_assert(!one->path.sole_known);
+    ck_assert_int_eq(one->path.holder_length, -1);
+    ck_assert_str_eq(one->path.path.hops[0].type, "Node");
+}
+
+/* An extension took references to them and never gave them back. */
+TEST(what_no_root_reaches_is_told_behind_what_is_held, EACH_VERSION)
+{
+    const char *const names[] = {"records"};
+    uint64_t list;
+
+    begin((uint32_t)_i);
+    list = list_of_small(ENTRIES, SMALL);
+    for (size_t i = 0; i < ENTRIES; i++)
+        (void)new_node(0, SMALL);
+    make_main(names, &list, 1);
+    find_unheld();
+    ck_assert_uint_eq(small.bytes, 2 * ENTRIES * ENTRY);
+    ck_assert_uint_eq(small.n, 2);
+    ck_assert_str_eq(small.list[0].path.holder_name, "__main__.records");
+    is_unheld(&small.list[1], SEEP_ROOT_REFERENCE);
+}
+
+TEST(what_only_cycles_hold_is_told_apart, EACH_VERSION)
+{
+    begin((uint32_t)_i);
+    for (size_t i = 0; i < ENTRIES / 2; i++) {
+        const uint64_t first = new_node(0, SMALL);
+        put(first + 16, new_node(first, SMALL));
+    }
+    make_main(NULL, NULL, 0);
+    find_unheld();
+    ck_assert_uint_eq(small.n, 1);
+    is_unheld(&small.list[0], SEEP_ROOT_CYCLE);
+}
+
+/* Its count says that it never dies. */
+TEST(what_counts_nobody_and_has_no_holder_is_lost)
+{
+    begin(12);
+    for (size_t i = 0; i < ENTRIES; i++)
+        put(new_node(0, SMALL), UINT64_C(0xffffffff));
+    make_main(NULL, NULL, 0);
+    find_unheld();
+    ck_assert_uint_eq(small.n, 1);
+    is_unheld(&small.list[0], SEEP_ROOT_NOBODY);
+}
+
+TEST(a_little_that_nobody_holds_is_not_told)
+{
+    begin(11);
+    for (size_t i = 0; i < 1000; i++)
+        (void)new_node(0, SMALL);
+    make_main(NULL, NULL, 0);
+    find_unheld();
     ck_assert_uint_eq(small.n, 0);
 }
 

@@ -1,4 +1,5 @@
 /* Who got more of Python's small objects from snapshot to snapshot. */
+#include "libprof/who/merge/kept_by.h"
 #include "tests/who/merge/holders_fixture.h"
 
 #include <unistd.h>
@@ -103,6 +104,48 @@ TEST(what_has_no_length_has_more_objects)
     ck_assert_uint_eq(json_array_size(json_object_get(rise->answer, "length")), 0);
 }
 
+/* Of str, in snapshots in which it is reached from such a root. */
+static void add_unheld(const char *kind, int step, int bytes, int all)
+{
+    json_t *one = snapshot(7, 0, step);
+    json_t *path = add_small_holder(add_small_objects(one, all), "", bytes, 1, 45);
+
+    json_object_set_new(json_object_get(path, "root"), "kind", json_string(kind));
+    json_object_set_new(path, "hops",
+                        json_pack("[{s:s, s:n, s:s}]", "kind", "self", "name", "type", "str"));
+    json_object_set_new(path, "holder", json_null());
+    json_object_set_new(path, "sole_bytes", json_null());
+    json_object_set_new(path, "table", json_null());
+    add_file(0, one);
+}
+
+static const struct {
+    const char *kind, *state, *bytes;
+} unheld[] = {{"reference", "reference", "reference_bytes"},
+              {"cycle", "cycle", "cycle_bytes"},
+              {"nobody", "lost", "lost_bytes"}};
+
+TEST(what_nobody_holds_is_told_if_it_gets_more, .to = N(unheld))
+{
+    for (int i = 1; i <= 2; i++)
+        add_unheld(unheld[_i].kind, 10 * i, 320000 * i, 9000000);
+    const struct seep_small_rise *rise = merge();
+    ck_assert_uint_eq(rise->bytes, 320000);
+    ck_assert_double_eq(rise->pace, 1000);
+    ck_assert_str_eq(text_of(rise->answer, "state"), unheld[_i].state);
+    ck_assert_int_eq(number_of(rise->answer, unheld[_i].bytes), 640000);
+    const struct seep_kept_by kept = seep_kept_by_of_small(rise);
+    ck_assert(kept.known);
+    ck_assert_int_eq(seep_kept_by_nobody(&kept), _i != 1);
+}
+
+TEST(what_nobody_holds_and_stays_as_it_is_is_not_told)
+{
+    for (int i = 1; i <= 2; i++)
+        add_unheld("reference", 10 * i, 320000, 400000);
+    ck_assert_ptr_null(merge()->answer);
+}
+
 /* Seen once it may be anything that was there before. */
 TEST(of_one_snapshot_most_of_all_is_asked, .to = 2)
 {
@@ -125,7 +168,8 @@ TEST(a_part_that_has_nearly_all_is_told_rather_than_the_whole, .from = 89, .to =
     ck_assert_str_eq(name_of(merge()), _i < 90 ? "Trainer.state" : "Trainer.losses");
 }
 
-/* Nodes of a tree are alike: those that the first snapshot shows as one are not each other's past. */
+/* Nodes of a tree are alike: those that the first snapshot shows as one are not each other's past.
+ */
 TEST(of_several_alike_the_largest_is_followed)
 {
     add(7, &(struct seen){10, {{"Node.left", 300000, 1000}}}, 900000);

@@ -2,6 +2,9 @@
 
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
+#include "libprof/who/merge/hops.h"
+#include "libprof/words/findings/holder_advice.h"
+#include "libprof/words/findings/line_words.h"
 #include "libprof/words/findings/lost_words.h"
 #include "libprof/words/python_file.h"
 
@@ -159,12 +162,12 @@ static bool is_about_growth(enum seep_pattern pattern)
            pattern == SEEP_PATTERN_UNDETERMINED;
 }
 
-int seep_lost_advise(const struct seep_case *c, struct seep_finding *f)
+static int advise_on_lost(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_kept_by *k = &c->signs->kept_by;
     struct maker maker = {0};
 
-    if (!seep_kept_by_nobody(k) || !f->n_sites || !is_about_growth(f->pattern))
+    if (!f->n_sites || !is_about_growth(f->pattern))
         return 0;
     if (find_maker(c, c->m->sites[f->sites[0]].stack, &maker))
         return -SEEP_ENOMEM;
@@ -174,5 +177,33 @@ int seep_lost_advise(const struct seep_case *c, struct seep_finding *f)
         seep_finding_note(f, SEEP_LOST_MADE_IN_TEXT, maker.package, maker.calls);
     f->advice =
         k->state == SEEP_HOLDERS_LOST ? advise_to_free(&maker) : advise_to_give_back(&maker);
+    return f->advice ? 0 : -SEEP_ENOMEM;
+}
+
+/* ---- what somebody holds ------------------------------------------------------------------------
+ */
+
+int seep_holder_advise(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_kept_by *k = &c->signs->kept_by;
+    const bool cured_there =
+        f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH || f->pattern == SEEP_PATTERN_UNDETERMINED ||
+        f->pattern == SEEP_PATTERN_FIRST_TOUCH_CACHE || f->pattern == SEEP_PATTERN_GRAPH_RETENTION;
+    const char *usual = cured_there && k->way
+                            ? seep_holder_advice(k->way, seep_hops_have_type, seep_hops_have_name)
+                            : NULL;
+
+    if (seep_kept_by_nobody(k))
+        return advise_on_lost(c, f);
+    if (f->keeper || !k->known)
+        return 0;
+    if (*k->name && !(f->keeper = strdup(k->name)))
+        return -SEEP_ENOMEM;
+    if (usual)
+        f->advice = strdup(usual);
+    else if (f->keeper && f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH)
+        f->advice = seep_text_format(SEEP_LINE_BOUND_HOLDER_TEXT, k->name);
+    else
+        return 0;
     return f->advice ? 0 : -SEEP_ENOMEM;
 }
