@@ -1,5 +1,7 @@
 #include "libprof/who/merge/line_holders.h"
 
+#include "libprof/who/merge/grown_lost.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +21,23 @@ static char *key_of(const struct seep_dictionary *d, uint32_t frame)
     else if (!f->pseudo && f->kind == SEEP_FRAME_NATIVE && f->source)
         place = seep_dictionary_text(d, d->modules[f->source].path);
     return seep_holders_place_key(place, f->where);
+}
+
+/* Takes the answers again in which what grew is lost, whoever holds the rest. */
+static int tell_lost(struct seep_line_holders *lines, const struct seep_code *code)
+{
+    lines->lost = json_array();
+    for (uint32_t i = 0; i < lines->n; i++) {
+        json_t *lost = NULL;
+        if (lines->of_line[i] && seep_grown_lost(code, i, lines->of_line[i], &lost))
+            return -SEEP_ENOMEM;
+        if (!lost)
+            continue;
+        if (json_array_append_new(lines->lost, lost))
+            return -SEEP_ENOMEM;
+        lines->of_line[i] = lost;
+    }
+    return lines->lost ? 0 : -SEEP_ENOMEM;
 }
 
 int seep_line_holders_init(struct seep_line_holders *lines, const struct seep_holders *holders,
@@ -45,12 +64,13 @@ int seep_line_holders_init(struct seep_line_holders *lines, const struct seep_ho
             lines->small_table = code->lines->line_of[i];
         free(key);
     }
-    return 0;
+    return tell_lost(lines, code);
 }
 
 void seep_line_holders_fini(struct seep_line_holders *lines)
 {
     free(lines->of_line);
+    json_decref(lines->lost);
     *lines = (struct seep_line_holders){0};
 }
 

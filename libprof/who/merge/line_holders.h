@@ -8,6 +8,7 @@
 struct seep_line_holders {
     json_t **of_line; /* by the frame that stands for a line; NULL if no snapshot saw it */
     size_t n;
+    json_t *lost; /* answers that differ from those of `holders`, since what grew is lost */
     const struct seep_small_rise *small; /* who got more of Python's small objects; NULL: nobody */
     uint32_t small_table; /* the frame of the line that enlarged its table of entries; 0: not
                            * known */
