@@ -23,7 +23,9 @@ struct sum {
 struct held {
     struct seep_line_way way;
     uint32_t holder; /* SEEP_NODE_NONE: none */
+    uint32_t first;  /* the block that stands for the first way */
     bool is_asked;   /* whether further holders are looked for */
+    uint32_t shared; /* what others than the way's variable lead to, too; SEEP_NODE_NONE: none */
 };
 
 struct asking {
@@ -218,9 +220,20 @@ static int answer_line(struct asking *a, struct seep_answer *answer, struct held
     }
     if (answer->state != SEEP_HOLD_HELD)
         return 0;
-    *held = (struct held){.way = *way, .is_asked = true};
+    *held = (struct held){.way = *way, .is_asked = true, .shared = SEEP_NODE_NONE};
     answer->n_paths = 1;
-    return find_holder(a, answer, held, &answer->paths[0]);
+    const int rc = find_holder(a, answer, held, &answer->paths[0]);
+    held->first = held->way.example;
+    return rc;
+}
+
+static void put_back(struct asking *a, struct seep_reach_changes *changes)
+{
+    for (size_t h = 0; h < SEEP_REACH_EXCLUDED; h++)
+        a->reach->excluded[h] = SEEP_NODE_NONE;
+    seep_reach_changes_end(a->reach);
+    seep_reach_swap(a->reach, changes);
+    seep_reach_changes_fini(changes);
 }
 
 /* What each holder alone keeps, of a line that is held. Leaves the paths as they were. */
@@ -231,15 +244,60 @@ static int prove_line(struct asking *a, struct seep_answer *answer, struct held 
 
     if (!rc)
         rc = find_holders(a, answer, held);
-    for (size_t h = 0; h < SEEP_REACH_EXCLUDED; h++)
-        a->reach->excluded[h] = SEEP_NODE_NONE;
-    seep_reach_changes_end(a->reach);
-    seep_reach_swap(a->reach, &left_out);
-    seep_reach_changes_fini(&left_out);
+    put_back(a, &left_out);
     if (answer->n_paths > 1 &&
         share(answer->paths[0].sole_bytes, answer->paths[0].bytes) < SEEP_T_HALF)
         answer->state = SEEP_HOLD_SHARED; /* else each holds a part */
     return rc;
+}
+
+/* Without one variable after the other that leads to the holder nothing is freed: they are not what
+ * holds it. Leaves the paths as they were. */
+static int find_shared(struct asking *a, const struct seep_answer *answer, uint32_t holder,
+                       uint32_t *node)
+{
+    struct seep_reach_changes left_out;
+    struct seep_shared shared;
+    bool more = true;
+
+    seep_shared_begin(&shared, a->reach, holder);
+    *node = SEEP_NODE_NONE;
+    if (shared.node == SEEP_NODE_NONE)
+        return 0;
+    int rc = seep_reach_changes_begin(a->reach, &left_out);
+    while (!rc && more && shared.node != SEEP_NODE_NONE) {
+        rc = seep_shared_leave_out(&shared, &more);
+        if (share(freed_of(a, answer->line), answer->bytes) >= 1.0 / SEEP_T_LARGE_SHARE ||
+            a->reach->n_walked >= a->most_walked)
+            shared.node = SEEP_NODE_NONE;
+    }
+    put_back(a, &left_out);
+    *node = shared.node;
+    return rc;
+}
+
+static int prove_one(struct asking *a, struct seep_answer *answer, struct held *held)
+{
+    const uint32_t holder = held->holder;
+    int rc = SEEP_NODE_NONE == holder ? 0 : find_shared(a, answer, holder, &held->shared);
+
+    if (!rc && held->shared == SEEP_NODE_NONE)
+        rc = prove_line(a, answer, held);
+    return rc;
+}
+
+/* A runtime's own data is no variable's, though each of its objects leads there. */
+static int tell_shared(struct asking *a, struct seep_answer *answer, const struct held *held)
+{
+    struct seep_answer_path *p = &answer->paths[0];
+    const int rc =
+        seep_path_of_shared(a->reach, held->first, held->shared, a->question->keys, &p->path);
+
+    if (rc || !p->path.shared)
+        return rc;
+    seep_answer_holder(a->reach, held->shared, p);
+    p->holder_length = p->holder_bound = -1;
+    return 0;
 }
 
 /* Doubtful roots prove nothing. */
@@ -251,9 +309,12 @@ static int prove_all(struct asking *a, struct seep_answer *answers, size_t n)
     seep_reach_swap(a->reach, &a->certain);
     for (size_t i = 0; i < n && !rc; i++)
         if (a->held[i].is_asked)
-            rc = prove_line(a, &answers[i], &a->held[i]);
+            rc = prove_one(a, &answers[i], &a->held[i]);
     seep_reach_swap(a->reach, &a->certain);
     seep_reach_swap(a->reach, &a->unheld);
+    for (size_t i = 0; i < n && !rc; i++)
+        if (a->held[i].is_asked && a->held[i].shared != SEEP_NODE_NONE)
+            rc = tell_shared(a, &answers[i], &a->held[i]);
     return rc;
 }
 

@@ -193,10 +193,11 @@ static void name_root(struct seep_reach *reach, uint32_t first, struct seep_path
     }
 }
 
-static void add_hops(struct seep_reach *reach, const uint32_t *nodes, size_t n, bool keys,
-                     struct seep_path *path)
+/* Adds those that lead to nodes[0, end), the farthest first. */
+static void add_hops(struct seep_reach *reach, const uint32_t *nodes, size_t n, size_t end,
+                     bool keys, struct seep_path *path)
 {
-    for (size_t i = n; i-- > 0;) {
+    for (size_t i = end; i-- > 0;) {
         if (path->n == SEEP_PATH_HOPS) {
             path->cut = true;
             return;
@@ -208,19 +209,47 @@ static void add_hops(struct seep_reach *reach, const uint32_t *nodes, size_t n, 
     }
 }
 
-int seep_path_of(struct seep_reach *reach, uint32_t node, bool keys, struct seep_path *path)
+/* The root is named by the variable whose object leads to what is shared. */
+static void begin_at_shared(struct seep_reach *reach, const uint32_t *nodes, size_t n, size_t end,
+                            struct seep_path *path)
 {
-    size_t n;
+    size_t i = 0;
+    char name[SEEP_HOP_NAME];
+
+    while (i < path->n && path->hops[i].kind != SEEP_HOP_NATIVE)
+        i++;
+    seep_path_holder_name(path, i, name, sizeof name);
+    memcpy(path->root_name, name, sizeof name);
+    path->shared = true;
+    path->cut = false;
+    path->n = 0;
+    add_hops(reach, nodes, n, end, false, path);
+}
+
+int seep_path_of_shared(struct seep_reach *reach, uint32_t node, uint32_t shared, bool keys,
+                        struct seep_path *path)
+{
+    size_t n, end;
     const uint32_t root = seep_path_root(reach, node, &n);
     uint32_t *nodes = malloc((n + 1) * sizeof *nodes);
 
     *path = (struct seep_path){.root = reach->roots[root]};
     if (!nodes)
         return -SEEP_ENOMEM;
-    for (size_t i = 0; i < n; i++, node = reach->parent[node])
+    end = n;
+    for (size_t i = 0; i < n; i++, node = reach->parent[node]) {
         nodes[i] = node;
+        end = node == shared ? i + 1 : end;
+    }
     name_root(reach, nodes[n - 1], path);
-    add_hops(reach, nodes, n, keys, path);
+    add_hops(reach, nodes, n, n, keys, path);
+    if (end < n)
+        begin_at_shared(reach, nodes, n, end, path);
     free(nodes);
     return 0;
+}
+
+int seep_path_of(struct seep_reach *reach, uint32_t node, bool keys, struct seep_path *path)
+{
+    return seep_path_of_shared(reach, node, SEEP_NODE_NONE, keys, path);
 }

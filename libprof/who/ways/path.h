@@ -38,6 +38,7 @@ struct seep_path {
                                         * is none */
     char root_function[SEEP_HOP_NAME]; /* of the variable */
     char root_file[256];
+    bool shared; /* by the root and others: hops begin at what they share */
     size_t n;
     bool cut; /* there are more hops behind these */
     struct seep_hop hops[SEEP_PATH_HOPS];
@@ -47,6 +48,10 @@ struct seep_path {
  * shown. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_path_of(struct seep_reach *reach, uint32_t node, bool keys,
                                  struct seep_path *path);
+
+/* The same, if the root is just one of those that lead to `shared`, a node of the path. */
+SEEP_MUST_CHECK int seep_path_of_shared(struct seep_reach *reach, uint32_t node, uint32_t shared,
+                                        bool keys, struct seep_path *path);
 
 /* The root at which the path to a node begins, and the number of nodes from there to it. */
 uint32_t seep_path_root(const struct seep_reach *reach, uint32_t node, size_t *n);

@@ -122,7 +122,10 @@ char *seep_path_text(const struct seep_path *path)
 
     if (!out)
         return NULL;
-    put_root(out, path);
+    if (path->shared)
+        fprintf(out, "what %s shares with other objects", path->root_name);
+    else
+        put_root(out, path);
     for (size_t i = 0; i < path->n; i++) {
         put_hop(out, &path->hops[i]);
         if (shows_type(path, i))
@@ -165,6 +168,10 @@ uint64_t seep_path_key(const struct seep_path *path)
 void seep_path_holder_name(const struct seep_path *path, size_t i, char *to, size_t capacity)
 {
     size_t at = i < path->n ? i : path->n;
+
+    *to = '\0';
+    if (path->shared)
+        return; /* it is nobody's */
 
     /* The last name on the path up to there, and its owner. */
     while (at-- > 0) {
@@ -229,10 +236,10 @@ json_t *seep_path_json(const struct seep_path *path)
         seep_json_append(hops, hop_json(&path->hops[i]), &failed);
     json_t *json =
         json_pack("{s:o, s:{s:s, s:o, s:o, s:o}, s:o}", "text", seep_json_text(text ? text : ""),
-                  "root", "kind", seep_root_kind_word(path->root.kind), "name",
-                  seep_json_text_or_null(path->root_name), "function",
-                  seep_json_text_or_null(path->root_function), "file",
-                  seep_json_text_or_null(path->root_file), "hops", hops);
+                  "root", "kind", path->shared ? "shared" : seep_root_kind_word(path->root.kind),
+                  "name", seep_json_text_or_null(path->shared ? "" : path->root_name), "function",
+                  seep_json_text_or_null(path->shared ? "" : path->root_function), "file",
+                  seep_json_text_or_null(path->shared ? "" : path->root_file), "hops", hops);
     free(text);
     return seep_json_whole(json, failed);
 }

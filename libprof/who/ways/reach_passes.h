@@ -23,6 +23,25 @@ SEEP_MUST_CHECK int seep_reach_leave_out(struct seep_reach *reach, uint32_t node
 /* Leaves out the roots whose words are often stale. */
 SEEP_MUST_CHECK int seep_reach_leave_doubtful(struct seep_reach *reach);
 
+/* Whether a native holder belongs to a runtime that unrelated variables lead to. */
+enum { SEEP_SHARED_NEAR = 64 };
+
+struct seep_shared {
+    struct seep_reach *reach;
+    uint32_t nodes[SEEP_SHARED_NEAR]; /* of the way to the holder, from the root on */
+    size_t n, from;                   /* nodes[from, n) are native, behind an object of Python's */
+    size_t n_left_out;
+    uint32_t node; /* the first of these that is still reached; SEEP_NODE_NONE: none, or the way
+                    * does not end so */
+};
+
+void seep_shared_begin(struct seep_shared *shared, struct seep_reach *reach, uint32_t holder);
+
+/* Leaves out what the variable refers to that leads to `node` now. *more: there was one; at most
+ * SEEP_REACH_EXCLUDED. The caller puts paths and reach->excluded[] back. Returns 0 or
+ * -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_shared_leave_out(struct seep_shared *shared, bool *more);
+
 /* What is known of each node so far; all zero at first, and again when the paths change. */
 enum { SEEP_GRAPH_NOT_KNOWN, SEEP_GRAPH_OUTSIDE, SEEP_GRAPH_WITHIN };
 

@@ -300,6 +300,83 @@ TEST(a_list_of_c_is_held_at_its_head)
     examined_fini(&e);
 }
 
+/* Objects of a library whose native parts all lead to one table of it. */
+static uint64_t new_device_array(uint64_t type, uint64_t client)
+{
+    const uint64_t object = new_object(type, 32, 0), own = block(64, 0);
+
+    put(object + 16, own);
+    put(own + 8, client);
+    return object;
+}
+
+static uint64_t new_client(size_t n)
+{
+    const uint64_t client = block(64, 0), table = block(n * 8, 0);
+
+    put(client + 8, table);
+    for (size_t i = 0; i < n; i++)
+        put(table + i * 8, block(3000, 1));
+    return client;
+}
+
+/* What a runtime keeps is no variable's, though each of them leads there. _i of 5 do. */
+TEST(what_unrelated_variables_lead_to_is_none_of_theirs, .from = 1, .to = 6)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    uint64_t values[5], client, type;
+
+    begin(12);
+    type = new_type("Array", 0, 32);
+    client = new_client(20);
+    for (int i = 0; i < _i; i++)
+        values[i] = new_device_array(type, client);
+    make_main(names, values, (size_t)_i);
+    examine(&e);
+    const struct seep_answer_path *p = &e.answers[0].paths[0];
+    ck_assert_int_eq(p->path.shared, _i == 5);
+    if (p->path.shared)
+        expect(0, SEEP_HOLD_HELD, "what __main__.a shares with other objects → C++ (2 blocks)", "");
+    else
+        ck_assert_str_eq(p->holder_name, "__main__.a");
+    ck_assert_int_eq(p->sole_known, !p->path.shared);
+    examined_fini(&e);
+}
+
+/* One of them, and static data of the library. */
+TEST(what_a_library_refers_to_itself_is_no_variables)
+{
+    uint64_t value, client;
+
+    begin(12);
+    client = new_client(20);
+    value = new_device_array(new_type("Array", 0, 32), client);
+    put(LIBRARY_AT + 128, client);
+    make_main((const char *[]){"device"}, &value, 1);
+    examine(&e);
+    ck_assert_uint_ge(e.answers[0].n_paths, 1);
+    ck_assert_str_ne(e.answers[0].paths[0].holder_name, "__main__.device");
+    examined_fini(&e);
+}
+
+/* A list of them is one variable. */
+TEST(what_the_items_of_one_list_lead_to_is_the_lists)
+{
+    uint64_t items[8], list, client, type;
+
+    begin(12);
+    type = new_type("Array", 0, 32);
+    client = new_client(20);
+    for (int i = 0; i < 8; i++)
+        items[i] = new_device_array(type, client);
+    list = new_list(items, 8);
+    make_main((const char *[]){"kept"}, &list, 1);
+    examine(&e);
+    ck_assert(!e.answers[0].paths[0].path.shared);
+    ck_assert_str_eq(e.answers[0].paths[0].holder_name, "__main__.kept");
+    examined_fini(&e);
+}
+
 /* The table of a class whose mangled name is `name`. */
 static uint64_t new_vtable(const char *name)
 {
