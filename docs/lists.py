@@ -10,7 +10,7 @@ import textwrap
 
 from patterns import ROOT, names_of, rows
 
-ALLOCATORS = ROOT / "libprof/code/library_allocators.def"
+ALLOCATORS = ROOT / "libprof/code/packages/library_allocators.def"
 ENUMS = ("PATTERN", "SEVERITY", "PROCESS_ROLE", "STEP_SOURCE", "HOLDER_STATE", "PART")
 
 

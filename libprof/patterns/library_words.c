@@ -1,6 +1,6 @@
 /* What findings say of memory that a library's own allocator asked for. */
 #include "libprof/base/text.h"
-#include "libprof/code/library_allocators.h"
+#include "libprof/code/packages/library_allocators.h"
 #include "libprof/patterns/pattern_words.h"
 #include "libprof/words/findings/allocator_words.h"
 #include "libprof/words/step_words.h"

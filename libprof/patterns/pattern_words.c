@@ -2,6 +2,7 @@
 
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
+#include "libprof/code/packages/blame.h"
 #include "libprof/measure/shortage.h"
 #include "libprof/words/findings/line_words.h"
 #include "libprof/words/findings/shortage_words.h"
@@ -39,10 +40,14 @@ static const char *short_path(const char *path)
 
 /* The library that a file belongs to: a package, or the file itself if it is Python's own or in
  * none. */
-static void name_library(const char *path, char *name, size_t n)
+static void name_library(const struct seep_model *m, const char *path, char name[SEEP_BLAME_NAME])
 {
-    if (!seep_python_file_package(path, name, n) || strcmp(name, "Python") == 0)
-        snprintf(name, n, "%s", short_path(path));
+    char package[SEEP_BLAME_NAME];
+
+    if (seep_python_file_package(path, package, sizeof package) && strcmp(package, "Python") != 0)
+        seep_package_name(m, path, name);
+    else
+        snprintf(name, SEEP_BLAME_NAME, "%s", short_path(path));
 }
 
 /* The file of a line that no frame of the user's leads to; NULL for any other line. */
@@ -74,14 +79,14 @@ static char *made_in(const struct seep_code *code, const struct seep_finding *f)
 {
     const char *function = function_name(code, seep_finding_shown(f));
     const char *library = library_of(code, f);
-    char name[64];
+    char name[SEEP_BLAME_NAME];
 
     if (f->sender)
         return f->keeper ? seep_text_format(SEEP_LINE_MADE_ELSEWHERE_TEXT, function)
                          : strdup(SEEP_LINE_ELSEWHERE_TEXT);
     if (!library)
         return strdup("");
-    name_library(library, name, sizeof name);
+    name_library(code->model, library, name);
     return f->keeper ? seep_text_format(SEEP_LINE_MADE_IN_LIBRARY_TEXT, name, function)
                      : seep_text_format(SEEP_LINE_IN_LIBRARY_TEXT, name);
 }

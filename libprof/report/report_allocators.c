@@ -3,7 +3,7 @@
 #include "libprof/report/report_said.h"
 
 #include "libprof/base/text.h"
-#include "libprof/code/library_allocators.h"
+#include "libprof/code/packages/library_allocators.h"
 #include "libprof/program/own_allocator.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "libprof/signs/grown_maps.h"
 
-#include "libprof/code/library_allocators.h"
+#include "libprof/code/packages/library_allocators.h"
 #include "libprof/model/live_level.h"
 #include "libprof/signs/work_areas.h"
 #include "libprof/thresholds/thresholds.h"

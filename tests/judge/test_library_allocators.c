@@ -1,6 +1,6 @@
 /* Which allocator of a library asked for memory: by the package and the names of its functions; and
  * which version of it is installed beside its file. */
-#include "libprof/code/library_allocators.h"
+#include "libprof/code/packages/library_allocators.h"
 #include "tests/judge/levels.h"
 
 enum { LINE = 77 };
@@ -83,7 +83,7 @@ TEST(each_row_says_by_what_it_is_told_and_what_to_do)
 {
     static const struct seep_library_allocator list[] = {
 #define SEEP_LIBRARY_ALLOCATOR(...) {__VA_ARGS__},
-#include "libprof/code/library_allocators.def"
+#include "libprof/code/packages/library_allocators.def"
 #undef SEEP_LIBRARY_ALLOCATOR
     };
 

@@ -181,6 +181,26 @@ TEST(who_lost_it_is_named_with_its_calls)
     ck_assert_ptr_nonnull(strstr(text(f, "advice"), "diag ← roots"));
 }
 
+#define SCIPY "/usr/lib/python3/dist-packages/scipy/"
+
+/* Whom the user's line calls, not whom that asks for an array; what comes with Python is nobody. */
+static uint32_t in_scipy(bool by_python)
+{
+    uint32_t stack = below(line_of_user(), "/usr/lib/python3.11/functools.py", "wrapper", 9);
+
+    stack = by_python ? below(stack, SCIPY "spatial/distance.py", "cdist", 220)
+                      : builder_stack(&b, stack, builder_native(&b, SCIPY "_pybind.so", NULL, 64));
+    return builder_stack(&b, stack, builder_native(&b, NUMPY "core/_multiarray.so", NULL, 64));
+}
+
+TEST(the_package_that_the_line_calls_is_named, .to = 4)
+{
+    keep_in(steady, in_scipy(_i % 2));
+    (void)line_in(_i < 2 ? "lost" : "reference");
+    const char *advice = text(judged(), "advice");
+    ck_assert_msg(strstr(advice, _i < 2 ? "Upgrade scipy" : "starting with scipy"), "%s", advice);
+}
+
 static const struct {
     const char *module, *advice;
 } modules[] = {
@@ -197,6 +217,33 @@ TEST(an_installed_library_is_upgraded_and_an_own_one_mended, .to = N(modules))
             builder_stack(&b, line_of_user(), builder_native(&b, modules[_i].module, NULL, 64)));
     (void)line_in("lost");
     ck_assert_ptr_nonnull(strstr(text(judged(), "advice"), modules[_i].advice));
+}
+
+/* Static data of a library, or what several of its objects share: no variable can be bounded. */
+static const struct {
+    const char *root, *file, *advice;
+} own_data[] = {
+    {"static", NUMPY "core/_multiarray_umath.cpython-38-x86_64-linux-gnu.so",
+     "numpy keeps it in data of its own"},
+    {"shared", NULL, "numpy keeps it in data of its own"},
+    {"static", "/home/user/libdecode.so", "Bound libdecode.so, which holds it"},
+};
+
+TEST(a_librarys_own_data_is_not_to_be_bounded, .to = N(own_data))
+{
+    keep_in(steady, in_numpy());
+    json_t *path = add_path(line_in("held"), "kept", "libdecode.so", 480);
+    json_t *root = json_object_get(path, "root");
+    json_object_set_new(root, "kind", json_string(own_data[_i].root));
+    json_object_set_new(root, "file",
+                        own_data[_i].file ? json_string(own_data[_i].file) : json_null());
+    json_object_set_new(path, "hops",
+                        json_pack("[{s:s, s:n, s:n}]", "kind", "native", "name", "type"));
+    const json_t *f = judged();
+    if (strcmp(text(f, "pattern"), "unbounded-growth") == 0)
+        ck_assert_msg(strstr(text(f, "advice"), own_data[_i].advice), "%s", text(f, "advice"));
+    ck_assert_ptr_null(strstr(text(f, "advice"), "cpython"));
+    ck_assert_ptr_null(strstr(text(f, "title"), "cpython"));
 }
 
 /* ---- of one mind ------------------------------------------------------------------------------

@@ -152,6 +152,7 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
     const double bytes = bytes_of(answer, "bytes");
     struct seep_kept_by kept = {
         .state = state_of(answer), .text = "", .name = "", .type = "", .library = ""};
+    const bool is_shared = seep_hops_root_is(first, "shared");
     double least = SEEP_T_MOST;
 
     /* Some cyclic garbage is always live, and not all members of a cycle are seen. */
@@ -164,9 +165,14 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
         least = SEEP_T_KEPT_LOST;
     if (!json_is_true(json_object_get(answer, "complete")) || kept.state == SEEP_HOLDERS_UNKNOWN ||
         bytes_in_state(answer, kept.state) < least * bytes)
-        return (struct seep_kept_by){
-            .state = SEEP_HOLDERS_UNKNOWN, .text = "", .name = "", .type = "", .library = ""};
+        return (struct seep_kept_by){.state = SEEP_HOLDERS_UNKNOWN,
+                                     .text = "",
+                                     .name = "",
+                                     .type = "",
+                                     .library = "",
+                                     .is_shared = is_shared};
     kept.known = true;
+    kept.is_shared = is_shared;
     if (kept.state == SEEP_HOLDERS_CYCLE)
         kept.cycle_bytes = (uint64_t)bytes_of(answer, "cycle_bytes");
     if (kept.state == SEEP_HOLDERS_CYCLE || seep_kept_by_nobody(&kept))

@@ -16,6 +16,7 @@ struct seep_kept_by {
     bool trained;   /* parameters that a network and an optimizer share, and the optimizer's state
                      * for them */
     uint64_t cycle_bytes; /* bytes that only cycles hold, if `state` says so */
+    bool is_shared;       /* by what several objects of a library share; whatever `known` */
     const char *library;  /* the file of a library whose static data leads to it without any Python
                            * object; "" none. Borrowed from the answer */
 

@@ -22,6 +22,10 @@
 #define SEEP_LINE_BY_MESSAGES_TEXT                                                                 \
     "It arrived in messages from another process, where this line allocates blocks of that size"
 #define SEEP_LINE_BOUND_HOLDER_TEXT "Bound %s, which holds it, or remove what you no longer need."
+#define SEEP_LINE_LIBRARY_KEEPS_TEXT                                                               \
+    "%s keeps it in data of its own, not in a variable of yours. Close or delete what this line "  \
+    "opens or makes, or empty the library's cache. If there is nothing to close, upgrade %s, or "  \
+    "report the growth to its developers."
 #define SEEP_LINE_TABLE_AND_OBJECTS_TEXT                                                           \
     "Small Python objects pile up, and a list, dict or set grows at this line"
 #define SEEP_LINE_TABLE_TEXT "The table of a list, dict or set grows at this line, up to the end"

@@ -23,6 +23,7 @@
     "without Py_DECREF). Find out which extension gets it%s%s. Upgrade that extension, or report " \
     "the leak to its developers."
 #define SEEP_LOST_FIRST_OF_ALL_TEXT ", starting with "
-#define SEEP_LOST_MADE_IN_TEXT      "Allocated in %s: %s"
+#define SEEP_LOST_MADE_IN_TEXT      "Allocated in %s%s%s: %s"
+#define SEEP_LOST_MADE_FOR_TEXT     " for "
 
 #endif

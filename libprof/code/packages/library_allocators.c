@@ -1,4 +1,4 @@
-#include "libprof/code/library_allocators.h"
+#include "libprof/code/packages/library_allocators.h"
 
 #include "libprof/base/text.h"
 #include "libprof/code/name_patterns.h"
@@ -12,7 +12,7 @@
 static const struct seep_library_allocator allocators[] = {
 #define SEEP_LIBRARY_ALLOCATOR(library, package, function, distribution, allocator, live, setting) \
     {library, package, function, distribution, allocator, live, setting},
-#include "libprof/code/library_allocators.def"
+#include "libprof/code/packages/library_allocators.def"
 #undef SEEP_LIBRARY_ALLOCATOR
 };
 
