@@ -58,6 +58,30 @@ static bool is_interpreter(const char *name)
     return end[strspn(end, "dmtu")] == '\0';
 }
 
+bool seep_native_is_python(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+
+    return is_interpreter(base) ||
+           (starts_with(base, "libpython") && isdigit((unsigned char)base[9]));
+}
+
+bool seep_native_passes_on(const char *path)
+{
+    static const char *const files[] = {"libc.so",     "libc-",       "libstdc++",    "libgcc_s",
+                                        "libc++",      "ld-linux",    "libseep",      "libjemalloc",
+                                        "libtcmalloc", "libmimalloc", "libffi",       "_ctypes",
+                                        "libpthread",  "libdl",       "_cffi_backend"};
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+
+    if (!*base || seep_native_is_python(path))
+        return true;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (starts_with(base, files[i]))
+            return true;
+    return false;
+}
+
 static enum seep_origin native_origin(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -67,9 +91,7 @@ static enum seep_origin native_origin(const char *path)
         return SEEP_ORIGIN_SEEP;
     if (path[0] != '/' || in_system_library(path) ||
         (strstr(base, ".so") && (strstr(path, "/lib/") || strstr(path, "/lib64/"))) ||
-        is_interpreter(base) ||
-        (starts_with(base, "libpython") && isdigit((unsigned char)base[9])) ||
-        seep_python_file_is_library(path))
+        seep_native_is_python(path) || seep_python_file_is_library(path))
         return SEEP_ORIGIN_LIBRARY;
     return SEEP_ORIGIN_USER;
 }

@@ -12,6 +12,13 @@ enum seep_origin {
     SEEP_ORIGIN_SEEP,
 };
 
+/* Whether the code of a native file only passes on what others ask for: allocators, the C and C++
+ * libraries, the interpreter and what calls C for it. Pure. */
+bool seep_native_passes_on(const char *path);
+
+/* Whether a native file is the interpreter. Pure. */
+bool seep_native_is_python(const char *path);
+
 /* Earlier answers, by string and by module. */
 struct seep_origins {
     const struct seep_dictionary *d;

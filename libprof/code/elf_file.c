@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "libprof/base/text.h"
+#include "libprof/code/rust_name.h"
 
 /* From the C++ runtime library; C has no header for it. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
@@ -59,7 +60,14 @@ Elf_Scn *seep_elf_section(Elf *elf, uint32_t type, const char *name)
 
 char *seep_elf_demangle(const char *name)
 {
+    enum { LONGEST = 1024 };
+    char rust[LONGEST];
     int status = -1;
 
-    return strncmp(name, "_Z", 2) == 0 ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
+    if (strncmp(name, "_R", 2) == 0)
+        return seep_rust_name(name, rust, sizeof rust) ? strdup(rust) : NULL;
+    char *plain = strncmp(name, "_Z", 2) == 0 ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
+    if (plain)
+        plain[seep_rust_without_hash(plain)] = '\0';
+    return plain;
 }

@@ -11,7 +11,11 @@
 static size_t name_length(const char *text)
 {
     const char *close = strrchr(text, ')');
+    const size_t all = strlen(text);
     int depth = 0;
+
+    if (all > 3 && strcmp(text + all - 3, "...") == 0)
+        return strcspn(text, "<("); /* the end is not known */
 
     for (const char *at = close; at && at > text; at--) {
         depth += *at == ')' ? 1 : *at == '(' ? -1 : 0;
@@ -113,7 +117,48 @@ static bool is_own_native(struct seep_origins *origins, const struct seep_dict_f
            seep_origin_of(origins, f) == SEEP_ORIGIN_USER;
 }
 
-static int look_up_names(const struct seep_dictionary *d, struct seep_origins *origins,
+enum { ASKING = 8 }; /* frames of a library beyond the runtime that may wrap an allocator */
+
+/* Where a thread runs no code of Python's or of the user's, what asked for memory is to be looked
+ * at: notes the innermost frames of the stack if it is such. Symbols of libraries may be many. */
+static void note_asking(const struct seep_dictionary *d, struct seep_origins *origins,
+                        uint32_t stack, bool *wanted)
+{
+    uint32_t asking[ASKING];
+    size_t n = 0;
+
+    for (uint32_t s = stack; s; s = d->stacks[s].parent) {
+        const struct seep_dict_frame *f = &d->frames[d->stacks[s].frame];
+        if (f->kind == SEEP_FRAME_PYTHON || is_own_native(origins, f))
+            return;
+        if (n < ASKING && !f->pseudo && f->source &&
+            !seep_native_passes_on(seep_dictionary_text(d, d->modules[f->source].path)))
+            asking[n++] = d->stacks[s].frame;
+    }
+    while (n)
+        wanted[asking[--n]] = true;
+}
+
+/* Which frames are to have names: the user's native ones, and those that asked. */
+static int choose_frames(const struct seep_dictionary *d, struct seep_origins *origins,
+                         bool *wanted)
+{
+    bool *has_callee = calloc(d->n_stacks, 1);
+
+    if (!has_callee)
+        return -SEEP_ENOMEM;
+    for (size_t i = 1; i < d->n_stacks; i++)
+        has_callee[d->stacks[i].parent] = true;
+    for (uint32_t i = 1; i < d->n_stacks; i++)
+        if (!has_callee[i])
+            note_asking(d, origins, i, wanted);
+    for (uint32_t i = 1; i < d->n_frames; i++)
+        wanted[i] |= is_own_native(origins, &d->frames[i]);
+    free(has_callee);
+    return 0;
+}
+
+static int look_up_names(const struct seep_dictionary *d, const bool *wanted,
                          struct seep_symbols *symbols)
 {
     uint32_t *frames = malloc(d->n_frames * sizeof *frames);
@@ -122,7 +167,7 @@ static int look_up_names(const struct seep_dictionary *d, struct seep_origins *o
     if (!frames)
         return -SEEP_ENOMEM;
     for (uint32_t i = 1; i < d->n_frames; i++) {
-        if (is_own_native(origins, &d->frames[i]))
+        if (wanted[i])
             frames[n++] = i;
     }
     int rc = seep_symbols_resolve(symbols, frames, n);
@@ -130,8 +175,10 @@ static int look_up_names(const struct seep_dictionary *d, struct seep_origins *o
     return rc;
 }
 
+/* `library`: the path of a library's file, of which it only counts whether it allocates for others;
+ * NULL: of the user's own. */
 static void set_native(struct seep_function_kinds *kinds, const struct seep_part_rules *rules,
-                       const struct seep_symbols *symbols, uint32_t frame)
+                       const struct seep_symbols *symbols, uint32_t frame, const char *library)
 {
     const uint16_t allocator = 1u << SEEP_FUNCTION_ALLOCATOR;
     const struct seep_symbol *all;
@@ -141,8 +188,10 @@ static void set_native(struct seep_function_kinds *kinds, const struct seep_part
     for (size_t i = 0; i < n; i++) {
         struct seep_native_name name;
         seep_native_name_set(&name, &all[i]);
-        struct seep_rule_frame asked = {name.file, name.function, name.qualname, true};
+        struct seep_rule_frame asked = {library ? library : name.file, name.function, name.qualname,
+                                        !library};
         uint16_t its = seep_part_rules_kinds_of(rules, &asked);
+        its &= library ? allocator : UINT16_MAX;
         if (!(its & allocator) && named_by == SIZE_MAX)
             named_by = i;
         sum |= its;
@@ -166,14 +215,17 @@ int seep_function_kinds_init(struct seep_function_kinds *kinds, const struct see
                              const struct seep_part_rules *rules, struct seep_symbols *symbols)
 {
     struct seep_origins origins;
+    bool *wanted = calloc(d->n_frames, 1);
     int rc = seep_origins_init(&origins, d);
 
     *kinds = (struct seep_function_kinds){.of_frame = calloc(d->n_frames, sizeof(uint16_t)),
                                           .named_by = calloc(d->n_frames, 1)};
-    if (!rc && (!kinds->of_frame || !kinds->named_by))
+    if (!rc && (!wanted || !kinds->of_frame || !kinds->named_by))
         rc = -SEEP_ENOMEM;
     if (!rc)
-        rc = look_up_names(d, &origins, symbols);
+        rc = choose_frames(d, &origins, wanted);
+    if (!rc)
+        rc = look_up_names(d, wanted, symbols);
     for (uint32_t i = 1; i < d->n_frames && !rc; i++) {
         const struct seep_dict_frame *f = &d->frames[i];
         if (f->kind == SEEP_FRAME_PYTHON) {
@@ -183,10 +235,14 @@ int seep_function_kinds_init(struct seep_function_kinds *kinds, const struct see
                                             .own = seep_origin_of(&origins, f) == SEEP_ORIGIN_USER};
             kinds->of_frame[i] = (uint16_t)(seep_part_rules_kinds_of(rules, &asked) &
                                             ~(1u << SEEP_FUNCTION_ALLOCATOR));
-        } else if (is_own_native(&origins, f)) {
-            set_native(kinds, rules, symbols, i);
+        } else if (wanted[i]) {
+            set_native(kinds, rules, symbols, i,
+                       is_own_native(&origins, f)
+                           ? NULL
+                           : seep_dictionary_text(d, d->modules[f->source].path));
         }
     }
+    free(wanted);
     seep_origins_fini(&origins);
     return rc;
 }

@@ -34,7 +34,8 @@ const struct seep_symbol *seep_function_kinds_symbol(const struct seep_function_
                                                      const struct seep_symbols *symbols,
                                                      uint32_t frame);
 
-/* Looks up the names of the user's native code, and asks the rules about each frame. Returns 0 or
+/* Looks up the names of the user's native code, and of what asked for memory in threads that run
+ * none, and asks the rules about each frame. Returns 0 or
  * -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_function_kinds_init(struct seep_function_kinds *kinds,
                                              const struct seep_dictionary *d,

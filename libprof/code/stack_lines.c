@@ -30,7 +30,8 @@ struct sweep {
     size_t n_classes;
 };
 
-/* How good a frame is as the one to look at; of equals the innermost wins. Generated code
+/* How good a frame is as the one to look at; of equals the innermost wins. Nobody can act on one of
+ * a runtime or of an allocator. Generated code
  * ("<string>": dataclasses, namedtuples, torch.fx) was not written by the user, unless there is
  * nothing else (python -c). For a wrapper of malloc, its caller is the better line. */
 static int rank_of(const struct sweep *w, uint32_t frame, enum seep_origin origin)
@@ -45,7 +46,12 @@ static int rank_of(const struct sweep *w, uint32_t frame, enum seep_origin origi
     }
     if (origin == SEEP_ORIGIN_SEEP || origin == SEEP_ORIGIN_IMPORT || f->pseudo)
         return 1;
-    return f->kind == SEEP_FRAME_PYTHON ? 3 : 2;
+    if (f->kind == SEEP_FRAME_PYTHON)
+        return 3;
+    return !f->source || seep_function_kinds_is(w->kinds, frame, SEEP_FUNCTION_ALLOCATOR) ||
+                   seep_native_passes_on(seep_dictionary_text(w->d, w->d->modules[f->source].path))
+               ? 1
+               : 2;
 }
 
 /* ---- rules ----------------------------------------------------------------------------------- */
@@ -198,6 +204,54 @@ static bool same_file(const struct sweep *w, uint32_t frame, const char *file, u
            (file[0] == '/' || w->d->frames[frame].source == w->d->frames[other].source);
 }
 
+/* Of libraries without lines all calls in one function are one line, and all functions without a
+ * name: an address helps nobody. */
+static bool is_without_lines(struct sweep *w, uint32_t frame, const struct seep_symbol *a)
+{
+    const struct seep_dict_frame *f = &w->d->frames[frame];
+
+    return f->kind == SEEP_FRAME_NATIVE && !f->pseudo && f->source && (!a || !a->line) &&
+           seep_origin_of(&w->origins, f) == SEEP_ORIGIN_LIBRARY;
+}
+
+static const struct seep_symbol *symbol_of(const struct sweep *w, uint32_t frame)
+{
+    return w->d->frames[frame].kind == SEEP_FRAME_NATIVE
+               ? seep_function_kinds_symbol(w->kinds, w->symbols, frame)
+               : NULL;
+}
+
+/* What two frames of one line have in common; 0: the frame is a line of its own. */
+static uint64_t line_hash(struct sweep *w, uint32_t frame)
+{
+    const struct seep_symbol *a = symbol_of(w, frame);
+
+    if (is_without_lines(w, frame, a))
+        return seep_hash_two(w->d->frames[frame].source,
+                             a && a->function ? seep_hash_bytes(a->function, strlen(a->function))
+                                              : 1);
+    return a && a->file && a->line
+               ? seep_hash_two(seep_hash_bytes(a->file, strlen(a->file)), a->line)
+               : 0;
+}
+
+static bool same_line(struct sweep *w, uint32_t frame, uint32_t other)
+{
+    static const struct seep_symbol nothing;
+    const struct seep_symbol *a = symbol_of(w, frame), *b = symbol_of(w, other);
+    const bool bare = is_without_lines(w, frame, a);
+
+    if (bare != is_without_lines(w, other, b))
+        return false;
+    a = a ? a : &nothing;
+    b = b ? b : &nothing;
+    if (bare)
+        return w->d->frames[frame].source == w->d->frames[other].source &&
+               same_text(a->function, b->function);
+    return a->line == b->line && same_file(w, frame, a->file, other, b->file) &&
+           same_text(a->function, b->function);
+}
+
 /* A line of native code has an address for each call on it, and for each copy that the compiler
  * made: the first address stands for all. */
 static int join_lines(struct sweep *w, struct seep_stack_lines *out)
@@ -206,20 +260,14 @@ static int join_lines(struct sweep *w, struct seep_stack_lines *out)
     int rc = 0;
 
     for (uint32_t i = 1; i < w->d->n_frames && !rc; i++) {
-        const struct seep_symbol *a = w->d->frames[i].kind == SEEP_FRAME_NATIVE
-                                          ? seep_function_kinds_symbol(w->kinds, w->symbols, i)
-                                          : NULL;
+        const uint64_t hash = line_hash(w, i);
+        uint32_t at, k;
         out->line_of[i] = i;
-        if (!a || !a->file || !a->line)
+        if (!hash)
             continue;
-        uint64_t hash = seep_hash_two(seep_hash_bytes(a->file, strlen(a->file)), a->line);
-        uint32_t at = seep_hash_begin(&index, hash), k;
-        while ((k = seep_hash_next(&index, hash, &at)) != SEEP_HASH_NONE) {
-            const struct seep_symbol *b = seep_function_kinds_symbol(w->kinds, w->symbols, k);
-            if (a->line == b->line && same_file(w, i, a->file, k, b->file) &&
-                same_text(a->function, b->function))
-                break;
-        }
+        at = seep_hash_begin(&index, hash);
+        while ((k = seep_hash_next(&index, hash, &at)) != SEEP_HASH_NONE && !same_line(w, i, k))
+            ;
         if (k == SEEP_HASH_NONE)
             rc = seep_hash_add(&index, hash, i);
         else

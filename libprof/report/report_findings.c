@@ -1,6 +1,9 @@
 /* This file writes the findings of report.json. */
 #include "libprof/report/report_pieces.h"
 
+#include "libprof/base/text.h"
+#include "libprof/code/code_origin.h"
+#include "libprof/code/packages/distribution.h"
 #include "libprof/who/kept/kept_at.h"
 
 #include <stdio.h>
@@ -72,6 +75,41 @@ static json_t *kept_at_json(const struct seep_report_pieces *pieces, const struc
     return seep_kept_at_json(pieces->sources, holders_of(pieces, f), f->sites, f->n_sites);
 }
 
+/* Whether a stack is of a thread of a Python job that runs none of Python's code. */
+static bool is_without_python(const struct seep_model *m, uint32_t stack)
+{
+    if (!m->processes[m->main].id.python_version || !stack)
+        return false;
+    for (; stack; stack = m->dict.stacks[stack].parent) {
+        const struct seep_dict_frame *f = &m->dict.frames[m->dict.stacks[stack].frame];
+        if (f->kind == SEEP_FRAME_PYTHON || f->pseudo)
+            return false;
+        if (f->source &&
+            seep_native_is_python(seep_dictionary_text(&m->dict, m->dict.modules[f->source].path)))
+            return false;
+    }
+    return true;
+}
+
+/* The library whose own thread asked, with its package and version; JSON's null: Python's code did.
+ */
+static json_t *native_caller_json(const struct seep_report_pieces *pieces,
+                                  const struct seep_finding *f)
+{
+    const struct seep_model *m = pieces->code->model;
+    const struct seep_dict_frame *frame = &m->dict.frames[seep_finding_shown(f)];
+    struct seep_distribution its;
+
+    if (!f->n_sites || f->n_lines || frame->kind != SEEP_FRAME_NATIVE || !frame->source ||
+        !is_without_python(m, m->sites[f->sites[0]].stack))
+        return json_null();
+    const char *path = seep_dictionary_text(&m->dict, m->dict.modules[frame->source].path);
+    (void)seep_distribution_of(path, m->processes[m->main].id.start_unix_ns, &its);
+    return json_pack("{s:o, s:o, s:o}", "library", seep_json_text(seep_text_base(path)), "package",
+                     seep_json_text_or_null(its.name), "version",
+                     seep_json_text_or_null(its.version));
+}
+
 static json_t *finding_json(const struct seep_report_pieces *pieces, const struct seep_finding *f,
                             size_t number, bool *failed)
 {
@@ -95,6 +133,7 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
                   f->n_sites || f->frame ? seep_json_shown(pieces, seep_finding_shown(f))
                                          : json_null(),
                   failed);
+    seep_json_set(json, "native_caller", native_caller_json(pieces, f), failed);
     seep_json_set(json, "sites", site_ids(pieces, f), failed);
     seep_json_set(json, "holders", holders_json(pieces, f), failed);
     seep_json_set(json, "kept_at", kept_at_json(pieces, f), failed);

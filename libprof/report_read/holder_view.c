@@ -182,10 +182,27 @@ static bool is_same_place(const json_t *a, const json_t *b)
            json_equal(json_object_get(a, "line"), json_object_get(b, "line"));
 }
 
+/* The finding's line. Of a thread that runs no Python it says whose it is: nobody wrote a line for
+ * it. */
+static char *made_at(const json_t *finding, const char *cwd)
+{
+    const json_t *caller = json_object_get(finding, "native_caller");
+    const char *package = seep_get_text(caller, "package", ""),
+               *version = seep_get_text(caller, "version", "");
+    char *frame = seep_get_frame_text(json_object_get(finding, "frame"), cwd), *both;
+
+    if (!frame || !json_is_object(caller))
+        return frame;
+    both = seep_text_format("%s (%s%s%s%sin a thread without Python)", frame, package,
+                            *version ? " " : "", version, *package ? ", " : "");
+    free(frame);
+    return both;
+}
+
 char *seep_get_finding_place(const json_t *finding, const char *cwd)
 {
     const json_t *kept = json_object_get(finding, "kept_at"), *first = json_array_get(kept, 0);
-    char *made = seep_get_frame_text(json_object_get(finding, "frame"), cwd);
+    char *made = made_at(finding, cwd);
 
     if (json_array_size(kept) != 1 || is_same_place(first, json_object_get(finding, "frame")))
         return made;

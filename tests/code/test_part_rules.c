@@ -83,6 +83,7 @@ static const struct {
     {"main::{lambda(int, float)#1}::operator()(int, float) const", "operator()",
      "main::{lambda(int, float)#1}::operator()"},
     {"void my_operator<int>(int)", "my_operator", "my_operator"},
+    {"void std::vector<std::string, ns::alloc<std::stri...", "vector", "std::vector"}, /* cut */
     {"<", "<", "<"},
     {">", ">", ">"},
     {"operator", "operator", "operator"},

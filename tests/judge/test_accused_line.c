@@ -1,4 +1,5 @@
 /* Which line is accused, and what is said about several lines. */
+#include "libprof/report_read/holder_view.h"
 #include "tests/judge/pattern_fixture.h"
 
 /* The line that a user wrote, whatever runs below it. */
@@ -59,6 +60,50 @@ TEST(native_growth_names_the_programs_own_code)
     const json_t *frame = json_object_get(json_array_get(list, 0), "frame");
     ck_assert_str_eq(text(frame, "module"), "/home/user/build/job");
     ck_assert_double_eq(number(frame, "offset"), 0x80);
+}
+
+#define PLUGIN "/home/user/.venv/lib/python3.11/site-packages/fastcodec/../fastcodec/libcodec.so"
+
+/* In a thread of a library: its own code is to be looked at, not the runtime that it asks; where it
+ * has no names all of it is one line. _i: whether the job is one of Python's. */
+TEST(a_threads_memory_is_its_librarys, .to = 2)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+    const uint32_t start = builder_stack(&b, 0, builder_native(&b, "/usr/lib/libc.so.6", NULL, 9));
+
+    builder_header(&b)->python_version = _i ? 0x030b00f0 : 0;
+    for (uint64_t i = 0; i < 3; i++) {
+        uint32_t stack = builder_stack(&b, start, builder_native(&b, PLUGIN, NULL, 64 + i));
+        stack = builder_stack(&b, stack, builder_native(&b, "/usr/lib/libstdc++.so.6", NULL, 7));
+        builder_level(&b, stack, 0, 8192, LAST, ramp, &r);
+    }
+    const json_t *list = findings(), *f = json_array_get(list, 0);
+    const json_t *caller = json_object_get(f, "native_caller");
+    ck_assert_uint_eq(json_array_size(list), 1);
+    ck_assert_str_eq(text(json_object_get(f, "frame"), "module"), PLUGIN);
+    ck_assert_int_eq(json_is_object(caller), _i);
+    char *place = seep_get_finding_place(f, "");
+    if (_i) {
+        ck_assert_str_eq(text(caller, "library"), "libcodec.so");
+        ck_assert_str_eq(text(caller, "package"), "fastcodec");
+        ck_assert(json_is_null(json_object_get(caller, "version")));
+    }
+    ck_assert_str_eq(place, _i ? "libcodec.so+0x40 (fastcodec, in a thread without Python)"
+                               : "libcodec.so+0x40");
+    free(place);
+}
+
+TEST(what_python_calls_is_no_thread_of_a_librarys)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+    const uint32_t user = below(main_stack, "/usr/lib/python3.11/threading.py", "run", 77);
+
+    builder_header(&b)->python_version = 0x030b00f0;
+    builder_level(&b, builder_stack(&b, user, builder_native(&b, PLUGIN, NULL, 64)), 0, 8192, LAST,
+                  ramp, &r);
+    const json_t *f = json_array_get(findings(), 0);
+    ck_assert_ptr_nonnull(f);
+    ck_assert(json_is_null(json_object_get(f, "native_caller")));
 }
 
 TEST(sites_of_one_line_are_one_finding)

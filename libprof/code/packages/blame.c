@@ -1,6 +1,7 @@
 #include "libprof/code/packages/blame.h"
 
 #include "libprof/base/text.h"
+#include "libprof/code/code_origin.h"
 #include "libprof/code/function_kinds.h"
 #include "libprof/code/packages/distribution.h"
 #include "libprof/words/python_file.h"
@@ -17,29 +18,13 @@ static const char *path_of(const struct seep_dictionary *d, const struct seep_di
     return frame->source ? seep_dictionary_text(d, d->modules[frame->source].path) : "";
 }
 
-/* Matches "python3.11", but no module of that name. */
-static bool is_interpreter(const char *base)
-{
-    return strncmp(base, "python", 6) == 0 && strspn(base + 6, "0123456789.t") == strlen(base + 6);
-}
-
 bool seep_blame_passes_on(const struct seep_dictionary *d, const struct seep_dict_frame *frame)
 {
-    static const char *const files[] = {"libc.so",     "libc-",       "libstdc++",    "libgcc_s",
-                                        "libpython",   "ld-linux",    "libseep",      "libjemalloc",
-                                        "libtcmalloc", "libmimalloc", "libffi",       "_ctypes",
-                                        "libpthread",  "libdl",       "_cffi_backend"};
-    const char *path = path_of(d, frame), *base = seep_text_base(path);
+    const char *path = path_of(d, frame);
 
     if (frame->kind == SEEP_FRAME_PYTHON)
         return seep_python_file_calls_c(path);
-    if (frame->pseudo || !*path || is_interpreter(base))
-        return true;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        if (strncmp(base, files[i], strlen(files[i])) == 0)
-            return true;
-    }
-    return false;
+    return frame->pseudo || seep_native_passes_on(path);
 }
 
 void seep_package_name(const struct seep_model *m, const char *path, char name[SEEP_BLAME_NAME])

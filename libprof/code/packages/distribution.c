@@ -17,7 +17,8 @@ static const char DIST_INFO[] = ".dist-info", EGG_INFO[] = ".egg-info";
 
 struct search {
     char folder[PATH_MAX]; /* with a slash */
-    const char *within;    /* the file's path below it */
+    char path[PATH_MAX];
+    const char *within; /* the file's path below it */
     char package[SEEP_DISTRIBUTION_TEXT];
     uint64_t before_unix_ns;
     struct seep_distribution *found;
@@ -144,6 +145,19 @@ static bool look(const struct search *s, bool by_name)
     return found;
 }
 
+/* Loaders keep paths as they were asked for: "openvino/../openvino/libs/x.so". */
+static void take_back(char *path)
+{
+    static const char UP[] = "/../";
+
+    for (char *up; (up = strstr(path, UP));) {
+        char *from = up;
+        while (from > path && from[-1] != '/')
+            from--;
+        memmove(from, up + strlen(UP), strlen(up + strlen(UP)) + 1);
+    }
+}
+
 bool seep_distribution_of(const char *path, uint64_t before_unix_ns,
                           struct seep_distribution *found)
 {
@@ -152,6 +166,9 @@ bool seep_distribution_of(const char *path, uint64_t before_unix_ns,
     const char *at = NULL;
 
     *found = (struct seep_distribution){0};
+    snprintf(s.path, sizeof s.path, "%s", path);
+    take_back(s.path);
+    path = s.path;
     for (const char *next = path; (next = strstr(next, END)); next += strlen(END))
         at = next + strlen(END);
     if (!at || (size_t)(at - path) >= sizeof s.folder ||

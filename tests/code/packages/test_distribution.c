@@ -79,6 +79,7 @@ static const struct {
     {"pasta/__init__.py", "google-pasta", "0.2.0"},
     {"numpy/x.so", "numpy", "2.5.5"},
     {"numpy.libs/libblas.so", "numpy", "2.5.5"},
+    {"other/../numpy.libs/libblas.so", "numpy", "2.5.5"},
     {"sklearn/tree.so", "scikit-learn", "1.9"},
     {"annoylib.cpython-312-x86_64-linux-gnu.so", "annoy", "1.17"},
     {"mine/loader.py", "mine", ""},
