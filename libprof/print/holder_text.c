@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char HELD[] = "held by  ", KEPT[] = "kept at  ";
+static const char HELD[] = "held by  ", KEPT[] = "kept at  ", PASSED[] = "goes to  ";
 
 static void put_path(FILE *out, const json_t *holders, const json_t *path, int column)
 {
@@ -16,17 +16,21 @@ static void put_path(FILE *out, const json_t *holders, const json_t *path, int c
     free(words);
 }
 
-/* The statements that put it there, one per line. */
-static void put_kept(const json_t *finding, const char *cwd, FILE *out, int indent)
-{
-    const int column = indent + (int)strlen(KEPT);
-    const size_t n = json_array_size(json_object_get(finding, "kept_at"));
-    char *words;
+typedef char *get_line(const json_t *finding, const char *cwd, size_t i);
 
-    if (n)
-        fprintf(out, "%*s%s%s", indent, "", KEPT, n > 1 ? "one of\n" : "");
-    for (size_t i = 0; (words = seep_get_kept_words(finding, cwd, i)); i++) {
-        if (n > 1)
+/* The statements that put it there, or pass it on, one per line. */
+static void put_lines(const json_t *finding, const char *cwd, FILE *out, int indent,
+                      const char *label, get_line *get)
+{
+    const int column = indent + (int)strlen(label);
+    char *words = get(finding, cwd, 0), *more = words ? get(finding, cwd, 1) : NULL;
+    const bool several = more != NULL;
+
+    free(more);
+    if (words)
+        fprintf(out, "%*s%s%s", indent, "", label, several ? "one of\n" : "");
+    for (size_t i = 1; words; words = get(finding, cwd, i++)) {
+        if (several)
             fprintf(out, "%*s", column, "");
         seep_put_wrapped(out, words, column, column + 2);
         free(words);
@@ -57,6 +61,7 @@ static void put_holders(const json_t *finding, FILE *out, int indent)
 
 void seep_holder_text(const json_t *finding, const char *cwd, FILE *out, int indent)
 {
-    put_kept(finding, cwd, out, indent);
+    put_lines(finding, cwd, out, indent, KEPT, seep_get_kept_words);
+    put_lines(finding, cwd, out, indent, PASSED, seep_get_passed_words);
     put_holders(finding, out, indent);
 }

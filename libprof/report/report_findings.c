@@ -5,6 +5,7 @@
 #include "libprof/code/code_origin.h"
 #include "libprof/code/packages/distribution.h"
 #include "libprof/who/kept/kept_at.h"
+#include "libprof/who/kept/passed_at.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,14 @@ static json_t *kept_at_json(const struct seep_report_pieces *pieces, const struc
     return seep_kept_at_json(pieces->sources, holders_of(pieces, f), f->sites, f->n_sites);
 }
 
+/* The lines that pass it on, if native code took a reference too many. */
+static json_t *passed_at_json(const struct seep_report_pieces *pieces, const struct seep_finding *f)
+{
+    return f->n_sites ? seep_passed_at_json(pieces->sources, holders_of(pieces, f),
+                                            pieces->code->model->sites[f->sites[0]].stack)
+                      : json_null();
+}
+
 /* Whether a stack is of a thread of a Python job that runs none of Python's code. */
 static bool is_without_python(const struct seep_model *m, uint32_t stack)
 {
@@ -137,6 +146,7 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
     seep_json_set(json, "sites", site_ids(pieces, f), failed);
     seep_json_set(json, "holders", holders_json(pieces, f), failed);
     seep_json_set(json, "kept_at", kept_at_json(pieces, f), failed);
+    seep_json_set(json, "passed_at", passed_at_json(pieces, f), failed);
     seep_json_set(json, "live_bytes", seep_json_count(f->live_bytes), failed);
     seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);
     seep_json_set(json, "count", seep_json_count(f->count), failed);

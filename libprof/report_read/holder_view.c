@@ -147,10 +147,8 @@ char *seep_get_path_words(const json_t *holders, const json_t *path)
     return NULL;
 }
 
-char *seep_get_kept_words(const json_t *finding, const char *cwd, size_t i)
+static char *line_words(const json_t *line, const char *cwd)
 {
-    const json_t *line = json_array_get(json_object_get(finding, "kept_at"), i);
-
     if (!line)
         return NULL;
     char *frame = seep_get_frame_text(line, cwd);
@@ -158,6 +156,16 @@ char *seep_get_kept_words(const json_t *finding, const char *cwd, size_t i)
         frame ? seep_text_format("%s: %s", frame, seep_get_text(line, "text", "?")) : NULL;
     free(frame);
     return words;
+}
+
+char *seep_get_kept_words(const json_t *finding, const char *cwd, size_t i)
+{
+    return line_words(json_array_get(json_object_get(finding, "kept_at"), i), cwd);
+}
+
+char *seep_get_passed_words(const json_t *finding, const char *cwd, size_t i)
+{
+    return line_words(json_array_get(json_object_get(finding, "passed_at"), i), cwd);
 }
 
 /* All of them in one line. */

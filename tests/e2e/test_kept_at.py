@@ -104,6 +104,31 @@ main()
 '''
 
 
+TAKEN = '''import ctypes
+import seep
+
+take = ctypes.pythonapi.Py_IncRef
+take.argtypes = [ctypes.py_object]
+take.restype = None
+
+
+def block(i):
+    return bytearray(100000 + i)
+
+
+def main():
+    n = 0
+    for i in range(60):
+        one = block(i)
+        n += one[0]
+        take(one)  # TAKEN
+        seep.step()
+
+
+main()
+'''
+
+
 POOL = '''import seep
 from concurrent.futures import ProcessPoolExecutor
 
@@ -187,6 +212,19 @@ class KeptAt(SeepCase):
                          [[self.line("job.py", "SUBMIT")[1]]], report["findings"])
         self.assertRegex(received[0]["title"], r"^main\.kept: live memory grows by .* \(allocated in another process's features\)")
         self.assertEqual(received[0]["role"], "library")
+
+    def test_calls_that_may_have_taken_a_reference_too_many_are_said(self):
+        self.write("job.py", TAKEN)
+        folder = self.record()
+        report = json.loads(self.seep("report", folder, "--format", "json").stdout)
+        self.valid(report)
+        taken = [f for f in report["findings"] if f["frame"]["function"] == "block"]
+        self.assertEqual(taken[0]["holders"]["state"], "reference", report["findings"])
+        self.assertIsNone(taken[0]["kept_at"])
+        self.assertEqual([(k["line"], k["text"]) for k in taken[0]["passed_at"]],
+                         [(self.line("job.py", "TAKEN")[1], "take(one)")])
+        self.assertIn("goes to  job.py:%d in main: take(one)\n" % self.line("job.py", "TAKEN")[1],
+                      self.seep("report", folder).stdout.decode())
 
     def test_a_file_that_is_no_longer_what_ran_is_not_believed(self):
         folder = self.record()

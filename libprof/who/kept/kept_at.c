@@ -243,13 +243,13 @@ static void take_frames(struct search *q, const uint32_t *sites, size_t n_sites)
     }
 }
 
-/* As a frame of a report, with its text. */
-static json_t *line_json(const struct search *q, const struct candidate *c)
+json_t *seep_kept_line_json(const struct seep_job_sources *job, const struct seep_source_file *in,
+                            uint32_t statement)
 {
-    const struct seep_python_source *s = &c->file->source;
-    const struct seep_statement *st = &s->list[c->store.statement];
-    const char *file = seep_dictionary_text(&q->job->code->model->dict, c->file->name);
-    char name[MAX_NAME], *text = seep_python_statement_text(s, c->store.statement, MAX_TEXT);
+    const struct seep_python_source *s = &in->source;
+    const struct seep_statement *st = &s->list[statement];
+    const char *file = seep_dictionary_text(&job->code->model->dict, in->name);
+    char name[MAX_NAME], *text = seep_python_statement_text(s, statement, MAX_TEXT);
     const char *dot;
     bool failed = false;
 
@@ -298,7 +298,8 @@ json_t *seep_kept_at_json(struct seep_job_sources *job, const json_t *answer, co
     failed = look_along(&q, path) != 0;
     json_t *list = q.n ? json_array() : json_null();
     for (size_t i = 0; i < q.n; i++)
-        seep_json_append(list, line_json(&q, &q.list[i]), &failed);
+        seep_json_append(list, seep_kept_line_json(job, q.list[i].file, q.list[i].store.statement),
+                         &failed);
     free(q.frames);
     return seep_json_whole(list, failed);
 }

@@ -14,4 +14,9 @@ enum { SEEP_KEPT_MAX_LINES = 3 };
 json_t *seep_kept_at_json(struct seep_job_sources *job, const json_t *answer, const uint32_t *sites,
                           size_t n_sites);
 
+/* A statement of a file of the job's, as a frame of a report with its text: a new reference, or
+ * NULL without memory. */
+json_t *seep_kept_line_json(const struct seep_job_sources *job, const struct seep_source_file *in,
+                            uint32_t statement);
+
 #endif
