@@ -117,7 +117,7 @@ static bool is_own_native(struct seep_origins *origins, const struct seep_dict_f
            seep_origin_of(origins, f) == SEEP_ORIGIN_USER;
 }
 
-enum { ASKING = 8 }; /* frames of a library beyond the runtime that may wrap an allocator */
+enum { ASKING = 32 }; /* frames of a library beyond the runtime that may wrap an allocator */
 
 /* Where a thread runs no code of Python's or of the user's, what asked for memory is to be looked
  * at: notes the innermost frames of the stack if it is such. Symbols of libraries may be many. */
