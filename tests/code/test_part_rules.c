@@ -128,6 +128,15 @@ static const struct {
     {"/home/u/loader.c", "loader_worker_loop", true, 1u << SEEP_FUNCTION_WORKER_LOOP},
     {"/home/u/util.c", "xmalloc", true, 1u << SEEP_FUNCTION_ALLOCATOR},
     {"/home/u/util.c", "pool_alloc_aligned", true, 1u << SEEP_FUNCTION_ALLOCATOR},
+    /* libraries' */
+    {"/x/site-packages/jaxlib/libjax.so", "AlignedMalloc", false, 1u << SEEP_FUNCTION_ALLOCATOR},
+    {"/x/site-packages/p/p.so", "_rjem_je_pages_map", false, 1u << SEEP_FUNCTION_ALLOCATOR},
+    {"/x/site-packages/p/p.so", "<alloc::raw_vec::RawVecInner>::finish_grow", false,
+     1u << SEEP_FUNCTION_ALLOCATOR},
+    {"/x/site-packages/p/p.so", "std::vector::_M_realloc_insert", false,
+     1u << SEEP_FUNCTION_ALLOCATOR},
+    {"/x/site-packages/p/p.so", "p::compression::decompress", false, 0},
+    {"/home/u/je.c", "project_je_loss", true, 0}, /* the user's own */
     {"/home/u/net.c", "autograd_node_make", true, 1u << SEEP_FUNCTION_GRAPH_NODE},
     {"/home/u/knowledge.c", "kb_add_graph_node", true, 0},
     {"/home/u/.local/include/seep.h", "seep_block_made", true, 1u << SEEP_FUNCTION_ALLOCATOR},
