@@ -74,6 +74,8 @@ json_t *seep_page_excerpts(const json_t *report)
         add_excerpt(excerpts, job, json_object_get(finding, "frame"), &failed);
         json_array_foreach (json_object_get(finding, "kept_at"), k, kept)
             add_excerpt(excerpts, job, kept, &failed);
+        json_array_foreach (json_object_get(finding, "passed_at"), k, kept)
+            add_excerpt(excerpts, job, kept, &failed);
     }
     return seep_json_whole(excerpts, failed);
 }

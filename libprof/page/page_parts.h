@@ -8,8 +8,8 @@
 enum { SEEP_EXCERPT_AROUND = 3 };
 
 /* The lines around those that findings are about, from the job's sources: [{file, line, first,
- * lines: [text, …]}] for the frames and `kept_at` of a report's findings, each line once, if
- * page_source.h opens the file. */
+ * lines: [text, …]}] for the frames, `kept_at` and `passed_at` of a report's findings, each line
+ * once, if page_source.h opens the file. */
 json_t *seep_page_excerpts(const json_t *report);
 
 /* Adds the column `source` to the frames in the tables: the number of the text of each frame's

@@ -27,6 +27,15 @@ def with_its_own_keeper(data):
     kept_at(data, MADE)
 
 
+def with_a_call_that_gets_it(data):
+    kept_at(data, FAR)
+    data["findings"][0]["passed_at"] = data["findings"][0].pop("kept_at")
+
+
+def in_a_librarys_thread(data):
+    data["findings"][0]["native_caller"] = {"library": "libcodec.so", "package": "fastcodec", "version": "1.2"}
+
+
 def with_holders(data):
     path = {"text": "module-global 'kept' (list)", "bytes": 3 << 20, "blocks": 48}
     data["findings"][0]["holders"] = {"step": 48, "paths": [path], "length": [[12, 12], [48, 48]]}
@@ -55,6 +64,15 @@ class Cards(PageCase):
         self.browser.open(self.made_up(with_a_near_keeper))
         title, pattern = self.browser.run("return [document.querySelector('article h2').textContent, findings[0].pattern]")
         self.assertTrue(title.endswith(" " + pattern), title)
+
+    def test_a_call_that_may_have_taken_a_reference_comes_last(self):
+        made, goes = self.told(with_a_call_that_gets_it)
+        self.assertRegex(made, r"^Allocated at .*:%d in load$" % MADE)
+        self.assertRegex(goes, r"^Goes to .*:%d in remember$" % FAR)
+
+    def test_a_librarys_own_thread_is_said(self):
+        made, = self.told(in_a_librarys_thread)
+        self.assertTrue(made.endswith(" (fastcodec 1.2, in a thread without Python)"), made)
 
     def test_the_line_to_change_comes_before_the_line_that_made_it(self):
         kept, made = self.told(with_a_near_keeper)

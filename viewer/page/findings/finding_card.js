@@ -20,21 +20,31 @@ function amountText(finding) {
     return `${bytesText(finding.live_bytes)} ${spaceText(finding.space)} kept` + (finding.count ? ` in ${plural(finding.count, "block")}` : "");
 }
 
-/* The line to change first: the one that keeps the memory, where known; then the one that allocated it. */
+/* The line to change first: the one that keeps the memory, where known; then the one that allocated it. If a reference was
+   never given back: the calls that may have taken it. */
 function findingPlaces(finding) {
     const places = (finding.kept_at || []).map((place) => ({place, what: "Kept at"}));
     const both = places.find(({place}) => isSameLine(place, finding.frame));
     if (both)
         both.what = "Allocated and kept at";
     else
-        places.push({place: finding.frame, what: finding.pattern === "out-of-memory" ? "Requested at" : "Allocated at"});
-    return places;
+        places.push({place: finding.frame, what: finding.pattern === "out-of-memory" ? "Requested at" : "Allocated at",
+                     caller: callerText(finding.native_caller)});
+    return places.concat((finding.passed_at || []).map((place) => ({place, what: "Goes to"})));
 }
 
-function placeLine({place, what}) {
+/* Nobody wrote a line for what a library's own thread does. */
+function callerText(caller) {
+    if (!caller)
+        return "";
+    const whose = [caller.package, caller.version].filter((text) => text).join(" ");
+    return ` (${whose ? whose + ", " : ""}in a thread without Python)`;
+}
+
+function placeLine({place, what, caller}) {
     const name = place && place.function !== "<module>" && functionText(place);
     return el("p", {class: "where"}, place ? what + " " : "", el("code", {}, nameOf(placeText(place))),
-        name ? [" in ", el("code", {}, nameOf(name))] : null);
+        name ? [" in ", el("code", {}, nameOf(name))] : null, caller || null);
 }
 
 /* Each line with its source; lines close to each other share an excerpt. */
