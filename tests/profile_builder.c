@@ -208,14 +208,16 @@ static unsigned coarsen(struct seep_point *points, unsigned n, unsigned most)
     return n;
 }
 
-/* Takes `n` of the oldest blocks out of born[period] and counts their ages. */
-static void free_oldest(uint64_t *born, uint64_t n, uint32_t now, uint32_t *lifetimes)
+/* Takes `n` of the oldest blocks out of born[period] and counts their ages in a detail record. */
+static void free_oldest(uint64_t *born, uint64_t n, uint32_t now, struct seep_detail *ages)
 {
     for (uint32_t period = 0; period <= now && n; period++) {
         uint64_t taken = born[period] < n ? born[period] : n;
         born[period] -= taken;
         n -= taken;
-        lifetimes[seep_lifetime_bucket(now - period)] += (uint32_t)taken;
+        ages->lifetimes[seep_lifetime_bucket(now - period)] += (uint32_t)taken;
+        if (taken && now - period > ages->max_lifetime)
+            ages->max_lifetime = now - period;
     }
 }
 
@@ -225,7 +227,7 @@ uint32_t builder_level(struct builder *b, uint32_t stack, unsigned space, uint64
     struct seep_point *points = calloc(last + 1, sizeof *points);
     struct seep_site s = {.stack = stack, .space = (uint8_t)space, .slot_plus_1 = 1};
     uint64_t *born = calloc(last + 1, sizeof *born), before = 0;
-    uint32_t lifetimes[SEEP_LIFETIME_BUCKETS] = {0};
+    struct seep_detail ages = {0};
     unsigned n = 0;
 
     if (!points || !born)
@@ -239,7 +241,7 @@ uint32_t builder_level(struct builder *b, uint32_t stack, unsigned space, uint64
         s.allocations += now > before ? now - before : 0;
         s.frees += now < before ? before - now : 0;
         born[period] = now > before ? now - before : 0;
-        free_oldest(born, now < before ? before - now : 0, period, lifetimes);
+        free_oldest(born, now < before ? before - now : 0, period, &ages);
         if (now * each > s.peak_bytes) {
             s.peak_bytes = now * each;
             s.peak_period = period;
@@ -257,7 +259,8 @@ uint32_t builder_level(struct builder *b, uint32_t stack, unsigned space, uint64
         struct seep_detail *d = builder_at(b, detail);
         d->min_bytes = d->max_bytes = each;
         d->size_marks = UINT64_C(1) << (seep_hash_mix(each) >> 26);
-        memcpy(d->lifetimes, lifetimes, sizeof lifetimes);
+        memcpy(d->lifetimes, ages.lifetimes, sizeof ages.lifetimes);
+        d->max_lifetime = ages.max_lifetime;
     }
     free(born);
     free(points);

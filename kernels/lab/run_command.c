@@ -66,7 +66,8 @@ static int judge_and_print(const struct seep_trial *t, const struct seep_outcome
                            bool json)
 {
     struct seep_rows rows = {.scenario = t->scenario->name, .rows = json_array()};
-    int status = seep_trial_judge(outcome, t->scale, &rows) ? SEEP_LAB_EXPECTED : SEEP_LAB_UNEXPECTED;
+    int status =
+        seep_trial_judge(outcome, t->scale, &rows) ? SEEP_LAB_EXPECTED : SEEP_LAB_UNEXPECTED;
 
     if (json)
         print_json(outcome, &rows);

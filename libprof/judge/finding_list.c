@@ -340,7 +340,14 @@ static void drop_explained(const struct seep_model *m, struct seep_findings *f)
     f->n = kept;
 }
 
-/* Small findings beside a large one of the same function and pattern have the same cause. */
+/* Small findings beside a large one of the same function and pattern have the same cause; so has
+ * small growth that may yet end beside a leak. */
+static bool is_of_same_cause(const struct seep_finding *large, const struct seep_finding *small)
+{
+    return large->pattern == small->pattern ||
+           (large->severity == SEEP_LEAK && small->pattern == SEEP_PATTERN_UNDETERMINED);
+}
+
 void seep_findings_cut(const struct seep_model *m, struct seep_findings *f)
 {
     size_t kept = 0;
@@ -348,7 +355,7 @@ void seep_findings_cut(const struct seep_model *m, struct seep_findings *f)
     for (size_t i = 0; i < f->n; i++) {
         bool drop = false;
         for (size_t k = 0; k < kept && !drop; k++)
-            drop = f->list[k].pattern == f->list[i].pattern &&
+            drop = is_of_same_cause(&f->list[k], &f->list[i]) &&
                    seep_finding_same_function(m, f->list[k].frame, f->list[i].frame) &&
                    f->list[i].live_bytes < f->list[k].live_bytes / SEEP_T_NEGLIGIBLE;
         if (!drop && kept >= SEEP_MAX_FINDINGS)

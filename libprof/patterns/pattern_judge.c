@@ -188,6 +188,14 @@ static struct seep_held gained(struct seep_held now, struct seep_held start)
                               now.blocks > start.blocks ? now.blocks - start.blocks : now.blocks};
 }
 
+/* Where memory grows, what stays the same beside it (a batch, a work area) is no part of it. */
+static bool is_retaining(const struct seep_case *c, size_t i)
+{
+    const struct seep_growth *g = &c->signs->growth;
+
+    return !g->growing || g->by_process || seep_site_grew(&c->signs->sites[i]);
+}
+
 void seep_case_keep_retaining(const struct seep_case *c, struct seep_finding *f)
 {
     struct seep_held main = {0};
@@ -195,6 +203,8 @@ void seep_case_keep_retaining(const struct seep_case *c, struct seep_finding *f)
 
     for (int pass = 0; pass < 3; pass++) {
         for (size_t i = 0; i < c->n_sites; i++) {
+            if (!is_retaining(c, i))
+                continue;
             struct seep_held now = with_last_step(c, c->sites[i], c->signs->sites[i].kept);
             struct seep_held its = gained(now, c->signs->sites[i].start);
             const bool is_alike = pass > 0 && seep_case_is_alike(its, main);

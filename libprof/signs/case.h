@@ -19,10 +19,17 @@ struct seep_site_signs {
     struct seep_held start; /* step 0: before training */
     struct seep_held first; /* step 1 */
     struct seep_held last;  /* the last judged step */
+    struct seep_held from;  /* as the steps that growth was measured in begin */
     struct seep_held kept;  /* at the end of the steps that growth was measured in; if processes
                              * ended before that, their peak */
     bool is_network;        /* its own stack is network code, whatever the line is */
 };
+
+/* Whether it gained something in the steps that growth was measured in. */
+static inline bool seep_site_grew(const struct seep_site_signs *its)
+{
+    return its->kept.bytes > its->from.bytes;
+}
 
 /* The level as stairs: now and then a larger block replaces an old one. */
 struct seep_staircase {
@@ -65,6 +72,7 @@ enum seep_prospect {
     SEEP_OPEN_ARENAS,       /* small Python objects whose owner is unknown */
     SEEP_OPEN_USED_AT_END,
     SEEP_OPEN_FIRST_USE,
+    SEEP_OPEN_LITTLE, /* by its pace alone, and little beside the job */
 
     SEEP_ENDLESS_BY_PACE,
     SEEP_ENDLESS_BY_HOLDER,
@@ -76,6 +84,7 @@ enum seep_prospect {
 
 /* What kinds of functions are between the line and the allocation. */
 struct seep_makers {
+    bool known;  /* looked for */
     bool named;  /* operators have names there: a flag that is not set is really false */
     bool joins;  /* makes a larger object from an old one and something new: cat, append */
     bool copies; /* from another device, the host or another type */
@@ -101,7 +110,7 @@ struct seep_signs {
     struct seep_fading fading;
     struct seep_worker_signs workers; /* zeros where no loader worker is among the processes */
     struct seep_kept_by kept_by;      /* what heap snapshots say of it */
-    struct seep_makers makers;        /* computed if the level is a staircase, and on devices */
+    struct seep_makers makers;        /* looked for if the level is a staircase, and on devices */
     const struct seep_library_cache *cache; /* the library's cache that keeps it; NULL: none
                                              * known */
     bool is_replaced;    /* what is live at a step's end is gone soon after: see renewal.h */

@@ -1,6 +1,8 @@
 #include "libprof/signs/library_sites.h"
 
 #include "libprof/base/text.h"
+#include "libprof/thresholds/thresholds.h"
+#include "libprof/words/python_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,8 +104,20 @@ int seep_library_sites_first(const struct seep_case *c, uint32_t *sites, size_t 
     return rc;
 }
 
-/* Whether a frame between an allocation and the line belongs to that file. */
-static bool is_made_in(const struct seep_case *c, uint32_t site, const char *file)
+static bool is_file(const char *path, const char *file)
+{
+    return strcmp(seep_text_base(path), file) == 0;
+}
+
+static bool is_library(const char *path, const char *unused)
+{
+    (void)unused;
+    return seep_python_file_is_library(path);
+}
+
+/* Whether a frame between an allocation and the line belongs to such a module. */
+static bool is_made_in(const struct seep_case *c, uint32_t site,
+                       bool (*is_it)(const char *path, const char *file), const char *file)
 {
     const struct seep_dictionary *d = &c->m->dict;
 
@@ -112,10 +126,22 @@ static bool is_made_in(const struct seep_case *c, uint32_t site, const char *fil
         if (d->stacks[s].frame == c->frame)
             break;
         if (f->kind == SEEP_FRAME_NATIVE && !f->pseudo && f->source &&
-            strcmp(seep_text_base(seep_dictionary_text(d, d->modules[f->source].path)), file) == 0)
+            is_it(seep_dictionary_text(d, d->modules[f->source].path), file))
             return true;
     }
     return false;
+}
+
+bool seep_library_makes_it(const struct seep_case *c, const struct seep_signs *signs)
+{
+    double all = 0, its = 0;
+
+    for (size_t i = 0; i < c->n_sites; i++) {
+        const double bytes = (double)gained(&signs->sites[i]);
+        all += bytes;
+        its += bytes > 0 && is_made_in(c, c->sites[i], is_library, NULL) ? bytes : 0;
+    }
+    return all > 0 && its >= SEEP_T_MOST * all;
 }
 
 bool seep_library_keeps_its_own(const struct seep_case *c, const struct seep_signs *signs)
@@ -126,7 +152,7 @@ bool seep_library_keeps_its_own(const struct seep_case *c, const struct seep_sig
     for (size_t i = 0; i < c->n_sites && *file; i++) {
         if (!gained(&signs->sites[i]))
             continue;
-        if (!is_made_in(c, c->sites[i], file))
+        if (!is_made_in(c, c->sites[i], is_file, file))
             return false;
         any = true;
     }

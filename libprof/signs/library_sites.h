@@ -15,6 +15,9 @@ SEEP_MUST_CHECK int seep_library_sites_first(const struct seep_case *c, uint32_t
  * through native memory alone may mislead. False if no such path was seen. */
 bool seep_library_keeps_its_own(const struct seep_case *c, const struct seep_signs *signs);
 
+/* Whether the native code of a Python package makes most of what is gained. */
+bool seep_library_makes_it(const struct seep_case *c, const struct seep_signs *signs);
+
 /* The cache that snapshots saw keep what a library made; NULL: none, or more than it ever holds. */
 const struct seep_library_cache *seep_library_holder(const struct seep_case *c,
                                                      const struct seep_signs *signs);

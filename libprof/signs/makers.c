@@ -67,7 +67,7 @@ int seep_makers_find(const struct seep_case *c, struct seep_makers *makers)
 
     for (uint32_t s = stack; s && n < MOST && d->stacks[s].frame != line; s = d->stacks[s].parent)
         frames[n++] = d->stacks[s].frame;
-    *makers = (struct seep_makers){0};
+    *makers = (struct seep_makers){.known = true};
     if (seep_symbols_resolve(c->code->symbols, frames, n))
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < n; i++)

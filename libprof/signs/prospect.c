@@ -10,12 +10,20 @@
 
 /* ---- against -------------------------------------------------------------------------------- */
 
+/* The limit that the case's memory would reach first: the device's own, where it is known. */
+static struct seep_limit limit_of(const struct seep_case *c, double slope)
+{
+    const struct seep_limit own = seep_memory_limit_of_space(c->m, c->space, slope);
+
+    return own.bytes ? own : seep_memory_limit_nearest(c->m, slope, NULL, 0);
+}
+
 /* The holder says how many it holds at most; they fit in memory, and it will get there. */
 static bool is_bounded(const struct seep_case *c, const struct seep_signs *signs)
 {
     const struct seep_kept_by *k = &signs->kept_by;
     const double slope = signs->growth.slope.value;
-    const struct seep_limit limit = seep_memory_limit_nearest(c->m, slope, NULL, 0);
+    const struct seep_limit limit = limit_of(c, slope);
     const double to_come = (double)(k->bound - k->length) * k->entry_bytes;
 
     if (!k->bounded || (limit.bytes && (double)limit.used + to_come > (double)limit.bytes))
@@ -26,7 +34,7 @@ static bool is_bounded(const struct seep_case *c, const struct seep_signs *signs
 /* Too little to matter: small so far, and no run is long enough for it to fill the memory. */
 static bool is_crumbs(const struct seep_case *c, const struct seep_growth *g)
 {
-    const struct seep_limit limit = seep_memory_limit_nearest(c->m, g->slope.value, NULL, 0);
+    const struct seep_limit limit = limit_of(c, g->slope.value);
     const double total = g->slope.value * (g->to - g->from);
 
     return total < SEEP_T_CACHE_BYTES && total * SEEP_T_TINY_SHARE < (double)c->space_peak &&
@@ -36,7 +44,7 @@ static bool is_crumbs(const struct seep_case *c, const struct seep_growth *g)
 /* At this pace the memory will not be full within any run, whatever it grew by so far. */
 static bool is_too_far(const struct seep_case *c, const struct seep_growth *g)
 {
-    const struct seep_limit limit = seep_memory_limit_nearest(c->m, g->slope.value, NULL, 0);
+    const struct seep_limit limit = limit_of(c, g->slope.value);
     const double steps = limit.bytes ? seep_memory_limit_steps(&limit) : 0;
     const double step_s =
         c->m->n_steps ? (double)(c->m->end_ns - c->m->start_ns) / 1e9 / c->m->n_steps : 0;
@@ -46,6 +54,34 @@ static bool is_too_far(const struct seep_case *c, const struct seep_growth *g)
     return c->m->step_source == SEEP_STEP_TIME
                ? steps * step_s > SEEP_T_FAR_SECONDS
                : steps > SEEP_T_FAR_STEPS && steps * step_s > SEEP_T_FAR_TRAINING;
+}
+
+/* Whether what it gained are blocks of at most so many bytes. */
+static bool gains_blocks_below(const struct seep_growth *g, int64_t most_bytes)
+{
+    const struct seep_level_point from = seep_level_at(&g->level, g->from);
+    const struct seep_level_point to = seep_level_at(&g->level, g->to);
+
+    return to.bytes - from.bytes <= (to.blocks - from.blocks) * most_bytes;
+}
+
+/* A number or two of each step, kept as tensors for a plot: PyTorch gives each the least that it
+ * gives. The graph behind one is another matter. */
+static bool are_numbers(const struct seep_case *c, const struct seep_signs *signs)
+{
+    const struct seep_growth *g = &signs->growth;
+    const struct seep_limit limit = limit_of(c, g->slope.value);
+
+    return c->m->spaces[c->space].name.class == SEEP_CLASS_TENSOR && !signs->timed &&
+           !signs->kept_by.in_graph && !signs->kept_by.has_graph &&
+           gains_blocks_below(g, SEEP_T_NUMBER_BYTES) &&
+           g->slope.value <= SEEP_T_FAR_BYTES * (1 + SEEP_T_SAME_SIZE) && limit.bytes &&
+           seep_memory_limit_steps(&limit) > SEEP_T_NUMBER_STEPS;
+}
+
+static bool is_negligible(const struct seep_case *c, const struct seep_signs *signs)
+{
+    return is_crumbs(c, &signs->growth) || is_too_far(c, &signs->growth) || are_numbers(c, signs);
 }
 
 static double gained(const struct seep_growth *g, int32_t from, int32_t to)
@@ -164,10 +200,35 @@ static bool is_a_librarys_by_time(const struct seep_case *c, const struct seep_s
     return signs->timed && !c->code->lines->is_own[c->m->sites[c->sites[0]].stack];
 }
 
+/* Small blocks of a library, little beside the job, and nothing was seen that holds ever more of
+ * them: what a library fills once, a queue of its own or a table, keeps its pace until it is full.
+ */
+static bool is_little(const struct seep_case *c, const struct seep_signs *signs)
+{
+    const struct seep_growth *g = &signs->growth;
+    const struct seep_kept_by *k = &signs->kept_by;
+    const bool is_held = k->length || (k->known && k->state == SEEP_HOLDERS_CYCLE);
+    const double total = g->slope.value * (g->to - g->from);
+
+    return c->m->spaces[c->space].name.host_like && !is_held &&
+           gains_blocks_below(g, SEEP_T_SMALL_BYTES) &&
+           total * SEEP_T_RSS_SHARE < (double)seep_resident_at_most(c->m).bytes &&
+           seep_library_makes_it(c, signs);
+}
+
 /* Grows in a few steps only, and not at all in between. */
 static bool comes_in_jumps(const struct rises *r)
 {
     return r->n < SEEP_T_MANY;
+}
+
+/* Each rise makes all of it anew. If there are many, a history that is joined to itself must be
+ * ruled out, which takes the names of its makers. */
+static bool is_renewed(const struct seep_case *c, const struct seep_signs *signs,
+                       const struct rises *r)
+{
+    return (comes_in_jumps(r) || (signs->makers.known && !signs->makers.joins)) &&
+           seep_is_renewed(c, signs, r->longest_gap, r->last);
 }
 
 /* Evaluations that leave the same behind each time, in something that outlives them. If one reaches
@@ -300,9 +361,7 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
     const struct rises r = rises_of(g);
     const bool passed = g->past_epoch && c->span->epoch_passed;
 
-    if (!g->by_process &&
-        ((comes_in_jumps(&r) && seep_is_renewed(c, signs, r.longest_gap, r.last)) ||
-         seep_is_queue(c, signs)))
+    if (!g->by_process && (is_renewed(c, signs, &r) || seep_is_queue(c, signs)))
         return SEEP_OPEN_REMADE;
     if (signs->is_replaced && !k->grows &&
         (!signs->makers.joins || seep_is_joined_of_new(c, signs)))
@@ -334,7 +393,9 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
         return SEEP_OPEN_LIBRARY;
     if (passed)
         return SEEP_ENDLESS_BY_LAP;
-    return is_a_librarys_by_time(c, signs) ? SEEP_OPEN_TIMED : SEEP_ENDLESS_BY_PACE;
+    if (is_a_librarys_by_time(c, signs))
+        return SEEP_OPEN_TIMED;
+    return is_little(c, signs) ? SEEP_OPEN_LITTLE : SEEP_ENDLESS_BY_PACE;
 }
 
 /* A cache with a bound, or that has stopped growing, is harmless; one that keeps something for each
@@ -344,7 +405,7 @@ static enum seep_prospect of_library(const struct seep_case *c, const struct see
     const struct seep_growth *g = &signs->growth;
     const bool open = signs->cache->blocks == SEEP_LIBRARY_CACHE_EACH && g->growing;
 
-    if (open && (is_crumbs(c, g) || is_too_far(c, g)))
+    if (open && is_negligible(c, signs))
         return SEEP_ENDS_CRUMBS;
     return open ? SEEP_OPEN_LIBRARY_EACH : SEEP_ENDS_BY_LIBRARY;
 }
@@ -361,12 +422,12 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
     if (signs->cache)
         return of_library(c, signs);
     if (is_lost_for_good(signs))
-        return is_crumbs(c, g) || is_too_far(c, g) ? SEEP_ENDS_CRUMBS : SEEP_ENDLESS_LOST;
+        return is_negligible(c, signs) ? SEEP_ENDS_CRUMBS : SEEP_ENDLESS_LOST;
     if (signs->of_arenas && !c->is_small_objects && !(k->known && k->grows))
         return SEEP_OPEN_ARENAS;
     if (!g->growing || !signs->enough_steps)
         return SEEP_OPEN_FEW_STEPS;
-    if (is_crumbs(c, g) || is_too_far(c, g))
+    if (is_negligible(c, signs))
         return SEEP_ENDS_CRUMBS;
     if (k->trained)
         return SEEP_OPEN_TRAINED;

@@ -6,7 +6,7 @@
 
 /* Blocks that are gone, of the sites that keep something. */
 struct gone {
-    bool known;
+    bool known;       /* of nearly all bytes that are kept */
     uint32_t oldest;  /* steps */
     double steps;     /* steps that all of them together were live, at least */
     uint64_t blocks;  /* blocks that lived for a step or more */
@@ -28,19 +28,24 @@ static void add_gone(const struct seep_model_extra *e, struct gone *gone)
     }
 }
 
-static struct gone gone_of(const struct seep_case *c, const struct seep_signs *signs)
+/* Of all sites, or of those that grow. */
+static struct gone gone_of(const struct seep_case *c, const struct seep_signs *signs, bool grows)
 {
-    struct gone gone = {.known = true};
+    struct gone gone = {0};
+    uint64_t kept = 0, detailed = 0;
 
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[c->sites[i]];
-        if (!signs->sites[i].kept.bytes)
+        const uint64_t bytes = signs->sites[i].kept.bytes;
+        if (!bytes || (grows && !seep_site_grew(&signs->sites[i])))
             continue;
-        if (site->extra)
-            add_gone(&c->m->extras[site->extra - 1], &gone);
-        else
-            gone.known = false;
+        kept += bytes;
+        if (!site->extra)
+            continue;
+        detailed += bytes;
+        add_gone(&c->m->extras[site->extra - 1], &gone);
     }
+    gone.known = (double)detailed >= SEEP_T_NEARLY_ALL * (double)kept;
     return gone;
 }
 
@@ -190,15 +195,19 @@ bool seep_is_joined_of_new(const struct seep_case *c, const struct seep_signs *s
 
 /* ---- what is made anew ----------------------------------------------------------------------- */
 
-/* For how many steps blocks were live up to a step, summed over all of them. */
-static double there_until(const struct seep_level *level, int32_t until)
+/* For how many steps a site's blocks were live up to a step, summed over all of them. */
+static double there_until(const struct seep_model *m, const struct seep_model_site *site,
+                          int32_t until)
 {
     double steps = 0;
 
-    for (size_t i = 0; i + 1 < level->n && level->points[i].step < until; i++) {
-        const int32_t next = level->points[i + 1].step;
-        steps += (double)level->points[i].blocks *
-                 ((next < until ? next : until) - level->points[i].step);
+    for (uint32_t k = site->slots; k; k = m->slots[k - 1].next) {
+        const struct seep_model_slot *slot = &m->slots[k - 1];
+        const struct seep_model_point *p = &m->points[slot->points_at];
+        for (uint32_t i = 0; i + 1 < slot->n_points && p[i].step < until; i++) {
+            const int32_t next = p[i + 1].step;
+            steps += (double)p[i].blocks * ((next < until ? next : until) - p[i].step);
+        }
     }
     return steps;
 }
@@ -206,9 +215,13 @@ static double there_until(const struct seep_level *level, int32_t until)
 bool seep_is_renewed(const struct seep_case *c, const struct seep_signs *signs, int32_t gap,
                      int32_t until)
 {
-    const struct gone gone = gone_of(c, signs);
-    const double there = there_until(&signs->growth.level, until);
+    const struct gone gone = gone_of(c, signs, true);
+    double there = 0;
 
+    for (size_t i = 0; i < c->n_sites; i++) {
+        if (seep_site_grew(&signs->sites[i]))
+            there += there_until(c->m, &c->m->sites[c->sites[i]], until);
+    }
     return gone.known && gone.oldest <= (uint32_t)gap + 1 && there > 0 &&
            gone.steps >= SEEP_T_RENEWED * there;
 }
@@ -218,7 +231,7 @@ bool seep_is_queue(const struct seep_case *c, const struct seep_signs *signs)
     const struct seep_growth *g = &signs->growth;
     const int64_t before = seep_level_at(&g->level, g->from + (g->to - g->from) / 2).blocks;
     const int64_t after = seep_level_at(&g->level, g->to).blocks;
-    const struct gone gone = gone_of(c, signs);
+    const struct gone gone = gone_of(c, signs, false);
 
     return gone.known && gone.oldest >= SEEP_T_QUEUE_STEPS && before > 0 &&
            llabs(after - before) <= before / SEEP_T_STAIR_BLOCKS &&

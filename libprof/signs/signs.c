@@ -44,6 +44,7 @@ static int compute_sites(const struct seep_case *c, struct seep_signs *signs)
             .start = held(seep_level_at(&level, 0)),
             .first = held(seep_level_at(&level, 1)),
             .last = held(seep_level_at(&level, c->span->last)),
+            .from = held(seep_level_at(&level, g->from)),
             .kept = held(g->by_process ? seep_level_highest(&level) : seep_level_at(&level, g->to)),
             .is_network = is_of_network(c->code->lines->part[stack], c->code->lines->parts[stack]),
         };

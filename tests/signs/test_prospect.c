@@ -334,4 +334,51 @@ TEST(what_no_run_would_come_to_is_no_finding, .to = N(paces))
         ck_assert_str_eq(text(json_array_get(list, 0), "severity"), "leak");
 }
 
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+/* A block of the least size that PyTorch gives, or of more, a step; the GPU's room. */
+static const struct {
+    uint64_t each, room; /* bytes, MiB */
+    bool is_leak;
+} numbers[] = {{512, 8000, false}, {512, 300, true}, {1000, 8000, true}};
+
+TEST(a_number_of_each_step_on_a_gpu_is_no_leak, .to = N(numbers))
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+
+    if (numbers[_i].each > 512)
+        r.each = 1;
+    builder_header(&b)->devices.use[0] =
+        (struct seep_device_use){.capacity_bytes = numbers[_i].room * MIB, .looks = 3};
+    builder_level(&b, line(), TENSOR_0, numbers[_i].each, LAST, ramp, &r);
+    if (numbers[_i].is_leak)
+        only("unbounded-growth", "leak", LINE);
+    else
+        nobody();
+}
+
+/* ---- what a library fills once --------------------------------------------------------------- */
+
+/* By the code that asks for them, their size and how much they are beside 300 MiB. */
+static const struct {
+    const char *module;
+    uint64_t each, blocks; /* bytes; blocks a step */
+    bool is_leak;
+} fillings[] = {{"/usr/lib/python3/dist-packages/duckdb/_duckdb.so", 840, 50, false},
+                {"/usr/lib/python3/dist-packages/duckdb/_duckdb.so", 840, 90, true},
+                {"/usr/lib/python3/dist-packages/duckdb/_duckdb.so", 4800, 2, true},
+                {"/home/user/decoder.so", 840, 50, true}};
+
+TEST(a_librarys_queue_that_is_little_may_fill, .to = N(fillings))
+{
+    struct ramp r = {FIRST, UINT32_MAX, fillings[_i].blocks, UINT32_MAX};
+    const uint32_t frame = builder_native(&b, fillings[_i].module, NULL, 1);
+
+    builder_level(&b, builder_stack(&b, line(), frame), HOST, fillings[_i].each, LAST, ramp, &r);
+    if (fillings[_i].is_leak)
+        only("unbounded-growth", "leak", LINE);
+    else
+        is_open("It is little beside what the job takes");
+}
+
 SUITE("prospect", .setup = setup, .teardown = teardown)

@@ -67,7 +67,8 @@ static void made(const char *p, unsigned n, enum seep_range_state state)
 
 static void resident(const char *p, unsigned n, unsigned resident_pages)
 {
-    seep_map_resident((uintptr_t)p, (uintptr_t)p + n * PAGE, resident_pages * (uint64_t)PAGE, false);
+    seep_map_resident((uintptr_t)p, (uintptr_t)p + n * PAGE, resident_pages * (uint64_t)PAGE,
+                      false);
 }
 
 /* Of the one site of a thread: pages that live, objects made and gone. */

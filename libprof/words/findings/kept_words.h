@@ -72,7 +72,6 @@
 #define SEEP_PINNED_POOL_TEXT                                                                      \
     "%llu pinned blocks with power-of-two sizes, %s in all; none was freed"
 
-#define SEEP_DOUBLING_TEXT                                                                         \
-    "Went from %s to %s by doubling %u times, the last time in %s %d of %d"
+#define SEEP_DOUBLING_TEXT "Went from %s to %s by doubling %u times, the last time in %s %d of %d"
 
 #endif

@@ -37,7 +37,7 @@
 #define SEEP_LINE_LIMIT_TEXT         "%s of %s %s in use"
 #define SEEP_LINE_LIMIT_PACE_TEXT                                                                  \
     "All that is resident of the job grows by %s a %s: at that pace it reaches the limit"
-#define SEEP_LINE_LIMIT_OWN_TEXT     "%s of %s %s in use, and %s by seep, which is not counted here"
+#define SEEP_LINE_LIMIT_OWN_TEXT "%s of %s %s in use, and %s by seep, which is not counted here"
 
 /* Several lines together: words in braces as in patterns.def. */
 #define SEEP_SPREAD_TITLE_TEXT                                                                     \
