@@ -1,6 +1,8 @@
 #include "libprof/judge/finding_list.h"
 
 #include "libprof/base/text.h"
+#include "libprof/patterns/finding_order.h"
+#include "libprof/signs/prospect.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/words/findings/line_words.h"
 #include "libprof/words/space.h"
@@ -75,19 +77,45 @@ static bool is_of_graph(const struct seep_model *m, const struct seep_finding *g
             (f->severity == graph->severity || are_of_full_pool(f, graph)));
 }
 
+/* On a device, what may yet end by itself does not: the nodes that stay say so. */
+static bool is_kept_by_nodes(const struct seep_model *m, const struct seep_finding *graph,
+                             const struct seep_finding *f)
+{
+    return is_saved_by(m, graph, f) ||
+           (graph->severity == SEEP_LEAK && f->pattern == SEEP_PATTERN_UNDETERMINED &&
+            seep_finding_same_function(m, graph->frame, f->frame));
+}
+
+/* Takes back what was open. */
+static void close(struct seep_finding *f)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < f->n_evidence; i++) {
+        if (seep_prospect_is_open_text(f->evidence[i]))
+            free(f->evidence[i]);
+        else
+            f->evidence[kept++] = f->evidence[i];
+    }
+    f->n_evidence = kept;
+}
+
 /* Nodes of a graph lie on the host, even if its tensors lie on a device. */
 static void find_graphs_on_devices(const struct seep_model *m, struct seep_findings *f)
 {
     for (size_t i = 0; i < f->n; i++) {
-        struct seep_finding *its = &f->list[i];
-        bool saved = false;
-        for (size_t k = 0; k < f->n && is_kept_on_device(m, its) && !saved; k++)
-            saved = f->list[k].pattern == SEEP_PATTERN_GRAPH_RETENTION &&
-                    !is_on_device(m, &f->list[k]) && seep_finding_is_among(its, &f->list[k]) &&
-                    is_saved_by(m, &f->list[k], its);
-        if (!saved)
+        struct seep_finding *its = &f->list[i], *graph = NULL;
+        for (size_t k = 0; k < f->n && is_kept_on_device(m, its) && !graph; k++) {
+            if (f->list[k].pattern == SEEP_PATTERN_GRAPH_RETENTION &&
+                !is_on_device(m, &f->list[k]) && seep_finding_is_among(its, &f->list[k]) &&
+                is_kept_by_nodes(m, &f->list[k], its))
+                graph = &f->list[k];
+        }
+        if (!graph)
             continue;
-        its->pattern = SEEP_PATTERN_GRAPH_RETENTION;
+        close(its);
+        seep_finding_verdict(its, SEEP_PATTERN_GRAPH_RETENTION, graph->severity, SEEP_LIKELY);
+        its->saving_bytes = its->live_bytes;
         seep_finding_note(its, SEEP_LINE_NODES_ON_HOST_TEXT);
     }
 }
@@ -264,19 +292,6 @@ int seep_findings_join(const struct seep_model *m, struct seep_findings *f)
     return rc ? rc : join_host_and_device(m, f);
 }
 
-static int by_severity(const void *a, const void *b)
-{
-    const struct seep_finding *p = a, *q = b;
-
-    if (p->of_arenas != q->of_arenas)
-        return p->of_arenas ? 1 : -1;
-    if (p->severity != q->severity)
-        return p->severity < q->severity ? -1 : 1;
-    if (p->live_bytes != q->live_bytes)
-        return p->live_bytes > q->live_bytes ? -1 : 1;
-    return (p->frame > q->frame) - (p->frame < q->frame);
-}
-
 static int by_id(const void *a, const void *b)
 {
     const uint32_t *p = a, *q = b;
@@ -370,7 +385,6 @@ void seep_findings_cut(const struct seep_model *m, struct seep_findings *f)
 
 void seep_findings_sort(const struct seep_model *m, struct seep_findings *f)
 {
-    if (f->n)
-        qsort(f->list, f->n, sizeof *f->list, by_severity);
+    seep_findings_order(m, f);
     drop_explained(m, f);
 }

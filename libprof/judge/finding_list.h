@@ -11,8 +11,8 @@
  * the others are its evidence. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_findings_join(const struct seep_model *m, struct seep_findings *f);
 
-/* Sorts by severity, and drops findings that another one explains: lines that only fill an
- * allocator's cache, arenas that forked workers copy. */
+/* Puts what matters most first (finding_order.h), and drops findings that another one explains:
+ * lines that only fill an allocator's cache, arenas that forked workers copy. */
 void seep_findings_sort(const struct seep_model *m, struct seep_findings *f);
 
 /* Drops negligible findings beside a large one of the same function, and counts and drops those
@@ -21,7 +21,7 @@ void seep_findings_cut(const struct seep_model *m, struct seep_findings *f);
 
 /* Drops findings on segments that are kept because tensors are, and adds them as evidence to the
  * findings on those tensors: if, together, segments grow at most twice as fast as the tensors; or,
- * where they no longer grow, have grown at most twice as much. *f is sorted by severity. Returns 0
+ * where they no longer grow, have grown at most twice as much. Returns 0
  * or -SEEP_ENOMEM (segment_findings.c). */
 SEEP_MUST_CHECK int seep_segments_join(const struct seep_code *code, struct seep_findings *f);
 

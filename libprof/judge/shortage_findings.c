@@ -198,10 +198,10 @@ static int explain(struct explaining *e, const bool *counts)
 /* After the leaks and what is kept for good: these keep their numbers. */
 static size_t place_among(const struct seep_findings *out)
 {
-    size_t at = 0;
+    size_t at = out->n;
 
-    while (at < out->n && out->list[at].severity < SEEP_PRESSURE)
-        at++;
+    while (at && out->list[at - 1].severity >= SEEP_PRESSURE)
+        at--;
     return at;
 }
 

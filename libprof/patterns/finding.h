@@ -50,7 +50,7 @@ struct seep_finding {
 };
 
 struct seep_findings {
-    struct seep_finding *list; /* most severe first */
+    struct seep_finding *list; /* in the order of patterns/finding_order.h */
     size_t n;
     size_t left_out[SEEP_N_SEVERITIES]; /* beyond SEEP_MAX_FINDINGS */
     struct seep_span span;

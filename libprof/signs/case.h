@@ -53,6 +53,8 @@ enum seep_prospect {
     SEEP_ENDS_TOOL,       /* in a program that the job runs, which does one thing and ends */
     SEEP_ENDS_BY_HOLDER,  /* its holder says how many it keeps at most */
     SEEP_ENDS_BY_LIBRARY, /* a library's own cache, which has a bound or stopped growing */
+    SEEP_ENDS_BY_ITEMS,   /* objects that are all there keep it, and none was used twice
+                           */
     SEEP_ENDS_CRUMBS,     /* too little to matter in any run */
 
     SEEP_OPEN_FEW_STEPS, /* or it does not grow by every measure */

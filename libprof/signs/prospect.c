@@ -316,6 +316,24 @@ static bool may_be_first_use(const struct seep_case *c, const struct seep_signs 
     return signs->is_data && !c->has_workers && !appended;
 }
 
+/* Derived data that items keep from their first use: no more of them were used so far than there
+ * are, and there were as many before. A list that is added to was shorter when it was looked at. */
+static bool is_of_items(const struct seep_case *c, const struct seep_signs *signs,
+                        const struct rises *r)
+{
+    const struct seep_growth *g = &signs->growth;
+    const struct seep_kept_by *k = &signs->kept_by;
+    const struct seep_site_signs *main = &signs->sites[0];
+
+    for (size_t i = 1; i < c->n_sites; i++) {
+        if (signs->sites[i].kept.bytes > main->kept.bytes)
+            main = &signs->sites[i];
+    }
+    return k->in_entries && !k->grows && k->length >= SEEP_T_MANY && (uint64_t)r->n <= k->length &&
+           main->kept.blocks <= k->length &&
+           (k->stays || k->step <= g->to - (g->to - g->from) / SEEP_T_ENDED);
+}
+
 /* What nobody holds nobody will free, whatever its pace and on any axis: it need not pass every
  * test of growth, but must grow clearly, and by enough to be worth reporting. */
 static bool is_lost_for_good(const struct seep_signs *signs)
@@ -385,6 +403,8 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
         return SEEP_OPEN_USED_AT_END;
     if (is_endless_stream(signs))
         return SEEP_ENDLESS_STREAM;
+    if (!g->by_process && is_of_items(c, signs, &r))
+        return SEEP_ENDS_BY_ITEMS;
     if (!passed && may_be_first_use(c, signs))
         return SEEP_OPEN_FIRST_USE;
     if (k->grows)
@@ -456,4 +476,14 @@ const char *seep_prospect_text(enum seep_prospect p)
     };
 
     return texts[p];
+}
+
+bool seep_prospect_is_open_text(const char *text)
+{
+    for (int p = 0; p <= SEEP_ENDLESS_LOST; p++) {
+        if (seep_prospect_is_open((enum seep_prospect)p) &&
+            strcmp(text, seep_prospect_text((enum seep_prospect)p)) == 0)
+            return true;
+    }
+    return false;
 }

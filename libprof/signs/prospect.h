@@ -20,4 +20,7 @@ static inline bool seep_prospect_is_open(enum seep_prospect p)
 /* What to say about it, or about what would decide it; "" for nothing. */
 const char *seep_prospect_text(enum seep_prospect p);
 
+/* Whether a text is that of an open prospect. */
+bool seep_prospect_is_open_text(const char *text);
+
 #endif

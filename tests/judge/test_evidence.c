@@ -124,6 +124,36 @@ TEST(new_keys_that_come_at_random_may_be_met_ever_more_rarely, .to = N(container
     free(all);
 }
 
+static void write_last(const char *dir)
+{
+    write_snapshot(dir, (int)json_integer_value(json_object_get(seen, "step")), seen);
+}
+
+/* 800 blocks: in as many items as there are, in too few, in one that was as long as it is now, and
+ * in a list of the blocks themselves. */
+static const struct {
+    int length, step, resident; /* MiB */
+    bool in_items;
+    const char *pattern, *severity;
+} items[] = {{1000, 150, 100, true, "first-touch-cache", "retention"},
+             {1000, 150, 300, true, "first-touch-cache", "info"},
+             {700, 150, 100, true, "unbounded-growth", "leak"},
+             {1000, 198, 100, true, "unbounded-growth", "leak"},
+             {1000, 150, 100, false, "unbounded-growth", "leak"}};
+
+TEST(what_each_item_keeps_from_its_first_use_is_a_cache, .to = N(items))
+{
+    json_t *path = held_by("list", items[_i].length);
+
+    json_object_set_new(seen, "step", json_integer(items[_i].step));
+    if (items[_i].in_items)
+        json_array_append_new(
+            json_object_get(path, "hops"),
+            json_pack("{s:s, s:s, s:s}", "kind", "attribute", "name", "mask", "type", "bytearray"));
+    expect_finding(judged_beside(write_last, LAST, (uint64_t)items[_i].resident << 20),
+                   items[_i].pattern, items[_i].severity, "");
+}
+
 TEST(a_deque_that_is_not_full_yet_is_no_leak)
 {
     bound(held_by("deque", 4 * 140), 2000, "maxlen");

@@ -123,6 +123,28 @@ static bool is_trained(const json_t *paths, double bytes)
     return state >= SEEP_T_MOST * bytes;
 }
 
+/* Whether the path leads on from one of the holder's entries through what that entry has itself. */
+static bool leads_through_entries(const json_t *path)
+{
+    const json_t *hops = json_object_get(path, "hops");
+    const size_t entry = (size_t)bytes_of(json_object_get(path, "holder"), "hop");
+    const json_t *next = json_array_get(hops, entry + 1);
+
+    return next && !seep_hop_is(next, "native");
+}
+
+static bool is_the_same_in_all(const json_t *lengths)
+{
+    const json_t *first = json_array_get(json_array_get(lengths, 0), 1), *at;
+    size_t i;
+
+    json_array_foreach (lengths, i, at) {
+        if (!json_equal(json_array_get(at, 1), first))
+            return false;
+    }
+    return json_array_size(lengths) >= SEEP_T_AGAIN;
+}
+
 static void take_container(const json_t *answer, const json_t *path, struct seep_kept_by *kept)
 {
     const json_t *holder = json_object_get(path, "holder");
@@ -142,6 +164,9 @@ static void take_container(const json_t *answer, const json_t *path, struct seep
     kept->bounded =
         json_is_integer(bound) && json_integer_value(bound) >= json_integer_value(length);
     kept->bound = kept->bounded ? (uint64_t)json_integer_value(bound) : 0;
+    kept->in_entries = leads_through_entries(path);
+    kept->stays = is_the_same_in_all(json_object_get(answer, "length"));
+    kept->step = (int32_t)json_integer_value(json_object_get(answer, "step"));
     kept->grows = json_is_true(grows);
     kept->pace = json_number_value(json_object_get(pace, "value"));
 }

@@ -30,8 +30,11 @@ struct seep_kept_by {
     uint64_t length; /* entries */
     uint64_t bound;  /* the most entries that it can hold, by its own bound */
     double entry_bytes;
-    bool grows;  /* its length grows, up to the end, and there are enough snapshots to tell */
-    double pace; /* entries a step */
+    bool in_entries; /* its entries are objects of their own, and they keep the blocks */
+    bool stays;      /* its length was the same in all snapshots, of which there are several */
+    int32_t step;    /* in which its length was seen last */
+    bool grows;      /* its length grows, up to the end, and there are enough snapshots to tell */
+    double pace;     /* entries a step */
 };
 
 /* Whether nobody holds it, not even a cycle: it was never freed, or a reference to it was never

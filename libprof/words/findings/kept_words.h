@@ -25,6 +25,9 @@
 #define SEEP_CACHE_ONCE_TEXT "%llu blocks of about %s, each allocated once and never replaced"
 #define SEEP_CACHE_CYCLED_TEXT                                                                     \
     "Held by %s, which keeps everything from its first pass: %llu items in the snapshot"
+#define SEEP_CACHE_ITEMS_TEXT                                                                      \
+    "Held by %s: the %llu entries were all there in step %d, and each keeps what its first use "   \
+    "makes. This ends when all were used"
 
 /* What fills or grows up to a limit. */
 #define SEEP_BOUNDED_HOLDER_TEXT  "Held by %s"
