@@ -18,7 +18,7 @@
 enum seep_python_chain {
     SEEP_PYTHON_CHAIN_OBJECTS, /* frame objects from the thread state (≤ 3.10) */
     SEEP_PYTHON_CHAIN_CFRAME,  /* interpreter frames from tstate->cframe (3.11, 3.12) */
-    SEEP_PYTHON_CHAIN_CURRENT, /* interpreter frames from tstate->current_frame (3.13, 3.14) */
+    SEEP_PYTHON_CHAIN_CURRENT, /* interpreter frames from tstate->current_frame (≥ 3.13) */
 };
 
 /* How instructions map to lines. */
@@ -76,13 +76,15 @@ enum seep_python_dict_place {
 /* Further fields that references need; 0 if a version has no such field.
  *   runtime_*, interpreter_*, thread_*  _PyRuntime, PyInterpreterState, PyThreadState
  *   frame_top          the number of values on its stack (3.11 to 3.13, locals included), or where
- *                      the stack ends (up to 3.9, and in 3.14)
+ *                      the stack ends (up to 3.9, and from 3.14 on)
+ *   frame_function     the function that runs (≥ 3.11)
  *   frame_object_frame PyFrameObject: the frame (≥ 3.11)
  *   code_names         of all variables from 3.11 on; before, cells and frees have their own
  *   type_keys          PyHeapTypeObject: ht_cached_keys
  *   generator_*        PyGenObject: a PyFrameObject up to 3.10, then the frame itself; the state
  *   values             PyDictValues: where they begin
  *   function_*         PyFunctionObject; function_name is the qualified name
+ *   module_state       PyModuleObject: md_state
  *   pool_*, arena_*    sizes, of the allocator of small objects */
 #define SEEP_PYTHON_HEAP_FIELDS(X)                                                                 \
     X(runtime_interpreters)                                                                        \
@@ -92,6 +94,7 @@ enum seep_python_dict_place {
     X(thread_dict)                                                                                 \
     X(frame_dict)                                                                                  \
     X(frame_globals)                                                                               \
+    X(frame_function)                                                                              \
     X(frame_top)                                                                                   \
     X(frame_object_frame)                                                                          \
     X(code_names)                                                                                  \
@@ -104,11 +107,13 @@ enum seep_python_dict_place {
     X(values)                                                                                      \
     X(function_closure)                                                                            \
     X(function_globals)                                                                            \
+    X(function_builtins)                                                                           \
     X(function_code)                                                                               \
     X(function_defaults)                                                                           \
     X(function_kwdefaults)                                                                         \
     X(function_dict)                                                                               \
     X(function_name)                                                                               \
+    X(module_state)                                                                                \
     X(pool_bytes)                                                                                  \
     X(arena_bytes)
 
@@ -153,9 +158,8 @@ enum {
     SEEP_PY_SET_SMALL = 48,
     SEEP_PY_CELL_CONTENT = 16,
     SEEP_PY_MODULE_DICT = 16,
-    SEEP_PY_MODULE_STATE = 32,
     SEEP_PY_WEAK_CALLBACK = 24,
-    SEEP_PY_WEAK_BYTES = 64,
+    SEEP_PY_WEAK_BYTES = 56, /* and vectorcall, which is no object */
     SEEP_PY_THREAD_NEXT = 8,
     SEEP_PY_TEXT_LENGTH = 16,
     SEEP_PY_TEXT_STATE = 32,
@@ -203,8 +207,8 @@ enum {
     .function_kwdefaults = 40, .function_dict = 72, .function_name = 104
 
 #define NEW_FUNCTION                                                                               \
-    .function_closure = 72, .function_globals = 16, .function_code = 48, .function_defaults = 56,  \
-    .function_kwdefaults = 64, .function_dict = 88, .function_name = 40
+    .function_closure = 72, .function_globals = 16, .function_builtins = 24, .function_code = 48,  \
+    .function_defaults = 56, .function_kwdefaults = 64, .function_dict = 88, .function_name = 40
 
 /* 3.8, 3.9 and 3.10 differ in little. */
 #define FRAME_OBJECTS                                                                              \
@@ -214,7 +218,7 @@ enum {
     .code_firstline = 40, .code_n_locals = 28, .code_moved = 96, .code_names = 72,                 \
     .code_frees = 80, .code_cells = 88, .code_stack = 32, .code_file = 104, .code_name = 112,      \
     .code_lines = 120, .generator_frame = 16, .text_ascii = 48, .text_compact = 72,                \
-    .tuple_items = 24, .dict_place = SEEP_DICT_BY_OFFSET
+    .tuple_items = 24, .module_state = 32, .dict_place = SEEP_DICT_BY_OFFSET
 
 /* From 3.11 on a frame is no object. */
 #define FRAMES_ALONE                                                                               \
@@ -223,10 +227,10 @@ enum {
     .code_name = 120, .code_qualname = 128, .code_lines = 136, .new_keys = true, NEW_FUNCTION,     \
     LARGE_POOLS
 
-/* So do 3.12, 3.13 and 3.14. */
+/* So do 3.12 and all later ones. */
 #define NEWER_FRAMES                                                                               \
-    .frame_code = 0, .frame_back = 8, .frame_dict = 40, .frame_globals = 24, .code_firstline = 68, \
-    .code_n_locals = 72, .code_stack = 64, .type_keys = 880, .generator_frame = 72,                \
+    .frame_code = 0, .frame_back = 8, .frame_function = 16, .frame_dict = 40, .frame_globals = 24, \
+    .code_firstline = 68, .code_n_locals = 72, .code_stack = 64, .generator_frame = 72,            \
     .generator_state = 67, .text_ascii = 40, .text_compact = 56
 
 static const struct seep_python_layout seep_python_layout_38 = {
@@ -296,6 +300,7 @@ static const struct seep_python_layout seep_python_layout_311 = {
     .code_traceable = 168,
     .code_instructions = 184,
     .type_keys = 872,
+    .module_state = 32,
     .generator_frame = 80,
     .generator_state = 75,
     .text_ascii = 48,
@@ -323,6 +328,8 @@ static const struct seep_python_layout seep_python_layout_312 = {
     .code_traceable = 176,
     .code_instructions = 192,
     .tuple_items = 24,
+    .type_keys = 880,
+    .module_state = 32,
     .dict_place = SEEP_DICT_TAGGED,
 };
 
@@ -345,6 +352,8 @@ static const struct seep_python_layout seep_python_layout_313 = {
     .code_traceable = 184,
     .code_instructions = 200,
     .tuple_items = 24,
+    .type_keys = 880,
+    .module_state = 32,
     .values = 8,
     .dict_place = SEEP_DICT_INLINE,
 };
@@ -364,6 +373,8 @@ static const struct seep_python_layout seep_python_layout_314 = {
     .frame_owner = 74,
     .frame_locals = 80,
     .tuple_items = 32,
+    .type_keys = 880,
+    .module_state = 32,
     .values = 8,
     .tagged = true,
     .dict_place = SEEP_DICT_INLINE,

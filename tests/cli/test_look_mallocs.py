@@ -6,7 +6,7 @@ import sys
 
 from tests.cli.ci_jobs import validate
 from tests.e2e.alike import JEMALLOC, MIMALLOC, TCMALLOC
-from tests.e2e.support import ROOT, SEEP, SOURCES, SYSTEM_PYTHON, SeepCase, compile_c, needs_to_read_children
+from tests.e2e.support import ROOT, SEEP, SOURCES, SYSTEM_PYTHON, SeepCase, compile_c, needs_to_read_children, supported
 
 JOB = '''
 import array, collections, ctypes, json, sys
@@ -115,7 +115,7 @@ class LookMallocs(SeepCase):
     def test_each_python_without_its_own_allocator(self):
         own = self.own()
         for version, python in self.every_python():
-            if (3, 8) <= version[:2] <= (3, 14):
+            if supported(version):
                 self.hold(python, own, "libbump_preload.so", PYTHONMALLOC="malloc")
 
     def test_the_mallocs_of_others(self):

@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import pathlib
+import re
 import select
 import shutil
 import signal
@@ -384,8 +385,12 @@ def pythons():
     return _pythons
 
 
+LAYOUTS = (ROOT / "libprof/format/python_layout.h").read_text()
+SUPPORTED = {(3, int(minor)) for minor in re.findall(r"seep_python_layout_3(\d+) = ", LAYOUTS)}
+
+
 def supported(version):
-    return (3, 8) <= version[:2] <= (3, 13)
+    return version[:2] in SUPPORTED
 
 
 def has_module(python, *names):

@@ -93,7 +93,7 @@ class Holders(SeepCase):
 
     def test_each_pythons_ways_to_keep_something(self):
         for version, python in self.every_python():
-            if support.supported(version) or version[:2] == (3, 14):
+            if support.supported(version):
                 with self.subTest(python):
                     skipped = self.hold(python, version)
                     if skipped:

@@ -84,7 +84,7 @@ class LookHolders(SeepCase):
 
     def test_each_pythons_ways_to_keep_something_by_each_way_to_look(self):
         for i, (version, python) in enumerate(self.every_python()):
-            if support.supported(version) or version[:2] == (3, 14):
+            if support.supported(version):
                 # What is read while it runs meets more words that calls have left behind: one item of 40 may go astray.
                 for way in WAYS if support.FULL else [("--copy", "--stop")[i % 2]]:
                     with self.subTest((python, way)):
@@ -94,7 +94,7 @@ class LookHolders(SeepCase):
 
     def test_small_objects_of_each_kind_are_retained_to_the_byte(self):
         for i, (version, python) in enumerate(self.every_python()):
-            if support.supported(version) or version[:2] == (3, 14):
+            if support.supported(version):
                 with self.subTest(python):
                     self.hold_small_objects(python, ("--copy", "--stop")[i % 2])
 

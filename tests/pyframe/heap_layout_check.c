@@ -26,7 +26,10 @@
 #include <internal/pycore_pystate.h>
 #endif
 
+#include "libprof/who/graph/py_fields.h"
 #include "libprof/who/graph/py_layout.h"
+
+#include <string.h>
 
 static int wrong;
 
@@ -76,6 +79,11 @@ static void hold_frames(const struct seep_python_layout *l)
     HOLD(frame_back, _PyInterpreterFrame, previous);
     HOLD(frame_owner, _PyInterpreterFrame, owner);
     HOLD(frame_dict, _PyInterpreterFrame, f_locals);
+#if PY_VERSION_HEX >= 0x030C0000
+    HOLD(frame_function, _PyInterpreterFrame, f_funcobj);
+#else
+    HOLD(frame_function, _PyInterpreterFrame, f_func);
+#endif
     HOLD(frame_globals, _PyInterpreterFrame, f_globals);
 #if PY_VERSION_HEX >= 0x030E0000
     HOLD(frame_top, _PyInterpreterFrame, stackpointer);
@@ -98,6 +106,7 @@ static void hold_frames(const struct seep_python_layout *l)
     HOLD(frame_back, PyFrameObject, f_back);
     HOLD(frame_dict, PyFrameObject, f_locals);
     HOLD(frame_globals, PyFrameObject, f_globals);
+    hold("f_builtins", l->frame_globals - 8, offsetof(PyFrameObject, f_builtins));
 #if PY_VERSION_HEX < 0x030A0000
     HOLD(frame_top, PyFrameObject, f_stacktop);
 #endif
@@ -126,6 +135,56 @@ static void hold_objects(const struct seep_python_layout *l)
     HOLD(function_kwdefaults, PyFunctionObject, func_kwdefaults);
     HOLD(function_dict, PyFunctionObject, func_dict);
     HOLD(function_name, PyFunctionObject, func_qualname);
+#if PY_VERSION_HEX >= 0x030A0000
+    HOLD(function_builtins, PyFunctionObject, func_builtins);
+    HOLD(module_state, PyModuleObject, md_state);
+#endif
+}
+
+/* A field that has a name of its own (py_fields.c). */
+static void hold_named(const char *type, const char *name, size_t actual)
+{
+    int64_t offset = -1;
+    size_t index;
+
+    for (size_t i = 0; seep_pyfield_of(type, PY_VERSION_HEX >> 16 & 0xff, i, &offset, &index); i++)
+        if (strcmp(seep_pyfield_name(index), name) == 0) {
+            hold(name, (size_t)offset, actual);
+            return;
+        }
+    printf("%s of %s is not followed in %s\n", name, type, PY_VERSION);
+    wrong = 1;
+}
+
+#define NAMED(type, name, object, member) hold_named(type, name, offsetof(object, member))
+
+static void hold_named_fields(void)
+{
+    NAMED("function", "__annotations__", PyFunctionObject, func_annotations);
+    NAMED("frame", "f_trace", PyFrameObject, f_trace);
+    NAMED("frame", "f_back", PyFrameObject, f_back);
+#if PY_VERSION_HEX >= 0x030C0000
+    NAMED("function", "__type_params__", PyFunctionObject, func_typeparams);
+#endif
+#if PY_VERSION_HEX >= 0x030D0000
+    NAMED("frame", "f_extra_locals", PyFrameObject, f_extra_locals);
+    NAMED("frame", "f_locals_cache", PyFrameObject, f_locals_cache);
+#endif
+#if PY_VERSION_HEX >= 0x030E0000
+    NAMED("function", "__annotate__", PyFunctionObject, func_annotate);
+    NAMED("frame", "f_overwritten_fast_locals", PyFrameObject, f_overwritten_fast_locals);
+#endif
+#if PY_VERSION_HEX >= 0x030A0000
+    NAMED("module", "__name__", PyModuleObject, md_name);
+#endif
+    NAMED("BaseException", "__traceback__", PyBaseExceptionObject, traceback);
+    NAMED("BaseException", "__context__", PyBaseExceptionObject, context);
+    NAMED("BaseException", "__cause__", PyBaseExceptionObject, cause);
+    NAMED("BaseException", "args", PyBaseExceptionObject, args);
+#if PY_VERSION_HEX >= 0x030B0000
+    NAMED("BaseException", "__notes__", PyBaseExceptionObject, notes);
+#endif
+    NAMED("builtin_function_or_method", "__self__", PyCFunctionObject, m_self);
 }
 
 #define SAME(constant, type, member) hold(#constant, constant, offsetof(type, member))
@@ -152,7 +211,6 @@ static void hold_constants(void)
     SAME(SEEP_PY_THREAD_NEXT, PyThreadState, next);
 #if PY_VERSION_HEX >= 0x030A0000
     SAME(SEEP_PY_MODULE_DICT, PyModuleObject, md_dict);
-    SAME(SEEP_PY_MODULE_STATE, PyModuleObject, md_state);
 #endif
 }
 
@@ -168,5 +226,6 @@ int main(void)
     hold_frames(l);
     hold_objects(l);
     hold_constants();
+    hold_named_fields();
     return wrong;
 }

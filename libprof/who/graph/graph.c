@@ -347,6 +347,8 @@ const char *seep_label_word_text(enum seep_label_word word)
         [SEEP_WORD_KWDEFAULTS] = "__kwdefaults__",
         [SEEP_WORD_CODE] = "__code__",
         [SEEP_WORD_GLOBALS] = "__globals__",
+        [SEEP_WORD_BUILTINS] = "__builtins__",
+        [SEEP_WORD_FUNCTION] = "its function",
         [SEEP_WORD_BASES] = "__bases__",
         [SEEP_WORD_CLASS] = "__class__",
         [SEEP_WORD_STATE] = "its C state",

@@ -100,22 +100,6 @@ static void walk_deque(struct seep_heap *heap, uint64_t object)
     }
 }
 
-static void walk_function(struct seep_heap *heap, uint64_t object)
-{
-    const struct seep_python_layout *l = heap->python.layout;
-
-    seep_edge_exact(heap, word_at(heap, object + l->function_closure), named(SEEP_WORD_CLOSURE), 1);
-    seep_edge_exact(heap, word_at(heap, object + l->function_defaults), named(SEEP_WORD_DEFAULTS),
-                    1);
-    seep_edge_exact(heap, word_at(heap, object + l->function_kwdefaults),
-                    named(SEEP_WORD_KWDEFAULTS), 1);
-    seep_edge_exact(heap, word_at(heap, object + l->function_dict),
-                    seep_label_of(SEEP_LABEL_HIDDEN, 0), 1);
-    seep_edge_exact(heap, word_at(heap, object + l->function_code), named(SEEP_WORD_CODE), 20);
-    seep_edge_exact(heap, word_at(heap, object + l->function_globals), named(SEEP_WORD_GLOBALS),
-                    SEEP_COST_GLOBALS);
-}
-
 static void walk_type(struct seep_heap *heap, const struct seep_node *node, uint64_t object)
 {
     uint32_t flags = seep_memory_u32(heap->memory, object + SEEP_PY_TYPE_FLAGS);
@@ -157,29 +141,6 @@ static void walk_array(struct seep_heap *heap, uint64_t object, const struct see
     seep_edge_maybe(heap, data, named(SEEP_WORD_DATA), 1, SEEP_COST_NEVER);
 }
 
-static void walk_weak(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
-{
-    seep_edge_exact(heap, word_at(heap, object + SEEP_PY_WEAK_CALLBACK), named(SEEP_WORD_CALLBACK),
-                    SEEP_COST_NAMED);
-    if (type->basic > SEEP_PY_WEAK_BYTES) /* a subclass has more: a key, a name */
-        seep_heap_scan(heap, object + SEEP_PY_WEAK_BYTES, object + (uint64_t)type->basic, object,
-                       SEEP_COST_NATIVE, SEEP_COST_UNNAMED);
-}
-
-static void walk_generator(struct seep_heap *heap, uint64_t object)
-{
-    const struct seep_python_layout *l = heap->python.layout;
-
-    if (!l->generator_state) {
-        seep_edge_exact(heap, word_at(heap, object + l->generator_frame),
-                        seep_label_of(SEEP_LABEL_HIDDEN, 0), 1);
-        return;
-    }
-    int8_t state = (int8_t)seep_memory_u8(heap->memory, object + l->generator_state);
-    if (state <= 0) /* created, suspended; running: 0 */
-        seep_python_walk_frame(heap, object + l->generator_frame, SEEP_COST_NAMED, state == 0);
-}
-
 static bool is_member(const struct seep_pytype *type, int64_t at, seep_label *label)
 {
     for (size_t i = 0; i < type->n_members; i++)
@@ -188,33 +149,6 @@ static bool is_member(const struct seep_pytype *type, int64_t at, seep_label *la
             return true;
         }
     return false;
-}
-
-/* A frame that outlives its call also keeps its callers' frames, if those outlive their calls. */
-static void walk_callers(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
-{
-    size_t index;
-    int64_t offset;
-    seep_label label;
-
-    if (seep_pyfield_of("frame", heap->python.layout->minor, 0, &offset, &index) &&
-        is_member(type, offset, &label))
-        seep_edge_exact(heap, word_at(heap, object + (uint64_t)offset), label, SEEP_COST_NAMED);
-}
-
-static void walk_frame_object(struct seep_heap *heap, uint64_t object,
-                              const struct seep_pytype *type)
-{
-    const struct seep_python_layout *l = heap->python.layout;
-
-    walk_callers(heap, object, type);
-    if (!l->frame_object_frame) {
-        seep_python_walk_frame(heap, object, SEEP_COST_NAMED, false);
-        return;
-    }
-    uint64_t frame = word_at(heap, object + l->frame_object_frame);
-    if (frame && seep_memory_u8(heap->memory, frame + l->frame_owner) == SEEP_PY_OWNER_OBJECT)
-        seep_python_walk_frame(heap, frame, SEEP_COST_NAMED, false);
 }
 
 /* CDataObject: it owns the memory at b_ptr if b_needsfree says so; it owns no other word. */
@@ -244,21 +178,15 @@ static void walk_field(struct seep_heap *heap, uint64_t object, const struct see
     heap->marks &= (uint8_t)~SEEP_EDGE_BORROWED;
 }
 
-/* The fields of an object of an unknown type: members have names, other words may be addresses. */
-static void walk_fields(struct seep_heap *heap, const struct seep_node *node, uint64_t object,
-                        const struct seep_pytype *type, uint64_t from)
+void seep_python_walk_words(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type,
+                            uint64_t from, uint64_t to)
 {
-    uint64_t to = object + (uint64_t)type->basic;
     bool bytes = holds_bytes(type);
     seep_label label;
 
-    if (node->bytes && (type->item || to > seep_node_end(node)))
-        to = seep_node_end(node);
-    if (to > object + MAX_SCANNED)
-        to = object + MAX_SCANNED;
-    for (uint64_t at = object + from; at + 8 <= to; at += 8) {
-        int64_t offset = (int64_t)(at - object);
-        uint64_t word = word_at(heap, at);
+    for (uint64_t at = from; at + 8 <= to; at += 8) {
+        int64_t offset = (int64_t)at;
+        uint64_t word = word_at(heap, object + at);
         if (!word || (type->weak_offset && offset == type->weak_offset) ||
             (type->dict_offset > 0 && offset == type->dict_offset))
             continue;
@@ -269,6 +197,17 @@ static void walk_fields(struct seep_heap *heap, const struct seep_node *node, ui
         else
             walk_field(heap, object, type, offset, word);
     }
+}
+
+/* The fields of an object from an offset on, up to its end. */
+static void walk_fields(struct seep_heap *heap, const struct seep_node *node, uint64_t object,
+                        const struct seep_pytype *type, uint64_t from)
+{
+    uint64_t to = (uint64_t)type->basic;
+
+    if (node->bytes && (type->item || object + to > seep_node_end(node)))
+        to = seep_node_end(node) - object;
+    seep_python_walk_words(heap, object, type, from, to < MAX_SCANNED ? to : MAX_SCANNED);
 }
 
 static void walk_members(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
@@ -310,6 +249,12 @@ static void walk_local(struct seep_heap *heap, uint64_t object)
     seep_edge_exact(heap, dicts, seep_label_of(SEEP_LABEL_OFFSET, place), SEEP_COST_UNNAMED);
 }
 
+static void walk_class(struct seep_heap *heap, const struct seep_pytype *type)
+{
+    if (type->flags & SEEP_PY_HEAP_TYPE)
+        seep_edge_exact(heap, type->address, named(SEEP_WORD_CLASS), SEEP_COST_TYPE);
+}
+
 /* Follows the type's own fields: a subclass's slots and attributes, its class. */
 static void walk_rest(struct seep_heap *heap, uint32_t n, uint64_t object,
                       const struct seep_pytype *type)
@@ -325,6 +270,9 @@ static void walk_rest(struct seep_heap *heap, uint32_t n, uint64_t object,
     case SEEP_PYTYPE_LRU: /* skips the ends of its list before that: its cache holds the links */
         walk_fields(heap, &heap->nodes[n], object, type, SEEP_PY_LRU_WRAPPER);
         break;
+    case SEEP_PYTYPE_WEAK: /* a subclass has more: a key, a name */
+        walk_fields(heap, &heap->nodes[n], object, type, SEEP_PY_WEAK_BYTES);
+        break;
     case SEEP_PYTYPE_DICT: /* OrderedDict, defaultdict */
         seep_heap_scan(heap, object + 48, object + (uint64_t)type->basic, object, 3,
                        SEEP_COST_UNNAMED);
@@ -333,8 +281,7 @@ static void walk_rest(struct seep_heap *heap, uint32_t n, uint64_t object,
         walk_members(heap, object, type);
         break;
     }
-    if (type->flags & SEEP_PY_HEAP_TYPE)
-        seep_edge_exact(heap, type->address, named(SEEP_WORD_CLASS), SEEP_COST_TYPE);
+    walk_class(heap, type);
 }
 
 static void walk_text(struct seep_heap *heap, const struct seep_node *node, uint64_t object,
@@ -346,6 +293,16 @@ static void walk_text(struct seep_heap *heap, const struct seep_node *node, uint
                       seep_python_memory_of(heap, object, type));
 }
 
+/* Its dict is where that of an instance would be. */
+static void walk_module(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
+{
+    if (!type->dict_offset)
+        seep_edge_exact(heap, word_at(heap, object + SEEP_PY_MODULE_DICT),
+                        seep_label_of(SEEP_LABEL_HIDDEN, 0), 0);
+    seep_edge_maybe(heap, word_at(heap, object + heap->python.layout->module_state),
+                    named(SEEP_WORD_STATE), 1, SEEP_COST_NEVER);
+}
+
 /* The same for objects that the standard library implements in C. */
 static bool walk_of_library(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
 {
@@ -355,6 +312,9 @@ static bool walk_of_library(struct seep_heap *heap, uint64_t object, const struc
         walk_local(heap, object);
     else if (type->kind == SEEP_PYTYPE_LRU)
         seep_edge_exact(heap, word_at(heap, object + SEEP_PY_LRU_CACHE), named(SEEP_WORD_CACHE), 0);
+    else if (type->kind == SEEP_PYTYPE_WEAK)
+        seep_edge_exact(heap, word_at(heap, object + SEEP_PY_WEAK_CALLBACK),
+                        named(SEEP_WORD_CALLBACK), SEEP_COST_NAMED);
     return type->kind != SEEP_PYTYPE_LINK;
 }
 
@@ -380,9 +340,9 @@ static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
     case SEEP_PYTYPE_LEAF:
         if (type->flags & SEEP_PY_IS_INT)
             walk_int(heap, object);
-        return false;
+        return type->flags & SEEP_PY_HEAP_TYPE;
     case SEEP_PYTYPE_BYTES:
-        return false;
+        return type->flags & SEEP_PY_HEAP_TYPE;
     case SEEP_PYTYPE_TEXT:
         walk_text(heap, node, object, type);
         return type->flags & SEEP_PY_HEAP_TYPE;
@@ -403,30 +363,26 @@ static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
         return true;
     case SEEP_PYTYPE_TYPE:
         walk_type(heap, node, object);
+        walk_class(heap, type);
         return false;
     case SEEP_PYTYPE_FUNCTION:
-        walk_function(heap, object);
+        seep_python_walk_function(heap, object, type);
         return false;
     case SEEP_PYTYPE_CELL:
     case SEEP_PYTYPE_PROXY:
         seep_edge_exact(heap, word_at(heap, object + SEEP_PY_CELL_CONTENT), hidden, 0);
         return false;
     case SEEP_PYTYPE_MODULE:
-        seep_edge_exact(heap, word_at(heap, object + SEEP_PY_MODULE_DICT), hidden, 0);
-        seep_edge_maybe(heap, word_at(heap, object + SEEP_PY_MODULE_STATE), named(SEEP_WORD_STATE),
-                        1, SEEP_COST_NEVER);
-        return false;
+        walk_module(heap, object, type);
+        return true;
     case SEEP_PYTYPE_CODE:
         seep_heap_scan(heap, object + 16, object + (uint64_t)type->basic, object, 10, 10);
         return false;
-    case SEEP_PYTYPE_WEAK:
-        walk_weak(heap, object, type);
-        return false;
     case SEEP_PYTYPE_GENERATOR:
-        walk_generator(heap, object);
+        seep_python_walk_generator(heap, object, type);
         return false;
     case SEEP_PYTYPE_FRAME:
-        walk_frame_object(heap, object, type);
+        seep_python_walk_frame_object(heap, object);
         return false;
     default:
         return walk_of_library(heap, object, type);

@@ -88,6 +88,25 @@ uint64_t seep_python_frame_code(struct seep_heap *heap, uint64_t frame)
     return word_at(heap, frame + heap->python.layout->frame_code) & ~(uint64_t)TAGS;
 }
 
+/* Whose call it is: the function may have no other owner. Up to 3.10 the frame owns its function's
+ * globals itself, with the builtins before them. */
+static void walk_callee(struct seep_heap *heap, uint64_t frame, uint64_t code, unsigned cost)
+{
+    enum { COST_CODE = 20 };
+    const struct seep_python_layout *l = heap->python.layout;
+
+    seep_edge_exact(heap, code, seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_CODE), cost + COST_CODE);
+    if (l->minor >= 11) {
+        seep_edge_exact(heap, word_at(heap, frame + l->frame_function) & ~(uint64_t)TAGS,
+                        seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_FUNCTION), cost + SEEP_COST_TYPE);
+        return;
+    }
+    seep_edge_exact(heap, word_at(heap, frame + l->frame_globals),
+                    seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_GLOBALS), cost + SEEP_COST_GLOBALS);
+    seep_edge_exact(heap, word_at(heap, frame + l->frame_globals - 8),
+                    seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_BUILTINS), cost + SEEP_COST_GLOBALS);
+}
+
 void seep_python_walk_frame(struct seep_heap *heap, uint64_t frame, unsigned cost, bool running)
 {
     const struct seep_python_layout *l = heap->python.layout;
@@ -111,6 +130,7 @@ void seep_python_walk_frame(struct seep_heap *heap, uint64_t frame, unsigned cos
         else
             seep_edge_exact(heap, value, seep_label_of(SEEP_LABEL_TEMPORARY, 0), cost + 4);
     }
+    walk_callee(heap, frame, code, cost);
     uint64_t dict = word_at(heap, frame + l->frame_dict);
     if (dict !=
         word_at(heap,

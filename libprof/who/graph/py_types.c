@@ -146,7 +146,8 @@ static void read_members(struct seep_heap *heap, struct seep_pytype *type)
     }
 }
 
-/* Up to 3.9 one type of the standard library is used without having been made ready. */
+/* Up to 3.9 types of functools (an element of lru_cache's list, the key of cmp_to_key()) are used
+ * without having been made ready. */
 static bool is_ready(struct seep_heap *heap, uint64_t address)
 {
     char name[SEEP_PYTYPE_NAME];
@@ -158,7 +159,7 @@ static bool is_ready(struct seep_heap *heap, uint64_t address)
     (void)seep_memory_text(heap->memory,
                            seep_memory_word(heap->memory, address + SEEP_PY_TYPE_NAME), name,
                            sizeof name);
-    return kind_of_name(name) == SEEP_PYTYPE_LINK;
+    return strncmp(name, "functools.", 10) == 0;
 }
 
 /* Most words that are tried for a type need not even be read: where all blocks are known, a type is

@@ -21,14 +21,15 @@ static bool may_be_address(struct seep_heap *heap, uint64_t object, const struct
  * text does not count those that the table of all of them has. */
 static bool is_leaf(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
 {
+    if (type->flags & SEEP_PY_HEAP_TYPE) /* a subclass has attributes */
+        return false;
     switch (type->kind) {
     case SEEP_PYTYPE_LEAF:
         return !may_be_address(heap, object, type);
     case SEEP_PYTYPE_BYTES:
         return true;
     case SEEP_PYTYPE_TEXT:
-        return !(type->flags & SEEP_PY_HEAP_TYPE) &&
-               (seep_memory_u32(heap->memory, object + SEEP_PY_TEXT_STATE) &
+        return (seep_memory_u32(heap->memory, object + SEEP_PY_TEXT_STATE) &
                 (SEEP_PY_TEXT_COMPACT | SEEP_PY_TEXT_INTERNED)) == SEEP_PY_TEXT_COMPACT;
     default:
         return false;
