@@ -81,9 +81,9 @@ enum seep_python_dict_place {
  *   frame_object_frame PyFrameObject: the frame (≥ 3.11)
  *   code_names         of all variables from 3.11 on; before, cells and frees have their own
  *   type_keys          PyHeapTypeObject: ht_cached_keys
- *   generator_*        PyGenObject: a PyFrameObject up to 3.10, then the frame itself; the state
- *   values             PyDictValues: where they begin
- *   function_*         PyFunctionObject; function_name is the qualified name
+ *   generator_*        PyGenObject: a PyFrameObject up to 3.10, then the frame itself; the state,
+ * and its value while it runs: below it has not begun, or stopped values             PyDictValues:
+ * where they begin function_*         PyFunctionObject; function_name is the qualified name
  *   module_state       PyModuleObject: md_state
  *   pool_*, arena_*    sizes, of the allocator of small objects */
 #define SEEP_PYTHON_HEAP_FIELDS(X)                                                                 \
@@ -104,6 +104,7 @@ enum seep_python_dict_place {
     X(type_keys)                                                                                   \
     X(generator_frame)                                                                             \
     X(generator_state)                                                                             \
+    X(generator_runs)                                                                              \
     X(values)                                                                                      \
     X(function_closure)                                                                            \
     X(function_globals)                                                                            \
@@ -118,7 +119,7 @@ enum seep_python_dict_place {
     X(arena_bytes)
 
 struct seep_python_layout {
-    uint32_t minor; /* 8 … 14, of Python 3 */
+    uint32_t minor; /* 8 … 15, of Python 3 */
     enum seep_python_chain chain;
     enum seep_python_lines lines;
 #define X(field) uint32_t field;
@@ -380,6 +381,29 @@ static const struct seep_python_layout seep_python_layout_314 = {
     .dict_place = SEEP_DICT_INLINE,
 };
 
+/* So it is for 3.15. */
+static const struct seep_python_layout seep_python_layout_315 = {
+    FRAMES_ALONE,
+    NEWER_FRAMES,
+    .minor = 15,
+    .chain = SEEP_PYTHON_CHAIN_CURRENT,
+    .runtime_interpreters = 936,
+    .interpreter_next = 7264,
+    .interpreter_threads = 7336,
+    .interpreter_modules = 7592,
+    .thread_frame = 72,
+    .thread_dict = 152,
+    .frame_owner = 74,
+    .frame_locals = 80,
+    .tuple_items = 32,
+    .type_keys = 888,
+    .values = 8,
+    .module_state = 24,
+    .generator_runs = 4,
+    .tagged = true,
+    .dict_place = SEEP_DICT_INLINE,
+};
+
 #undef SMALL_POOLS
 #undef LARGE_POOLS
 #undef OLD_FUNCTION
@@ -394,7 +418,7 @@ static inline const struct seep_python_layout *seep_python_layout_find(uint32_t 
     static const struct seep_python_layout *const layouts[] = {
         &seep_python_layout_38,  &seep_python_layout_39,  &seep_python_layout_310,
         &seep_python_layout_311, &seep_python_layout_312, &seep_python_layout_313,
-        &seep_python_layout_314,
+        &seep_python_layout_314, &seep_python_layout_315,
     };
 
     for (unsigned i = 0; i < sizeof layouts / sizeof *layouts; i++)

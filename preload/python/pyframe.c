@@ -33,7 +33,7 @@ enum { MAX_COLD = 64 };
 static struct {
     struct seep_pyimage image;
     const struct seep_python_layout *layout; /* NULL until it is known */
-    struct seep_python_layout own_layout;    /* 3.14's */
+    struct seep_python_layout own_layout;    /* from 3.14 on */
     uintptr_t (*thread_state)(void);
     struct seep_pyrange cold[MAX_COLD];
     unsigned n_cold;
@@ -210,7 +210,7 @@ static follow_fn *follower_for(uint32_t minor)
     static follow_fn *const followers[] = {follow_38,  follow_39,  follow_310,
                                            follow_311, follow_312, follow_313};
 
-    if (minor == 14)
+    if (minor >= 14)
         return follow_own;
     return minor >= 8 && minor <= 13 ? followers[minor - 8] : follow_nothing;
 }
@@ -224,7 +224,7 @@ static void choose_layout(void)
     const uint32_t minor = seep_python_version >> 16 & 255;
     const struct seep_python_layout *layout = seep_pylayout_find(minor);
 
-    if (minor == 14 && python.image.runtime &&
+    if (minor >= 14 && python.image.runtime &&
         seep_pylayout_from_debug(&python.own_layout, python.image.runtime))
         layout = &python.own_layout;
     if (seep_python_version >> 24 != 3 || !layout || !python.image.runtime ||

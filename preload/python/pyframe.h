@@ -1,8 +1,9 @@
 /* Python stacks of the calling thread, read from CPython's own structures.
  *
  * Never takes the GIL, allocates, creates frame objects, or calls into Python beyond
- * PyGILState_GetThisThreadState(). Supports CPython 3.8–3.13 and, by its debug offsets, 3.14; other
- * versions are recognised and left alone. Threads: any, each for itself. */
+ * PyGILState_GetThisThreadState(). Supports CPython 3.8 to 3.13 and, by the offsets that they
+ * carry, 3.14 and 3.15; other versions are recognised and left alone. Threads: any, each for
+ * itself. */
 #ifndef SEEP_PRELOAD_PYTHON_PYFRAME_H
 #define SEEP_PRELOAD_PYTHON_PYFRAME_H
 

@@ -41,15 +41,17 @@ static bool debug_has_cookie(uintptr_t runtime)
 
 bool seep_pylayout_from_debug(struct seep_python_layout *layout, uintptr_t runtime)
 {
-    const unsigned frame = SEEP_PYDEBUG_314_FRAME, code = SEEP_PYDEBUG_314_CODE;
+    const uint32_t version = (uint32_t)seep_py_word(runtime + 8), minor = version >> 16 & 255;
+    const struct seep_pydebug *at = seep_pydebug_find(minor);
 
-    if (!debug_has_cookie(runtime) || seep_py_word(runtime + 8) >> 16 != 0x030e)
+    if (!debug_has_cookie(runtime) || version >> 24 != 3 || minor < 14 || !at)
         return false;
+    const unsigned frame = at->frame, code = at->code;
     *layout = (struct seep_python_layout){
-        .minor = 14,
+        .minor = minor,
         .chain = SEEP_PYTHON_CHAIN_CURRENT,
         .lines = SEEP_PYTHON_LINES_LOCATIONS,
-        .thread_frame = debug_offset(runtime, SEEP_PYDEBUG_314_THREAD + 4),
+        .thread_frame = debug_offset(runtime, at->thread + 4),
         .frame_back = debug_offset(runtime, frame + 1),
         .frame_code = debug_offset(runtime, frame + 2),
         .frame_position = debug_offset(runtime, frame + 3),
@@ -62,8 +64,8 @@ bool seep_pylayout_from_debug(struct seep_python_layout *layout, uintptr_t runti
         .code_firstline = debug_offset(runtime, code + 5),
         .code_flags = 48, /* not in the table; its offset since 3.11 */
         .code_instructions = debug_offset(runtime, code + 9),
-        .text_ascii = debug_offset(runtime, SEEP_PYDEBUG_314_TEXT + 3),
-        .tuple_items = debug_offset(runtime, SEEP_PYDEBUG_314_TUPLE + 1),
+        .text_ascii = debug_offset(runtime, at->text + 3),
+        .tuple_items = debug_offset(runtime, at->tuple + 1),
         .runtime_finalizing = debug_offset(runtime, SEEP_PYDEBUG_RUNTIME + 1),
     };
     /* Not among the debug offsets; these positions relative to their neighbours hold since 3.11. */
@@ -72,12 +74,12 @@ bool seep_pylayout_from_debug(struct seep_python_layout *layout, uintptr_t runti
     layout->code_traceable = layout->code_instructions - 16;
     layout->text_compact = layout->text_ascii + 16;
 
-    bool plausible = debug_offset(runtime, SEEP_PYDEBUG_314_OBJECT + 1) == SEEP_PY_TYPE &&
-                     debug_offset(runtime, SEEP_PYDEBUG_314_TYPE + 1) == SEEP_PY_TYPE_NAME &&
-                     debug_offset(runtime, SEEP_PYDEBUG_314_TYPE + 3) == SEEP_PY_TYPE_FLAGS &&
-                     debug_offset(runtime, SEEP_PYDEBUG_314_BYTES + 2) == SEEP_PY_BYTES_DATA &&
-                     debug_offset(runtime, SEEP_PYDEBUG_314_TEXT + 1) == SEEP_PY_TEXT_STATE &&
-                     debug_offset(runtime, SEEP_PYDEBUG_314_TEXT + 2) == SEEP_PY_TEXT_LENGTH;
+    bool plausible = debug_offset(runtime, at->object + 1) == SEEP_PY_TYPE &&
+                     debug_offset(runtime, at->type + 1) == SEEP_PY_TYPE_NAME &&
+                     debug_offset(runtime, at->type + 3) == SEEP_PY_TYPE_FLAGS &&
+                     debug_offset(runtime, at->bytes + 2) == SEEP_PY_BYTES_DATA &&
+                     debug_offset(runtime, at->text + 1) == SEEP_PY_TEXT_STATE &&
+                     debug_offset(runtime, at->text + 2) == SEEP_PY_TEXT_LENGTH;
 #define X(field) plausible = plausible && layout->field < 4096;
     SEEP_PYTHON_STACK_FIELDS(X)
 #undef X
@@ -87,11 +89,12 @@ bool seep_pylayout_from_debug(struct seep_python_layout *layout, uintptr_t runti
 /* 3.13 carries its offsets too, so a vendor's different build is noticed before it is misread. */
 static bool fits_debug_313(const struct seep_python_layout *layout, uintptr_t runtime)
 {
-    const unsigned frame = SEEP_PYDEBUG_313_FRAME, code = SEEP_PYDEBUG_313_CODE;
+    const struct seep_pydebug *at = seep_pydebug_find(13);
+    const unsigned frame = at->frame, code = at->code;
 
     return debug_has_cookie(runtime) && seep_py_word(runtime + 8) >> 16 == 0x030d &&
            debug_offset(runtime, SEEP_PYDEBUG_RUNTIME + 1) == layout->runtime_finalizing &&
-           debug_offset(runtime, SEEP_PYDEBUG_313_THREAD + 4) == layout->thread_frame &&
+           debug_offset(runtime, at->thread + 4) == layout->thread_frame &&
            debug_offset(runtime, frame + 1) == layout->frame_back &&
            debug_offset(runtime, frame + 2) == layout->frame_code &&
            debug_offset(runtime, frame + 3) == layout->frame_position &&

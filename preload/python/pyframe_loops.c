@@ -129,7 +129,7 @@ static bool read_object(uintptr_t at, struct object *object)
 
 static const struct seep_python_layout *generator_layout(const struct seep_python_layout *layout)
 {
-    return layout->minor >= 14 ? &seep_python_layout_314 : layout;
+    return layout->minor >= 14 ? seep_python_layout_find(seep_python_version) : layout;
 }
 
 /* A generator that loops over another iterator (tqdm) has come as far as that one. */
@@ -150,7 +150,7 @@ static intptr_t place_in_generator(const struct seep_python_layout *layout, uint
 
 static unsigned depth_of_stack(const struct seep_python_layout *layout, uintptr_t code)
 {
-    /* From 3.11 on it precedes the first line; 3.14's own table lacks it. */
+    /* From 3.11 on it precedes the first line; the table that 3.14 and later carry lacks it. */
     const uint32_t at = layout->minor >= 11 ? layout->code_firstline - 4 : layout->code_stack;
     const uint32_t deepest = seep_py_u32(code + at);
 

@@ -97,6 +97,7 @@ static void hold_frames(const struct seep_python_layout *l)
     HOLD(code_qualname, PyCodeObject, co_qualname);
     HOLD(generator_frame, PyGenObject, gi_iframe);
     HOLD(generator_state, PyGenObject, gi_frame_state);
+    hold("generator_runs", l->generator_runs, FRAME_EXECUTING);
     HOLD(values, PyDictValues, values);
 }
 #else

@@ -11,6 +11,10 @@
 #include <internal/pycore_code.h>
 #include <internal/pycore_frame.h>
 #endif
+#if PY_VERSION_HEX >= 0x030E0000
+#include <internal/pycore_debug_offsets.h>
+#include <internal/pycore_interpframe_structs.h>
+#endif
 #if PY_VERSION_HEX >= 0x03090000
 #include <internal/pycore_runtime.h>
 #else
@@ -89,7 +93,9 @@ static const struct seep_python_layout actual = {
 #else
     .runtime_finalizing = offsetof(_PyRuntimeState, finalizing),
 #endif
-#if PY_VERSION_HEX >= 0x030C0000
+#if PY_VERSION_HEX >= 0x030F0000
+    .runtime_tss = 0, /* it is thread-local data */
+#elif PY_VERSION_HEX >= 0x030C0000
     .runtime_tss = offsetof(_PyRuntimeState, autoTSSkey),
 #else
     .runtime_tss = offsetof(_PyRuntimeState, gilstate.autoTSSkey),
@@ -112,14 +118,41 @@ _Static_assert(sizeof(_Py_CODEUNIT) == 2, "code units");
 _Static_assert(FRAME_OWNED_BY_FRAME_OBJECT < SEEP_PY_OWNER_SHIM, "owner");
 _Static_assert(FRAME_OWNED_BY_GENERATOR == SEEP_PY_OWNER_GENERATOR, "owner");
 #endif
-#if PY_VERSION_HEX >= 0x030C0000
+#if PY_VERSION_HEX >= 0x030E0000
+_Static_assert(FRAME_OWNED_BY_INTERPRETER >= SEEP_PY_OWNER_SHIM, "owner");
+#elif PY_VERSION_HEX >= 0x030C0000
 _Static_assert(FRAME_OWNED_BY_CSTACK >= SEEP_PY_OWNER_SHIM, "owner");
 #endif
+
+/* The layout for this version: of the table, or what is read of an interpreter's own offsets. */
+#if PY_VERSION_HEX >= 0x030E0000
+static const struct seep_python_layout *layout_here(void)
+{
+    static const _Py_DebugOffsets offsets = _Py_DebugOffsets_INIT("xdebugpy");
+    static struct seep_python_layout layout;
+
+    if (!seep_pylayout_from_debug(&layout, (uintptr_t)&offsets))
+        return NULL;
+    layout.runtime_tss = actual.runtime_tss; /* is not needed, and not in there */
+    return &layout;
+}
+#else
+static const struct seep_python_layout *layout_here(void)
+{
+    return seep_pylayout_find(PY_MINOR_VERSION);
+}
+#endif
 #if PY_VERSION_HEX >= 0x030D0000
-_Static_assert(offsetof(_Py_DebugOffsets, thread_state) == 8 * SEEP_PYDEBUG_313_THREAD, "3.13");
-_Static_assert(offsetof(_Py_DebugOffsets, code_object.co_code_adaptive) ==
-                   8 * (SEEP_PYDEBUG_313_CODE + 9),
-               "3.13");
+static bool has_debug_places(void)
+{
+    const struct seep_pydebug *at = seep_pydebug_find(PY_MINOR_VERSION);
+
+    return at && offsetof(_Py_DebugOffsets, thread_state) == 8 * at->thread &&
+           offsetof(_Py_DebugOffsets, interpreter_frame) == 8 * at->frame &&
+           offsetof(_Py_DebugOffsets, code_object) == 8 * at->code;
+}
+#else
+#define has_debug_places() true
 #endif
 
 /* The text's state is a bit field: its bits are found by setting them. */
@@ -136,7 +169,7 @@ static unsigned state_bits(unsigned kind, unsigned compact, unsigned ascii)
 
 int main(int argc, char **argv)
 {
-    const struct seep_python_layout *ours = seep_pylayout_find(PY_MINOR_VERSION);
+    const struct seep_python_layout *ours = layout_here();
     int wrong = 0;
 
     (void)argv;
@@ -150,7 +183,7 @@ int main(int argc, char **argv)
 #undef X
         return 0;
     }
-    if (!ours) {
+    if (!ours || !has_debug_places()) {
         printf("no layout for this version\n");
         return 1;
     }

@@ -53,9 +53,10 @@ void seep_python_walk_generator(struct seep_heap *heap, uint64_t object,
         return;
     }
     seep_python_walk_words(heap, object, type, FIRST_FIELD, l->generator_frame);
-    int8_t state = (int8_t)seep_memory_u8(heap->memory, object + l->generator_state);
-    if (state <= 0) /* created, suspended; running: 0 */
-        seep_python_walk_frame(heap, object + l->generator_frame, SEEP_COST_NAMED, state == 0);
+    const int state = (int8_t)seep_memory_u8(heap->memory, object + l->generator_state);
+    const int runs = (int)l->generator_runs;
+    if (state <= runs)
+        seep_python_walk_frame(heap, object + l->generator_frame, SEEP_COST_NAMED, state == runs);
 }
 
 /* From 3.11 on the frame lies behind these fields, or elsewhere while its call lasts. A frame that

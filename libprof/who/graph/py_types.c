@@ -276,6 +276,7 @@ static uint64_t least_bytes(const struct seep_python_layout *layout, const struc
 const struct seep_pytype *seep_python_head(struct seep_heap *heap, const uint64_t words[2],
                                            uint64_t room)
 {
+    enum { FIRST_ADDRESS = 1 << 16 }; /* the kernel's least */
     uint64_t count = words[0];
 
     if (!count || !heap->python.layout)
@@ -285,7 +286,10 @@ const struct seep_pytype *seep_python_head(struct seep_heap *heap, const uint64_
     if ((int64_t)count <= 0 || count >> (heap->python.layout->minor >= 14 ? 32 : 40))
         return NULL;
     const struct seep_pytype *type = seep_python_type(heap, words[1]);
-    return type && least_bytes(heap->python.layout, type) <= room ? type : NULL;
+    if (!type || least_bytes(heap->python.layout, type) > room)
+        return NULL;
+    /* A module's state begins with addresses of types; in a heap below 4 GiB they look like counts. */
+    return count < FIRST_ADDRESS || !seep_python_type(heap, count) ? type : NULL;
 }
 
 const struct seep_pytype *seep_python_object(struct seep_heap *heap, uint64_t address,

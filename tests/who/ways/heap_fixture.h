@@ -23,7 +23,7 @@ enum {
 };
 
 /* Versions of Python 3: a test with EACH_VERSION has each as its _i. */
-enum { OLDEST = 8, NEWEST = 14 };
+enum { OLDEST = 8, NEWEST = 15 };
 #define EACH_VERSION .from = OLDEST, .to = NEWEST + 1
 
 static const char maps_text[] =
@@ -247,7 +247,6 @@ static inline void put_frame(uint64_t frame, uint64_t code, const uint64_t *valu
 /* A generator that has yielded: its frame is an object up to 3.10, and a part of it since. */
 static inline uint64_t new_generator(uint64_t code, const uint64_t *values, size_t n)
 {
-    enum { SUSPENDED = 0xff };
     const struct seep_python_layout *l = layout_of_fixture();
     uint64_t object = new_object(types.generator, l->generator_frame + FRAME_BYTES, 0);
     uint64_t frame = object + l->generator_frame;
@@ -256,7 +255,7 @@ static inline uint64_t new_generator(uint64_t code, const uint64_t *values, size
         frame = new_object(types.frame, FRAME_BYTES, 0);
         put(object + l->generator_frame, frame);
     } else {
-        *at(object + l->generator_state) = SUSPENDED;
+        *at(object + l->generator_state) = l->generator_runs ? 1 : 0xff; /* suspended */
     }
     put_frame(frame, code, values, n);
     return object;

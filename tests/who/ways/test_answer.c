@@ -231,6 +231,25 @@ TEST(what_a_generator_has_stopped_with_is_held, EACH_VERSION)
     examined_fini(&e);
 }
 
+/* As a module's state does: in a heap below 4 GiB the first address may look like a count. */
+TEST(a_block_that_begins_with_addresses_of_types_is_no_object, EACH_VERSION)
+{
+    uint64_t node, state;
+
+    begin((uint32_t)_i);
+    node = new_object(types.node, 32, 0);
+    state = block(200, 0);
+    put(node + 16, state);
+    put(state, types.list);
+    put(state + 8, types.array);
+    put(state + 160, array(1));
+    make_main((const char *[]){"cache"}, &node, 1);
+    examine(&e);
+    expect(0, SEEP_HOLD_HELD, "module __main__.cache (Node) → C++ (1 block) → (bytearray)",
+           "__main__.cache");
+    examined_fini(&e);
+}
+
 /* Since 3.14: one that need not be counted has the lowest bit set, small numbers have both. */
 TEST(tags_of_references_in_frames_are_known, .from = 14, .to = NEWEST + 1)
 {
