@@ -54,8 +54,11 @@ void seep_python_after_fork(void);
 
 enum { SEEP_MAX_PYTHON_FRAMES = 320, SEEP_FRESH_PYTHON_FRAMES = 32 };
 
-/* In a link's `via`: nothing outside this frame changes while it runs the same code. */
-#define SEEP_PYLINK_SEAL ((uintptr_t)2)
+/* In a link's `via`: while this frame runs the same code, nothing changes outside the next frame
+ * further out (or this one) that is an end. */
+#define SEEP_PYLINK_SEAL  ((uintptr_t)2)
+#define SEEP_PYLINK_END   ((uintptr_t)4)
+#define SEEP_PYLINK_FLAGS (SEEP_PYLINK_SEAL | SEEP_PYLINK_END)
 
 /* A thread's Python stack as last seen; all zero at first. The frames are the last `n` of the
  * array, innermost first, so the outermost never moves. */
@@ -67,7 +70,7 @@ struct seep_pystack {
     struct seep_pyframe frames[SEEP_MAX_PYTHON_FRAMES];
     struct seep_pylink {
         uintptr_t frame; /* of the interpreter */
-        uintptr_t via;   /* a hidden frame between this one and the next, 0: none; plus the seal */
+        uintptr_t via;   /* a hidden frame between this one and the next, 0: none; plus flags */
         uint64_t glance; /* at the code object: differs if another now has its address */
         uint64_t hash;   /* of this frame and all frames outside it */
     } links[SEEP_MAX_PYTHON_FRAMES];
@@ -86,11 +89,14 @@ static inline const struct seep_pyframe *seep_pystack_frames(const struct seep_p
 }
 
 /* Promises that the frame at `depth` (0 is the outermost) cannot return and be entered again
- * without an event outside it in between: while it is there, frames outside it need no check. */
-static inline void seep_pystack_seal(struct seep_pystack *stack, unsigned depth)
+ * without an event outside it in between, or another position of the frame at `end`, which may be
+ * the same one: while it is there, frames outside `end` need no check. */
+static inline void seep_pystack_seal(struct seep_pystack *stack, unsigned depth, unsigned end)
 {
-    if (depth)
-        stack->links[SEEP_MAX_PYTHON_FRAMES - 1 - depth].via |= SEEP_PYLINK_SEAL;
+    if (!end)
+        return;
+    stack->links[SEEP_MAX_PYTHON_FRAMES - 1 - depth].via |= SEEP_PYLINK_SEAL;
+    stack->links[SEEP_MAX_PYTHON_FRAMES - 1 - end].via |= SEEP_PYLINK_END;
 }
 
 /* The hash of the whole stack; 0 if it is empty. */

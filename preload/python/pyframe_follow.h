@@ -6,8 +6,8 @@
  * from the remembered stack and confirmed by the link afterwards, so the processor need not wait
  * for one link after another. A remembered address is read only after the link that leads to it.
  *
- * The comparison ends at a sealed frame: if the same code is still at the same place, nothing
- * outside it has changed. (Other frames may have returned and been entered again between two
+ * The comparison ends outside a sealed frame: if the same code is still at the same place, nothing
+ * further out has changed. (Other frames may have returned and been entered again between two
  * events.) An import of many modules has more than a hundred frames and a million events. */
 #ifndef SEEP_PRELOAD_PYTHON_PYFRAME_FOLLOW_H
 #define SEEP_PRELOAD_PYTHON_PYFRAME_FOLLOW_H
@@ -121,7 +121,7 @@ static ALWAYS_INLINE unsigned confirm(const struct seep_python_layout *layout,
     const struct seep_pyframe *const end = stack->frames + FRAMES;
     struct seep_pyframe *read = stack->frames + from;
     struct seep_pylink *link = stack->links + from;
-    uintptr_t frame = link->frame, inner = 0;
+    uintptr_t frame = link->frame, inner = 0, sealed = 0;
     unsigned changed = 0;
     for (;; read++, link++) {
         const uintptr_t code = frame_code(layout, frame);
@@ -133,7 +133,7 @@ static ALWAYS_INLINE unsigned confirm(const struct seep_python_layout *layout,
             stack->n = 0; /* until the hashes are right again: a signal may interrupt this */
             __asm__ volatile("" ::: "memory");
             if (code != read->code || now != link->glance)
-                link->via &= ~SEEP_PYLINK_SEAL;
+                link->via &= ~SEEP_PYLINK_FLAGS;
             read->code = code;
             read->position = position;
             link->glance = now;
@@ -142,13 +142,16 @@ static ALWAYS_INLINE unsigned confirm(const struct seep_python_layout *layout,
         inner = frame;
         uintptr_t back = seep_py_word(frame + layout->frame_back);
         if (!LIKELY(!link->via)) {
-            const uintptr_t via = link->via & ~SEEP_PYLINK_SEAL;
-            if (link->via & SEEP_PYLINK_SEAL)
+            const uintptr_t via = link->via & ~SEEP_PYLINK_FLAGS;
+            sealed |= link->via & SEEP_PYLINK_SEAL;
+            if (sealed && link->via & SEEP_PYLINK_END)
                 return back == (via ? via : link[1].frame) ? changed : BROKEN;
-            if (back != via)
-                return BROKEN;
-            inner = back;
-            back = word(back + layout->frame_back);
+            if (via) {
+                if (back != via)
+                    return BROKEN;
+                inner = back;
+                back = word(back + layout->frame_back);
+            }
         }
         if (read + 1 == end)
             return back ? BROKEN : changed;

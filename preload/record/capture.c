@@ -28,6 +28,19 @@ static bool runs_once(uint32_t code_marks, uint32_t outer_marks)
            seep_python_version < 0x030e0000;
 }
 
+/* The frame at `depth` runs once. From 3.14 on a loader that has the module's code already makes no
+ * event before it runs it again, so whoever imports it is still looked at. */
+static void seal(struct seep_pystack *stack, unsigned depth)
+{
+    const struct seep_pyframe *const outermost = stack->frames + SEEP_MAX_PYTHON_FRAMES - 1;
+    unsigned end = depth;
+
+    if (seep_python_version >= 0x030e0000)
+        while (end && !(seep_frames_code_marks(outermost[-(int)end--].code) & SEEP_MARK_FIND))
+            ;
+    seep_pystack_seal(stack, depth, end);
+}
+
 /* Outermost first, starting with the nodes that this stack shares with the previous one. 0: it does
  * not fit, but the marks are those of the whole stack. */
 static uint32_t intern_python(struct seep_thread *thread, uint32_t *marks)
@@ -50,8 +63,8 @@ static uint32_t intern_python(struct seep_thread *thread, uint32_t *marks)
         uint32_t frame, code_marks;
         fits = seep_frames_python(&thread->stack.frames[i], glance, &code_marks, &frame) && fits;
         *marks = marks_of_stack(*marks, code_marks);
-        if (runs_once(code_marks, outer_marks))
-            seep_pystack_seal(&thread->stack, depth);
+        if (depth && runs_once(code_marks, outer_marks))
+            seal(&thread->stack, depth);
         outer_marks = code_marks;
         if (!fits || !frame)
             continue;

@@ -126,8 +126,10 @@ uint32_t seep_code_marks(const struct seep_pycode_info *info)
     const struct text file = {info->file, info->file_len};
     const struct text function = {info->function, info->function_len};
     uint32_t marks = is_library(file) ? SEEP_MARK_LIBRARY : 0;
-    if (is(function, "_call_with_frames_removed") && is(file, "<frozen importlib._bootstrap>"))
-        marks |= SEEP_MARK_IMPORT;
+    if (is(file, "<frozen importlib._bootstrap>"))
+        marks |= is(function, "_call_with_frames_removed") ? SEEP_MARK_IMPORT
+                 : is(function, "_find_and_load")          ? SEEP_MARK_FIND
+                                                           : 0;
     marks |= training_marks(file, function) | share_marks(file, function);
     marks |= pool_marks(file, function);
     marks |= is_called_back(file, function) ? SEEP_MARK_CALLED : 0;

@@ -22,6 +22,7 @@ enum {
     SEEP_MARK_POOL = 512,    /* all that a worker of a process pool does */
     SEEP_MARK_RESULT = 1024, /* something is put into a queue between processes */
     SEEP_MARK_SHARE = 2048,  /* a tensor moves to shared memory */
+    SEEP_MARK_FIND = 4096,   /* code: of the import system, called by whoever imports */
     SEEP_MARKS_OF_TRAINING = SEEP_MARK_STEP | SEEP_MARK_ITER | SEEP_MARK_BATCH | SEEP_MARK_SAMPLER |
                              SEEP_MARK_POOL | SEEP_MARK_RESULT | SEEP_MARK_SHARE,
 };

@@ -170,6 +170,7 @@ static const struct {
     {"/home/u/data.py", "my_collate_fn", SEEP_MARK_CALLED},
     {"<frozen importlib._bootstrap>", "_call_with_frames_removed",
      SEEP_MARK_IMPORT | SEEP_MARK_LIBRARY},
+    {"<frozen importlib._bootstrap>", "_find_and_load", SEEP_MARK_FIND | SEEP_MARK_LIBRARY},
     {"<frozen importlib._bootstrap_external>", "exec_module", SEEP_MARK_LOAD | SEEP_MARK_LIBRARY},
     {"<frozen importlib._bootstrap_external>", "create_module", SEEP_MARK_LOAD | SEEP_MARK_LIBRARY},
     {"/home/u/train.py", "<module>", SEEP_MARK_MODULE},

@@ -202,6 +202,21 @@ class Settings(SeepCase):
             self.assertEqual({size: (f["file"], f["line"]) for size, f in seen.items()},
                              {size: (job, line) for size, line in wanted.items()}, python)
 
+    def test_a_module_that_is_imported_again_belongs_to_the_line_that_imports_it(self):
+        for version, python in self.every_python():
+            if supported(version):
+                with self.subTest(python):
+                    profile = self.run_seep([python, str(SOURCES / "imports_again.py")])
+                    lines = {}
+                    for site in profile.report["sites"]:
+                        for frame in python_frames(site):
+                            if frame["file"].endswith("imports_again.py") and frame["function"] == "main" \
+                                    and site["allocated_bytes"] >= 200_000:
+                                lines[frame["line"]] = lines.get(frame["line"], 0) + site["allocations"]
+                    self.assertEqual(sorted(lines), json.loads(profile.done.stdout))
+                    for line, n in lines.items():
+                        self.assertIn(n, (30, 31, 32), lines)  # and a table of the import's own
+
     def test_python_frames_of_a_job_killed_by_an_exception(self):
         _, python = [p for p in pythons() if supported(p[0])][0]
         profile = self.run_seep([python, "-c", "x = bytearray(3000000)\nraise SystemError('end')"], status=1)
