@@ -75,6 +75,7 @@ enum seep_python_dict_place {
 
 /* Further fields that references need; 0 if a version has no such field.
  *   runtime_*, interpreter_*, thread_*  _PyRuntime, PyInterpreterState, PyThreadState
+ *   runtime_allocator  who allocates objects (≥ 3.13): preconfig.allocator
  *   frame_top          the number of values on its stack (3.11 to 3.13, locals included), or where
  *                      the stack ends (up to 3.9, and from 3.14 on)
  *   frame_function     the function that runs (≥ 3.11)
@@ -88,6 +89,7 @@ enum seep_python_dict_place {
  *   pool_*, arena_*    sizes, of the allocator of small objects */
 #define SEEP_PYTHON_HEAP_FIELDS(X)                                                                 \
     X(runtime_interpreters)                                                                        \
+    X(runtime_allocator)                                                                           \
     X(interpreter_next)                                                                            \
     X(interpreter_threads)                                                                         \
     X(interpreter_modules)                                                                         \
@@ -177,6 +179,10 @@ enum {
 #define SEEP_PY_TEXT_KIND       7u /* bytes a character: 1, 2 or 4 */
 #define SEEP_PY_TEXT_COMPACT    (1u << 5)
 #define SEEP_PY_TEXT_ASCII      (1u << 6)
+
+/* PYTHONMALLOC=mimalloc, and mimalloc_debug. */
+#define SEEP_PY_ALLOCATOR_MIMALLOC       7u
+#define SEEP_PY_ALLOCATOR_MIMALLOC_DEBUG 8u
 
 /* Owner of a frame (≥ 3.11). */
 #define SEEP_PY_OWNER_GENERATOR 1u
@@ -343,6 +349,7 @@ static const struct seep_python_layout seep_python_layout_313 = {
     .runtime_finalizing = 608,
     .runtime_tss = 2160,
     .interpreter_next = 7264,
+    .runtime_allocator = 10396,
     .interpreter_threads = 7344,
     .interpreter_modules = 7656,
     .thread_frame = 72,
@@ -367,6 +374,7 @@ static const struct seep_python_layout seep_python_layout_314 = {
     .chain = SEEP_PYTHON_CHAIN_CURRENT,
     .runtime_interpreters = 808,
     .interpreter_next = 7272,
+    .runtime_allocator = 10612,
     .interpreter_threads = 7344,
     .interpreter_modules = 7688,
     .thread_frame = 72,
@@ -389,6 +397,7 @@ static const struct seep_python_layout seep_python_layout_315 = {
     .chain = SEEP_PYTHON_CHAIN_CURRENT,
     .runtime_interpreters = 936,
     .interpreter_next = 7264,
+    .runtime_allocator = 10732,
     .interpreter_threads = 7336,
     .interpreter_modules = 7592,
     .thread_frame = 72,
@@ -411,6 +420,11 @@ static const struct seep_python_layout seep_python_layout_315 = {
 #undef FRAME_OBJECTS
 #undef FRAMES_ALONE
 #undef NEWER_FRAMES
+
+static inline bool seep_python_is_mimalloc(uint32_t allocator)
+{
+    return allocator == SEEP_PY_ALLOCATOR_MIMALLOC || allocator == SEEP_PY_ALLOCATOR_MIMALLOC_DEBUG;
+}
 
 /* The layout of a version given as PY_VERSION_HEX; NULL if unknown. */
 static inline const struct seep_python_layout *seep_python_layout_find(uint32_t version)

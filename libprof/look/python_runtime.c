@@ -1,6 +1,7 @@
 #include "libprof/look/python_runtime.h"
 
 #include "libprof/code/data_symbols.h"
+#include "libprof/format/python_layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,17 @@ static bool has_no_gil(uint64_t runtime, struct seep_remote *remote)
            memcmp(head.cookie, "xdebugpy", sizeof head.cookie) == 0 && head.free_threaded;
 }
 
+static bool has_mimalloc(const struct seep_python_runtime *runtime, struct seep_remote *remote)
+{
+    const struct seep_python_layout *layout = seep_python_layout_find(runtime->version);
+    uint32_t allocator;
+
+    return layout && layout->runtime_allocator &&
+           seep_remote_read(remote, runtime->address + layout->runtime_allocator, &allocator,
+                            sizeof allocator) &&
+           seep_python_is_mimalloc(allocator);
+}
+
 static bool find_in(struct seep_python_runtime *runtime, const char *path, const char *name,
                     uint64_t base, struct seep_remote *remote)
 {
@@ -40,6 +52,7 @@ static bool find_in(struct seep_python_runtime *runtime, const char *path, const
         !seep_remote_read(remote, at, &runtime->version, sizeof runtime->version))
         runtime->version = version_of_name(name);
     runtime->no_gil = has_no_gil(runtime->address, remote);
+    runtime->mimalloc = has_mimalloc(runtime, remote);
     return runtime->version != 0;
 }
 

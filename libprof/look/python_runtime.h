@@ -8,8 +8,9 @@
 struct seep_python_runtime {
     uint64_t address; /* of _PyRuntime */
     uint32_t
-        version; /* PY_VERSION_HEX; before 3.11, which does not store it, from the file's name */
-    bool no_gil; /* free-threaded: objects are others */
+        version;   /* PY_VERSION_HEX; before 3.11, which does not store it, from the file's name */
+    bool no_gil;   /* free-threaded: objects are others */
+    bool mimalloc; /* which allocates its objects */
 };
 
 /* False: there is none. Opens files as the remote says. */

@@ -6,6 +6,7 @@
 #include "libprof/who/blocks/live_places.h"
 #include "libprof/who/find/reading_need.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,8 @@ static void find_python(struct seep_taken *t, const struct seep_maps *maps,
         return;
     t->python_version = runtime.version;
     t->no_gil = runtime.no_gil;
+    if (runtime.mimalloc) /* some of its memory is glibc's, but no object */
+        snprintf(t->allocator, sizeof t->allocator, "mimalloc");
     t->python = (struct seep_python){
         .layout = runtime.no_gil ? NULL : seep_python_layout_find(runtime.version),
         .runtime = runtime.address};
@@ -70,7 +73,8 @@ static int find_places(struct seep_taken *t, const struct seep_maps *maps,
 {
     struct seep_window window = {0};
     int rc = seep_window_init(&window, read_window, remote);
-    const bool other = !rc && seep_other_malloc(maps, &window, whole->files, t->allocator);
+    const bool other =
+        !rc && (t->allocator[0] || seep_other_malloc(maps, &window, whole->files, t->allocator));
     const struct seep_live_question question = {.maps = maps,
                                                 .shared = shared,
                                                 .python = t->python.layout,

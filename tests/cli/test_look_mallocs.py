@@ -118,6 +118,12 @@ class LookMallocs(SeepCase):
             if supported(version):
                 self.hold(python, own, "libbump_preload.so", PYTHONMALLOC="malloc")
 
+    def test_a_python_whose_objects_are_mimallocs(self):
+        for version, python in self.every_python():
+            if supported(version) and version >= (3, 13):
+                for name in ("mimalloc", "mimalloc_debug"):
+                    self.hold(python, "", "mimalloc", PYTHONMALLOC=name)
+
     def test_the_mallocs_of_others(self):
         mallocs = ((JEMALLOC, "jemalloc"), (TCMALLOC, "tcmalloc"), (MIMALLOC, "mimalloc"))
         found = [(library, name) for library, name in mallocs if library]

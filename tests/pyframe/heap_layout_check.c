@@ -48,6 +48,11 @@ static void hold_state(const struct seep_python_layout *l)
     HOLD(runtime_interpreters, _PyRuntimeState, interpreters.head);
     HOLD(interpreter_next, PyInterpreterState, next);
     HOLD(thread_dict, PyThreadState, dict);
+#if PY_VERSION_HEX >= 0x030D0000
+    HOLD(runtime_allocator, _PyRuntimeState, preconfig.allocator);
+    hold("mimalloc", SEEP_PY_ALLOCATOR_MIMALLOC, PYMEM_ALLOCATOR_MIMALLOC);
+    hold("mimalloc_debug", SEEP_PY_ALLOCATOR_MIMALLOC_DEBUG, PYMEM_ALLOCATOR_MIMALLOC_DEBUG);
+#endif
 #if PY_VERSION_HEX >= 0x030B0000
     HOLD(interpreter_threads, PyInterpreterState, threads.head);
 #else

@@ -62,10 +62,21 @@ static int add_maps(struct seep_who *who, struct seep_dump *dump,
     return who->admits && !who->admits(who->arg, who->heap.n_nodes) ? -SEEP_ENOMEM : 0;
 }
 
+static bool has_mimalloc(struct seep_heap *heap)
+{
+    const struct seep_python *python = &heap->python;
+
+    return python->layout && python->layout->runtime_allocator &&
+           seep_python_is_mimalloc(
+               seep_memory_u32(heap->memory, python->runtime + python->layout->runtime_allocator));
+}
+
 static const char *incomplete(const struct seep_who *who, const struct seep_dump *dump)
 {
     if (who->too_many)
         return "its heap has more than 5 million objects";
+    if (who->has_mimalloc)
+        return "Python's objects are mimalloc's (PYTHONMALLOC), which only `seep look` reads";
     if (who->knows_no_python)
         return "seep does not know this version of Python";
     if (who->lacks_blocks)
@@ -89,6 +100,9 @@ int seep_who_survey(struct seep_who *who, struct seep_dump *dump, const struct s
     heap->n_own = dump->n_own;
     heap->python = (struct seep_python){.layout = seep_python_layout_find(head->python_version),
                                         .runtime = head->python_runtime};
+    who->has_mimalloc = has_mimalloc(heap);
+    if (who->has_mimalloc)
+        heap->python.layout = NULL;
     int rc = add_maps(who, dump, maps, n);
     if (!rc && !who->too_many) {
         rc = seep_graph_end(heap);

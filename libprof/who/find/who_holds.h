@@ -21,7 +21,8 @@ struct seep_who {
     bool (*admits)(void *arg, uint64_t n_nodes);
     void *arg;
     const char *why_not;  /* why answers are incomplete; NULL: they are complete */
-    bool knows_no_python; /* its version of Python is unknown */
+    bool knows_no_python; /* its version of Python is unknown, */
+    bool has_mimalloc;    /* or it allocates objects in another way */
     bool lacks_blocks;    /* set by the caller: not all live blocks were added */
     bool too_many;        /* there are more objects than can be searched */
 };
