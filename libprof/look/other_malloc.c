@@ -3,11 +3,10 @@
 #include "libprof/code/data_symbols.h"
 #include "libprof/code/elf_file.h"
 #include "libprof/who/blocks/glibc_chunks.h"
+#include "libprof/who/find/mapped_file.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { PATH_BYTES = 4200 };
 
 /* Its first heap, at the break: chunks, one after the other. */
 static bool has_glibc_heap(const struct seep_maps *maps, struct seep_window *window)
@@ -48,13 +47,13 @@ static bool is_of_glibc(const char *file)
 static bool is_malloc(const struct seep_maps *maps, const struct seep_map *map, const char *file,
                       pid_t pid, char name[SEEP_MALLOC_NAME])
 {
-    char path[PATH_BYTES];
+    char path[SEEP_MAPPED_PATH];
     uint64_t address;
 
     if (is_well_known(file, name))
         return true;
-    snprintf(path, sizeof path, "/proc/%d/root%s", (int)pid, seep_maps_file(maps, map));
-    if (is_of_glibc(file) || !seep_data_address(path, map->start, "malloc", &address))
+    if (is_of_glibc(file) || !seep_mapped_file(pid, seep_maps_file(maps, map), map->inode, path) ||
+        !seep_data_address(path, map->start, "malloc", &address))
         return false;
     snprintf(name, SEEP_MALLOC_NAME, "%s", file);
     return true;

@@ -2,12 +2,11 @@
 
 #include "libprof/code/data_symbols.h"
 #include "libprof/format/python_layout.h"
+#include "libprof/who/find/mapped_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { PATH_BYTES = 4200 };
 
 /* "python3.10", "libpython3.10.so.1.0" */
 static uint32_t version_of_name(const char *name)
@@ -59,7 +58,7 @@ static bool find_in(struct seep_python_runtime *runtime, const char *path, const
 bool seep_python_runtime_find(struct seep_python_runtime *runtime, const struct seep_maps *maps,
                               struct seep_remote *remote)
 {
-    char path[PATH_BYTES];
+    char path[SEEP_MAPPED_PATH];
 
     for (size_t i = 0; i < maps->n; i++) {
         const struct seep_map *map = &maps->list[i];
@@ -67,8 +66,8 @@ bool seep_python_runtime_find(struct seep_python_runtime *runtime, const struct 
         if (!slash || map->kind != SEEP_MAP_FILE || !map->inode ||
             seep_maps_first(maps, map) != map || !strstr(slash, "python"))
             continue;
-        snprintf(path, sizeof path, "/proc/%d/root%s", (int)remote->files, file);
-        if (find_in(runtime, path, slash, map->start, remote))
+        if (seep_mapped_file(remote->files, file, map->inode, path) &&
+            find_in(runtime, path, slash, map->start, remote))
             return true;
     }
     return false;

@@ -1,5 +1,7 @@
 #include "libprof/who/find/file_pages.h"
 
+#include "libprof/who/find/mapped_file.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,11 +27,9 @@ static int open_file(const char *path, uint64_t inode)
 
 static int open_as_seen(const char *path, uint64_t inode, pid_t pid)
 {
-    char there[4096];
-    int n = snprintf(there, sizeof there, "/proc/%d/root%s", (int)pid, path);
-    int fd = n > 0 && (size_t)n < sizeof there ? open_file(there, inode) : -1;
+    char there[SEEP_MAPPED_PATH];
 
-    return fd >= 0 ? fd : open_file(path, inode);
+    return seep_mapped_file(pid, path, inode, there) ? open_file(there, inode) : -1;
 }
 
 int seep_file_pages_init(struct seep_file_pages *pages, const struct seep_maps *maps, pid_t pid)

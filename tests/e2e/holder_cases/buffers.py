@@ -26,7 +26,7 @@ def memory_views(then):
     then()
 
 
-@case("held", "local 'maps' of anonymous_maps()[40] (mmap)", apart=0.03)  # they are whole pages
+@case("held", "local 'maps' of anonymous_maps()[40] (mmap)", apart=0.04)  # they are whole pages
 def anonymous_maps(then):
     maps = []
     for i in range(N):

@@ -78,7 +78,8 @@ def a_chain(then):
     return it
 
 
-@case("held", "local 'it' of a_generator_expression() (generator) its local '.0' (list_iterator) → (list)[40] (bytearray)")
+@case("held", "local 'it' of a_generator_expression() (generator) its local '.0' (list_iterator) → (list)[40] (bytearray)",
+      since={(3, 15): "local 'it' of a_generator_expression() (generator) its local '.0'[40] (bytearray)"})
 def a_generator_expression(then):
     it = (len(x) for x in [bytearray(20000) for i in range(N)])
     then()
