@@ -183,6 +183,9 @@ static void hold_named_fields(void)
 #if PY_VERSION_HEX >= 0x030A0000
     NAMED("module", "__name__", PyModuleObject, md_name);
 #endif
+#if PY_VERSION_HEX >= 0x030F0000
+    NAMED("bytearray", "", PyByteArrayObject, ob_bytes_object);
+#endif
     NAMED("BaseException", "__traceback__", PyBaseExceptionObject, traceback);
     NAMED("BaseException", "__context__", PyBaseExceptionObject, context);
     NAMED("BaseException", "__cause__", PyBaseExceptionObject, cause);

@@ -32,6 +32,7 @@ static const struct {
     {"function", 14, 99, 128, "__type_params__"},
     {"module", 8, 14, 48, "__name__"},
     {"module", 15, 99, 40, "__name__"},
+    {"bytearray", 15, 99, 56, ""}, /* a bytes object with its bytes */
     {"builtin_function_or_method", 8, 99, 24, "__self__"},
     {"ContextVar", 8, 99, 24, "default"},
     {"_contextvars.ContextVar", 8, 99, 24, "default"},

@@ -11,7 +11,7 @@
  * where it is, and its index for seep_pyfield_name(). False: there are no more. */
 bool seep_pyfield_of(const char *type, uint32_t minor, size_t i, int64_t *offset, size_t *index);
 
-/* "" if it is not an index. */
+/* "" if it is not an index, or the user sees both objects as one. */
 const char *seep_pyfield_name(size_t index);
 
 #endif

@@ -123,7 +123,9 @@ static void add_known_fields(struct seep_heap *heap, struct seep_pytype *type, u
 
     (void)seep_memory_text(heap->memory, text, name, sizeof name);
     for (size_t i = 0; seep_pyfield_of(name, heap->python.layout->minor, i, &offset, &index); i++)
-        add_member(type, offset, seep_label_of(SEEP_LABEL_KNOWN, index));
+        add_member(
+            type, offset,
+            seep_label_of(*seep_pyfield_name(index) ? SEEP_LABEL_KNOWN : SEEP_LABEL_HIDDEN, index));
 }
 
 /* PyMemberDef: name, type (6 and 16 are objects), offset, flags, doc. */
@@ -288,7 +290,8 @@ const struct seep_pytype *seep_python_head(struct seep_heap *heap, const uint64_
     const struct seep_pytype *type = seep_python_type(heap, words[1]);
     if (!type || least_bytes(heap->python.layout, type) > room)
         return NULL;
-    /* A module's state begins with addresses of types; in a heap below 4 GiB they look like counts. */
+    /* A module's state begins with addresses of types; in a heap below 4 GiB they look like counts.
+     */
     return count < FIRST_ADDRESS || !seep_python_type(heap, count) ? type : NULL;
 }
 

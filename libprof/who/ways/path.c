@@ -128,6 +128,16 @@ static void name_type(struct seep_heap *heap, uint32_t n, const struct seep_pyty
     }
 }
 
+/* An instance's dict counts as the instance, a generator's frame as the generator, and what has a
+ * bytearray's bytes as the bytearray; a cell's content is what the cell's name says. */
+static bool is_part_of(const struct seep_pytype *type, const struct seep_pytype *outer)
+{
+    if (outer && outer->kind == SEEP_PYTYPE_CELL)
+        return false;
+    return type->kind == SEEP_PYTYPE_DICT || type->kind == SEEP_PYTYPE_FRAME ||
+           (type->kind == SEEP_PYTYPE_BYTES && outer && strcmp(outer->name, "bytearray") == 0);
+}
+
 static void object_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n, size_t i,
                        bool keys, struct seep_path *path)
 {
@@ -137,11 +147,7 @@ static void object_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n
     struct seep_hop *hop = &path->hops[path->n];
 
     if (hidden && path->n && type->kind != SEEP_PYTYPE_CELL) {
-        /* An instance's dict counts as the instance, and a generator's frame as the generator; a
-         * cell's content is what the cell's name says. */
-        const struct seep_pytype *outer = seep_node_type(reach->heap, nodes[i + 1]);
-        if ((type->kind != SEEP_PYTYPE_DICT && type->kind != SEEP_PYTYPE_FRAME) ||
-            (outer && outer->kind == SEEP_PYTYPE_CELL))
+        if (!is_part_of(type, seep_node_type(reach->heap, nodes[i + 1])))
             name_type(reach->heap, nodes[i], type, &hop[-1]);
         return;
     }
