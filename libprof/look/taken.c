@@ -5,6 +5,7 @@
 #include "libprof/who/blocks/glibc_free.h"
 #include "libprof/who/blocks/live_places.h"
 #include "libprof/who/find/reading_need.h"
+#include "libprof/who/find/thread_places.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,7 @@ static int take_parts(struct seep_taken *t, struct seep_remote *remote, struct s
     if (rc)
         return rc;
     find_python(t, maps, remote);
+    t->thread_pointer = seep_thread_pointer_find(remote);
     seep_process_profile_find(&t->profile, shared, whole->files);
     rc = seep_live_set_read(&t->live, t->profile.live, remote);
     return rc ? rc : find_places(t, maps, shared, remote, whole);
@@ -215,7 +217,7 @@ static int make_heap(struct seep_taken *t)
 
 int seep_taken_survey(struct seep_taken *t, const struct seep_take_limits *limits, bool keys)
 {
-    const struct seep_root_places places = {0};
+    const struct seep_root_places places = {.thread_pointer = t->thread_pointer};
     int rc = make_heap(t);
 
     if (!rc && limits->admits &&

@@ -23,6 +23,7 @@ struct seep_taken {
     struct seep_process_profile profile;
     struct seep_live_set live;        /* empty where there is no profile */
     struct seep_python python;        /* layout NULL: no Python, or an unknown one */
+    uint64_t thread_pointer;          /* of its first thread; 0: it is not known */
     uint32_t python_version;          /* hex, 0: there is none */
     bool no_gil;                      /* it is free-threaded */
     char allocator[SEEP_MALLOC_NAME]; /* the malloc that replaces glibc's; "": none */

@@ -7,6 +7,15 @@ import unittest
 from tests.e2e import support
 from tests.e2e.support import SEEP, SeepCase
 
+THREAD_LOCAL = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+for _ in range(100):
+    library.keep()
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
 
 @support.needs_to_read_children
 class LookOwners(SeepCase):
@@ -40,6 +49,18 @@ class LookOwners(SeepCase):
 
     def test_a_reference_that_was_never_given_back_is_still_told(self):
         self.each(self.hold_extra, "extra")
+
+    def test_a_list_in_a_librarys_thread_local_data_is_no_stacks(self):
+        library = support.compile_c(self, support.SOURCES / "lib/keeps_in_thread.c", self.path("keeps.so"), "-shared", "-fPIC",
+                                    "-O1")
+        with subprocess.Popen([support.SYSTEM_PYTHON, "-c", THREAD_LOCAL, library], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, env=support.job_env(), text=True) as process:
+            process.stdout.readline()
+            done = subprocess.run([SEEP, "look", "--format", "json", str(process.pid)], stdout=subprocess.PIPE, check=True)
+            process.stdin.close()
+        most = json.loads(done.stdout)["holders"][0]
+        self.assertEqual(most["path"]["root"]["kind"], "thread-data", most)
+        self.assertGreater(most["retained_bytes"], 99 * 100_000)
 
 
 if __name__ == "__main__":

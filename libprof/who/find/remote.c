@@ -1,5 +1,7 @@
 #include "libprof/who/find/remote.h"
 
+#include "libprof/who/find/thread_places.h"
+
 #include <stdlib.h>
 
 bool seep_remote_read(struct seep_remote *remote, uint64_t address, void *to, size_t bytes)
@@ -26,7 +28,9 @@ static int own_pages(struct seep_remote *remote, uint64_t start, uint64_t end, b
 
 static int read_maps(struct seep_remote *remote, struct seep_maps *maps)
 {
-    return seep_maps_read(maps, ((struct seep_remote_process *)remote)->memory.pid);
+    const int rc = seep_maps_read(maps, ((struct seep_remote_process *)remote)->memory.pid);
+
+    return rc ? rc : seep_thread_stacks_split(remote, maps);
 }
 
 int seep_remote_process_init(struct seep_remote_process *remote, pid_t pid)

@@ -155,7 +155,8 @@ size_t seep_maps_join(const struct seep_maps *maps, size_t i, struct seep_map *m
     while (next < maps->n && maps->list[next].start == map->end && !map->file && !map->shared &&
            maps->list[next].kind == map->kind && !maps->list[next].file &&
            maps->list[next].readable == map->readable &&
-           maps->list[next].writable == map->writable && !maps->list[next].shared)
+           maps->list[next].writable == map->writable && !maps->list[next].shared && !map->alone &&
+           !maps->list[next].alone)
         map->end = maps->list[next++].end;
     return next;
 }

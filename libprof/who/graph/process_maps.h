@@ -18,6 +18,7 @@ enum seep_map_kind {
 struct seep_map {
     uint64_t start, end;
     bool readable, writable, executable, shared;
+    bool alone;   /* a thread's stack that is known, and shares the kernel's map with others */
     bool guarded; /* inaccessible memory lies below it, as below a thread's stack */
     enum seep_map_kind kind;
     uint32_t file;   /* index of a name + 1; 0: none */

@@ -18,7 +18,8 @@ def arrays(then):
     then()
 
 
-@case("held", "local 'views' of memory_views()[40] (memoryview)")
+@case("held", "local 'views' of memory_views()[40] (memoryview)",
+      since={(3, 15): "local 'views' of memory_views()[40] (memoryview) → (bytearray)"})
 def memory_views(then):
     views = []
     for i in range(N):
