@@ -5,14 +5,17 @@
 #include "preload/objects/loader.h"
 #include "preload/python/pyframe_layout.h"
 
-enum { MAX_SLOTS = 6, MAX_TYPES = 256 };
+enum { MAX_SLOTS = 6, MAX_TYPES = 256, MAX_ZIPPED = 4, MAX_LOCALS = 24 };
 
 /* The kind of an object on a frame's stack, by its type's name. */
 enum kind {
     KIND_UNREAD = 0,
     KIND_OTHER,
     KIND_WAY_OUT,   /* a with statement's bound __exit__ */
-    KIND_COUNTS,    /* an iterator whose first field rises with each item */
+    KIND_COUNTS,    /* an iterator whose first field rises by 1 with each item */
+    KIND_RANGE,     /* the same, but from 3.12 on that field rises by the range's step */
+    KIND_ZIP,       /* has come as far as each of a tuple of iterators, its second field */
+    KIND_MAP,       /* the same, its first field */
     KIND_GENERATOR, /* has come as far as the loop inside it */
     KIND_ITERATOR,
 };
@@ -21,7 +24,7 @@ static const struct {
     const char *name;
     enum kind kind;
 } kinds[] = {
-    {"range_iterator", KIND_COUNTS},
+    {"range_iterator", KIND_RANGE},
     {"list_iterator", KIND_COUNTS},
     {"tuple_iterator", KIND_COUNTS},
     {"enumerate", KIND_COUNTS},
@@ -29,8 +32,8 @@ static const struct {
     {"generator", KIND_GENERATOR},
     {"method", KIND_WAY_OUT},
     {"builtin_function_or_method", KIND_WAY_OUT},
-    {"zip", KIND_ITERATOR},
-    {"map", KIND_ITERATOR},
+    {"zip", KIND_ZIP},
+    {"map", KIND_MAP},
     {"filter", KIND_ITERATOR},
     {"iterator", KIND_ITERATOR},
     {"callable_iterator", KIND_ITERATOR},
@@ -119,7 +122,7 @@ static uintptr_t untagged(const struct seep_python_layout *layout, uintptr_t obj
 }
 
 struct object {
-    uintptr_t references, type, first; /* … the first field of its own */
+    uintptr_t references, type, first, second; /* … the first fields of its own */
 };
 
 static bool read_object(uintptr_t at, struct object *object)
@@ -132,6 +135,37 @@ static const struct seep_python_layout *generator_layout(const struct seep_pytho
     return layout->minor >= 14 ? seep_python_layout_find(seep_python_version) : layout;
 }
 
+/* How far an iterator has come; 0 if it does not count by itself. */
+static intptr_t place_of(const struct seep_python_layout *layout, const struct object *object)
+{
+    const intptr_t first = (intptr_t)object->first, step = (intptr_t)object->second;
+
+    switch (kind_of(object->type)) {
+    case KIND_COUNTS:
+        return first;
+    case KIND_RANGE:
+        if (layout->minor < 12 || !step)
+            return first;
+        return step == -1 ? (intptr_t)-object->first : first / step; /* no overflow */
+    default:
+        return 0;
+    }
+}
+
+/* The first iterator of the tuple that counts tells for all of them. */
+static intptr_t place_in_tuple(const struct seep_python_layout *layout, uintptr_t tuple)
+{
+    intptr_t place = 0;
+
+    for (unsigned i = 0; i < MAX_ZIPPED && !place; i++) {
+        struct object object;
+        if (!read_object(read_word(tuple + layout->tuple_items + 8u * i), &object))
+            break;
+        place = place_of(layout, &object);
+    }
+    return place;
+}
+
 /* A generator that loops over another iterator (tqdm) has come as far as that one. */
 static intptr_t place_in_generator(const struct seep_python_layout *layout, uintptr_t generator)
 {
@@ -142,10 +176,24 @@ static intptr_t place_in_generator(const struct seep_python_layout *layout, uint
     const uintptr_t stack = code ? stack_of(layout, frame, code) : 0;
     struct object object;
 
-    if (!stack || (stack & 7) || !read_object(untagged(layout, read_word(stack)), &object) ||
-        kind_of(object.type) != KIND_COUNTS)
+    if (!stack || (stack & 7) || !read_object(untagged(layout, read_word(stack)), &object))
         return 0;
-    return (intptr_t)object.first;
+    return place_of(layout, &object);
+}
+
+static intptr_t place_within(const struct seep_python_layout *layout, uintptr_t iterator,
+                             const struct object *object)
+{
+    switch (kind_of(object->type)) {
+    case KIND_GENERATOR:
+        return place_in_generator(layout, iterator);
+    case KIND_ZIP:
+        return place_in_tuple(layout, object->second);
+    case KIND_MAP:
+        return place_in_tuple(layout, object->first);
+    default:
+        return place_of(layout, object);
+    }
 }
 
 static unsigned depth_of_stack(const struct seep_python_layout *layout, uintptr_t code)
@@ -191,9 +239,7 @@ static unsigned loops_of(const struct seep_python_layout *layout, uintptr_t fram
         loops[n] = *seen;
         loops[n].path += n + 1;
         loops[n].iterator = value;
-        loops[n].place = kind == KIND_COUNTS      ? (intptr_t)object.first
-                         : kind == KIND_GENERATOR ? place_in_generator(layout, value)
-                                                  : 0;
+        loops[n].place = place_within(layout, value, &object);
         n++;
     }
     return n;
@@ -224,4 +270,19 @@ unsigned seep_python_loops(const struct seep_pystack *stack, unsigned n_frames,
                       SEEP_PYLOOPS - n);
     }
     return n;
+}
+
+uint64_t seep_python_locals(const struct seep_pystack *stack, unsigned depth)
+{
+    const struct seep_python_layout *layout = seep_python_layout();
+    const unsigned at = SEEP_MAX_PYTHON_FRAMES - 1 - depth;
+    uint64_t sum = 0;
+
+    if (!layout || depth >= stack->n)
+        return 0;
+    const uint32_t n = seep_py_u32(stack->frames[at].code + layout->code_n_locals);
+    const uintptr_t locals = stack->links[at].frame + layout->frame_locals;
+    for (uint32_t i = 0; i < n && i < MAX_LOCALS; i++)
+        sum = (sum ^ seep_py_word(locals + 8 * (uintptr_t)i)) * UINT64_C(0x9e3779b97f4a7c15);
+    return sum;
 }

@@ -16,7 +16,7 @@ struct seep_pyloop {
     uintptr_t code;     /* of its frame */
     uintptr_t position; /* of its frame */
     uintptr_t iterator;
-    intptr_t place; /* how far it has come: rises with each item; 0: unknown */
+    intptr_t place; /* how far it has come: rises by 1 with each item; 0: unknown */
     uint32_t depth; /* of its frame; 0 is the outermost */
 };
 
@@ -35,5 +35,9 @@ struct seep_pyloop_memo {
 unsigned seep_python_loops(const struct seep_pystack *stack, unsigned n_frames,
                            struct seep_pyloop_memo memo[SEEP_PYLOOP_FRAMES],
                            struct seep_pyloop loops[SEEP_PYLOOPS]);
+
+/* Changes when a local variable of the frame at `depth` (0 is the outermost) of the stack is bound
+ * to another object: only the frame's own code does that. 0 if it has none, as a module. */
+uint64_t seep_python_locals(const struct seep_pystack *stack, unsigned depth);
 
 #endif

@@ -138,6 +138,14 @@ static enum seep_loop_kind kind_of(const struct seep_pyframe *outermost, unsigne
     return kind;
 }
 
+static uint64_t locals_of(const struct seep_pyframe *outermost, unsigned depth)
+{
+    (void)outermost;
+    return seep_python_locals(&seep_tls.thread->stack, depth);
+}
+
+static const struct seep_loop_look look = {kind_of, locals_of};
+
 /* The ref of the frame of the loop that has just begun an iteration. */
 static uint32_t frame_ref(const struct seep_pystack *stack, unsigned depth)
 {
@@ -200,19 +208,21 @@ static struct seep_loop_rule rule_now(uint64_t now)
 /* ---- by items -------------------------------------------------------------------------------- */
 
 /* Iterators of for loops are read seldom enough to cost little, and often enough that no lasting
- * iteration is missed. */
+ * iteration is missed: after a pause, and when a place seems to have gone back, at once. */
 static const uint64_t soon_ns = 200 * 1000, late_ns = 1000 * 1000;
 enum { MOST_EVENTS = 64 };
 static struct {
     uint32_t gap, events; /* from one reading to the next; since the last */
-    uint64_t last_ns;
+    uint64_t last_ns, coarse_ns;
 } pace;
 
-static bool is_due(void)
+static bool is_due(bool back)
 {
-    if (++pace.events < pace.gap)
+    const uint64_t coarse = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
+    if (++pace.events < pace.gap && !back && coarse == pace.coarse_ns)
         return false;
     const uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC), since = now - pace.last_ns;
+    pace.coarse_ns = coarse;
     pace.events = 0;
     if (since < soon_ns) {
         pace.gap = pace.gap < MOST_EVENTS ? 2 * pace.gap + 1 : MOST_EVENTS;
@@ -266,17 +276,21 @@ void seep_main_loop_event(struct seep_thread *thread)
     const struct seep_pyframe *outermost = &stack->frames[SEEP_MAX_PYTHON_FRAMES - 1];
     if (!stack->n || stack->cut || thread->importing)
         return;
-    uint32_t rounds = loops.main.code && seep_loops_main_event(&loops, outermost, stack->n);
+    uint32_t rounds = loops.main.code && seep_loops_main_event(&loops, outermost, stack->n, &look);
     uint32_t by_items = 0;
+    unsigned depth = 0;
     uint64_t now = 0;
     loops.period = *seep_period;
-    if (searches)
-        now = seep_loops_event(&loops, outermost, stack->n, kind_of, seep_own_time_ns);
-    if ((searches || loops.main.items) && is_due()) {
+    const bool back = searches && seep_loops_event(&loops, outermost, stack->n, &look, &depth);
+    if ((searches || loops.main.items) && is_due(back)) {
         uint64_t then = 0;
         if (read_items(thread, outermost, &by_items, &then))
             now = then;
         rounds += by_items;
+    }
+    if (back) {
+        now = seep_own_time_ns();
+        seep_loops_iterated(&loops, outermost, depth, kind_of, now);
     }
     const bool found = now && search(thread, now);
     if (rounds && !found)

@@ -4,11 +4,13 @@
 
 enum {
     PROBES = 8,
+    LOCALS_FRAMES = 8, /* whose local variables are looked at; a user's loop is not deeper inside */
     LEAST = 12,
     SILENT_ITERATIONS = 10,
     AROUND = 2,            /* completed iterations of an outer loop, which has … */
     ITERATIONS_EACH = 8,   /* … this many inner iterations in each */
     MOST_ROUNDS = 1 << 16, /* from one reading to the next */
+    TIMES_ANEW = 2,        /* rounds that a loop within another has for each time it begins */
 };
 
 /* A step lasts at least step_ns, or fast_ns in a user's loop that takes fast_share of a slower
@@ -45,15 +47,27 @@ static struct seep_loop *place_of(struct seep_loops *loops, uintptr_t code, intp
     return oldest;
 }
 
-/* The loops inside the one that has begun an iteration were left, and will start again. */
+/* The loops inside the one that has begun an iteration were left, and will start again. What its
+ * items show is not compared with places of the same function: they may be its own. */
 static void leave_inner(struct seep_loops *loops, const struct seep_loop *outer)
 {
     for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
         struct seep_loop *loop = &loops->loops[i];
-        if (loop->items)
-            continue;
-        if (loop->depth > outer->depth || (loop->depth == outer->depth &&
-                                           loop->code == outer->code && loop->begin > outer->begin))
+        if (loop->depth > outer->depth ||
+            (!loop->items && !outer->items && loop->depth == outer->depth &&
+             loop->code == outer->code && loop->begin > outer->begin))
+            loop->left = true;
+    }
+}
+
+/* A for loop has started again: so have loops in the same function with many rounds each time.
+ * Those with about one are around it. */
+static void leave_beside(struct seep_loops *loops, const struct seep_loop *anew)
+{
+    for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
+        struct seep_loop *loop = &loops->loops[i];
+        if (!loop->items && loop->code == anew->code && loop->depth == anew->depth &&
+            loop->n > TIMES_ANEW * anew->n_anew)
             loop->left = true;
     }
 }
@@ -86,34 +100,79 @@ static void iterated(struct seep_loop *loop, unsigned depth, uint32_t rounds, ui
     loop->last_ns = now;
 }
 
-uint64_t seep_loops_event(struct seep_loops *loops, const struct seep_pyframe *outermost,
-                          unsigned n, seep_loop_kind_fn *kind, uint64_t (*now_ns)(void))
+/* Of a user's frame; 0 of others: a library's loop may turn for each of the user's rounds, as an
+ * event loop does, or many times. */
+static uint64_t locals_of(struct seep_loops *loops, const struct seep_pyframe *outermost,
+                          unsigned depth, const struct seep_loop_look *look)
 {
-    unsigned depth = 0;
-    n = n < SEEP_LOOP_FRAMES ? n : SEEP_LOOP_FRAMES;
-    unsigned common = n < loops->n_last ? n : loops->n_last;
-    const struct seep_pyframe *frame = outermost;
-    while (depth < common && frame->code == loops->last[depth].code &&
-           frame->position == loops->last[depth].position) {
-        depth++;
-        frame--;
-    }
-    bool back = depth < common && frame->code == loops->last[depth].code &&
-                (intptr_t)frame->position < (intptr_t)loops->last[depth].position;
-    loops->n_last = n;
-    for (unsigned i = depth; i < n; i++)
-        loops->last[i] = outermost[-(int)i];
-    if (!back)
+    struct seep_loop_frame *last = &loops->last[depth];
+    if (depth >= LOCALS_FRAMES)
         return 0;
-    uint64_t now = now_ns();
+    if (!last->kind_plus_1)
+        last->kind_plus_1 = 1 + (uint8_t)look->kind(outermost, depth);
+    return last->kind_plus_1 == 1 + SEEP_LOOP_USER ? look->locals(outermost, depth) : 0;
+}
+
+/* Keeps the frames from `depth` inwards for the next event. */
+static void keep_frames(struct seep_loops *loops, const struct seep_pyframe *outermost,
+                        unsigned depth, unsigned n, const struct seep_loop_look *look)
+{
+    const unsigned n_before = loops->n_last;
+    bool other = false;
+    for (unsigned i = depth; i < n; i++) {
+        struct seep_loop_frame *last = &loops->last[i];
+        other = other || i >= n_before || last->frame.code != outermost[-(int)i].code;
+        last->kind_plus_1 = other ? 0 : last->kind_plus_1;
+        last->frame = outermost[-(int)i];
+        last->locals = locals_of(loops, outermost, i, look);
+    }
+    loops->n_last = n;
+}
+
+bool seep_loops_event(struct seep_loops *loops, const struct seep_pyframe *outermost, unsigned n,
+                      const struct seep_loop_look *look, unsigned *depth)
+{
+    n = n < SEEP_LOOP_FRAMES ? n : SEEP_LOOP_FRAMES;
+    const unsigned common = n < loops->n_last ? n : loops->n_last;
+    unsigned i = 0;
+    while (i < common && outermost[-(int)i].code == loops->last[i].frame.code &&
+           outermost[-(int)i].position == loops->last[i].frame.position &&
+           locals_of(loops, outermost, i, look) == loops->last[i].locals)
+        i++;
+    const struct seep_pyframe *now = outermost - i;
+    const bool back = i < common && now->code == loops->last[i].frame.code &&
+                      (intptr_t)now->position <= (intptr_t)loops->last[i].frame.position;
+    *depth = i;
+    keep_frames(loops, outermost, i, n, look);
+    return back;
+}
+
+void seep_loops_iterated(struct seep_loops *loops, const struct seep_pyframe *outermost,
+                         unsigned depth, seep_loop_kind_fn *kind, uint64_t now_ns)
+{
+    const struct seep_pyframe *frame = outermost - depth;
     struct seep_loop *loop = place_of(loops, frame->code, (intptr_t)frame->position);
     if (!loop->code)
-        loop = met(loops, frame->code, (intptr_t)frame->position, kind(outermost, depth), now);
+        loop = met(loops, frame->code, (intptr_t)frame->position, kind(outermost, depth), now_ns);
     if (loop->kind == SEEP_LOOP_USER && !loops->user_since_ns)
-        loops->user_since_ns = now;
-    iterated(loop, depth, 1, now);
+        loops->user_since_ns = now_ns;
+    iterated(loop, depth, 1, now_ns);
     leave_inner(loops, loop);
-    return now;
+}
+
+bool seep_loops_main_event(struct seep_loops *loops, const struct seep_pyframe *outermost,
+                           unsigned n, const struct seep_loop_look *look)
+{
+    const struct seep_pyframe *frame = outermost - loops->main.depth;
+    if (loops->main.items || n <= loops->main.depth || frame->code != loops->main.code)
+        return false;
+    const intptr_t before = loops->main_last, now = (intptr_t)frame->position;
+    const uint64_t locals_before = loops->main_locals;
+    loops->main_last = now;
+    if (now <= loops->main.begin)
+        loops->main_locals = look->locals(outermost, loops->main.depth);
+    return now <= loops->main.begin &&
+           (now < before || (now == before && loops->main_locals != locals_before));
 }
 
 /* ---- iterations by items ------------------------------------------------------------------- */
@@ -128,23 +187,16 @@ static const struct seep_pyloop *kept(const struct seep_loops *loops,
     return NULL;
 }
 
-/* How many rounds passed from `last` to `item`, plus earlier ones that only now turn out to have
- * been rounds, as the size of one becomes known. A loop that has started again has finished its
- * last round. */
-static uint32_t rounds_since(struct seep_loop *loop, const struct seep_pyloop *last,
-                             const struct seep_pyloop *item)
+/* How many rounds passed from `last` to `item`. A loop that has started again has finished its last
+ * round. */
+static uint32_t rounds_since(const struct seep_pyloop *last, const struct seep_pyloop *item)
 {
     const intptr_t further = item->place - last->place;
     if (item->iterator != last->iterator || further < 0)
         return 1;
-    if (!further || !last->place)
+    if (!last->place)
         return 0;
-    const intptr_t before = loop->unit ? loop->way / loop->unit : 0;
-    if (!loop->unit || further < loop->unit)
-        loop->unit = further;
-    loop->way += further;
-    const intptr_t rounds = loop->way / loop->unit - before;
-    return rounds < MOST_ROUNDS ? (uint32_t)rounds : MOST_ROUNDS;
+    return further < MOST_ROUNDS ? (uint32_t)further : MOST_ROUNDS;
 }
 
 uint32_t seep_loops_main_items(struct seep_loops *loops, const struct seep_pyloop *items,
@@ -154,7 +206,7 @@ uint32_t seep_loops_main_items(struct seep_loops *loops, const struct seep_pyloo
         const struct seep_pyloop *last = kept(loops, &items[i]);
         if (last && items[i].code == loops->main.code &&
             (intptr_t)items[i].path == loops->main.begin)
-            return rounds_since(&loops->main, last, &items[i]);
+            return rounds_since(last, &items[i]);
     }
     return 0;
 }
@@ -173,13 +225,17 @@ bool seep_loops_items(struct seep_loops *loops, const struct seep_pyframe *outer
             loop =
                 met(loops, item->code, (intptr_t)item->path, kind(outermost, item->depth), now_ns);
         loop->items = true;
-        const uint32_t rounds = rounds_since(loop, last, item);
+        const uint32_t rounds = rounds_since(last, item);
         /* A new iterator may have the old one's address. */
         const bool anew = item->iterator != last->iterator || item->place < last->place;
         loop->n_anew += anew;
         loop->left = loop->left || anew;
-        if (rounds)
+        if (rounds) {
             iterated(loop, item->depth, rounds, now_ns);
+            leave_inner(loops, loop);
+        }
+        if (anew)
+            leave_beside(loops, loop);
         any = any || rounds;
     }
     return any;
@@ -424,6 +480,7 @@ bool seep_loops_choose(struct seep_loops *loops, const struct seep_loop_rule *ru
     if (found) {
         loops->main = *found;
         loops->main_last = found->begin;
+        loops->main_locals = found->depth < loops->n_last ? loops->last[found->depth].locals : 0;
         if (!seep_loops_unsettled(loops, now_ns))
             seep_loops_restart(loops);
     } else if (now_ns - loops->since_ns > forget_ns && !any_lasts(loops, rule, now_ns)) {

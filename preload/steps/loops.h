@@ -1,8 +1,9 @@
 /* The main loop of a job, found by the Python stacks of its first thread.
  *
  * Compare a stack with the previous event's: if the outermost frame that differs runs the same code
- * at an earlier place, a loop in it has begun an iteration. The code and that place identify the
- * loop. If no loop shows this way, a for loop's iterator that has advanced does.
+ * at an earlier place, or at the same one with other values in its local variables, a loop in it
+ * has begun an iteration. The code and that place identify the loop. If no loop shows this way, a
+ * for loop's iterator that has advanced does; that also ends what was repeated within a round.
  * The main loop is the one whose iterations take most of the time: of nested loops the innermost
  * that is slow enough to be steps, or does nearly all the work of one that is. A user's loop takes
  * precedence over any library's, even if it shows up later. Iterations before a loop was chosen are
@@ -25,13 +26,17 @@ enum seep_loop_kind {
  * depth 0, deeper frames lie below it in memory. */
 typedef enum seep_loop_kind seep_loop_kind_fn(const struct seep_pyframe *outermost, unsigned depth);
 
+/* How to look at frames: whose they are, and what changes if their local variables do. */
+struct seep_loop_look {
+    seep_loop_kind_fn *kind;
+    uint64_t (*locals)(const struct seep_pyframe *outermost, unsigned depth);
+};
+
 struct seep_loop {
     uintptr_t code;  /* 0: none */
     intptr_t begin;  /* the first place in it where an event occurs; by items: its path */
     bool items;      /* seen by its iterator, not by its places */
-    intptr_t unit;   /* by items: its smallest advance, … */
-    intptr_t way;    /* … its total advance, … */
-    uint32_t n_anew; /* … and how often it started again */
+    uint32_t n_anew; /* by items: how often it started again */
     uint32_t depth;
     enum seep_loop_kind kind;
     bool left;      /* since its last iteration: an outer loop began its next round */
@@ -45,14 +50,19 @@ struct seep_loop {
 /* All zero at first. */
 struct seep_loops {
     unsigned n_last;
-    struct seep_pyframe last[SEEP_LOOP_FRAMES]; /* of the previous event, outermost first */
+    struct seep_loop_frame {
+        struct seep_pyframe frame;
+        uint64_t locals;
+        uint8_t kind_plus_1;  /* 0: unknown */
+    } last[SEEP_LOOP_FRAMES]; /* of the previous event, outermost first */
     struct seep_loop loops[SEEP_LOOPS];
     uint64_t since_ns, user_since_ns; /* time of the first iteration of any loop, of a user's; 0:
                                        * none yet */
     uint32_t period;                  /* the current one, set by the caller */
     uint64_t choose_ns;               /* when to choose the main loop again */
     struct seep_loop main;            /* code 0: unknown */
-    intptr_t main_last;               /* last position in its frame */
+    intptr_t main_last;               /* last position in its frame, … */
+    uint64_t main_locals;             /* … and its local variables then */
     unsigned n_items;
     struct seep_pyloop items[SEEP_PYLOOPS]; /* as last read */
 };
@@ -65,23 +75,17 @@ struct seep_loop_rule {
     bool busy;         /* the process computes and does not just wait for others */
 };
 
-/* Shows an event's stack; calls `now_ns` only if it needs the time. If a loop has begun an
- * iteration, which may make it the main loop, returns the time, otherwise 0. */
-uint64_t seep_loops_event(struct seep_loops *loops, const struct seep_pyframe *outermost,
-                          unsigned n, seep_loop_kind_fn *kind, uint64_t (*now_ns)(void));
+/* Shows an event's stack. True: a loop in the frame at `*depth` has begun an iteration;
+ * seep_loops_iterated() counts it, which may make it the main loop. */
+bool seep_loops_event(struct seep_loops *loops, const struct seep_pyframe *outermost, unsigned n,
+                      const struct seep_loop_look *look, unsigned *depth);
+void seep_loops_iterated(struct seep_loops *loops, const struct seep_pyframe *outermost,
+                         unsigned depth, seep_loop_kind_fn *kind, uint64_t now_ns);
 
 /* Once the main loop is known: shows an event's stack. True: the main loop has begun an
  * iteration. */
-static inline bool seep_loops_main_event(struct seep_loops *loops,
-                                         const struct seep_pyframe *outermost, unsigned n)
-{
-    const struct seep_pyframe *frame = outermost - loops->main.depth;
-    if (loops->main.items || n <= loops->main.depth || frame->code != loops->main.code)
-        return false;
-    intptr_t before = loops->main_last, now = (intptr_t)frame->position;
-    loops->main_last = now;
-    return now < before && now <= loops->main.begin;
-}
+bool seep_loops_main_event(struct seep_loops *loops, const struct seep_pyframe *outermost,
+                           unsigned n, const struct seep_loop_look *look);
 
 /* Records that the main loop has begun `rounds` iterations by `now_ns`. */
 void seep_loops_main_iterated(struct seep_loops *loops, uint32_t rounds, uint64_t now_ns);

@@ -92,7 +92,7 @@ class Laps(SeepCase):
 
     def test_the_summary_says_where_epochs_come_from(self):
         done = self.seep("run", "-o", self.fresh(), "--", SYSTEM_PYTHON, ZOO / "laps.py", "validations", "plain")
-        self.assertRegex(done.err, r"[67] epochs of a loop at\s+\S*laps.py:\d+")
+        self.assertRegex(done.err, r"[67] epochs of a loop\s+at\s+\S*laps.py:\d+")
 
 
 class Loops(SeepCase):
@@ -121,6 +121,18 @@ class Loops(SeepCase):
             if line != marked_line(ZOO / "loops.py", "LOOP: " + way) or not n * .94 - 3 <= job["steps"] <= n:
                 wrong.append("%s: %s steps by %s, line %s, for %d" % (way, job["steps"], job["step_source"], line, n))
         self.assertFalse(wrong)
+
+    def test_each_round_of_the_outermost_loop_is_a_step_whatever_is_repeated_within(self):
+        for way in ("repeated_within", "around_while"):
+            profile = self.run_seep([SYSTEM_PYTHON, str(ZOO / "loops.py"), way, 120])
+            job, findings = profile.written["job"], profile.written["findings"]
+            self.assertEqual(job["steps"], 119, way)
+            self.assertEqual(job["step_line"]["function"], way)
+            growth = [f["growth_bytes_per_step"]["value"] for f in findings if f["frame"]["function"] == "store"]
+            self.assertTrue(growth and abs(growth[0] / (128 * 4033) - 1) < .02, (way, growth))
+
+    def test_a_loop_that_is_seen_at_one_place_is_counted(self):
+        self.assertGreaterEqual(self.loop(SYSTEM_PYTHON, "one_place", 120)["steps"], 118)
 
     def test_with_every_python(self):
         for version, python in self.every_python():

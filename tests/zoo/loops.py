@@ -24,14 +24,14 @@ def item(k):
 
 def batches():
     for i in range(n):
-        a = bytearray(3000)  # LOOP: generator
+        a = bytearray(3000)
         work()
         b = bytearray(2900)
         yield a
 
 
 def helper():
-    a = bytearray(1000)  # LOOP: called
+    a = bytearray(1000)
     work()
     return bytearray(2000)
 
@@ -54,13 +54,13 @@ def nested():
 
 
 def generator():
-    for b in batches():
+    for b in batches():  # LOOP: generator
         pass
 
 
 def called():
     for i in range(n):
-        helper()
+        helper()  # LOOP: called
 
 
 def comprehension():
@@ -84,6 +84,31 @@ def fast():
             a = bytearray(4000)  # LOOP: fast
             work(1)
             b = bytearray(9000)
+
+
+def store(blocks):
+    for _ in range(128):
+        keep.append(bytes(4000))
+    return blocks + 128
+
+
+def repeated_within():
+    for i in range(n):
+        store(0)  # LOOP: repeated_within
+        time.sleep(0.01)
+
+
+def around_while():
+    blocks = 0
+    while blocks < 128 * n:
+        blocks = store(blocks)  # LOOP: around_while
+        time.sleep(0.01)
+
+
+def one_place():
+    for i, k in zip(range(n), reversed(range(n))):
+        a = bytearray(20000)  # LOOP: one_place
+        work()
 
 
 def around_library():

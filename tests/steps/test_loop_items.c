@@ -1,0 +1,156 @@
+/* The main loop, found by how far iterators have come. */
+#include "tests/steps/loop_fixture.h"
+
+/* Loops whose iterators have come that far are looked at. */
+static void look_at(const struct seep_pyloop *items, unsigned n)
+{
+    const struct seep_pyframe stack[] = {{LIBRARY, 3}, {MAIN, 7}, {MODULE, 5}};
+    const uint32_t rounds = seep_loops_main_items(&loops, items, n);
+    bool any = false;
+    if (!loops.main.code || seep_loops_unsettled(&loops, clock_ns))
+        any = seep_loops_items(&loops, &stack[2], items, n, kind_of, clock_ns);
+    seep_loops_keep_items(&loops, items, n);
+    if (any && seep_loops_choose(&loops, &rule, clock_ns)) {
+        n_found++;
+    } else if (rounds) {
+        seep_loops_main_iterated(&loops, rounds, clock_ns);
+        n_iterations += rounds;
+    }
+}
+
+/* Those of the module's frame and of MAIN's; `again`: they are others than before. */
+static void look(intptr_t module_place, intptr_t main_place, uintptr_t again)
+{
+    const struct seep_pyloop items[] = {
+        {.path = 1, .code = MODULE, .iterator = 0x100, .place = module_place, .depth = 0},
+        {.path = 2, .code = MAIN, .iterator = 0x200 + again, .place = main_place, .depth = 1},
+    };
+    look_at(items, main_place ? 2 : 1);
+}
+
+TEST(a_loop_of_one_call_is_seen_by_its_items)
+{
+    for (int i = 1; i <= 300; i++) {
+        EVENT(10, MAIN, 10);
+        look(i, 0, 0);
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert(loops.main.items);
+    ck_assert_uint_ge(loops.main.n, 298);
+}
+
+TEST(several_rounds_may_pass_between_two_looks)
+{
+    for (int i = 1; i <= 600; i++) {
+        EVENT(4, MAIN, 10);
+        if (i % 3 == 0 || (i > 60 && i < 70))
+            look(100 + i, 0, 0);
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_uint_ge(loops.main.n, 597);
+    ck_assert_uint_le(loops.main.n, 600);
+}
+
+/* Each call of the library's is a round of the user's loop, and nothing of that one's own. */
+TEST(a_loop_around_one_call_of_a_library_takes_over_from_the_librarys)
+{
+    for (int i = 1; i <= 60; i++)
+        for (int k = 0; k < 20; k++) {
+            EVENT(10, MAIN, 7, LIBRARY, 3);
+            EVENT(0, MAIN, 7, LIBRARY, 9);
+            look(i, 0, 0);
+        }
+    ck_assert_uint_eq(loops.main.code, MODULE);
+    ck_assert(loops.main.items);
+    ck_assert_uint_ge(loops.main.n, 60 - 2);
+}
+
+TEST(a_loop_of_items_that_begins_anew_has_ended_a_round)
+{
+    for (int i = 0; i < 20; i++)
+        for (int k = 1; k <= 30; k++) {
+            EVENT(5, MAIN, 7);
+            look(1, k, (uintptr_t)i);
+        }
+    ck_assert_uint_eq(loops.main.code, MAIN);
+    ck_assert_uint_ge(loops.main.n, 20 * 30 - 3);
+}
+
+/* It might be a detail of what the other does. */
+TEST(loops_that_their_places_show_go_before_those_of_items)
+{
+    for (int i = 0; i < 100; i++) {
+        EVENT(5, MAIN, 5);
+        for (int k = 1; k <= 12; k++) {
+            EVENT(5, MAIN, 7);
+            look(1, k, (uintptr_t)i);
+        }
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert(!loops.main.items);
+    ck_assert_int_eq(loops.main.begin, 5);
+}
+
+/* Tries within a step, each time by an iterator where the last one was. The step's own loop tells
+ * by its items that all of its rounds were seen. */
+TEST(a_loop_within_a_step_is_none_of_its_rounds)
+{
+    for (int i = 1; i <= 200; i++) {
+        EVENT(1, MAIN, 5);
+        for (int k = 1; k <= 6; k++) {
+            const struct seep_pyloop items[] = {
+                {.path = 2, .code = MAIN, .iterator = 0x200, .place = i, .depth = 1},
+                {.path = 3, .code = MAIN, .iterator = 0x300, .place = k, .depth = 1},
+            };
+            EVENT_US(400, MAIN, 7);
+            look_at(items, 2);
+        }
+        EVENT(1, MAIN, 9);
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert(!loops.main.items);
+    ck_assert_int_eq(loops.main.begin, 5);
+}
+
+/* A list is appended to, and grows in one round of eight. */
+TEST(rounds_in_which_no_place_goes_back_count_too)
+{
+    for (int i = 1; i <= 400; i++) {
+        EVENT(8, MAIN, 7, HELPER, i % 8);
+        if (i % 8 == 0)
+            EVENT(0, MAIN, 9);
+        look(1, i, 0);
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert(loops.main.items);
+    ck_assert_uint_ge(loops.main.n, 400 - 4);
+}
+
+/* Nothing of the step's own loop is seen but its items: what lies between two steps is no round of
+ * the one within. */
+TEST(what_is_repeated_within_each_step_is_left_with_it)
+{
+    for (int i = 1; i <= 120; i++)
+        for (int k = 0; k < 128; k++) {
+            EVENT_US(k ? 10 : 40000, MAIN, k % 16 ? 10 : 12);
+            if (!k)
+                look(i, 0, 0);
+        }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_uint_eq(loops.main.code, MODULE);
+    ck_assert_uint_eq(loops.main.n, 119);
+}
+
+/* The same around a while loop, which shows nothing. */
+TEST(a_for_loop_that_starts_again_was_left)
+{
+    for (int i = 1; i <= 120; i++)
+        for (int k = 1; k <= 128; k++) {
+            if (k == 1)
+                look(0, k, (uintptr_t)i);
+            EVENT_US(k > 1 ? 10 : 40000, MAIN, k % 2 ? 10 : 12);
+        }
+    ck_assert_uint_eq(n_found, 0);
+}
+
+SUITE("the main loop by its items", .setup = begin)
