@@ -62,8 +62,8 @@ void seep_job_tick(uint64_t now_ns);
  * `anew` says so; `frame`: that of the loop whose iterations are counted, or 0. */
 void seep_job_step(enum seep_step_source source, enum seep_step_why why, uint32_t frame, bool anew);
 
-/* `rounds` of the loop whose first round was just counted have ended since `since_period`: all of
- * them are steps. */
+/* `rounds` of what was just counted for the first time have ended since `since_period`: all of them
+ * are steps. */
 void seep_job_count_back(uint32_t rounds, uint32_t since_period);
 
 /* A worker of a pool has handled a task. If there is no better step, the task is a step of the

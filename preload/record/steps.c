@@ -20,6 +20,7 @@ static SEEP_LARGE struct seep_rounds rounds;
 static struct seep_passes passes;
 static struct seep_laps laps;
 static bool epochs_told;
+static uint32_t first_round_period; /* in which the first round of optimizers ended */
 static struct {
     bool waits; /* for the step that makes it an epoch; passes of loaders are none then */
     uint32_t period;
@@ -164,12 +165,14 @@ static bool optimizer_stepped(const struct seep_thread *thread, uintptr_t optimi
         return false;
     bool counts = false;
     uint32_t period = *seep_period;
+    const bool by_loop = choice.why == SEEP_WHY_LOOP;
     bool opens = seep_rounds_stepped(&rounds, optimizer);
     seep_choice_met(&choice, rounds.stranger);
     if (opens) {
         if (choice.why == SEEP_WHY_BATCHES)
             forget_passes();
         counts = seep_choice_round(&choice, now_ns());
+        first_round_period = choice.n_rounds == 1 ? period : first_round_period;
         feed();
     } else {
         counts = seep_choice_joined(&choice);
@@ -177,6 +180,8 @@ static bool optimizer_stepped(const struct seep_thread *thread, uintptr_t optimi
     counts = counts || choice.anew;
     if (counts)
         count_step(0, choice.anew);
+    if (counts && by_loop)
+        seep_job_count_back(choice.n_rounds, first_round_period);
     if (counts && opens)
         lap(thread, &stepping, period);
     seep_os_unlock(&lock);

@@ -36,13 +36,23 @@ bool seep_choice_told(struct seep_choice *choice, enum seep_step_source by)
     return true;
 }
 
-/* A source chosen because no optimizer stepped gives way to the first round; one preferred to the
- * rounds gives way once it is no longer the finer measure. */
+/* A loop that turned before any optimizer stepped may prepare the training, or be within the call
+ * of an optimizer that trains all by itself, as L-BFGS does: a few rounds tell. */
+static bool is_training_begun(const struct seep_choice *choice)
+{
+    return (choice->n_rounds >= ENOUGH_ROUNDS && !choice->slow_rounds) ||
+           choice->still >= ROUNDS_IN_A_ROW;
+}
+
+/* A source chosen because no optimizer stepped gives way to the first round, if it is no loop; one
+ * preferred to the rounds gives way once it is no longer the finer measure. */
 static bool rounds_take_over(const struct seep_choice *choice)
 {
     switch (choice->why) {
     case SEEP_WHY_BATCHES_BETWEEN:
         return choice->few_batches >= ROUNDS_IN_A_ROW;
+    case SEEP_WHY_LOOP:
+        return is_training_begun(choice);
     case SEEP_WHY_LOOP_BETWEEN:
         return choice->still >= ROUNDS_IN_A_ROW;
     default:
@@ -73,6 +83,8 @@ bool seep_choice_round(struct seep_choice *choice, uint64_t now_ns)
     choice->joined = choice->batches_between = choice->loops_between = 0;
     if (is_told(choice))
         return false;
+    if (choice->why == SEEP_WHY_LOOP && choice->slow_rounds >= ROUNDS_IN_A_ROW)
+        choice->why = SEEP_WHY_LOOP_BETWEEN;
     if (choice->source == SEEP_STEP_OPTIMIZER) {
         if (choice->many_batches >= ROUNDS_IN_A_ROW)
             choose(choice, SEEP_STEP_BATCH, SEEP_WHY_BATCHES_BETWEEN);

@@ -53,11 +53,24 @@ class Feeds(SeepCase):
         self.assertEqual(job["steps"], steps)
         self.assertIn(job["epochs"], (epochs, epochs + 1))
 
+    def test_what_a_training_of_one_call_repeats_are_its_steps(self):
+        for way, grows in (("one_call", 0), ("one_call_kept", 128 << 10)):
+            profile = self.run_seep([TORCHES[0][1], str(ZOO / "feeds.py"), way], timeout=120)
+            job, found = profile.written["job"], profile.written["findings"]
+            self.assertEqual(job["step_source"], "loop", way)
+            self.assertIn(job["steps"], range(146, 152), way)
+            pace = sum(f["growth_bytes_per_step"]["value"] for f in found)
+            self.assertTrue(grows * .85 <= pace <= grows * 1.05, (way, pace))
+
+    def test_a_training_takes_over_from_the_loop_that_prepared_it(self):
+        job, steps, _ = self.feed(TORCHES[0][1], "prepared")
+        self.assertEqual((job["step_source"], job["steps"]), ("optimizer", steps))
+
     def test_the_loop_is_counted_where_an_optimizer_steps_once_an_episode(self):
         job, _, _ = self.feed(TORCHES[0][1], "episodes")
         self.assertEqual(job["step_source"], "loop", job)
         self.assertEqual(job["step_line"]["function"], "episodes")
-        self.assertGreaterEqual(job["steps"], 40, "an optimizer's would be ten")
+        self.assertGreaterEqual(job["steps"], 390, "an optimizer's would be ten")
 
 
 class Laps(SeepCase):

@@ -166,7 +166,7 @@ TEST(a_loop_gives_way_to_an_optimizer_that_begins_to_step)
     ck_assert(seep_choice_loop(&choice));
     rounds(100, 20 * MS);
     ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
-    ck_assert_uint_eq(n_steps, 100);
+    ck_assert_uint_eq(n_steps, 100 - 2); /* the first two are counted back */
 }
 
 TEST(a_loop_is_counted_beside_rounds_that_are_seldom)
@@ -256,6 +256,37 @@ TEST(nvtx_marks_are_counted_until_the_job_calls_the_header)
     ck_assert(seep_choice_told(&choice, SEEP_STEP_API));
     ck_assert(!seep_choice_told(&choice, SEEP_STEP_NVTX));
     ck_assert_int_eq(choice.source, SEEP_STEP_API);
+}
+
+/* As within L-BFGS, whose single call trains. */
+TEST(a_loop_within_an_optimizers_only_step_stays_the_step)
+{
+    seep_choice_loop_found(&choice, now_ns);
+    for (int i = 0; i < 200; i++)
+        ck_assert(seep_choice_loop(&choice));
+    ck_assert(!seep_choice_round(&choice, now_ns));
+    ck_assert_int_eq(choice.source, SEEP_STEP_LOOP);
+}
+
+TEST(a_training_takes_over_from_the_loop_that_prepared_it)
+{
+    seep_choice_loop_found(&choice, now_ns);
+    for (int i = 0; i < 200; i++)
+        ck_assert(seep_choice_loop(&choice));
+    for (int round = 0; round < 3; round++)
+        ck_assert(!seep_choice_round(&choice, now_ns += MS));
+    ck_assert(seep_choice_round(&choice, now_ns += MS));
+    ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
+}
+
+TEST(a_training_takes_over_although_each_of_its_steps_has_many_rounds)
+{
+    seep_choice_loop_found(&choice, now_ns);
+    for (int round = 1; round <= 8; round++) {
+        for (int i = 0; i < 20; i++)
+            (void)seep_choice_loop(&choice);
+        ck_assert(seep_choice_round(&choice, now_ns += MS) == (round == 8));
+    }
 }
 
 SUITE("the source of steps", .setup = forget)

@@ -212,7 +212,48 @@ def episodes():
         optimizer.zero_grad()
         torch.stack(seen).mean().backward()
         optimizer.step()
-    return 120, None  # of 400, from when that has shown
+    return 400, None
+
+
+def one_call(kept=None):
+    """L-BFGS trains within a single step, and asks for the loss each time."""
+    net, batch = model(), torch.randn(64, 256)
+    optimizer = torch.optim.LBFGS(net.parameters(), lr=1e-3, max_iter=150, max_eval=10000, tolerance_grad=0,
+                                  tolerance_change=0)
+
+    def closure():
+        end = time.thread_time() + 0.005
+        while time.thread_time() < end:
+            pass
+        optimizer.zero_grad()
+        out = net(batch)
+        if kept is not None:
+            kept.append(out.detach().repeat(1, 8))  # 128 KiB
+        loss = out.pow(2).mean()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    return 150, None
+
+
+def one_call_kept():
+    return one_call([])
+
+
+def prepared():
+    """What a loop prepares before the training is none of its steps."""
+    ready = []
+    for i in range(120):
+        end = time.thread_time() + 0.005
+        while time.thread_time() < end:
+            pass
+        ready.append(torch.randn(16, 256))
+    net = model()
+    optimizer = sgd(net)
+    for batch in ready[:60]:
+        train(net, optimizer, batch)
+    return 60, None
 
 
 def endless_workers():
