@@ -434,15 +434,15 @@ int seep_diagnose(const struct seep_code *code, const struct seep_line_holders *
 
     *out = (struct seep_findings){0};
     seep_span_compute(m, &out->span);
+    out->after = seep_span_after_training(m, &out->span);
     out->resident = seep_resident_trend(m, &out->span, SEEP_LEVEL_ALL);
-    const struct seep_case all = {
-        .code = code, .m = m, .span = &out->span, .resident = &out->resident, .holders = holders};
+    struct seep_case all = {.code = code, .m = m, .resident = &out->resident, .holders = holders};
+    all.span = all.whole = &out->span;
+    all.after = &out->after;
     work.explained = calloc(m->n_sites + 1, sizeof *work.explained);
     int rc = work.explained ? judge_lines(&all, &work, out) : -SEEP_ENOMEM;
-    if (!rc)
-        rc = judge_job(&all, &work, out);
-    if (!rc)
-        rc = judge_totals(&all, &work, out);
+    rc = rc ? rc : judge_job(&all, &work, out);
+    rc = rc ? rc : judge_totals(&all, &work, out);
     work_fini(&work);
     if (!rc)
         rc = seep_uncounted_judge(m, out);

@@ -78,6 +78,17 @@ void seep_span_compute(const struct seep_model *m, struct seep_span *span)
     settle_stepped(span, (int32_t)m->n_steps, counted_back(&m->processes[m->main]), epoch, ended);
 }
 
+struct seep_span seep_span_after_training(const struct seep_model *m, const struct seep_span *span)
+{
+    const int32_t n = span->last - m->trained;
+    const int32_t warm = n / WARM_SHARE < WARM_LEAST ? WARM_LEAST : n / WARM_SHARE;
+
+    if (!m->trained || n - warm < SEEP_MIN_JUDGED)
+        return (struct seep_span){0};
+    return (struct seep_span){
+        .last = span->last, .warm = m->trained + warm, .judge = m->trained + warm};
+}
+
 int32_t seep_span_steps_needed(const struct seep_model *m)
 {
     return SEEP_T_STEPS * (m->step_source == SEEP_STEP_TIME ? 3 : 1);

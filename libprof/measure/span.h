@@ -22,6 +22,10 @@ struct seep_span {
 
 void seep_span_compute(const struct seep_model *m, struct seep_span *span);
 
+/* The steps that follow a training, which are judged by themselves; `span` is the job's. All zero
+ * where there are none, or too few. */
+struct seep_span seep_span_after_training(const struct seep_model *m, const struct seep_span *span);
+
 /* How many judged steps it takes to tell growth from a job's usual fluctuation; three times as many
  * time slices, which hold unequal work. */
 int32_t seep_span_steps_needed(const struct seep_model *m);

@@ -52,8 +52,8 @@ struct seep_finding {
 struct seep_findings {
     struct seep_finding *list; /* in the order of patterns/finding_order.h */
     size_t n;
-    size_t left_out[SEEP_N_SEVERITIES]; /* beyond SEEP_MAX_FINDINGS */
-    struct seep_span span;
+    size_t left_out[SEEP_N_SEVERITIES];  /* beyond SEEP_MAX_FINDINGS */
+    struct seep_span span, after;        /* all steps; those that follow a training */
     struct seep_resident_trend resident; /* of the job */
 };
 

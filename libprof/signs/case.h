@@ -129,8 +129,9 @@ struct seep_signs {
 /* What a pattern sees: sites that share a line, and how they behave. */
 struct seep_case {
     const struct seep_code *code;
-    const struct seep_model *m; /* the code's, which most look at */
-    const struct seep_span *span;
+    const struct seep_model *m;                 /* the code's, which most look at */
+    const struct seep_span *span;               /* that is judged: one of these two */
+    const struct seep_span *whole, *after;      /* of the job; of what follows its training */
     const struct seep_resident_trend *resident; /* of the job */
     const struct seep_signs *signs;
     const struct seep_line_holders *holders;

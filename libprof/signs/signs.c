@@ -217,7 +217,7 @@ static bool is_kept_without_graph(const struct seep_signs *signs)
     return k->by_python && !k->in_graph && !k->has_graph;
 }
 
-int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
+static int compute(const struct seep_case *c, struct seep_signs *signs)
 {
     *signs = (struct seep_signs){
         .growth = signs->growth, .sites = signs->sites, .capacity = signs->capacity};
@@ -255,6 +255,17 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
     if (!rc && !signs->graphs && signs->kept_by.in_graph &&
         signs->prospect == SEEP_ENDS_BY_HOLDER && !signs->is_data)
         signs->graphs = signs->kept_by.length;
+    return rc;
+}
+
+int seep_signs_compute(struct seep_case *c, struct seep_signs *signs)
+{
+    c->span = c->whole;
+    int rc = compute(c, signs);
+    if (!rc && signs->growth.after_training && c->after->last) {
+        c->span = c->after;
+        rc = compute(c, signs);
+    }
     return rc;
 }
 

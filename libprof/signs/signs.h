@@ -8,7 +8,7 @@
 /* Computes the signs of a case whose other fields are all set. Returns 0 or -SEEP_ENOMEM.
  * Allocates: *signs, which the next call reuses: zero-initialise once, seep_signs_fini() at the
  * end. */
-SEEP_MUST_CHECK int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs);
+SEEP_MUST_CHECK int seep_signs_compute(struct seep_case *c, struct seep_signs *signs);
 void seep_signs_fini(struct seep_signs *signs);
 
 #endif

@@ -99,7 +99,8 @@ void seep_main_loop_review(struct seep_thread *thread)
     const bool watched = thread->watches & SEEP_WATCH_LOOPS;
     const uint64_t then = seep_os_clock_ns(CLOCK_MONOTONIC);
     thread->watches &= (uint8_t)~SEEP_WATCH_LOOPS;
-    if (!seep_steps_want_loop(then, &beside) || (seep_job_follows_steps() && !is_left_alone(then)))
+    if (!seep_steps_want_loop(thread, then, &beside) ||
+        (seep_job_follows_steps() && !is_left_alone(then)))
         return;
     thread->watches |= SEEP_WATCH_LOOPS;
     const uint64_t now = seep_own_time_ns();

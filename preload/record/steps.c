@@ -14,6 +14,10 @@
 
 static struct seep_lock lock;
 
+/* How often the outermost loop is read where only that is needed: it hardly ever changes. And after
+ * which pause it is looked for again. */
+static const uint64_t outermost_gap_ns = 20 * 1000 * 1000, quiet_ns = 100 * 1000 * 1000;
+
 /* Guarded by the lock. */
 static struct seep_choice choice;
 static SEEP_LARGE struct seep_rounds rounds;
@@ -27,6 +31,7 @@ static struct {
     uint64_t t_ns;
 } told_epoch;                          /* the last one */
 static struct seep_lap_loops stepping; /* the loops around the optimizer's last step to begin */
+static struct seep_pyloop outermost;   /* of the first thread's, path 0: none is known */
 
 /* How many frames are outside the outermost one with that mark; all if there is none. */
 static unsigned outside(const struct seep_thread *thread, uint32_t mark)
@@ -93,13 +98,31 @@ static void forget_passes(void)
     seep_passes_restart(&passes);
 }
 
-/* The loops of the `n_frames` outermost frames; none if epochs are known from something better.
- * Without the lock. */
+/* Epochs are known from something better than loops. */
+static bool are_epochs_known(void)
+{
+    return epochs_told || __atomic_load_n(&passes.newest, __ATOMIC_RELAXED);
+}
+
+/* The loops of the `n_frames` outermost frames. Without the lock. */
 static void read_loops(struct seep_thread *thread, unsigned n_frames, struct seep_lap_loops *loops)
 {
-    const bool known = epochs_told || __atomic_load_n(&passes.newest, __ATOMIC_RELAXED);
-    loops->n =
-        known ? 0 : seep_python_loops(&thread->stack, n_frames, thread->loop_memo, loops->loops);
+    loops->n = seep_python_loops(&thread->stack, n_frames, thread->loop_memo, loops->loops);
+}
+
+/* Whether the loops around the optimizer's last step have all ended, that is the outermost one. */
+static bool is_loop_left(struct seep_thread *thread)
+{
+    struct seep_lap_loops now;
+
+    if (!outermost.path)
+        return false;
+    seep_python_follow(&thread->stack);
+    read_loops(thread, thread->stack.n, &now);
+    for (unsigned i = 0; i < now.n; i++)
+        if (now.loops[i].path == outermost.path && now.loops[i].iterator == outermost.iterator)
+            return false;
+    return true;
 }
 
 /* The ref of the frame that contains the loop; 0 if it is gone. */
@@ -257,12 +280,21 @@ static void sampler_seen(struct seep_thread *thread)
 
 static void step_began(struct seep_thread *thread)
 {
+    static uint64_t read_ns;
     struct seep_lap_loops loops;
+    const uint64_t now = now_ns();
+    const bool known = are_epochs_known();
     thread->mark_object = owner(thread, SEEP_MARK_STEP);
+    if (known && (!thread->first || now - read_ns < outermost_gap_ns))
+        return;
     read_loops(thread, outside(thread, SEEP_MARK_STEP), &loops);
     if (!seep_os_lock(&lock))
         return;
     stepping = loops;
+    if (thread->first) {
+        outermost = loops.n ? loops.loops[0] : (struct seep_pyloop){0};
+        read_ns = now;
+    }
     seep_os_unlock(&lock);
 }
 
@@ -306,11 +338,14 @@ void seep_steps_told(struct seep_thread *thread, enum seep_step_source by)
 
 /* ---- the main loop --------------------------------------------------------------------------- */
 
-bool seep_steps_want_loop(uint64_t now, bool *beside_rounds)
+bool seep_steps_want_loop(struct seep_thread *thread, uint64_t now, bool *beside_rounds)
 {
     bool wants = false;
     *beside_rounds = false;
+    const bool left = choice.source == SEEP_STEP_OPTIMIZER && now > choice.round_ns + quiet_ns &&
+                      is_loop_left(thread);
     if (seep_os_lock(&lock)) {
+        choice.left = left;
         wants = seep_choice_wants_loop(&choice, now, beside_rounds);
         seep_os_unlock(&lock);
     }
@@ -349,8 +384,9 @@ static bool count_rounds(const struct seep_thread *thread, const struct seep_loo
 
 void seep_steps_looped(struct seep_thread *thread, const struct seep_looped *looped)
 {
-    struct seep_lap_loops loops;
-    read_loops(thread, looped->n_frames, &loops);
+    struct seep_lap_loops loops = {0};
+    if (!are_epochs_known())
+        read_loops(thread, looped->n_frames, &loops);
     if (!seep_os_lock(&lock))
         return;
     bool counts = count_rounds(thread, looped, &loops);
@@ -385,6 +421,7 @@ void seep_steps_after_fork(void)
     memset(&choice, 0, sizeof(choice));
     memset(&passes, 0, sizeof(passes));
     memset(&laps, 0, sizeof(laps));
+    memset(&outermost, 0, sizeof(outermost));
     memset(&told_epoch, 0, sizeof(told_epoch));
     epochs_told = false;
     if (rounds.round)

@@ -20,8 +20,9 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks);
 void seep_steps_told(struct seep_thread *thread, enum seep_step_source by);
 void seep_steps_epoch_told(void);
 
-/* Whether iterations of the job's main loop would be its steps; see seep_choice_wants_loop(). */
-bool seep_steps_want_loop(uint64_t now_ns, bool *beside_rounds);
+/* Whether iterations of the job's main loop would be its steps; see seep_choice_wants_loop(). The
+ * thread is the process's first. */
+bool seep_steps_want_loop(struct seep_thread *thread, uint64_t now_ns, bool *beside_rounds);
 /* Whether iterations of the main loop are counted. */
 bool seep_steps_by_loop(void);
 

@@ -13,7 +13,7 @@ enum {
 };
 
 static const uint64_t slow_ns = UINT64_C(1000000000), batch_gone_ns = UINT64_C(5000000000),
-                      over_ns = UINT64_C(2000000000);
+                      over_ns = UINT64_C(2000000000), left_ns = 200 * 1000 * 1000;
 
 static void choose(struct seep_choice *choice, enum seep_step_source source, enum seep_step_why why)
 {
@@ -60,13 +60,17 @@ static bool rounds_take_over(const struct seep_choice *choice)
     }
 }
 
-/* No optimizer has stepped for longer than an evaluation during training takes. */
+/* No optimizer has stepped for longer than an evaluation during training takes, or since the loop
+ * in which it stepped was left. */
 static bool is_training_over(const struct seep_choice *choice, uint64_t now_ns)
 {
     const uint64_t since = now_ns - choice->round_ns;
 
-    return choice->source == SEEP_STEP_OPTIMIZER && choice->n_rounds >= ENOUGH_ROUNDS &&
-           since >= over_ns && since >= (choice->round_ns - choice->first_round_ns) / OVER_SHARE;
+    if (choice->source != SEEP_STEP_OPTIMIZER || choice->n_rounds < ENOUGH_ROUNDS)
+        return false;
+    if (choice->left && !choice->resumed && since >= left_ns)
+        return true;
+    return since >= over_ns && since >= (choice->round_ns - choice->first_round_ns) / OVER_SHARE;
 }
 
 bool seep_choice_round(struct seep_choice *choice, uint64_t now_ns)
@@ -79,7 +83,9 @@ bool seep_choice_round(struct seep_choice *choice, uint64_t now_ns)
     choice->many_batches = many ? choice->many_batches + 1 : 0;
     choice->few_batches = many ? 0 : choice->few_batches + 1;
     choice->still = choice->loops_between >= ACTIVE_LOOPS ? 0 : choice->still + 1;
+    choice->resumed = choice->resumed || (choice->left && seep_why_is_after(choice->why));
     choice->round_ns = now_ns;
+    choice->left = false;
     choice->joined = choice->batches_between = choice->loops_between = 0;
     if (is_told(choice))
         return false;

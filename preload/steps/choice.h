@@ -1,7 +1,8 @@
 /* Decides which repeating event counts as the job's step: calls that the job makes to tell, rounds
  * of its optimizers, batches of its loaders, iterations of its main loop, or, if it shows none of
  * these, time. Optimizers take precedence, unless they step too seldom to measure growth by, are
- * new each time, or the training is over and something else goes on. */
+ * new each time, or the training is over and something else goes on: its loop has been left, or
+ * nothing has stepped for long. */
 #ifndef SEEP_PRELOAD_STEPS_CHOICE_H
 #define SEEP_PRELOAD_STEPS_CHOICE_H
 
@@ -19,6 +20,10 @@ struct seep_choice {
     uint32_t strangers, acquaintances;         /* in a row: optimizers that had never stepped, or
                                                 * had */
     bool anew;                                 /* forget what was counted so far */
+    bool left;                                 /* no loop around the last round runs any more; by
+                                                * the caller */
+    bool resumed;                              /* it stepped again after that: something that
+                                                * was not seen is around the loop */
     uint32_t batches_between, loops_between;   /* since a round began */
     uint32_t many_batches, few_batches, still; /* rounds in a row that many, or few, batches
                                                 * preceded, or few loop iterations */

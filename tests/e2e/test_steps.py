@@ -62,6 +62,16 @@ class Feeds(SeepCase):
             pace = sum(f["growth_bytes_per_step"]["value"] for f in found)
             self.assertTrue(grows * .85 <= pace <= grows * 1.05, (way, pace))
 
+    def test_what_follows_a_training_is_judged_by_its_own_loop(self):
+        for way, grows in (("averaged", 0), ("averaged_kept", 128 << 10)):
+            profile = self.run_seep([TORCHES[0][1], str(ZOO / "feeds.py"), way], timeout=120)
+            job, found = profile.written["job"], profile.written["findings"]
+            self.assertEqual(job["step_source"], "optimizer", way)
+            self.assertIn(job["steps"], range(400, 701), way)
+            pace = sum(f["growth_bytes_per_step"]["value"] for f in found)
+            self.assertTrue(grows * .95 <= pace <= grows * 1.05, (way, pace))
+            self.assertFalse([f for f in found if f["severity"] == "leak"], "it may be gathered once")
+
     def test_a_training_takes_over_from_the_loop_that_prepared_it(self):
         job, steps, _ = self.feed(TORCHES[0][1], "prepared")
         self.assertEqual((job["step_source"], job["steps"]), ("optimizer", steps))

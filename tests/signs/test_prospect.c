@@ -92,6 +92,16 @@ TEST(what_begins_after_the_training_may_be_gathered_once, .to = 3)
         only("unbounded-growth", "leak", LINE);
 }
 
+/* Too little of the whole run to be seen in it, and its pace is that of its own steps. */
+TEST(what_begins_late_after_the_training_is_judged_by_its_own_steps)
+{
+    struct ramp r = {LAST - STEPS / 8, UINT32_MAX, 1, UINT32_MAX};
+
+    job->processes[0].trained_steps = STEPS - STEPS / 8;
+    builder_level(&b, line(), 0, BLOCK, LAST, ramp, &r);
+    is_open("after the last training step");
+}
+
 /* ---- what is open -------------------------------------------------------------------------- */
 
 TEST(what_comes_ever_more_rarely_may_end)

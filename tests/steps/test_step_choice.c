@@ -258,6 +258,27 @@ TEST(nvtx_marks_are_counted_until_the_job_calls_the_header)
     ck_assert_int_eq(choice.source, SEEP_STEP_API);
 }
 
+TEST(a_training_whose_loop_was_left_is_over_at_once)
+{
+    bool beside;
+
+    rounds(51, 100 * MS);
+    now_ns += 300 * MS;
+    ck_assert(!seep_choice_wants_loop(&choice, now_ns, &beside));
+    choice.left = true;
+    ck_assert(seep_choice_wants_loop(&choice, now_ns, &beside));
+    ck_assert(!beside);
+    seep_choice_loop_found(&choice, now_ns);
+    ck_assert_int_eq(choice.why, SEEP_WHY_LOOP_AFTER);
+    rounds(1, 10 * MS);
+    ck_assert(!choice.left);
+    ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
+    rounds(20, 10 * MS); /* it goes on after all: a while loop around it, say */
+    now_ns += 300 * MS;
+    choice.left = true;
+    ck_assert(!seep_choice_wants_loop(&choice, now_ns, &beside));
+}
+
 /* As within L-BFGS, whose single call trains. */
 TEST(a_loop_within_an_optimizers_only_step_stays_the_step)
 {
