@@ -302,7 +302,9 @@ void seep_main_loop_event(struct seep_thread *thread)
                                        .n_frames = loops.main.depth + 1,
                                        .rounds = found ? loops.main.n : rounds,
                                        .since_period = loops.main.first_period,
-                                       .found = found};
+                                       .found = found,
+                                       .since_ns = loops.main.first_ns,
+                                       .around = &loops.around};
     seep_steps_looped(thread, &looped);
 }
 

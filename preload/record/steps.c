@@ -9,6 +9,7 @@
 #include "preload/record/upcalls.h"
 #include "preload/steps/choice.h"
 #include "preload/steps/laps.h"
+#include "preload/steps/loops.h"
 #include "preload/steps/passes.h"
 #include "preload/steps/rounds.h"
 
@@ -362,6 +363,20 @@ uint32_t seep_steps_rounds(void)
     return __atomic_load_n(&choice.n_rounds, __ATOMIC_RELAXED);
 }
 
+/* Laps that have passed before the loop within them was noticed. */
+static void count_laps_back(const struct seep_thread *thread, const struct seep_looped *looped)
+{
+    const struct seep_loop *around = looped->around;
+    const struct seep_pyloop there = {.code = around->code, .depth = around->depth};
+    if (!around->code || epochs_told || passes.newest || seep_process->epochs)
+        return;
+    count_epoch(SEEP_EPOCHS_LOOP, looped->since_ns, looped->since_period);
+    for (uint32_t i = 0; i < around->n && i < SEEP_LOOP_MARKS; i++)
+        count_epoch(SEEP_EPOCHS_LOOP, around->marks[i].t_ns, around->marks[i].period);
+    seep_process->epoch_frame = frame_of(&thread->stack, &there);
+    laps.known = (uint64_t)around->begin;
+}
+
 /* Iterations counted in arrears had no tick of their own, nor were the loops around them read. */
 static bool count_rounds(const struct seep_thread *thread, const struct seep_looped *looped,
                          const struct seep_lap_loops *loops)
@@ -375,8 +390,10 @@ static bool count_rounds(const struct seep_thread *thread, const struct seep_loo
         if (counts)
             count_step(looped->frame, looped->found);
     }
-    if (counts && looped->found && !seep_why_is_after(choice.why))
+    if (counts && looped->found && !seep_why_is_after(choice.why)) {
         seep_job_count_back(looped->rounds, looped->since_period);
+        count_laps_back(thread, looped);
+    }
     if (counts) /* the new iteration is in the period after that of the previous one */
         lap(thread, loops, *seep_period);
     return counts;

@@ -28,6 +28,8 @@ bool seep_steps_by_loop(void);
 
 uint32_t seep_steps_rounds(void);
 
+struct seep_loop;
+
 /* The main loop has ended `rounds` iterations. `found`: it is a newly found loop, and these are all
  * its known iterations, since `since_period`. */
 struct seep_looped {
@@ -35,6 +37,8 @@ struct seep_looped {
     unsigned n_frames; /* … the innermost of this many outermost ones */
     uint32_t rounds, since_period;
     bool found;
+    uint64_t since_ns;              /* found only, as is … */
+    const struct seep_loop *around; /* … the loop around it, whose rounds are laps; code 0: none */
 };
 void seep_steps_looped(struct seep_thread *thread, const struct seep_looped *looped);
 

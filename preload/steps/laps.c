@@ -56,7 +56,8 @@ bool seep_laps_stepped(struct seep_laps *laps, const struct seep_lap_loops *loop
         begin_anew(laps, t_ns, period);
     } else {
         laps->n_changes[changed]++;
-        begins = is_around(laps, changed);
+        begins = changed < SEEP_LAP_STILL &&
+                 (loops->loops[changed / 2].path == laps->known || is_around(laps, changed));
     }
     if (begins)
         laps->around = loops->loops[changed / 2];

@@ -29,6 +29,7 @@ struct seep_laps {
     uint64_t t_ns; /* of the first step at this place … */
     uint32_t period;
     uint32_t n_changes[SEEP_LAP_CHANGES]; /* since then, by kind of change */
+    uint64_t known;                       /* path of a loop that is around them; 0: none yet */
     struct seep_pyloop around;            /* the loop whose iteration is the last lap */
 };
 

@@ -10,6 +10,7 @@ enum {
     AROUND = 2,            /* completed iterations of an outer loop, which has … */
     ITERATIONS_EACH = 8,   /* … this many inner iterations in each */
     MOST_ROUNDS = 1 << 16, /* from one reading to the next */
+    LAP_ROUNDS = 3,        /* in each lap, as in laps.h */
     TIMES_ANEW = 2,        /* rounds that a loop within another has for each time it begins */
 };
 
@@ -231,6 +232,8 @@ bool seep_loops_items(struct seep_loops *loops, const struct seep_pyframe *outer
         loop->n_anew += anew;
         loop->left = loop->left || anew;
         if (rounds) {
+            if (loop->n < SEEP_LOOP_MARKS)
+                loop->marks[loop->n] = (struct seep_loop_mark){now_ns, loops->period};
             iterated(loop, item->depth, rounds, now_ns);
             leave_inner(loops, loop);
         }
@@ -380,6 +383,24 @@ static const struct seep_loop *fuller(const struct seep_loops *loops, const stru
     return more ? more : found;
 }
 
+/* The for loop around it that is still in its rounds, with several of the inner one's in each:
+ * those are laps. NULL if none, or if too many have passed to know when. */
+static const struct seep_loop *laps_around(const struct seep_loops *loops,
+                                           const struct seep_loop *inner)
+{
+    const struct seep_loop *most = NULL;
+    for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
+        const struct seep_loop *loop = &loops->loops[i];
+        const bool encloses = loop->depth < inner->depth ||
+                              (loop->depth == inner->depth && loop->code == inner->code);
+        if (loop->code && loop->items && loop->kind == inner->kind && encloses && !loop->n_anew &&
+            loop->n <= SEEP_LOOP_MARKS && loop->n <= inner->n / LAP_ROUNDS &&
+            (!most || loop->n > most->n))
+            most = loop;
+    }
+    return most;
+}
+
 /* Loops seen by their places precede those seen only by their items, which may be a detail. */
 static const struct seep_loop *best(const struct seep_loops *loops, enum seep_loop_kind kind,
                                     const struct seep_loop_rule *rule, uint64_t now_ns)
@@ -478,6 +499,8 @@ bool seep_loops_choose(struct seep_loops *loops, const struct seep_loop_rule *ru
         return false;
     }
     if (found) {
+        const struct seep_loop *laps = laps_around(loops, found);
+        loops->around = laps ? *laps : (struct seep_loop){0};
         loops->main = *found;
         loops->main_last = found->begin;
         loops->main_locals = found->depth < loops->n_last ? loops->last[found->depth].locals : 0;

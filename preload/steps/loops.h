@@ -13,7 +13,7 @@
 
 #include "preload/python/pyframe_loops.h"
 
-enum { SEEP_LOOP_FRAMES = 16, SEEP_LOOPS = 64 };
+enum { SEEP_LOOP_FRAMES = 16, SEEP_LOOPS = 64, SEEP_LOOP_MARKS = 8 };
 
 /* Whose code contains a loop. */
 enum seep_loop_kind {
@@ -45,6 +45,10 @@ struct seep_loop {
     uint64_t on_ns; /* … and the time they took */
     uint64_t first_ns, last_ns;
     uint32_t first_period; /* in which its first iteration ended */
+    struct seep_loop_mark {
+        uint64_t t_ns;
+        uint32_t period;
+    } marks[SEEP_LOOP_MARKS]; /* by items: its first iterations' ends */
 };
 
 /* All zero at first. */
@@ -61,6 +65,7 @@ struct seep_loops {
     uint32_t period;                  /* the current one, set by the caller */
     uint64_t choose_ns;               /* when to choose the main loop again */
     struct seep_loop main;            /* code 0: unknown */
+    struct seep_loop around;          /* a for loop around it when it was found; code 0: none */
     intptr_t main_last;               /* last position in its frame, … */
     uint64_t main_locals;             /* … and its local variables then */
     unsigned n_items;

@@ -52,6 +52,20 @@ TEST(each_iteration_of_a_loop_around_the_steps_is_a_lap)
     ck_assert_uint_eq(laps.around.iterator, EPOCHS_LOOP);
 }
 
+/* The loop was noticed in the last step of an epoch. */
+TEST(a_lap_that_begins_right_after_the_loop_was_noticed_counts)
+{
+    laps.known = 1; /* the outer one's path */
+    for (intptr_t epoch = 1; epoch <= 7; epoch++) {
+        for (intptr_t batch = epoch == 1 ? 20 : 1; batch <= 20; batch++) {
+            within(EPOCHS_LOOP, epoch, HERE);
+            within(BATCHES_LOOP, batch, HERE);
+            step();
+        }
+    }
+    ck_assert_uint_eq(n_laps, 6);
+}
+
 TEST(a_single_loop_has_no_laps)
 {
     for (intptr_t i = 1; i <= 300; i++) {

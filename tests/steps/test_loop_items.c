@@ -126,6 +126,24 @@ TEST(rounds_in_which_no_place_goes_back_count_too)
     ck_assert_uint_ge(loops.main.n, 400 - 4);
 }
 
+TEST(laps_before_the_loop_was_noticed_are_known)
+{
+    for (int epoch = 1; epoch <= 30; epoch++)
+        for (int k = 1; k <= 8; k++) {
+            loops.period = (uint32_t)epoch;
+            EVENT(2, MAIN, 7);
+            look(epoch, k, (uintptr_t)epoch);
+            EVENT(8, MAIN, 9);
+        }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_uint_eq(loops.main.code, MAIN);
+    ck_assert_uint_eq(loops.around.code, MODULE);
+    ck_assert_uint_ge(loops.around.n, 2);
+    ck_assert_uint_le(loops.around.n, 4);
+    ck_assert_uint_eq(loops.around.marks[0].period, 2);
+    ck_assert_uint_eq(loops.around.marks[1].period, 3);
+}
+
 /* Nothing of the step's own loop is seen but its items: what lies between two steps is no round of
  * the one within. */
 TEST(what_is_repeated_within_each_step_is_left_with_it)
