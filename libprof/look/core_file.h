@@ -5,7 +5,7 @@
 #define SEEP_LIBPROF_LOOK_CORE_FILE_H
 
 #include "libprof/look/core_maps.h"
-#include "libprof/who/find/file_pages.h"
+#include "libprof/who/process/file_pages.h"
 
 struct seep_core_file {
     struct seep_remote remote;

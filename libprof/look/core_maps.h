@@ -4,7 +4,7 @@
 #define SEEP_LIBPROF_LOOK_CORE_MAPS_H
 
 #include "libprof/look/core_notes.h"
-#include "libprof/who/find/remote.h"
+#include "libprof/who/process/remote.h"
 
 /* A range of the process's memory. */
 struct seep_core_segment {

@@ -3,7 +3,7 @@
 #include "libprof/code/data_symbols.h"
 #include "libprof/code/elf_file.h"
 #include "libprof/who/blocks/glibc_chunks.h"
-#include "libprof/who/find/mapped_file.h"
+#include "libprof/who/process/mapped_file.h"
 
 #include <stdio.h>
 #include <string.h>

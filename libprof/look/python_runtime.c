@@ -2,7 +2,7 @@
 
 #include "libprof/code/data_symbols.h"
 #include "libprof/format/python_layout.h"
-#include "libprof/who/find/mapped_file.h"
+#include "libprof/who/process/mapped_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

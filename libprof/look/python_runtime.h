@@ -3,7 +3,7 @@
 #ifndef SEEP_LIBPROF_LOOK_PYTHON_RUNTIME_H
 #define SEEP_LIBPROF_LOOK_PYTHON_RUNTIME_H
 
-#include "libprof/who/find/remote.h"
+#include "libprof/who/process/remote.h"
 
 struct seep_python_runtime {
     uint64_t address; /* of _PyRuntime */

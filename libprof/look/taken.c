@@ -5,7 +5,6 @@
 #include "libprof/who/blocks/glibc_free.h"
 #include "libprof/who/blocks/live_places.h"
 #include "libprof/who/find/reading_need.h"
-#include "libprof/who/find/thread_places.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +102,7 @@ static int take_parts(struct seep_taken *t, struct seep_remote *remote, struct s
     if (rc)
         return rc;
     find_python(t, maps, remote);
-    t->thread_pointer = seep_thread_pointer_find(remote);
+    t->thread_pointer = seep_remote_thread_pointer(remote);
     seep_process_profile_find(&t->profile, shared, whole->files);
     rc = seep_live_set_read(&t->live, t->profile.live, remote);
     return rc ? rc : find_places(t, maps, shared, remote, whole);

@@ -29,8 +29,9 @@ ALLOWED = {
     "libprof/code/packages": "code model base words",
     "libprof/who/retained": "who/ways who/survey who/graph base",
     "libprof/who/blocks": "who/graph format base",
-    "libprof/who/find": "code who/retained who/blocks who/ways who/survey who/graph model read format base words",
-    "libprof/look": "code who/find who/retained who/blocks who/ways who/survey who/graph format base words",
+    "libprof/who/process": "who/graph base",
+    "libprof/who/find": "code who/retained who/blocks who/ways who/survey who/process who/graph model read format base words",
+    "libprof/look": "code who/find who/retained who/blocks who/ways who/survey who/process who/graph format base words",
     "libprof/measure": "code model thresholds base words/findings words",
     "libprof/measure/resident": "measure model thresholds base words",
     "libprof/who/merge": "measure code model thresholds base words/findings words",
@@ -63,7 +64,7 @@ ALLOWED = {
                      " preload/snapshot store program format",
     "preload/top": "preload/objects preload/python preload/stack preload/record preload/device preload/life"
                    " preload/snapshot preload/hooks store format",
-    "viewer": "analysis digest look who/find export print page gate report_read program read regex format base words libprof/code/part_rules.h",
+    "viewer": "analysis digest look who/find who/process export print page gate report_read program read regex format base words libprof/code/part_rules.h",
     "kernels": "report_read base preload/seep.h",
 }
 

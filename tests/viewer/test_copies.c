@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "libprof/base/clock.h"
-#include "libprof/who/find/copy_memory.h"
+#include "libprof/who/process/copy_memory.h"
 #include "tests/profile_builder.h"
 #include "tests/suite.h"
 #include "viewer/watch/copies.h"

@@ -3,7 +3,7 @@
 #ifndef SEEP_VIEWER_LOOK_GUARDED_REMOTE_H
 #define SEEP_VIEWER_LOOK_GUARDED_REMOTE_H
 
-#include "libprof/who/find/remote.h"
+#include "libprof/who/process/remote.h"
 #include "viewer/look/room_watch.h"
 
 struct seep_guarded_remote {

@@ -7,9 +7,9 @@
 #define SEEP_LIBPROF_WHO_FIND_DUMP_H
 
 #include "libprof/format/snapshot_format.h"
-#include "libprof/who/find/file_pages.h"
-#include "libprof/who/find/remote.h"
 #include "libprof/who/graph/memory.h"
+#include "libprof/who/process/file_pages.h"
+#include "libprof/who/process/remote.h"
 
 /* Blocks of fewer bytes are kept with all their pages. */
 enum { SEEP_DUMP_LARGE = 64 << 10 };

@@ -5,7 +5,7 @@
 #define SEEP_LIBPROF_WHO_FIND_LIVE_SET_H
 
 #include "libprof/format/snapshot_format.h"
-#include "libprof/who/find/remote.h"
+#include "libprof/who/process/remote.h"
 
 struct seep_live_set {
     struct seep_snapshot_block *blocks; /* [n] by address: of malloc and its kin */

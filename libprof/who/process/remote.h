@@ -1,12 +1,12 @@
 /* The memory of a process, to be read from outside: that of a process that runs, stands still or is
  * a frozen copy, or what a core file has of one. All of it is untrusted. Threads: none may share
  * one. */
-#ifndef SEEP_LIBPROF_WHO_FIND_REMOTE_H
-#define SEEP_LIBPROF_WHO_FIND_REMOTE_H
+#ifndef SEEP_LIBPROF_WHO_PROCESS_REMOTE_H
+#define SEEP_LIBPROF_WHO_PROCESS_REMOTE_H
 
-#include "libprof/who/find/copy_memory.h"
-#include "libprof/who/find/page_states.h"
 #include "libprof/who/graph/process_maps.h"
+#include "libprof/who/process/copy_memory.h"
+#include "libprof/who/process/page_states.h"
 
 struct seep_remote {
     /* Reads several pieces, and returns how many bytes, counted from the first, could be read
@@ -23,6 +23,9 @@ struct seep_remote {
 
 /* Reads all of [address, address + bytes). False: some of it cannot be read. */
 bool seep_remote_read(struct seep_remote *remote, uint64_t address, void *to, size_t bytes);
+
+/* The thread pointer of its first thread; 0: it is not known. */
+uint64_t seep_remote_thread_pointer(struct seep_remote *remote);
 
 struct seep_remote_process {
     struct seep_remote remote;

@@ -1,4 +1,4 @@
-#include "libprof/who/find/page_states.h"
+#include "libprof/who/process/page_states.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Stacks of threads that share a map with others, as all do from glibc 2.42 on: here for they were
  * given one. */
-#include "libprof/who/find/thread_places.h"
+#include "libprof/who/process/remote.h"
 #include "tests/suite.h"
 
 #include <pthread.h>
@@ -83,7 +83,7 @@ TEST(stacks_are_not_joined_with_what_lies_beside_them)
 
 TEST(the_first_threads_variables_are_found)
 {
-    ck_assert_uint_eq(seep_thread_pointer_find(&remote.remote),
+    ck_assert_uint_eq(seep_remote_thread_pointer(&remote.remote),
                       (uint64_t)__builtin_thread_pointer());
 }
 

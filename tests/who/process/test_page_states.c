@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libprof/who/find/file_pages.h"
-#include "libprof/who/find/page_states.h"
+#include "libprof/who/process/file_pages.h"
+#include "libprof/who/process/page_states.h"
 #include "tests/suite.h"
 
 enum { PAGE = 4096, PAGES = 64, MOST = 16 };

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libprof/who/find/copy_memory.h"
+#include "libprof/who/process/copy_memory.h"
 #include "tests/suite.h"
 
 #define EXCLUSIVE (UINT64_C(1) << 56) /* of /proc/PID/pagemap: no other process has that page */

@@ -1,4 +1,4 @@
-#include "libprof/who/find/copy_memory.h"
+#include "libprof/who/process/copy_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-#include "libprof/who/find/remote.h"
+#include "libprof/who/process/remote.h"
 
-#include "libprof/who/find/thread_places.h"
+#include "libprof/who/process/thread_places.h"
 
 #include <stdlib.h>
 
@@ -26,11 +26,23 @@ static int own_pages(struct seep_remote *remote, uint64_t start, uint64_t end, b
     return rc;
 }
 
+static bool read_all(void *remote, uint64_t address, void *to, size_t bytes)
+{
+    return seep_remote_read(remote, address, to, bytes);
+}
+
+uint64_t seep_remote_thread_pointer(struct seep_remote *remote)
+{
+    return seep_thread_pointer_find(&(struct seep_thread_source){remote->files, read_all, remote});
+}
+
 static int read_maps(struct seep_remote *remote, struct seep_maps *maps)
 {
     const int rc = seep_maps_read(maps, ((struct seep_remote_process *)remote)->memory.pid);
 
-    return rc ? rc : seep_thread_stacks_split(remote, maps);
+    return rc ? rc
+              : seep_thread_stacks_split(
+                    &(struct seep_thread_source){remote->files, read_all, remote}, maps);
 }
 
 int seep_remote_process_init(struct seep_remote_process *remote, pid_t pid)

@@ -1,4 +1,4 @@
-#include "libprof/who/find/mapped_file.h"
+#include "libprof/who/process/mapped_file.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
-#include "libprof/who/find/file_pages.h"
+#include "libprof/who/process/file_pages.h"
 
-#include "libprof/who/find/mapped_file.h"
+#include "libprof/who/process/mapped_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

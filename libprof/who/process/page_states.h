@@ -1,6 +1,6 @@
 /* Which pages of a process are private: touched, and different from a file's. */
-#ifndef SEEP_LIBPROF_WHO_FIND_PAGE_STATES_H
-#define SEEP_LIBPROF_WHO_FIND_PAGE_STATES_H
+#ifndef SEEP_LIBPROF_WHO_PROCESS_PAGE_STATES_H
+#define SEEP_LIBPROF_WHO_PROCESS_PAGE_STATES_H
 
 #include "libprof/base/error.h"
 

@@ -1,6 +1,6 @@
 /* Where a file that a process has mapped can be opened from here. */
-#ifndef SEEP_LIBPROF_WHO_FIND_MAPPED_FILE_H
-#define SEEP_LIBPROF_WHO_FIND_MAPPED_FILE_H
+#ifndef SEEP_LIBPROF_WHO_PROCESS_MAPPED_FILE_H
+#define SEEP_LIBPROF_WHO_PROCESS_MAPPED_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

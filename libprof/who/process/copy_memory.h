@@ -2,8 +2,8 @@
  * Since Linux 5.19 process_vm_readv() copies every page that a fork left shared before it pins the
  * page: the copy would take the job's memory once more, and half as much time again. The contents
  * are untrusted, and so is everything that the copy says of itself. */
-#ifndef SEEP_LIBPROF_WHO_FIND_COPY_MEMORY_H
-#define SEEP_LIBPROF_WHO_FIND_COPY_MEMORY_H
+#ifndef SEEP_LIBPROF_WHO_PROCESS_COPY_MEMORY_H
+#define SEEP_LIBPROF_WHO_PROCESS_COPY_MEMORY_H
 
 #include "libprof/base/error.h"
 #include "libprof/who/graph/memory.h"

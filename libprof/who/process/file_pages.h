@@ -1,7 +1,7 @@
 /* A process's file pages that it has not changed, read from the files: so names and constants need
  * not be copied. A file is believed only if it is still the one that was mapped. */
-#ifndef SEEP_LIBPROF_WHO_FIND_FILE_PAGES_H
-#define SEEP_LIBPROF_WHO_FIND_FILE_PAGES_H
+#ifndef SEEP_LIBPROF_WHO_PROCESS_FILE_PAGES_H
+#define SEEP_LIBPROF_WHO_PROCESS_FILE_PAGES_H
 
 #include "libprof/base/error.h"
 #include "libprof/who/graph/process_maps.h"
