@@ -330,12 +330,14 @@ endef
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(LAB_LIB) $(SHIM_PARTS) $(LIB)
 	$(link_test)
 
-# Subjects are ordinary programs: built plainly, without flags that would help a profiler.
+# Subjects are ordinary programs: built plainly, without flags that would help a profiler. But GCC 16 leaves out calls of
+# malloc and its kin whose results are not used.
+NO_BUILTINS := $(addprefix -fno-builtin-,malloc calloc realloc free aligned_alloc posix_memalign)
 $(BUILD)/subjects/%: tests/subjects/%.c
 	@mkdir -p $(@D) $(BUILD)/obj/tests/subjects
 	$(say) CC $@
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -I. -O2 -g -pthread -Wall -Wextra \
-		-MMD -MP -MF $(BUILD)/obj/tests/subjects/$*.d -MT $@ -o $@ $< -ldl -lm
+		$(NO_BUILTINS) -MMD -MP -MF $(BUILD)/obj/tests/subjects/$*.d -MT $@ -o $@ $< -ldl -lm
 
 $(BUILD)/obj/tests/bench/report.o: EXTRA_CFLAGS = -DSEEP_PATH='"$(abspath $(SEEP))"'
 
