@@ -39,6 +39,24 @@ static bool has_mimalloc(const struct seep_python_runtime *runtime, struct seep_
            seep_python_is_mimalloc(allocator);
 }
 
+static uint64_t word_at(struct seep_remote *remote, uint64_t address)
+{
+    uint64_t word = 0;
+
+    return seep_remote_read(remote, address, &word, sizeof word) ? word : 0;
+}
+
+static void read_phase(struct seep_python_runtime *runtime, struct seep_remote *remote)
+{
+    const struct seep_python_layout *l = seep_python_layout_find(runtime->version);
+
+    if (!l || runtime->no_gil)
+        return;
+    const uint64_t interpreter = word_at(remote, runtime->address + l->runtime_interpreters);
+    runtime->starts = !interpreter || !word_at(remote, interpreter + l->interpreter_modules);
+    runtime->ends = word_at(remote, runtime->address + l->runtime_finalizing);
+}
+
 static bool find_in(struct seep_python_runtime *runtime, const char *path, const char *name,
                     uint64_t base, struct seep_remote *remote)
 {
@@ -52,6 +70,7 @@ static bool find_in(struct seep_python_runtime *runtime, const char *path, const
         runtime->version = version_of_name(name);
     runtime->no_gil = has_no_gil(runtime->address, remote);
     runtime->mimalloc = has_mimalloc(runtime, remote);
+    read_phase(runtime, remote);
     return runtime->version != 0;
 }
 

@@ -11,6 +11,8 @@ struct seep_python_runtime {
         version;   /* PY_VERSION_HEX; before 3.11, which does not store it, from the file's name */
     bool no_gil;   /* free-threaded: objects are others */
     bool mimalloc; /* which allocates its objects */
+    bool starts;   /* it has no modules yet */
+    bool ends;     /* it takes them apart */
 };
 
 /* False: there is none. Opens files as the remote says. */

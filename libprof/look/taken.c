@@ -41,6 +41,8 @@ static void find_python(struct seep_taken *t, const struct seep_maps *maps,
         return;
     t->python_version = runtime.version;
     t->no_gil = runtime.no_gil;
+    t->starts = runtime.starts && !runtime.ends;
+    t->ends = runtime.ends;
     if (runtime.mimalloc) /* some of its memory is glibc's, but no object */
         snprintf(t->allocator, sizeof t->allocator, "mimalloc");
     t->python = (struct seep_python){

@@ -25,6 +25,7 @@ struct seep_taken {
     struct seep_python python;        /* layout NULL: no Python, or an unknown one */
     uint64_t thread_pointer;          /* of its first thread; 0: it is not known */
     uint32_t python_version;          /* hex, 0: there is none */
+    bool starts, ends;                /* Python has no modules yet, or takes them apart */
     bool no_gil;                      /* it is free-threaded */
     char allocator[SEEP_MALLOC_NAME]; /* the malloc that replaces glibc's; "": none */
     bool is_cut;                      /* more is live than was kept */

@@ -61,6 +61,9 @@ def copy_sources(root):
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                             stdout=subprocess.PIPE, check=True).stdout
     (root / "src").mkdir(exist_ok=True)
+    for old in (root / "src").iterdir():  # with files that are no more
+        if old.name != "build":
+            shutil.rmtree(old) if old.is_dir() and not old.is_symlink() else old.unlink()
     names = b"\0".join(name for name in listed.split(b"\0") if name and (ROOT / os.fsdecode(name)).is_file())
     packed = subprocess.run(["tar", "-c", "--null", "-T", "-"], cwd=ROOT, input=names, stdout=subprocess.PIPE, check=True)
     run("tar", "-x", "-C", root / "src", input=packed.stdout)

@@ -49,6 +49,7 @@ static void hold_state(const struct seep_python_layout *l)
     HOLD(interpreter_next, PyInterpreterState, next);
     HOLD(thread_dict, PyThreadState, dict);
 #if PY_VERSION_HEX >= 0x030D0000
+    HOLD(runtime_finalizing, _PyRuntimeState, _finalizing);
     HOLD(runtime_allocator, _PyRuntimeState, preconfig.allocator);
     hold("mimalloc", SEEP_PY_ALLOCATOR_MIMALLOC, PYMEM_ALLOCATOR_MIMALLOC);
     hold("mimalloc_debug", SEEP_PY_ALLOCATOR_MIMALLOC_DEBUG, PYMEM_ALLOCATOR_MIMALLOC_DEBUG);

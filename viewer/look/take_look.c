@@ -114,6 +114,13 @@ static int refuse_kind(struct looking *l)
                               "process %d runs a Python without a GIL, which seep look does not "
                               "know: start it under seep run",
                               (int)l->pid);
+    if (taken->ends || taken->starts)
+        return seep_error_set(
+            l->err, SEEP_ENODATA, "", 0,
+            taken->ends ? "the Python of process %d is ending and takes its modules apart: "
+                          "look at it before"
+                        : "the Python of process %d is still starting: try again",
+            (int)l->pid);
     if (taken->python_version && !taken->python.layout)
         return seep_error_set(l->err, SEEP_EVERSION, "", 0,
                               "process %d runs Python %u.%u, which seep look does not know",
