@@ -175,7 +175,7 @@ class Settings(SeepCase):
         with open(self.path("pyvenv.cfg"), "w") as f:
             f.write("home = %s\n" % os.path.dirname(python))
         profile = self.run_seep([os.path.join(folder, "python3"), "-c", "x = bytearray(3000000)"])
-        site = next(s for s in profile.report["sites"] if s["allocated_bytes"] == 3000001)
+        site = next(s for s in profile.report["sites"] if 3000001 <= s["allocated_bytes"] < 3000100)  # 3.15: with a head
         self.assertEqual([f["line"] for f in python_frames(site)], [1])
 
     def test_each_extension_module_belongs_to_the_line_that_imports_it(self):
