@@ -28,9 +28,9 @@ struct seep_part_rules {
 };
 
 static const char *const kind_names[SEEP_N_FUNCTION_KINDS + 1] = {
-    "allocator",   "worker-loop", "graph-node", "join",    "load",
-    "module-load", "state-copy",  "parameter",  "moments", "two-moments",
-    "evaluation",  "capture",     "stream",     "message", "nothing"};
+    "allocator",  "worker-loop", "graph-node", "join",        "load",       "module-load",
+    "state-copy", "parameter",   "moments",    "two-moments", "evaluation", "capture",
+    "stream",     "message",     "batch",      "nothing"};
 
 /* ---- reading ------------------------------------------------------------------------------- */
 

@@ -26,6 +26,7 @@ enum seep_function_kind {
     SEEP_FUNCTION_CAPTURE,     /* begins to capture a CUDA graph */
     SEEP_FUNCTION_STREAM,      /* yields batches of data that have no order or end of their own */
     SEEP_FUNCTION_MESSAGE,     /* takes an object out of another process's message */
+    SEEP_FUNCTION_BATCH,       /* gives a batch of a loader to whoever asks for the next one */
     SEEP_N_FUNCTION_KINDS,
     SEEP_FUNCTION_NOTHING = SEEP_N_FUNCTION_KINDS /* keeps later rules from applying */
 };

@@ -120,9 +120,11 @@ static int describe(const struct seep_case *c, struct seep_finding *f)
 
 static int complete(const struct seep_case *c, struct seep_finding *f)
 {
-    f->sender = f->n_sites ? seep_message_sender(c, f->sites[0]) : 0;
-    if (f->sender)
+    const uint32_t sender = f->n_sites ? seep_message_sender(c, f->sites[0]) : 0;
+
+    if (sender)
         seep_finding_note(f, SEEP_LINE_BY_MESSAGES_TEXT);
+    f->sender = sender ? sender : f->sender;
     return describe(c, f);
 }
 

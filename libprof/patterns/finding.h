@@ -20,7 +20,8 @@ struct seep_finding {
     uint16_t space;
     enum seep_part part;
     uint32_t frame;  /* of the dictionary: its line */
-    uint32_t sender; /* the line in another process that allocated what came by messages; 0: none */
+    uint32_t sender; /* the line in another process that allocated what came by messages, or that
+                      * takes what a loader's thread allocated; 0: none */
     uint32_t *sites; /* most bytes first */
     size_t n_sites;
     uint32_t *processes; /* indices */
@@ -57,7 +58,7 @@ struct seep_findings {
     struct seep_resident_trend resident; /* of the job */
 };
 
-/* The frame to look at: the sender's, if `frame` only took it out of messages. */
+/* The frame to look at: the sender's, if `frame` only took it out of messages or pinned it. */
 static inline uint32_t seep_finding_shown(const struct seep_finding *f)
 {
     return f->sender ? f->sender : f->frame;

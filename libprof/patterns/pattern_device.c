@@ -85,9 +85,10 @@ bool seep_is_pinned_pool(const struct seep_case *c, struct seep_finding *f)
     char size[SEEP_SIZE_TEXT];
     uint64_t frees = 0;
 
-    /* A pool takes more only while all of it is in use: if that never ends, whatever uses it is to
+    /* A pool takes more only while all of it is in use: if that goes on, whatever uses it is to
      * blame. */
-    if (seep_prospect_is_endless(c->signs->prospect) && !c->exchanges)
+    if ((c->signs->growth.growing && c->signs->enough_steps) ||
+        (seep_prospect_is_endless(c->signs->prospect) && !c->exchanges))
         return false;
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[c->sites[i]];

@@ -2,6 +2,7 @@
  * to. */
 #include "libprof/base/text.h"
 #include "libprof/patterns/pattern_judge.h"
+#include "libprof/signs/messages.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/words/findings/growth_words.h"
@@ -145,12 +146,24 @@ bool seep_is_shm_growth(const struct seep_case *c, struct seep_finding *f)
     return f->n_sites > 0;
 }
 
+/* A loader's thread pins what somebody else keeps. */
+static void blame_taker(const struct seep_case *c, struct seep_finding *f)
+{
+    f->sender = seep_batch_taker(c);
+    if (f->sender)
+        seep_finding_note(f, SEEP_GROWTH_BATCHES_TEXT);
+    if (!c->signs->kept_by.known)
+        f->advice = strdup(SEEP_GROWTH_KEEPS_BATCHES_TEXT);
+}
+
 bool seep_is_unbounded_growth(const struct seep_case *c, struct seep_finding *f)
 {
     if (!grows_for_good(c))
         return seep_case_judge_gathered(c, f, false);
     describe_growth(c, f);
     seep_case_note_prospect(c, f);
+    if (c->signs->prospect == SEEP_ENDLESS_POOL)
+        blame_taker(c, f);
     return f->n_sites > 0;
 }
 

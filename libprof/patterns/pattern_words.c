@@ -81,6 +81,8 @@ static char *made_in(const struct seep_code *code, const struct seep_finding *f)
     const char *library = library_of(code, f);
     char name[SEEP_BLAME_NAME];
 
+    if (f->sender && code->model->spaces[f->space].name.class == SEEP_CLASS_PINNED)
+        return strdup("");
     if (f->sender)
         return f->keeper ? seep_text_format(SEEP_LINE_MADE_ELSEWHERE_TEXT, function)
                          : strdup(SEEP_LINE_ELSEWHERE_TEXT);

@@ -79,6 +79,7 @@ enum seep_prospect {
     SEEP_ENDLESS_BY_PACE,
     SEEP_ENDLESS_BY_HOLDER,
     SEEP_ENDLESS_STREAM,
+    SEEP_ENDLESS_POOL, /* pinned memory, which is used again once it is free */
     SEEP_ENDLESS_BY_LAP,
     SEEP_ENDLESS_BY_PASS,
     SEEP_ENDLESS_LOST,

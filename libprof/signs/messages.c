@@ -87,3 +87,34 @@ uint32_t seep_message_sender(const struct seep_case *c, uint32_t site)
     }
     return sender ? c->code->lines->shown[sender->stack] : 0;
 }
+
+/* The user's line in front of the function that gives a batch; 0: the stack has none. */
+static uint32_t line_that_takes(const struct seep_case *c, uint32_t stack)
+{
+    const struct seep_dictionary *d = &c->m->dict;
+    const struct seep_stack_lines *lines = c->code->lines;
+
+    for (uint32_t s = stack; s; s = d->stacks[s].parent) {
+        const uint32_t caller = d->stacks[s].parent;
+        if (caller && lines->is_own[caller] &&
+            seep_function_kinds_is(lines->kinds, d->stacks[s].frame, SEEP_FUNCTION_BATCH))
+            return lines->shown[caller];
+    }
+    return 0;
+}
+
+uint32_t seep_batch_taker(const struct seep_case *c)
+{
+    uint64_t most = 0;
+    uint32_t taker = 0;
+
+    for (size_t i = 0; i < c->m->n_sites; i++) {
+        const struct seep_model_site *site = &c->m->sites[i];
+        if (site->totals.allocations <= most)
+            continue;
+        const uint32_t line = line_that_takes(c, site->stack);
+        most = line ? site->totals.allocations : most;
+        taker = line ? line : taker;
+    }
+    return taker;
+}

@@ -307,6 +307,15 @@ static bool is_endless_stream(const struct seep_signs *signs)
     return signs->is_kept_stream && g->to - g->from >= SEEP_T_LONG_RUN;
 }
 
+/* A library's pool of pinned memory, as a loader's thread fills it: each batch is pinned once, and
+ * its memory is used again. */
+static bool is_pool_in_use(const struct seep_case *c, const struct seep_signs *signs)
+{
+    return c->m->spaces[c->space].name.class == SEEP_CLASS_PINNED && signs->is_data &&
+           !c->code->lines->is_own[c->m->sites[c->sites[0]].stack] &&
+           signs->growth.to - signs->growth.from >= SEEP_T_LONG_RUN;
+}
+
 /* The cost of items' first use looks like growth until every item was used. */
 static bool may_be_first_use(const struct seep_case *c, const struct seep_signs *signs)
 {
@@ -403,6 +412,8 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
         return SEEP_OPEN_USED_AT_END;
     if (is_endless_stream(signs))
         return SEEP_ENDLESS_STREAM;
+    if (is_pool_in_use(c, signs))
+        return SEEP_ENDLESS_POOL;
     if (!g->by_process && is_of_items(c, signs, &r))
         return SEEP_ENDS_BY_ITEMS;
     if (!passed && may_be_first_use(c, signs))
@@ -451,7 +462,7 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
         return SEEP_ENDS_CRUMBS;
     if (k->trained)
         return SEEP_OPEN_TRAINED;
-    const bool streams = is_endless_stream(signs);
+    const bool streams = is_endless_stream(signs) || is_pool_in_use(c, signs);
     if (c->span->epochs_known && !c->span->epoch_passed && !streams)
         return SEEP_OPEN_FIRST_PASS;
     if (!g->past_epoch && !streams)

@@ -113,6 +113,26 @@ TEST(pinned_blocks_of_powers_of_two_are_a_pool)
     only("pinned-pool", "pressure", 7);
 }
 
+/* Batches that a loader's thread pins: somebody keeps them all, or those of a while. */
+TEST(pinned_batches_that_become_more_are_told_at_the_line_that_takes_them, .to = 2)
+{
+    static const char torch[] = "/usr/lib/python3/dist-packages/torch/utils/data/";
+    struct ramp all = {FIRST, _i ? FIRST + 40 : UINT32_MAX, 1, UINT32_MAX};
+    char pins[128], gives[128];
+
+    snprintf(pins, sizeof pins, "%s_utils/pin_memory.py", torch);
+    snprintf(gives, sizeof gives, "%sdataloader.py", torch);
+    builder_level(&b, below(0, pins, "pin_memory", 59), PINNED, 2 * MIB, LAST, ramp, &all);
+    builder_site(&b, below(user(7), gives, "__next__", 708), HOST, 200, 200 * 64, 200, 200 * 64, 2);
+    if (_i) {
+        only("pinned-pool", "pressure", 59);
+        return;
+    }
+    const json_t *f = only("unbounded-growth", "leak", 7);
+    ck_assert_ptr_nonnull(strstr(text(f, "advice"), "what keeps the batches"));
+    ck_assert_ptr_null(strstr(text(f, "title"), "process"));
+}
+
 TEST(pinned_blocks_of_their_own_sizes_are_nobodys_fault)
 {
     builder_level(&b, user(7), PINNED, 2 * MIB + 4096, LAST, four, NULL);

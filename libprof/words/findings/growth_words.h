@@ -59,4 +59,10 @@
 #define SEEP_REQUESTED_TEXT       "Requested: %s"
 #define SEEP_REQUESTED_GROWS_TEXT "Requested: %s, %s more each %s"
 
+#define SEEP_GROWTH_BATCHES_TEXT "This line takes the batches, which the loader's thread has pinned"
+#define SEEP_GROWTH_KEEPS_BATCHES_TEXT                                                             \
+    "Find what keeps the batches: a list, a queue, or a branch of itertools.tee() that lags "      \
+    "behind. "                                                                                     \
+    "Keep clone() of what must stay, not the pinned batch."
+
 #endif
