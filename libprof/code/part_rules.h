@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SEEP_MAX_PART_RULES = 1024, SEEP_MAX_CALLER_RULES = 64, SEEP_MAX_KIND_RULES = 128 };
+enum { SEEP_MAX_PART_RULES = 1024, SEEP_MAX_CALLER_RULES = 64, SEEP_MAX_KIND_RULES = 256 };
 
 /* What a function is, besides its part: `is` in roles.toml. */
 enum seep_function_kind {

@@ -72,7 +72,7 @@ int seep_check_text(const json_t *check, FILE *out, bool colour)
     fputs(", ", out);
     seep_put_steps(out, job);
     seep_put_ending(out, job, ", ");
-    fputs("\n\n", out);
+    fputs(json_array_size(lines) ? "\n\n" : "\n", out);
     json_array_foreach (lines, i, one)
         put_line(out, one, cwd, colour);
     json_array_foreach (json_object_get(check, "findings"), i, one) {
