@@ -233,13 +233,43 @@ static void put_left_out(FILE *out, const json_t *report)
     fputc('\n', out);
 }
 
+/* What a job that died shows is not what its whole run would have shown. */
+static void put_failure(FILE *out, const json_t *report, bool colour)
+{
+    size_t at = 0;
+    const json_t *process = seep_get_failed(report, &at);
+    const json_t *job = json_object_get(report, "job");
+    const size_t n = json_array_size(json_object_get(report, "findings"));
+
+    seep_put_colour(out, colour, "1");
+    fputs("seep: the job failed (", out);
+    seep_put_text(out, seep_get_exit_text(process));
+    fputc(')', out);
+    seep_put_colour(out, colour, "0");
+    if (seep_get_failed_at_once(report)) {
+        fputs(" before its first step; nothing to judge\n", out);
+        return;
+    }
+    fputs(" after ", out);
+    seep_put_count(out, seep_get_number(job, "steps"), seep_get_step_unit(job));
+    if (n)
+        fprintf(out, "; %zu finding%s\n", n, n == 1 ? "" : "s");
+    else
+        fputs("; no finding in them\n", out);
+}
+
 void seep_verdict_text(const json_t *report, FILE *out, bool colour)
 {
     const size_t n = json_array_size(json_object_get(report, "findings"));
     const json_t *job = json_object_get(report, "job");
     const char *unit = seep_get_step_unit(job);
     const bool runs = seep_get_runs(report), early = !n && seep_get_too_early(report);
+    size_t failed = 0;
 
+    if (seep_get_failed(report, &failed)) {
+        put_failure(out, report, colour);
+        return;
+    }
     seep_put_colour(out, colour, "1");
     if (n)
         fprintf(out, "seep: %zu finding%s", n, n == 1 ? "" : "s");

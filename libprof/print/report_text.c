@@ -403,6 +403,23 @@ static void put_job_parts(const struct page *p, const json_t *report)
     put_cost(p, report);
 }
 
+/* The job's own last words stand above it. */
+static void put_crash(const struct page *p, const json_t *report,
+                      const struct seep_report_look *look)
+{
+    const json_t *job = json_object_get(report, "job");
+
+    seep_verdict_text(report, p->out, look->colour);
+    put_command(p, job);
+    put_job(p, job);
+    put_shortages(p, report);
+    if (!look->folder)
+        return;
+    fprintf(p->out, "%-*sseep report --all ", LABEL, "details");
+    seep_put_text(p->out, look->folder);
+    fputc('\n', p->out);
+}
+
 int seep_report_text(const json_t *report, struct seep_json_stream *sites, FILE *out,
                      const struct seep_report_look *look)
 {
@@ -420,6 +437,10 @@ int seep_report_text(const json_t *report, struct seep_json_stream *sites, FILE 
                         .is_one = is_one(report),
                         .is_spread = seep_hosts_count(report) > 1,
                         .running = seep_get_runs(report)};
+    if (seep_get_failed_at_once(report) && !look->all) {
+        put_crash(&page, report, look);
+        return ferror(out) ? -SEEP_EIO : 0;
+    }
     seep_findings_text(report, out, look->colour);
     put_job_parts(&page, report);
     seep_lines_text(report, sites ? sites : &own.stream, out);

@@ -117,6 +117,16 @@ const json_t *seep_get_failed(const json_t *report, size_t *at)
     return NULL;
 }
 
+bool seep_get_failed_at_once(const json_t *report)
+{
+    const json_t *job = json_object_get(report, "job");
+    size_t at = 0;
+
+    return seep_get_failed(report, &at) &&
+           strcmp(seep_get_text(job, "step_source", ""), "time") == 0 &&
+           !json_array_size(json_object_get(report, "findings"));
+}
+
 bool seep_get_runs(const json_t *report)
 {
     json_t *process;

@@ -37,6 +37,9 @@ double seep_get_all_left_out(const json_t *report);
  * and moves on. */
 const json_t *seep_get_failed(const json_t *report, size_t *at);
 
+/* Whether such a process failed before the job's first step, and nothing was found. */
+bool seep_get_failed_at_once(const json_t *report);
+
 /* The id that a launcher (Slurm, torchrun) gave the job, the same in all its processes; NULL if
  * none did. */
 const char *seep_get_job_id(const json_t *report);

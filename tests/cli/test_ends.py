@@ -170,8 +170,20 @@ class Ends(CiCase):
                 for form in ("text", "markdown"):
                     shown = self.seep("report", folder, "--format", form).stdout.decode()
                     self.assertRegex(shown, "30 steps by api.*, " + text)
+                    if form == "text":
+                        self.assertEqual(shown.startswith("seep: the job failed (%s) after 30 steps; " % text), failed)
                 checked = self.seep("check", folder).stdout.decode()
                 (self.assertIn if failed else self.assertNotIn)(": %s\n" % text, checked)
+
+    def test_a_crash_before_the_first_step_is_told_in_a_few_lines(self):
+        with open(os.path.join(self._root, "crash.py"), "w") as f:
+            f.write("import time\ntime.sleep(1)\nraise SystemExit('bad config')\n")
+        folder = self.profile("crash", script="crash.py", ends=1)
+        said = self.seep("report", folder).stdout.decode()
+        self.assertEqual(said.splitlines()[0],
+                         "seep: the job failed (ended with status 1) before its first step; nothing to judge")
+        self.assertLessEqual(len(said.splitlines()), 5, said)
+        self.assertIn("process ", self.seep("report", "--all", folder).stdout.decode())
 
     def test_a_program_that_was_replaced_has_not_failed(self):
         folder = self.fresh()
