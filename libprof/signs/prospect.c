@@ -307,6 +307,17 @@ static bool is_endless_stream(const struct seep_signs *signs)
     return signs->is_kept_stream && g->to - g->from >= SEEP_T_LONG_RUN;
 }
 
+/* A list that is added to for so long, of what no loader or data set made: its length has nothing
+ * to do with a pass over the data, of which many jobs never end one. */
+static bool is_history(const struct seep_signs *signs)
+{
+    const struct seep_growth *g = &signs->growth;
+    const struct seep_kept_by *k = &signs->kept_by;
+
+    return k->grows && (strcmp(k->type, "list") == 0 || strcmp(k->type, "deque") == 0) &&
+           !signs->is_data && !g->by_process && g->to - g->from >= SEEP_T_LONG_RUN;
+}
+
 /* A library's pool of pinned memory, as a loader's thread fills it: each batch is pinned once, and
  * its memory is used again. */
 static bool is_pool_in_use(const struct seep_case *c, const struct seep_signs *signs)
@@ -463,9 +474,9 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
     if (k->trained)
         return SEEP_OPEN_TRAINED;
     const bool streams = is_endless_stream(signs) || is_pool_in_use(c, signs);
-    if (c->span->epochs_known && !c->span->epoch_passed && !streams)
+    if (c->span->epochs_known && !c->span->epoch_passed && !streams && !is_history(signs))
         return SEEP_OPEN_FIRST_PASS;
-    if (!g->past_epoch && !streams)
+    if (!g->past_epoch && !streams && !is_history(signs))
         return SEEP_OPEN_SHORT_LIVES;
     if (began_too_late(c, g))
         return SEEP_OPEN_LATE_PASS;
@@ -474,27 +485,4 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
     if (signs->fading.fades)
         return SEEP_OPEN_FADING;
     return of_pace(c, signs);
-}
-
-/* ---- words ----------------------------------------------------------------------------------- */
-
-const char *seep_prospect_text(enum seep_prospect p)
-{
-    static const char *const texts[] = {
-#define SEEP_PROSPECT(id, text) [SEEP_##id] = text,
-#include "libprof/words/findings/prospects.def"
-#undef SEEP_PROSPECT
-    };
-
-    return texts[p];
-}
-
-bool seep_prospect_is_open_text(const char *text)
-{
-    for (int p = 0; p <= SEEP_ENDLESS_LOST; p++) {
-        if (seep_prospect_is_open((enum seep_prospect)p) &&
-            strcmp(text, seep_prospect_text((enum seep_prospect)p)) == 0)
-            return true;
-    }
-    return false;
 }

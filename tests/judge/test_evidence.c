@@ -89,6 +89,21 @@ TEST(a_list_that_grows_with_it_is_a_leak_without_doubt)
         number(json_array_get(json_object_get(report, "findings"), 0), "confidence"), 0.9);
 }
 
+static const struct {
+    const char *type, *pattern, *severity, *evidence;
+} before_an_epoch[] = {{"list", "unbounded-growth", "leak", "and no bound"},
+                       {"dict", "undetermined", "pressure", "past the first epoch"}};
+
+/* Language models and smoke tests seldom end a pass over their data. */
+TEST(a_list_that_grows_with_each_step_needs_no_epoch, .to = N(before_an_epoch))
+{
+    add_epochs(1, LAST);
+    json_t *path = held_by(before_an_epoch[_i].type, 4 * 140);
+    ck_assert_ptr_nonnull(path);
+    is_judged(before_an_epoch[_i].pattern, before_an_epoch[_i].severity,
+              before_an_epoch[_i].evidence);
+}
+
 /* What comes at random, the last third an eighth less than the first: chance, or ever fewer new
  * keys. Of a list only chance. */
 static const struct {
