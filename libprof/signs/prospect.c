@@ -307,6 +307,15 @@ static bool is_endless_stream(const struct seep_signs *signs)
     return signs->is_kept_stream && g->to - g->from >= SEEP_T_LONG_RUN;
 }
 
+/* One entry of each step so far, when it was looked at last. */
+static bool has_each_step(const struct seep_kept_by *k)
+{
+    const int64_t steps = k->step, off = (int64_t)k->length - steps;
+
+    return steps >= SEEP_T_MANY && k->length < INT32_MAX &&
+           (off < 0 ? -off : off) <= steps / SEEP_T_LARGE_SHARE;
+}
+
 /* A list that is added to for so long, of what no loader or data set made: its length has nothing
  * to do with a pass over the data, of which many jobs never end one. */
 static bool is_history(const struct seep_signs *signs)
@@ -314,8 +323,9 @@ static bool is_history(const struct seep_signs *signs)
     const struct seep_growth *g = &signs->growth;
     const struct seep_kept_by *k = &signs->kept_by;
 
-    return k->grows && (strcmp(k->type, "list") == 0 || strcmp(k->type, "deque") == 0) &&
-           !signs->is_data && !g->by_process && g->to - g->from >= SEEP_T_LONG_RUN;
+    return (k->grows || has_each_step(k)) &&
+           (strcmp(k->type, "list") == 0 || strcmp(k->type, "deque") == 0) && !signs->is_data &&
+           !g->by_process && g->to - g->from >= SEEP_T_LONG_RUN;
 }
 
 /* A library's pool of pinned memory, as a loader's thread fills it: each batch is pinned once, and

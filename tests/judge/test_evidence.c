@@ -89,6 +89,25 @@ TEST(a_list_that_grows_with_it_is_a_leak_without_doubt)
         number(json_array_get(json_object_get(report, "findings"), 0), "confidence"), 0.9);
 }
 
+static void write_last(const char *dir)
+{
+    write_snapshot(dir, (int)json_integer_value(json_object_get(seen, "step")), seen);
+}
+
+/* Seen once, with an entry of each step; or with as many as the data has. */
+static const struct {
+    int length;
+    const char *pattern, *severity;
+} once[] = {{150, "unbounded-growth", "leak"}, {2000, "undetermined", "pressure"}};
+
+TEST(a_list_with_an_entry_of_each_step_needs_no_epoch_either, .to = N(once))
+{
+    add_epochs(1, LAST);
+    ck_assert_ptr_nonnull(held_by("list", once[_i].length));
+    expect_finding(judged_beside(write_last, LAST, resident), once[_i].pattern, once[_i].severity,
+                   "");
+}
+
 static const struct {
     const char *type, *pattern, *severity, *evidence;
 } before_an_epoch[] = {{"list", "unbounded-growth", "leak", "and no bound"},
@@ -137,11 +156,6 @@ TEST(new_keys_that_come_at_random_may_be_met_ever_more_rarely, .to = N(container
     }
     ck_assert_msg(n == 1, "%s", all);
     free(all);
-}
-
-static void write_last(const char *dir)
-{
-    write_snapshot(dir, (int)json_integer_value(json_object_get(seen, "step")), seen);
 }
 
 /* 800 blocks: in as many items as there are, in too few, in one that was as long as it is now, and
