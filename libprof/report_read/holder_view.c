@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 90 }; /* percent: a smaller share is stated */
+/* Percent: a smaller share is stated; one that rounds to the whole is told as that. */
+enum { MOST = 90 };
+#define ALL 99.5
 
 const json_t *seep_get_holders(const json_t *finding)
 {
@@ -105,9 +107,11 @@ static void put_share(FILE *out, const json_t *holders, const json_t *path, bool
     double bytes = seep_get_number(holders, "bytes");
     double share = bytes > 0 ? 100 * seep_get_number(path, "sole_bytes") / bytes : 0;
 
-    if (share >= 1)
+    if (share >= ALL)
+        fprintf(out, "; deleting %s frees all of it", first ? "it" : "it and those above");
+    else if (share >= 1)
         fprintf(out, "; deleting %s frees at least %.0f %%", first ? "it" : "it and those above",
-                share > 100 ? 100 : share);
+                share);
     else
         fprintf(out, "; deleting %s frees nothing", first ? "it alone" : "it and those above");
 }

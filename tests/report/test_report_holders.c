@@ -64,6 +64,9 @@ static const struct {
     {HEAD STATE("held", "1000") "\"paths\": [" PART("local", "stack[30]", "stack", "null", "null")
          END,
      "held by stack[30] saves"},
+    {HEAD STATE("held", "1000") "\"paths\": [" PART("local", "stack[30]", "stack", "null", "1000")
+         END,
+     "held by stack[30]; deleting it frees all of it saves"},
     {HEAD STATE("unknown", "300") "\"paths\": [" PATH("local", "stack[30]", "stack", "null") END,
      "held by stack[30]; that explains 30 % saves"},
     {HEAD STATE("cycle", "0") "\"paths\": [" PATH("cycle", "A.b → B.a", "", "null") END,
