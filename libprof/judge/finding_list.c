@@ -6,6 +6,7 @@
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/words/findings/line_words.h"
 #include "libprof/words/space.h"
+#include "libprof/words/step_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -154,12 +155,37 @@ static int add_sites(struct seep_finding *to, const struct seep_finding *from)
     return 0;
 }
 
-static int absorb(const struct seep_model *m, struct seep_finding *graph, struct seep_finding *f)
+/* The finding's growth becomes the sum: the evidence of its own line lacks that of the others.
+ * Leaves room for later evidence. */
+static void note_absorbed(const struct seep_model *m, const struct seep_finding *f,
+                          struct seep_finding *graph)
 {
     const struct seep_dict_frame *at = &m->dict.frames[f->frame];
+    const char *what = graph->pattern == SEEP_PATTERN_GRAPH_RETENTION ? "graph" : "holder";
+    const char *source = seep_dictionary_text(&m->dict, at->source);
+    const char *unit = seep_step_unit(m->step_source == SEEP_STEP_TIME);
+    const bool has_line = at->kind == SEEP_FRAME_PYTHON && !f->of_arenas;
+    const bool grows = f->growth.value > 0 && graph->growth.value > 0;
+    char each[SEEP_SIZE_TEXT];
 
+    seep_text_size(f->growth.value, each);
+    if (graph->n_evidence + 2 >= SEEP_MAX_EVIDENCE)
+        return;
+    if (has_line && grows)
+        seep_finding_note(graph, SEEP_LINE_SAME_KEEPS_MORE_TEXT, what, source,
+                          (unsigned long long)at->where, each, unit);
+    else if (has_line)
+        seep_finding_note(graph, SEEP_LINE_SAME_KEEPS_TEXT, what, source,
+                          (unsigned long long)at->where);
+    else if (f->of_arenas && grows)
+        seep_finding_note(graph, SEEP_LINE_SAME_ARENAS_TEXT, what, each, unit);
+}
+
+static int absorb(const struct seep_model *m, struct seep_finding *graph, struct seep_finding *f)
+{
     if (add_sites(graph, f))
         return -SEEP_ENOMEM;
+    note_absorbed(m, f, graph);
     graph->live_bytes += f->live_bytes;
     graph->count += f->count;
     graph->saving_bytes += f->saving_bytes;
@@ -167,12 +193,6 @@ static int absorb(const struct seep_model *m, struct seep_finding *graph, struct
     graph->growth.value += f->growth.value;
     graph->growth.low += f->growth.low;
     graph->growth.high += f->growth.high;
-    /* Leaves room for later evidence. */
-    if (at->kind == SEEP_FRAME_PYTHON && !f->of_arenas && graph->n_evidence + 2 < SEEP_MAX_EVIDENCE)
-        seep_finding_note(graph, SEEP_LINE_SAME_KEEPS_TEXT,
-                          graph->pattern == SEEP_PATTERN_GRAPH_RETENTION ? "graph" : "holder",
-                          seep_dictionary_text(&m->dict, at->source),
-                          (unsigned long long)at->where);
     seep_finding_fini(f);
     return 0;
 }

@@ -444,7 +444,7 @@ TEST(two_lines_that_one_list_keeps_are_one_finding)
                   LAST, ramp, &endless);
     held_by("list", 4 * 140);
     add_path(add_line(seen, LINE + 1, 4 * 70 * BLOCK, "held"), "history", "main.history", 4 * 140);
-    is_judged("unbounded-growth", "leak", "The same holder keeps what");
+    is_judged("unbounded-growth", "leak", "more each step");
     ck_assert_uint_eq(json_array_size(json_object_get(report, "findings")), 1);
 }
 

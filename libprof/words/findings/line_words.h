@@ -32,7 +32,10 @@
 #define SEEP_LINE_NODES_ON_HOST_TEXT                                                               \
     "Autograd graph nodes from this function pile up in host memory, and with them whole blocks "  \
     "a step on the GPU"
-#define SEEP_LINE_SAME_KEEPS_TEXT    "The same %s keeps what %s:%llu allocates"
+#define SEEP_LINE_SAME_KEEPS_TEXT      "The same %s keeps what %s:%llu allocates"
+#define SEEP_LINE_SAME_KEEPS_MORE_TEXT "The same %s keeps what %s:%llu allocates, %s more each %s"
+#define SEEP_LINE_SAME_ARENAS_TEXT                                                                 \
+    "The same %s keeps small Python objects in arenas, %s more each %s"
 #define SEEP_LINE_KEEPS_AS_WELL_TEXT "It also keeps %s of %s"
 #define SEEP_LINE_LIMIT_TEXT         "%s of %s %s in use"
 #define SEEP_LINE_LIMIT_PACE_TEXT                                                                  \
