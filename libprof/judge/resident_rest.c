@@ -259,15 +259,31 @@ static void describe_fragments(const struct rest *r, const struct seep_heap_pins
         (uint64_t)fmax(gained(r->first->heap_free_bytes, r->last->heap_free_bytes), 0);
 }
 
+/* The line's own leak, if that is no small part of it: once it is fixed, nothing is cut up. */
+static struct seep_finding *leak_of_pins(const struct rest *r, const struct seep_heap_pins *pins,
+                                         struct seep_findings *out)
+{
+    for (size_t i = 0; i < out->n && pins->keep_coming; i++) {
+        struct seep_finding *its = &out->list[i];
+        if (its->severity == SEEP_LEAK && its->frame == pins->frame &&
+            its->growth.value >= SEEP_T_HALF * r->slope.value)
+            return its;
+    }
+    return NULL;
+}
+
 static int add_fragments(const struct rest *r, struct seep_findings *out)
 {
     struct seep_heap_pins pins;
-    struct seep_finding f;
+    struct seep_finding f, *leak;
 
     if (!is_long(r->span)) /* any heap that is filled for the first time looks like that */
         return 0;
     int rc = seep_heap_pins_find(r->code, r->span, r->process, &pins);
-    if (!rc) {
+    if (!rc && (leak = leak_of_pins(r, &pins, out))) {
+        note_part(r, SEEP_FRAGMENTS_FREE_TEXT, r->first->heap_free_bytes, r->last->heap_free_bytes,
+                  leak);
+    } else if (!rc) {
         rc = begin(r, SEEP_PATTERN_HEAP_FRAGMENTATION, &f);
         if (!rc) {
             describe_fragments(r, &pins, &f);

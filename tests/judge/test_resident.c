@@ -86,6 +86,19 @@ TEST(a_line_that_cuts_up_memory_is_told_once_and_with_what_lies_free)
     ck_assert_double_gt(number(f, "live_bytes"), GROWS * (double)STEPS / 2);
 }
 
+/* It is fixed with the leak. */
+TEST(a_leak_that_cuts_up_memory_beside_its_own_is_told_once)
+{
+    struct ramp blocks = {FIRST, LAST, GROWS * 7 / 10 / 48, UINT32_MAX};
+
+    builder_level(&b, user(LINE), HOST, 40, LAST, ramp, &blocks);
+    grow(&(struct parts){.heap_live = 0.4, .heap_free = 0.6}, GROWS * 17 / 10);
+    ck_assert_ptr_null(found("heap-fragmentation"));
+    char *evidence = json_dumps(json_object_get(found("unbounded-growth"), "evidence"), 0);
+    ck_assert_ptr_nonnull(strstr(evidence, "Free memory in malloc's arenas"));
+    free(evidence);
+}
+
 /* A block of 4 KiB fills what lies beside it. */
 TEST(large_blocks_pin_nothing)
 {

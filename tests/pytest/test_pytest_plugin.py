@@ -31,6 +31,7 @@ class Growth(PluginCase):
         self.pytest("--strict-markers", status=1)
         self.assertEqual({n: self.outcome(n) for n in self.results},
                          {"test_leaks": "failure", "test_stays": "passed", "test_within_its_limit": "passed"})
+        self.assertRegex(self.out, r"FAILED test_growth\.py::test_leaks - grows 48\.9 KiB a step \(limit 4 KiB\)")
         said = self.text("test_leaks")
         for part in ("growth of host: at most 4.0 KiB a step", "48.9 KiB a step", "60 steps",
                      "test_growth.py:6 in test_leaks", "held by", "test_growth.kept", "to do:", "seep view .seep/"):

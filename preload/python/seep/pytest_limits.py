@@ -6,14 +6,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import types
 import zlib
 
 import pytest
 
 from seep.command import find_seep, unrecorded
 from seep.pytest_plugin import ORDER, SESSION
+from seep.sizes import size_text
 
 TAIL = 3000
+LONG = 200  # steps in which a growth shows that is small beside what changes from one to the next
 
 
 def seep_command():
@@ -176,7 +179,8 @@ def run_and_judge(item, limits, options):
     if not any(r.failed for r in run.reports if r.when != "call"):
         for report in run.reports:
             if report.when == "call" and (report.passed or if_failed):
-                judge(run, report, if_failed, seep, profile, limits)
+                judge(run, report, if_failed, check_command(seep, profile, limits, status), limits,
+                      hasattr(item.config, "workerinput"))
     if not any(r.failed for r in run.reports):
         shutil.rmtree(os.path.join(folder, "tmp"), ignore_errors=True)
     return run
@@ -253,20 +257,61 @@ def read_results(config, path, run):
     return if_failed
 
 
-def judge(run, report, if_failed, seep, profile, limits):
-    """Makes a failure of the report if the memory was too much, or could not be judged."""
-    command = [seep, "check", profile]
+class Words(str):
+    """A failure's text. pytest's short summary, and JUnit's message, are `reprcrash.message` of it. Workers of xdist send
+    plain texts only."""
+    def __new__(cls, text, message):
+        words = super().__new__(cls, text)
+        words.reprcrash = types.SimpleNamespace(message=message)
+        return words
+
+
+def check_command(seep, profile, limits, status):
+    """The process of a test that passes fails where that was not expected of it (xfail, strict)."""
+    command = [seep, "check", profile] + (["--allow-incomplete"] if status else [])
     for kind in ("growth", "peak"):
         for space, size in limits[kind].items():
             command += ["--max-" + kind, "%s=%s" % (space, size)]
-    done = subprocess.run(command, env=unrecorded(), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return command
+
+
+def check(command):
+    return subprocess.run(command, env=unrecorded(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def place_of(frame):
+    return " at %s:%d" % (os.path.relpath(frame["file"]), frame["line"]) if frame and frame.get("line") else ""
+
+
+def message_of(done):
+    """One line, by `seep check --format json`: "grows 52.1 KiB a step (limit 4.0 KiB) at mylib/features.py:9"."""
+    try:
+        judged = json.loads(done.stdout)
+    except ValueError:
+        return None
+    for line in judged["lines"]:
+        if line["verdict"] == "violated" and line["kind"] in ("growth", "peak"):
+            kept = [f["kept_at"][0] for f in judged["findings"] if f["frame"] == line.get("frame") and len(f.get("kept_at") or []) == 1]
+            does = "grows %s a step" if line["kind"] == "growth" else "holds %s"
+            return (does + " (limit %s)%s") % (size_text(line["value"]), size_text(line["limit"]),
+                                               place_of(kept[0] if kept else line.get("frame")))
+    return judged.get("reason")
+
+
+def judge(run, report, if_failed, command, limits, is_worker):
+    """Makes a failure of the report if the memory was too much, or could not be judged."""
+    done, profile = check(command), command[2]
     if done.returncode == 0:
         return
     run.too_much, run.words = done.returncode == 1, done.stdout.decode("utf-8", "replace").strip()
     if not run.too_much:
         run.words = "its memory was not judged\n" + done.stderr.decode("utf-8", "replace").strip()
+        if limits["growth"] and limits["steps"] < LONG:
+            run.words += "\nRepeat it more often: steps=%d" % LONG
     text = "%s\n\nIn a browser: seep view %s" % (run.words, os.path.relpath(profile))
+    message = message_of(check(command + ["--format", "json"]))
+    if message and not is_worker:
+        text = Words(text, message)
     if if_failed is None:
         report.outcome, report.longrepr = "failed", text
     else:
