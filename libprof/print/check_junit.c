@@ -99,7 +99,7 @@ static void put_failure(FILE *out, const json_t *finding, const char *frame, con
 
 static void put_finding(FILE *out, const json_t *finding, const char *cwd)
 {
-    char *frame = seep_get_frame_text(json_object_get(finding, "frame"), cwd);
+    char *frame = seep_get_frame_text(seep_get_line_to_change(finding), cwd);
     char *name =
         seep_text_format("%s at %s", seep_get_text(finding, "pattern", "?"), frame ? frame : "?");
 

@@ -137,8 +137,9 @@ static void add_shortage(json_t *list, const json_t *finding, const char *cwd, b
     }
 }
 
-/* The statements that store the memory where it is held [3.27.22]; if they are not known, the files
- * of the variables that hold it. For an out-of-memory, the lines that had the memory. */
+/* The statements that store the memory where it is held [3.27.22], or, if that is one, which is the
+ * result's own place, the line that made it; if they are not known, the files of the variables that
+ * hold it. For an out-of-memory, the lines that had the memory. */
 static json_t *keepers_of(const json_t *finding, const char *cwd)
 {
     const json_t *kept = json_object_get(finding, "kept_at");
@@ -147,8 +148,11 @@ static json_t *keepers_of(const json_t *finding, const char *cwd)
     size_t i;
 
     add_shortage(list, finding, cwd, &failed);
-    json_array_foreach (kept, i, one)
-        add_related(list, one, cwd, "kept here: ", seep_get_text(one, "text", "?"), &failed);
+    if (json_array_size(kept) == 1)
+        add_related(list, json_object_get(finding, "frame"), cwd, "", "made here", &failed);
+    else
+        json_array_foreach (kept, i, one)
+            add_related(list, one, cwd, "kept here: ", seep_get_text(one, "text", "?"), &failed);
     if (json_array_size(kept))
         return seep_json_whole(list, failed);
     json_array_foreach (json_object_get(seep_get_holders(finding), "paths"), i, one)
@@ -162,6 +166,22 @@ static int pattern_index(const char *name)
     enum seep_pattern pattern;
 
     return seep_pattern_find(name, &pattern) ? (int)pattern : -1;
+}
+
+/* Where to look first: the one statement that keeps it, in its own words, else the line that made
+ * it. */
+static json_t *place_of(const json_t *finding, const char *cwd)
+{
+    const json_t *at = seep_get_line_to_change(finding);
+    json_t *location = location_of(at, cwd);
+    char *message = seep_text_format("kept here: %s", seep_get_text(at, "text", "?"));
+    bool failed = false;
+
+    if (json_is_object(location) && at != json_object_get(finding, "frame"))
+        seep_json_set(location, "message", message ? json_pack("{s:s}", "text", message) : NULL,
+                      &failed);
+    free(message);
+    return seep_json_whole(location, failed);
 }
 
 static void add_location(json_t *result, json_t *location, bool *failed)
@@ -189,7 +209,7 @@ static json_t *finding_result(const json_t *finding, const char *cwd)
 
     if (pattern_index(pattern) >= 0)
         seep_json_set(result, "ruleIndex", json_integer(pattern_index(pattern)), &failed);
-    add_location(result, location_of(json_object_get(finding, "frame"), cwd), &failed);
+    add_location(result, place_of(finding, cwd), &failed);
     json_t *keepers = keepers_of(finding, cwd);
     failed = failed || !keepers;
     if (json_array_size(keepers))

@@ -74,9 +74,7 @@ static int pattern_columns(const json_t *findings, int width)
 static void put_finding(const struct page *p, const json_t *finding)
 {
     const int severity = seep_get_severity(finding);
-    const json_t *kept = json_object_get(finding, "kept_at");
-    const json_t *frame =
-        json_array_size(kept) == 1 ? json_array_get(kept, 0) : json_object_get(finding, "frame");
+    const json_t *frame = seep_get_line_to_change(finding);
     char *place = seep_get_frame_text(frame, seep_get_text(p->job, "cwd", ""));
 
     put_cell(p->out, seep_get_text(finding, "id", "F?"), ID_COLUMNS);

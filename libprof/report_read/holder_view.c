@@ -211,6 +211,13 @@ static char *made_at(const json_t *finding, const char *cwd)
     return both;
 }
 
+const json_t *seep_get_line_to_change(const json_t *finding)
+{
+    const json_t *kept = json_object_get(finding, "kept_at");
+
+    return json_array_size(kept) == 1 ? json_array_get(kept, 0) : json_object_get(finding, "frame");
+}
+
 char *seep_get_finding_place(const json_t *finding, const char *cwd)
 {
     const json_t *kept = json_object_get(finding, "kept_at"), *first = json_array_get(kept, 0);

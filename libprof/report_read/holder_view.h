@@ -38,6 +38,10 @@ char *seep_get_kept_words(const json_t *finding, const char *cwd, size_t i);
 /* The same of those that pass it on, of which one may have taken a reference too many. */
 char *seep_get_passed_words(const json_t *finding, const char *cwd, size_t i);
 
+/* Where the finding's memory is kept, if that is one statement; else the line that made it.
+ * Borrowed; a frame, or null. */
+const json_t *seep_get_line_to_change(const json_t *finding);
+
 /* The line to look at: "kept at train.py:42 in main, made at train.py:27 in forward" if both are
  * known and differ, else the finding's own. Allocates the result as above. */
 char *seep_get_finding_place(const json_t *finding, const char *cwd);

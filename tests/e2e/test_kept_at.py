@@ -198,7 +198,8 @@ class KeptAt(SeepCase):
         self.assertIn(both.replace("_", "\\_"), self.seep("report", folder, "--format", "markdown").stdout.decode())
         self.assertIn("in add: self.kept.append(block)", self.seep("report", folder, "--format", "junit").stdout.decode())
         log = json.loads(self.seep("report", folder, "--format", "sarif").stdout)
-        related = [place for result in log["runs"][0]["results"] for place in result.get("relatedLocations", [])]
+        related = [place for result in log["runs"][0]["results"]
+                   for place in result.get("locations", []) + result.get("relatedLocations", []) if "message" in place]
         regions = {(place["physicalLocation"]["artifactLocation"]["uri"],
                     place["physicalLocation"].get("region", {}).get("startLine")): place["message"]["text"]
                    for place in related}
