@@ -6,14 +6,15 @@
 
 #include <string.h>
 
-/* What a job would have kept after its failure was not seen. */
+/* What a job would have kept after its failure was not seen. One that ran out of memory has violated
+ * its budget by that, or was allowed to. */
 static void doubt_failed(struct seep_gate_check *check, const json_t *report)
 {
     const json_t *job = json_object_get(report, "job");
     size_t at = 0;
     const json_t *process = seep_get_failed(report, &at);
 
-    if (!process)
+    if (!process || seep_compare_ran_out(report))
         return;
     if (strcmp(seep_get_text(job, "step_source", ""), "time") == 0)
         seep_gate_check_doubt(check, "the job failed before its first step (%s): fix that first",
