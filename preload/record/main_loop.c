@@ -290,7 +290,7 @@ void seep_main_loop_event(struct seep_thread *thread)
         rounds += by_items;
     }
     if (back) {
-        now = seep_own_time_ns();
+        now = now ? now : seep_own_time_ns(); /* the event's: a loop is chosen as it iterates */
         seep_loops_iterated(&loops, outermost, depth, kind_of, now);
     }
     const bool found = now && search(thread, now);

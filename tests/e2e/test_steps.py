@@ -178,6 +178,16 @@ class Loops(SeepCase):
         self.assertRegex(done.err, r"\d+ iterations of the loop at\s+\S*%s in in_main" % re.escape(where))
         self.assertIn("steps    no optimizer steps", done.err)
 
+    def test_a_loop_at_the_top_of_a_script_is_counted_by_its_items_alone(self):
+        """A module has no locals of its own: what changes in each round is in the function that it calls."""
+        script = ("import time\nkept = {}\ndef step(n):\n    kept[n % 10] = [bytearray(2000) for _ in range(50)]; time.sleep(.02)\n"
+                  "for n in range(120):\n    step(n)\n")
+        with open(self.path("top.py"), "w") as f:
+            f.write(script)
+        job = self.run_seep([SYSTEM_PYTHON, self.path("top.py")], NO_LOOKS).written["job"]
+        self.assertEqual(job["step_source"], "loop")
+        self.assertAlmostEqual(job["steps"], 120, delta=3)
+
     def test_what_the_job_says_takes_precedence(self):
         script = ("import seep, time\nfor i in range(60):\n    x = bytearray(100000); time.sleep(.01)\n"
                   "    y = bytearray(70000)\n    if i >= 40: seep.step()\n")
