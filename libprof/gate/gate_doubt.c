@@ -6,13 +6,12 @@
 
 #include <string.h>
 
-/* What a job would have kept after its failure was not seen. One that ran out of memory has violated
- * its budget by that, or was allowed to. */
+/* What a job would have kept after its failure was not seen. One that ran out of memory has
+ * violated its budget by that, or was allowed to. */
 static void doubt_failed(struct seep_gate_check *check, const json_t *report)
 {
     const json_t *job = json_object_get(report, "job");
-    size_t at = 0;
-    const json_t *process = seep_get_failed(report, &at);
+    const json_t *process = seep_get_crashed(report);
 
     if (!process || seep_compare_ran_out(report))
         return;

@@ -236,8 +236,7 @@ static void put_left_out(FILE *out, const json_t *report)
 /* What a job that died shows is not what its whole run would have shown. */
 static void put_failure(FILE *out, const json_t *report, bool colour)
 {
-    size_t at = 0;
-    const json_t *process = seep_get_failed(report, &at);
+    const json_t *process = seep_get_crashed(report);
     const json_t *job = json_object_get(report, "job");
     const size_t n = json_array_size(json_object_get(report, "findings"));
 
@@ -246,7 +245,7 @@ static void put_failure(FILE *out, const json_t *report, bool colour)
     seep_put_text(out, seep_get_exit_text(process));
     fputc(')', out);
     seep_put_colour(out, colour, "0");
-    if (seep_get_failed_at_once(report)) {
+    if (seep_get_crashed_at_once(report)) {
         fputs(" before its first step; nothing to judge\n", out);
         return;
     }
@@ -264,9 +263,8 @@ void seep_verdict_text(const json_t *report, FILE *out, bool colour)
     const json_t *job = json_object_get(report, "job");
     const char *unit = seep_get_step_unit(job);
     const bool runs = seep_get_runs(report), early = !n && seep_get_too_early(report);
-    size_t failed = 0;
 
-    if (seep_get_failed(report, &failed)) {
+    if (seep_get_crashed(report)) {
         put_failure(out, report, colour);
         return;
     }

@@ -437,7 +437,7 @@ int seep_report_text(const json_t *report, struct seep_json_stream *sites, FILE 
                         .is_one = is_one(report),
                         .is_spread = seep_hosts_count(report) > 1,
                         .running = seep_get_runs(report)};
-    if (seep_get_failed_at_once(report) && !look->all) {
+    if (seep_get_crashed_at_once(report) && !look->all) {
         put_crash(&page, report, look);
         return ferror(out) ? -SEEP_EIO : 0;
     }

@@ -3,6 +3,7 @@
 #include "libprof/base/text.h"
 #include "libprof/words/space.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,13 +118,32 @@ const json_t *seep_get_failed(const json_t *report, size_t *at)
     return NULL;
 }
 
-bool seep_get_failed_at_once(const json_t *report)
+/* Whoever ends a job so wants to see what it had. */
+static bool was_told_to_end(const json_t *process)
+{
+    const json_t *exit = json_object_get(process, "exit");
+    const int number = (int)seep_get_number(exit, "value");
+
+    return strcmp(seep_get_text(exit, "kind", ""), "signal") == 0 &&
+           (number == SIGTERM || number == SIGINT || number == SIGHUP);
+}
+
+const json_t *seep_get_crashed(const json_t *report)
+{
+    const json_t *process;
+
+    for (size_t at = 0; (process = seep_get_failed(report, &at));) {
+        if (!was_told_to_end(process))
+            return process;
+    }
+    return NULL;
+}
+
+bool seep_get_crashed_at_once(const json_t *report)
 {
     const json_t *job = json_object_get(report, "job");
-    size_t at = 0;
 
-    return seep_get_failed(report, &at) &&
-           strcmp(seep_get_text(job, "step_source", ""), "time") == 0 &&
+    return seep_get_crashed(report) && strcmp(seep_get_text(job, "step_source", ""), "time") == 0 &&
            !json_array_size(json_object_get(report, "findings"));
 }
 

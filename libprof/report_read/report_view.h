@@ -37,8 +37,11 @@ double seep_get_all_left_out(const json_t *report);
  * and moves on. */
 const json_t *seep_get_failed(const json_t *report, size_t *at);
 
-/* Whether such a process failed before the job's first step, and nothing was found. */
-bool seep_get_failed_at_once(const json_t *report);
+/* The first of these that no SIGTERM, SIGINT or SIGHUP asked to end; NULL: none. */
+const json_t *seep_get_crashed(const json_t *report);
+
+/* Whether such a process crashed before the job's first step, and nothing was found. */
+bool seep_get_crashed_at_once(const json_t *report);
 
 /* The id that a launcher (Slurm, torchrun) gave the job, the same in all its processes; NULL if
  * none did. */
