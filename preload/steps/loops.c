@@ -109,6 +109,16 @@ static void keep_frames(struct seep_loops *loops, const struct seep_pyframe *out
     loops->n_last = n;
 }
 
+/* Whether the frame at `depth` with other values at the same place may have been called anew, by a
+ * for loop of a module: that has no local variables that would tell. */
+static bool may_be_called_anew(const struct seep_loops *loops, unsigned depth)
+{
+    for (unsigned i = 0; i < loops->n_items && depth && !loops->last[depth - 1].locals; i++)
+        if (loops->items[i].depth == depth - 1)
+            return true;
+    return false;
+}
+
 bool seep_loops_event(struct seep_loops *loops, const struct seep_pyframe *outermost, unsigned n,
                       const struct seep_loop_look *look, unsigned *depth)
 {
@@ -120,8 +130,10 @@ bool seep_loops_event(struct seep_loops *loops, const struct seep_pyframe *outer
            locals_of(loops, outermost, i, look) == loops->last[i].locals)
         i++;
     const struct seep_pyframe *now = outermost - i;
-    const bool back = i < common && now->code == loops->last[i].frame.code &&
-                      (intptr_t)now->position <= (intptr_t)loops->last[i].frame.position;
+    const intptr_t further = i < common && now->code == loops->last[i].frame.code
+                                 ? (intptr_t)(now->position - loops->last[i].frame.position)
+                                 : 1;
+    const bool back = further < 0 || (!further && !may_be_called_anew(loops, i));
     *depth = i;
     keep_frames(loops, outermost, i, n, look);
     return back;
