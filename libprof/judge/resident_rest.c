@@ -259,13 +259,15 @@ static void describe_fragments(const struct rest *r, const struct seep_heap_pins
         (uint64_t)fmax(gained(r->first->heap_free_bytes, r->last->heap_free_bytes), 0);
 }
 
-/* The line's own leak, if that is no small part of it: once it is fixed, nothing is cut up. */
+/* The leak that these blocks are of, if that is no small part of it: once it is fixed, nothing is
+ * cut up. */
 static struct seep_finding *leak_of_pins(const struct rest *r, const struct seep_heap_pins *pins,
                                          struct seep_findings *out)
 {
     for (size_t i = 0; i < out->n && pins->keep_coming; i++) {
         struct seep_finding *its = &out->list[i];
-        if (its->severity == SEEP_LEAK && its->frame == pins->frame &&
+        if (its->severity == SEEP_LEAK &&
+            (its->frame == pins->frame || its->pattern == SEEP_PATTERN_GRAPH_RETENTION) &&
             its->growth.value >= SEEP_T_HALF * r->slope.value)
             return its;
     }
