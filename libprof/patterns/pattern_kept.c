@@ -208,22 +208,29 @@ static bool is_worth_accusing(const struct seep_case *c, const struct seep_findi
            seep_case_is_large(c, f->live_bytes, own ? SEEP_T_LARGE_SHARE : 1);
 }
 
+/* A cache that was seen to be one; false if it is too little to be told. */
+static bool is_cache(const struct seep_case *c, enum seep_confidence confidence,
+                     struct seep_finding *f)
+{
+    seep_case_keep_retaining(c, f);
+    if (f->count < SEEP_T_MANY || f->live_bytes < SEEP_T_CACHE_BYTES)
+        return false;
+    const bool large = seep_case_is_large(c, f->live_bytes, SEEP_T_LARGE_SHARE);
+    seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE, large ? SEEP_RETENTION : SEEP_INFO,
+                         confidence);
+    f->saving_bytes = f->live_bytes;
+    seep_case_note_growth(c, f);
+    return true;
+}
+
 /* itertools.cycle keeps what it is given until its first pass ends, however long that is. */
 static bool judge_cycled(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_kept_by *k = &c->signs->kept_by;
 
     if (!c->signs->growth.growing || !c->signs->enough_steps || !*k->text ||
-        !seep_hops_have_type(k->way, "cycle"))
+        !seep_hops_have_type(k->way, "cycle") || !is_cache(c, SEEP_CERTAIN, f))
         return false;
-    seep_case_keep_retaining(c, f);
-    if (f->count < SEEP_T_MANY || f->live_bytes < SEEP_T_CACHE_BYTES)
-        return false;
-    const bool large = seep_case_is_large(c, f->live_bytes, SEEP_T_LARGE_SHARE);
-    seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE, large ? SEEP_RETENTION : SEEP_INFO,
-                         SEEP_CERTAIN);
-    f->saving_bytes = f->live_bytes;
-    seep_case_note_growth(c, f);
     seep_finding_note(f, SEEP_CACHE_CYCLED_TEXT, k->text, (unsigned long long)k->length);
     return true;
 }
@@ -233,16 +240,8 @@ static bool judge_items(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_kept_by *k = &c->signs->kept_by;
 
-    if (c->signs->prospect != SEEP_ENDS_BY_ITEMS || c->exchanges)
+    if (c->signs->prospect != SEEP_ENDS_BY_ITEMS || c->exchanges || !is_cache(c, SEEP_LIKELY, f))
         return false;
-    seep_case_keep_retaining(c, f);
-    if (f->count < SEEP_T_MANY || f->live_bytes < SEEP_T_CACHE_BYTES)
-        return false;
-    const bool large = seep_case_is_large(c, f->live_bytes, SEEP_T_LARGE_SHARE);
-    seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE, large ? SEEP_RETENTION : SEEP_INFO,
-                         SEEP_LIKELY);
-    f->saving_bytes = f->live_bytes;
-    seep_case_note_growth(c, f);
     seep_finding_note(f, SEEP_CACHE_ITEMS_TEXT, k->text, (unsigned long long)k->length,
                       (int)k->step);
     return true;
