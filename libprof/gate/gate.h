@@ -37,7 +37,7 @@ struct seep_gate {
 SEEP_MUST_CHECK int seep_gate_check(const struct seep_gate *gate, json_t **check,
                                     struct seep_error *err);
 
-/* The same for a report alone, which can always be judged: for the formats of `seep report`. */
+/* The same for a report alone, without budgets: for the formats of `seep report`. */
 SEEP_MUST_CHECK int seep_gate_describe(const json_t *report, json_t **check);
 
 #endif

@@ -201,7 +201,8 @@ static void tell_sites(const struct chunk *c)
 }
 
 /* Of pages that are swapped out the kernel does not say whether they were touched. */
-static void count(const struct seep_vma *vma, const struct chunk *c, uint64_t pages[N_KINDS])
+static void count(const struct seep_vma *vma, const struct chunk *c, bool has_large,
+                  uint64_t pages[N_KINDS])
 {
     if (!vma->rss_bytes)
         memset(resident, 0, c->n);
@@ -209,7 +210,7 @@ static void count(const struct seep_vma *vma, const struct chunk *c, uint64_t pa
         return; /* unmapped meanwhile */
     for (uint32_t i = 0; i < c->n; i++)
         pages[kinds[i]] += resident[i] & 1;
-    if (!vma->swapped_bytes)
+    if (has_large && !vma->swapped_bytes)
         tell_sites(c);
 }
 
@@ -248,14 +249,16 @@ static void look_inside(struct look *look, const struct seep_vma *vma, enum kind
         paint(&c, c.start, base_end, base);
         /* also without pages: for untouched large blocks */
         bool libcs = paint_heap(look, &c, vma->start, base);
-        const uint64_t before = pages[HEAP];
-        if (mapped)
-            paint_maps(&c, c.start, c.end);
-        if (vma->rss_bytes)
+        const bool has_large = look->large_end > c.start;
+        if (vma->rss_bytes || has_large) {
+            const uint64_t before = pages[HEAP];
+            if (mapped)
+                paint_maps(&c, c.start, c.end);
             paint_own(&c);
-        count(vma, &c, pages);
-        if (libcs)
-            walk_heap(look, &c, pages[HEAP] - before);
+            count(vma, &c, has_large, pages);
+            if (libcs)
+                walk_heap(look, &c, pages[HEAP] - before);
+        }
         at = c.end;
     }
     share_out(look, vma->rss_bytes, pages, base);

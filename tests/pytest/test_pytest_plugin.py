@@ -85,10 +85,16 @@ class Growth(PluginCase):
             @pytest.mark.seep_growth("4KiB", step=3)
             def test_argument():
                 pass
+
+            @pytest.mark.seep_growth("4KiB", steps=4)
+            def test_short():
+                pass
             """)
         self.pytest(status=1)
         self.assertNotEqual(self.outcome("test_size"), "passed")
         self.assertIn("4 bananas", self.text("test_size"))
+        self.assertNotIn("Repeat it", self.text("test_size"))
+        self.assertIn("Repeat it more often: steps=200", self.text("test_short"))
         self.assertNotEqual(self.outcome("test_argument"), "passed")
         self.assertIn("step", self.text("test_argument"))
 

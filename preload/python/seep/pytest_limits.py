@@ -280,15 +280,12 @@ def check(command):
 
 
 def place_of(frame):
-    return " at %s:%d" % (os.path.relpath(frame["file"]), frame["line"]) if frame and frame.get("line") else ""
+    known = frame and frame.get("file") and frame.get("line")
+    return " at %s:%d" % (os.path.relpath(frame["file"]), frame["line"]) if known else ""
 
 
-def message_of(done):
-    """One line, by `seep check --format json`: "grows 52.1 KiB a step (limit 4.0 KiB) at mylib/features.py:9"."""
-    try:
-        judged = json.loads(done.stdout)
-    except ValueError:
-        return None
+def message_of(judged):
+    """One line: "grows 52.1 KiB a step (limit 4.0 KiB) at mylib/features.py:9"."""
     for line in judged["lines"]:
         if line["verdict"] == "violated" and line["kind"] in ("growth", "peak"):
             kept = [f["kept_at"][0] for f in judged["findings"] if f["frame"] == line.get("frame") and len(f.get("kept_at") or []) == 1]
@@ -306,10 +303,14 @@ def judge(run, report, if_failed, command, limits, is_worker):
     run.too_much, run.words = done.returncode == 1, done.stdout.decode("utf-8", "replace").strip()
     if not run.too_much:
         run.words = "its memory was not judged\n" + done.stderr.decode("utf-8", "replace").strip()
-        if limits["growth"] and limits["steps"] < LONG:
-            run.words += "\nRepeat it more often: steps=%d" % LONG
+    try:
+        judged = json.loads(check(command + ["--format", "json"]).stdout)
+    except ValueError:  # nothing could be judged, as with a limit that is none
+        judged = {"lines": [], "findings": []}
+    if judged.get("reason") and limits["growth"] and limits["steps"] < LONG:
+        run.words += "\nRepeat it more often: steps=%d" % LONG
     text = "%s\n\nIn a browser: seep view %s" % (run.words, os.path.relpath(profile))
-    message = message_of(check(command + ["--format", "json"]))
+    message = message_of(judged)
     if message and not is_worker:
         text = Words(text, message)
     if if_failed is None:
