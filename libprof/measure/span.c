@@ -20,6 +20,12 @@ static int32_t counted_back(const struct seep_model_process *p)
     return p->axis_back > 1 && p->axis_back <= p->steps / 2 ? (int32_t)(p->axis_back + point) : 0;
 }
 
+/* Steps that were counted in hindsight may all have passed in one period. */
+static int32_t first_shown(const struct seep_model_process *p)
+{
+    return counted_back(p) && p->axis_first == p->axis_last ? (int32_t)p->axis_back : 1;
+}
+
 /* Sets warm-up and judged steps of a run of n steps, the first `back` of which were counted in
  * hindsight; the first epoch took `epoch` steps and ended with step `ended`. All steps are the
  * run's own. */
@@ -62,7 +68,7 @@ void seep_span_compute(const struct seep_model *m, struct seep_span *span)
 {
     int32_t epoch = 0, ended = 0;
 
-    *span = (struct seep_span){0};
+    *span = (struct seep_span){.first = 1};
     if (m->step_source == SEEP_STEP_TIME) {
         settle_timed(span, (int32_t)m->n_steps);
         return;
@@ -75,6 +81,7 @@ void seep_span_compute(const struct seep_model *m, struct seep_span *span)
     }
     /* The steps are those of one process; other processes' counted-back rounds are not on the job's
      * axis. */
+    span->first = first_shown(&m->processes[m->main]);
     settle_stepped(span, (int32_t)m->n_steps, counted_back(&m->processes[m->main]), epoch, ended);
 }
 
@@ -85,8 +92,10 @@ struct seep_span seep_span_after_training(const struct seep_model *m, const stru
 
     if (!m->trained || n - warm < SEEP_MIN_JUDGED)
         return (struct seep_span){0};
-    return (struct seep_span){
-        .last = span->last, .warm = m->trained + warm, .judge = m->trained + warm};
+    return (struct seep_span){.first = span->first,
+                              .last = span->last,
+                              .warm = m->trained + warm,
+                              .judge = m->trained + warm};
 }
 
 int32_t seep_span_steps_needed(const struct seep_model *m)
@@ -97,7 +106,8 @@ int32_t seep_span_steps_needed(const struct seep_model *m)
 struct seep_span seep_span_of_run(const struct seep_model *m, const struct seep_model_run *run)
 {
     const struct seep_model_process *p = &m->processes[run->leader];
-    struct seep_span own = {.by_laps = p->entry && p->entry->epoch_source == SEEP_EPOCHS_LOOP,
+    struct seep_span own = {.first = run->base + first_shown(p),
+                            .by_laps = p->entry && p->entry->epoch_source == SEEP_EPOCHS_LOOP,
                             .epochs_known = p->n_epochs > 0};
     int32_t starts[2], n = 0;
 

@@ -11,6 +11,7 @@ enum {
 
 /* The job's step axis as verdicts see it. */
 struct seep_span {
+    int32_t first;       /* step whose end is the first that levels show */
     int32_t last;        /* last finished step that teardown does not reach into */
     int32_t warm;        /* steps after this one are judged */
     int32_t judge;       /* the same, after the first epoch if that leaves enough steps */

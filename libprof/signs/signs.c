@@ -42,7 +42,7 @@ static int compute_sites(const struct seep_case *c, struct seep_signs *signs)
         const uint32_t stack = c->m->sites[c->sites[i]].stack;
         signs->sites[i] = (struct seep_site_signs){
             .start = held(seep_level_at(&level, 0)),
-            .first = held(seep_level_at(&level, 1)),
+            .first = held(seep_level_at(&level, c->span->first)),
             .last = held(seep_level_at(&level, c->span->last)),
             .from = held(seep_level_at(&level, g->from)),
             .kept = held(g->by_process ? seep_level_highest(&level) : seep_level_at(&level, g->to)),

@@ -64,10 +64,12 @@ class ShortJobs(SeepCase):
         with open(os.path.join(folder, "slow.py"), "w") as f:
             f.write("import time\n\nkept = []\nfor i in range(25):\n    kept.append(bytearray(300000))\n"
                     "    exec('def f%d(): pass' % i)\n    time.sleep(0.1)\n")
-        for job, looked_at in (("import slow", False), ("exec(open(sys.path[0] + '/slow.py').read())", True)):
-            run = self.run_seep([SYSTEM_PYTHON, "-c", "import sys; sys.path.insert(0, %r); %s" % (folder, job)])
-            looks = [name for name in os.listdir(run.folder) if name.startswith("holders")]
-            self.assertEqual(bool(looks), looked_at, job)
+        self.assertTrue(any(not self.is_looked_at(folder, "import slow") for _ in range(3)))  # a machine may pause for a second
+        self.assertTrue(self.is_looked_at(folder, "exec(open(sys.path[0] + '/slow.py').read())"))
+
+    def is_looked_at(self, folder, job):
+        run = self.run_seep([SYSTEM_PYTHON, "-c", "import sys; sys.path.insert(0, %r); %s" % (folder, job)])
+        return any(name.startswith("holders") for name in os.listdir(run.folder))
 
     @needs(shutil.which("valgrind"), "no valgrind")
     def test_instructions_of_a_report(self):

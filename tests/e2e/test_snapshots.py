@@ -381,7 +381,10 @@ class AtTheEnd(SeepCase):
         return os.WEXITSTATUS(os.waitpid(pid, 0)[1]), shown.decode(), folder
 
     def test_a_terminal_is_told_and_cleared(self):
-        status, shown, folder = self.run_on_terminal()
+        for _ in range(3):  # a copy that gets no CPU is given up
+            status, shown, folder = self.run_on_terminal()
+            if documents(folder):
+                break
         self.assertEqual((status, len(documents(folder))), (0, 1))
         read, = documents(folder)  # of the reserve, or of the end if that could be afforded
         self.assertIn(read["step"], (6, 8))

@@ -258,6 +258,26 @@ TEST(steps_that_were_counted_back_lie_over_the_time_in_which_they_passed)
         ck_assert_int_le(seep_model_step(&m, its, period), seep_model_step(&m, its, period + 1));
 }
 
+/* What was loaded after a loop was over, and before a training whose first steps were seen only
+ * after it, has the period of these steps: it was there before they ended. */
+TEST(what_came_in_a_period_of_several_steps_may_have_come_first)
+{
+    struct seep_job *job = builder_job(100, UINT64_C(1000000000), 100, 8);
+    struct seep_profile *p = NULL;
+    for (uint32_t period = 7; period <= 9; period++)
+        builder_site(&b,
+                     builder_stack(&b, 0, builder_python(&b, "load", "/home/user/t.py", period)), 0,
+                     160, 16000, 0, 0, period);
+    job->processes[0].back_steps = 4;
+    job->processes[0].back_period = 8;
+    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL), 0);
+    ck_assert_int_eq(seep_model_merge_profiles(&m, &p, 1, job, NULL), 0);
+    ck_assert_uint_eq(m.n_sites, 3);
+    ck_assert_int_eq(m.sites[0].first_step, 0);
+    ck_assert_int_eq(m.sites[1].first_step, 1);
+    ck_assert_int_eq(m.sites[2].first_step, 5);
+}
+
 /* Of a job's table that somebody has damaged. */
 TEST(steps_counted_back_that_cannot_be_are_none, .to = 4)
 {
