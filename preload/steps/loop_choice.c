@@ -9,6 +9,7 @@ enum {
     AROUND = 2,          /* completed iterations of an outer loop, which has … */
     ITERATIONS_EACH = 8, /* … this many inner iterations in each */
     LAP_ROUNDS = 3,      /* in each lap, as in laps.h */
+    RARELY = 8,          /* rounds of a loop for each one in which its place shows it */
 };
 
 /* A step lasts at least step_ns, or fast_ns in a user's loop that takes fast_share of a slower
@@ -85,6 +86,12 @@ static bool qualifies(const struct seep_loops *loops, const struct seep_loop *lo
            watched_ns(loops, loop, now_ns) >= watch_ns && fills(loops, loop, rule->share, now_ns);
 }
 
+/* Whether it is seen in few of its rounds, and is too fast to be steps: it only fills a list. */
+static bool only_fills(const struct seep_loop *loop)
+{
+    return loop->passed / RARELY >= loop->n && loop->on_ns / loop->passed < item_ns;
+}
+
 /* A fast user's loop that does the work of a slower one: batches of a millisecond are the steps,
  * not the epochs around them. */
 static bool does_the_work(const struct seep_loop *fast, const struct seep_loop *slow)
@@ -125,7 +132,8 @@ static const struct seep_loop *best_of(const struct seep_loops *loops, enum seep
         const struct seep_loop *loop = &loops->loops[i];
         const uint64_t mean = mean_ns(loop);
         if (loop->kind != kind || loop->items != items || !qualifies(loops, loop, rule, now_ns) ||
-            (items && mean < item_ns) || (kind == SEEP_LOOP_USER && is_detail(loops, loop)))
+            (items ? mean < item_ns : only_fills(loop)) ||
+            (kind == SEEP_LOOP_USER && is_detail(loops, loop)))
             continue;
         if (mean >= step_ns && (!often || loop->n > often->n))
             often = loop;

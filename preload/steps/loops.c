@@ -203,6 +203,18 @@ uint32_t seep_loops_main_items(struct seep_loops *loops, const struct seep_pyloo
     return 0;
 }
 
+/* Most rounds of a for loop may pass between two in which an event shows that it went back. */
+static void pass(struct seep_loops *loops, const struct seep_pyloop *outermost, uint32_t rounds)
+{
+    for (uint32_t i = 0; rounds && i < SEEP_LOOPS; i++) {
+        struct seep_loop *loop = &loops->loops[i];
+        if (!loop->items && loop->code == outermost->code && loop->depth == outermost->depth)
+            loop->passed += rounds;
+    }
+}
+
+/* Loops that follow each other in a function have the same path: one that begins anew further on
+ * is the next. */
 bool seep_loops_items(struct seep_loops *loops, const struct seep_pyframe *outermost,
                       const struct seep_pyloop *items, unsigned n, seep_loop_kind_fn *kind,
                       uint64_t now_ns)
@@ -212,14 +224,17 @@ bool seep_loops_items(struct seep_loops *loops, const struct seep_pyframe *outer
         const struct seep_pyloop *item = &items[i], *last = kept(loops, item);
         if (!last || !item->place || item->depth >= SEEP_LOOP_FRAMES)
             continue;
+        /* A new iterator may have the old one's address. */
+        const bool anew = item->iterator != last->iterator || item->place < last->place;
         struct seep_loop *loop = place_of(loops, item->code, (intptr_t)item->path);
-        if (!loop->code)
+        if (!loop->code || (anew && item->position > loop->end))
             loop =
                 met(loops, item->code, (intptr_t)item->path, kind(outermost, item->depth), now_ns);
         loop->items = true;
+        loop->end = item->position > loop->end ? item->position : loop->end;
         const uint32_t rounds = rounds_since(last, item);
-        /* A new iterator may have the old one's address. */
-        const bool anew = item->iterator != last->iterator || item->place < last->place;
+        if (!anew && (!i || items[i - 1].depth != item->depth))
+            pass(loops, item, rounds);
         loop->n_anew += anew;
         loop->left = loop->left || anew;
         if (rounds) {

@@ -11,7 +11,7 @@ from tests.e2e.support import NO_LOOKS, SEEP, SYSTEM_PYTHON, SeepCase, needs
 MiB = 1 << 20
 
 # As many different stacks as asked for, 20 calls deep, with a block each, of many sizes; then blocks of a third of them are made anew in each
-# of some rounds of the main loop, which are steps.
+# of some rounds of another loop.
 STACKS = """
 import sys
 

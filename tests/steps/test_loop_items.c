@@ -126,6 +126,47 @@ TEST(rounds_in_which_no_place_goes_back_count_too)
     ck_assert_uint_ge(loops.main.n, 400 - 4);
 }
 
+/* How far the one loop of MAIN has come, at a place in it. */
+static void look_at_main(uintptr_t iterator, intptr_t place, uintptr_t position)
+{
+    const struct seep_pyloop item = {.path = 2,
+                                     .code = MAIN,
+                                     .iterator = iterator,
+                                     .place = place,
+                                     .position = position,
+                                     .depth = 1};
+    look_at(&item, 1);
+}
+
+/* A number is made at its head in one round of 256: those are no rounds of five milliseconds. */
+TEST(a_loop_that_fills_a_list_is_none_where_its_place_shows_it_now_and_then)
+{
+    for (int i = 1; i <= 40000; i++) {
+        EVENT_US(20, MAIN, 7);
+        if (i % 256 == 0)
+            EVENT(0, MAIN, 5);
+        if (i % 16 == 0)
+            look_at_main(0x200, i, 7);
+    }
+    ck_assert_uint_eq(n_found, 0);
+}
+
+TEST(loops_that_follow_each_other_are_two)
+{
+    for (int i = 1; i <= 8000; i++) {
+        EVENT_US(20, MAIN, 7);
+        if (i % 16 == 0)
+            look_at_main(0x200, i, 7);
+    }
+    for (int i = 1; i <= 100; i++) {
+        EVENT(20, MAIN, 12);
+        look_at_main(0x300, i, 12);
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_uint_ge(loops.main.n, 98);
+    ck_assert_uint_le(loops.main.n, 100);
+}
+
 TEST(laps_before_the_loop_was_noticed_are_known)
 {
     for (int epoch = 1; epoch <= 30; epoch++)
