@@ -189,16 +189,24 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces)
 
 /* ---- timeline ---------------------------------------------------------------------------- */
 
-/* The times of the grid: the rows of a single process, else points spread over the job. */
-static size_t make_grid(const struct seep_model *m, uint64_t *t)
+/* With those that the launcher saw between them, there may be more than a process writes. */
+static size_t thin_rows(const struct seep_model_process *p, uint64_t t[SEEP_TIMELINE_ROWS])
 {
-    const struct seep_model_process *p = &m->processes[0];
+    const uint32_t gap = p->n_rows / SEEP_TIMELINE_ROWS + 1;
+    size_t n = 0;
 
-    if (m->n_processes == 1) {
-        if (p->n_rows)
-            memcpy(t, p->row_t_ns, p->n_rows * sizeof *t);
-        return p->n_rows;
-    }
+    for (uint32_t i = 0; i < p->n_rows; i++)
+        if ((p->n_rows - 1 - i) % gap == 0)
+            t[n++] = p->row_t_ns[i];
+    return n;
+}
+
+/* The times of the grid: rows of a single process, the last among them, else points spread over the
+ * job. */
+static size_t make_grid(const struct seep_model *m, uint64_t t[SEEP_TIMELINE_ROWS])
+{
+    if (m->n_processes == 1)
+        return thin_rows(&m->processes[0], t);
     uint64_t span = m->end_ns - m->start_ns;
     for (size_t i = 0; i < GRID_POINTS; i++)
         t[i] = m->start_ns + (uint64_t)((double)span * (double)i / (GRID_POINTS - 1));

@@ -17,7 +17,8 @@ class Verify(SeepCase):
         table = self.path("table.json")
         done = self.command([LAB, "verify", scenario, "--scale", SCALE, "--format", "json", "-o", table, "--keep", kept],
                             timeout=600)
-        self.assertEqual((done.status, done.stdout), (0, b""), repr(done) + self.failed(table))
+        self.assertEqual(self.failed(table), "")
+        self.assertEqual((done.status, done.stdout), (0, b""), repr(done))
         with open(table) as f:
             verdict = json.load(f)
         self.assertTrue(verdict["complete"])
@@ -36,8 +37,8 @@ class Verify(SeepCase):
         if not os.path.exists(table):
             return ""
         with open(table) as f:
-            return "".join("\n%s: expected %s, measured %s" % (r["name"], r["expected"], r["measured"])
-                           for r in json.load(f)["rows"] if not r["pass"])
+            return "; ".join("%s: expected %s, measured %s" % (r["name"], r["expected"], r["measured"])
+                             for r in json.load(f)["rows"] if not r["pass"])
 
 
 def add(scenario):

@@ -47,6 +47,27 @@ TEST(the_peak_of_the_sum_is_not_the_sum_of_the_peaks)
     ck_assert_double_eq(number("processes/0/rss_peak_bytes"), 1 << 20);
 }
 
+/* A job of nine minutes whose rows are a second apart: the launcher saw it once in each. */
+TEST(a_timeline_with_more_rows_than_a_process_writes_is_thinned)
+{
+    enum { LAST = 5110, GAP = 10 };
+    struct seep_job *job = builder_job(100, START, 0, 0);
+
+    builder_timeline(&a, LAST, 1 << 20);
+    for (uint32_t i = 0; i + 1 < SEEP_TIMELINE_ROWS; i++)
+        job->seen.rows[job->seen.n++] =
+            (struct seep_seen_row){.t_ns = START + (i * GAP + GAP / 2 + 1) * UINT64_C(100000000),
+                                   .rss_bytes = 2 << 20,
+                                   .process_plus_1 = 1};
+    analyse(1, job, true);
+    const size_t n = json_array_size(at(report, "timeline/t_s"));
+    ck_assert_uint_gt(n, SEEP_TIMELINE_ROWS / 2);
+    ck_assert_uint_le(n, SEEP_TIMELINE_ROWS);
+    ck_assert_uint_eq(json_array_size(at(report, "timeline/rss_bytes")), n);
+    ck_assert_double_eq_tol(json_number_value(json_array_get(at(report, "timeline/t_s"), n - 1)),
+                            511.1, 0.001);
+}
+
 static uint64_t always_7(uint32_t period, void *arg)
 {
     (void)arg;
