@@ -220,6 +220,15 @@ int32_t seep_model_step(const struct seep_model *m, const struct seep_model_proc
     return seep_model_step_at(m, t);
 }
 
+int32_t seep_model_first_step(const struct seep_model *m, const struct seep_model_process *p,
+                              uint32_t period)
+{
+    const int32_t step = seep_model_step(m, p, period);
+    const int32_t begun = period ? seep_model_step(m, p, period - 1) + 1 : step;
+
+    return begun < step ? begun : step;
+}
+
 /* ---- what a process held when ---------------------------------------------------------------- */
 
 /* Index of the latest row no later than t, or -1. */

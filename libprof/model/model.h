@@ -252,6 +252,11 @@ int32_t seep_model_step(const struct seep_model *m, const struct seep_model_proc
                         uint32_t period);
 int32_t seep_model_step_at(const struct seep_model *m, uint64_t t_ns);
 
+/* The earliest of those in which a period passed: one may hold several that were counted in
+ * hindsight. */
+int32_t seep_model_first_step(const struct seep_model *m, const struct seep_model_process *p,
+                              uint32_t period);
+
 /* Live bytes of a job space in one process at a time: by its latest row, or its final state once it
  * ended; 0 before its start and after it was gone. */
 uint64_t seep_process_live_at(const struct seep_model_process *p, uint16_t space, uint64_t t_ns);

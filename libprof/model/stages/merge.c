@@ -237,17 +237,6 @@ static double sampling_variance(const struct seep_header *h, const struct record
     return all * size / expm1(size / (double)gap);
 }
 
-/* What was allocated first in a period in which several steps passed, as those counted in hindsight
- * may, was so in any of them, or before. */
-static int32_t earliest_step(const struct seep_model *m, const struct seep_model_process *p,
-                             uint32_t period)
-{
-    const int32_t step = seep_model_step(m, p, period);
-    const int32_t begun = period ? seep_model_step(m, p, period - 1) + 1 : step;
-
-    return begun < step ? begun : step;
-}
-
 static int add_record(struct seep_model *m, struct record *r, uint32_t stack, uint16_t space)
 {
     const struct seep_model_process *p = &m->processes[r->process];
@@ -255,7 +244,7 @@ static int add_record(struct seep_model *m, struct record *r, uint32_t stack, ui
 
     if (!site)
         return -SEEP_ENOMEM;
-    int32_t first = earliest_step(m, p, r->site->first_period);
+    int32_t first = seep_model_first_step(m, p, r->site->first_period);
     int32_t last = seep_model_step(m, p, r->site->last_period);
     if (first < site->first_step)
         site->first_step = first;
