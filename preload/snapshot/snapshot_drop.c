@@ -1,5 +1,6 @@
 #include "preload/snapshot/snapshot_copy_parts.h"
 
+#include "libprof/format/content_samples.h"
 #include "libprof/store/os.h"
 #include "preload/snapshot/snapshot_maps.h"
 
@@ -10,11 +11,7 @@
 enum {
     PAGE = 4096,
     MOST_RANGES = 8192,
-    LEAST_BLOCK = 4 * PAGE, /* a smaller one has hardly a page of its own */
-    SAMPLED = 1 << 20, /* of a block from here on only some words are looked at, as the reader does:
-                        * if none looks like an address, */
-    HEAD = 16 << 10,   /* nobody looks at more than this of it */
-    SAMPLES = 128,
+    LEAST_BLOCK = 4 * PAGE,    /* a smaller one has hardly a page of its own */
     FEW_PAGES = 128,           /* samples miss the entries of a table that is nearly empty */
     MOST_LOOKED_AT = 64 << 20, /* bytes of smaller ones: 10 ms */
     REGION_BITS = 26,          /* most regions are empty: few numbers are taken for addresses */
@@ -128,12 +125,12 @@ static bool has_addresses(const struct drop *d, uintptr_t page)
     return false;
 }
 
+/* As the reader does: if none looks like an address, nobody looks at more than the head. */
 static bool has_sampled_addresses(const struct drop *d, uintptr_t start, uint64_t bytes)
 {
     bool any = false;
-    for (size_t i = 0; i < SAMPLES && !any; i++) {
-        const uint64_t word =
-            *(const uint64_t *)((start + bytes / SAMPLES * i + 7) & ~(uintptr_t)7);
+    for (size_t i = 0; i < SEEP_CONTENT_SAMPLES && !any; i++) {
+        const uint64_t word = *(const uint64_t *)(uintptr_t)seep_content_sample(start, bytes, i);
         any = word % 8 == 0 && word >= d->lowest && word < d->highest;
     }
     return any;
@@ -176,12 +173,12 @@ static void drop_contents(struct drop *d, const struct seep_snapshot_block *bloc
     if (block->bytes < LEAST_BLOCK || first >= end ||
         !is_private(d, block->start, block->start + block->bytes))
         return;
-    if (block->bytes < SAMPLED) {
+    if (block->bytes < SEEP_CONTENT_LARGE) {
         if (d->looked_at < MOST_LOOKED_AT)
             drop_pages(d, first, end);
-    } else if (!has_sampled_addresses(d, block->start, block->bytes) &&
-               is_used(first + HEAD, end)) {
-        give_up(d, first + HEAD, end);
+    } else if (is_used(first + SEEP_CONTENT_HEAD, end) && /* looking makes pages used, too */
+               !has_sampled_addresses(d, block->start, block->bytes)) {
+        give_up(d, first + SEEP_CONTENT_HEAD, end);
     }
 }
 

@@ -86,11 +86,12 @@ class MemoryFiles(SeepCase):
                                env=job_env(), stderr=subprocess.DEVNULL)
         self.addCleanup(job.wait)
         self.addCleanup(lambda: open(end, "w").close())
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while len(os.listdir(self.shm)) < STEPS and time.monotonic() < deadline:
             time.sleep(0.1)
-        found, = self.files_of(self.report(folder))
-        self.assertIn(self.shm, found["title"])
+        while not (found := self.files_of(self.report(folder))) and time.monotonic() < deadline:
+            time.sleep(0.5)  # the launcher looks now and then
+        self.assertIn(self.shm, found[0]["title"])
         job.kill()
         job.wait()
         open(end, "w").close()

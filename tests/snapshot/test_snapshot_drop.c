@@ -114,6 +114,15 @@ TEST(of_a_large_block_the_head_is_kept, .to = 2)
     expect(private + 2 * MIB - 2 * PAGE, 4, _i ? "xxxx" : "..xx");
 }
 
+/* Each entry is a number and an address; it is filled from its start, or all over. */
+TEST(a_large_table_of_pairs_is_kept, .to = 2)
+{
+    block(private, 2 * MIB);
+    for (size_t at = 0; at < (_i ? 2 * MIB : 24 * PAGE); at += 16)
+        put_address(private + at + 8);
+    expect(private, 8, "xxxxxxxx");
+}
+
 /* A table that is nearly empty, which samples would miss. */
 TEST(a_large_block_that_was_hardly_used_is_kept)
 {

@@ -1,19 +1,14 @@
 #include "libprof/who/find/dump.h"
 
 #include "libprof/base/hash_index.h"
+#include "libprof/format/content_samples.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    LARGE = 1 << 20,     /* a smaller block is not checked for its contents, */
-    LARGE_MAP = 2 << 20, /* nor is a smaller map: arenas of small objects are smaller */
-    HEAD =
-        16
-        << 10, /* bytes of a large block that are copied in any case: an object, the first items */
-    SAMPLES = 128, /* words of a large block that are checked: if none looks like an address, it is
-                      not a table of addresses. Hash tables are mostly empty, and words of pictures
-                      are not addresses */
+    LARGE_MAP = 2 << 20, /* a smaller map is not checked for its contents: arenas of small objects
+                          * are smaller */
 };
 
 struct taking {
@@ -75,19 +70,19 @@ static int by_start(const void *a, const void *b)
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Whether a large block is a table of addresses, by a sample of its words. */
+/* Whether a large block is a table of addresses, by a sample of its words: hash tables are mostly
+ * empty, and words of pictures are not addresses. */
 static bool has_addresses(struct taking *t, const struct seep_snapshot_block *block)
 {
-    struct seep_memory_piece pieces[SAMPLES];
-    uint64_t words[SAMPLES] = {0};
+    struct seep_memory_piece pieces[SEEP_CONTENT_SAMPLES];
+    uint64_t words[SEEP_CONTENT_SAMPLES] = {0};
     int n = 0;
 
-    for (size_t i = 0; i < SAMPLES; i++)
-        pieces[i] = (struct seep_memory_piece){(block->start + block->bytes / SAMPLES * i + 7) &
-                                                   ~UINT64_C(7),
+    for (size_t i = 0; i < SEEP_CONTENT_SAMPLES; i++)
+        pieces[i] = (struct seep_memory_piece){seep_content_sample(block->start, block->bytes, i),
                                                (uint8_t *)&words[i], sizeof words[i]};
-    (void)t->remote->gather(t->remote, pieces, SAMPLES);
-    for (size_t i = 0; i < SAMPLES; i++)
+    (void)t->remote->gather(t->remote, pieces, SEEP_CONTENT_SAMPLES);
+    for (size_t i = 0; i < SEEP_CONTENT_SAMPLES; i++)
         n += words[i] % 8 == 0 && words[i] >= t->lowest && words[i] < t->highest;
     return n > 0;
 }
@@ -114,7 +109,7 @@ static bool is_large(const struct taking *t, size_t i)
 {
     const struct seep_snapshot_block *block = &t->request->blocks[i];
 
-    return block->bytes >= (i < t->request->n_blocks ? LARGE : LARGE_MAP) &&
+    return block->bytes >= (i < t->request->n_blocks ? (int)SEEP_CONTENT_LARGE : (int)LARGE_MAP) &&
            !(block->bytes >> 46) && !(block->start >> 47);
 }
 
@@ -134,7 +129,7 @@ static bool is_used(struct taking *t, const struct seep_snapshot_block *block)
     uint64_t used = 0;
 
     return t->remote->own_pages(t->remote, start, end, false, count_bytes, &used) == 0 &&
-           used >= LARGE / 2;
+           used >= SEEP_CONTENT_LARGE / 2;
 }
 
 static int find_holes(struct taking *t)
@@ -148,7 +143,7 @@ static int find_holes(struct taking *t)
                  t->dump->own[i].end);
     for (size_t i = 0; i < t->request->n_all && !rc; i++)
         if (is_large(t, i) && !has_addresses(t, &blocks[i]) && is_used(t, &blocks[i]))
-            rc = add(&t->holes, &t->n_holes, &t->hole_capacity, blocks[i].start + HEAD,
+            rc = add(&t->holes, &t->n_holes, &t->hole_capacity, blocks[i].start + SEEP_CONTENT_HEAD,
                      blocks[i].start + blocks[i].bytes);
     if (t->n_holes)
         qsort(t->holes, t->n_holes, sizeof *t->holes, by_start);
