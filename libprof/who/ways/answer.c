@@ -140,6 +140,8 @@ static int find_holder(struct asking *a, const struct seep_answer *answer, struc
     const int rc = take_way(a, &held->way, p);
     if (held->holder != SEEP_NODE_NONE)
         seep_answer_holder(a->reach, held->holder, p);
+    else
+        p->path.root_address = 0; /* several variables lead to it: which one is found is chance */
     return rc;
 }
 
