@@ -132,6 +132,10 @@ static size_t certain_ways(struct asking *a, uint32_t line, struct seep_line_way
     return seep_line_ways_find(&a->lines, line, a->alive, ALIVE, ways);
 }
 
+/* Where several variables of a library lead to the same blocks by as long ways as these, which one
+ * of them is found is chance. A table's entries are near. */
+enum { MOST_BY_CHANCE = 3 };
+
 /* Describes what holds the blocks of a way. */
 static int find_holder(struct asking *a, const struct seep_answer *answer, struct held *held,
                        struct seep_answer_path *p)
@@ -140,8 +144,9 @@ static int find_holder(struct asking *a, const struct seep_answer *answer, struc
     const int rc = take_way(a, &held->way, p);
     if (held->holder != SEEP_NODE_NONE)
         seep_answer_holder(a->reach, held->holder, p);
-    else
-        p->path.root_address = 0; /* several variables lead to it: which one is found is chance */
+    else if (p->path.n && p->path.hops[0].kind == SEEP_HOP_NATIVE &&
+             p->path.hops[0].repeated > MOST_BY_CHANCE)
+        p->path.root_address = 0;
     return rc;
 }
 
