@@ -287,10 +287,8 @@ TEST(a_word_that_only_looks_like_a_reference_is_not_believed, EACH_VERSION)
 
 TEST(without_python_a_table_of_c_is_found_by_its_words)
 {
-    uint64_t table;
-
     begin(11);
-    table = block(20 * 8, 0);
+    const uint64_t table = block(20 * 8, 0);
     for (int i = 0; i < 20; i++)
         put(table + (uint64_t)i * 8, block(3000, 1));
     put(DATA_AT + 128, table);
@@ -316,6 +314,24 @@ TEST(a_list_of_c_is_held_at_its_head)
     minor = 1; /* a version that nobody knows */
     examine(&e);
     expect(0, SEEP_HOLD_HELD, "static data of python3 → C++ (1 block)", "python3");
+    examined_fini(&e);
+}
+
+/* Half of the blocks at each end: no one variable is their holder. */
+TEST(a_variable_is_named_only_where_it_is_near, .to = 2)
+{
+    begin(11);
+    for (int half = 0; half < 2; half++) {
+        uint64_t at = block(10 * 8, 0);
+        for (int i = 0; i < 10; i++)
+            put(at + (uint64_t)i * 8, block(3000, 1));
+        for (uint64_t i = 0, before; i < (_i ? 6 : 1); i++, at = before)
+            put(before = block(64, 0), at);
+        put(DATA_AT + 128 + (uint64_t)half * 32, at);
+    }
+    minor = 1; /* a version that nobody knows */
+    examine(&e);
+    ck_assert_int_eq(e.answers[0].paths[0].path.root_address == 0, _i);
     examined_fini(&e);
 }
 
