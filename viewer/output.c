@@ -233,7 +233,8 @@ char *seep_output_name_of(const char *dir)
 
 void seep_output_summary(const json_t *report, const char *name)
 {
-    const struct seep_report_look look = {.colour = seep_colour_of(stderr), .folder = name};
+    const struct seep_report_look look = {
+        .colour = seep_colour_of(stderr), .brief = true, .folder = name};
     /* A stream of its own: stderr is unbuffered, and text written in one piece does not mix. */
     FILE *out = fdopen(dup(STDERR_FILENO), "w");
 

@@ -107,6 +107,8 @@ int seep_holder_advise(const struct seep_case *c, struct seep_finding *f)
         f->advice = seep_text_format(SEEP_LINE_LIBRARY_KEEPS_TEXT, owner, owner);
     else if (f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && *name)
         f->advice = seep_text_format(SEEP_LINE_BOUND_HOLDER_TEXT, name);
+    else if (f->pattern == SEEP_PATTERN_UNDETERMINED && *name && !*owner && !f->advice)
+        f->advice = seep_text_format(SEEP_LINE_MAY_BOUND_HOLDER_TEXT, name);
     else
         return 0;
     return f->advice ? 0 : -SEEP_ENOMEM;

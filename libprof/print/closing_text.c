@@ -90,21 +90,35 @@ static void put_finding(const struct page *p, const json_t *finding)
     free(place);
 }
 
-void seep_closing_text(const json_t *report, FILE *out, bool colour, const char *folder)
+static struct page page_of(const json_t *report, FILE *out, bool colour)
+{
+    const int width = seep_put_width(out, SEEP_PUT_WIDTH);
+
+    return (struct page){.out = out,
+                         .colour = colour,
+                         .job = json_object_get(report, "job"),
+                         .width = width,
+                         .pattern = pattern_columns(json_object_get(report, "findings"), width)};
+}
+
+/* Returns how many there are. */
+static size_t put_findings(const struct page *p, const json_t *report, size_t from, size_t most)
 {
     const json_t *findings = json_object_get(report, "findings");
-    const int width = seep_put_width(out, SEEP_PUT_WIDTH);
-    const struct page page = {.out = out,
-                              .colour = colour,
-                              .job = json_object_get(report, "job"),
-                              .width = width,
-                              .pattern = pattern_columns(findings, width)};
-    size_t n = json_array_size(findings);
+    const size_t n = json_array_size(findings);
+
+    for (size_t i = from; i < n && i < most; i++)
+        put_finding(p, json_array_get(findings, i));
+    return n;
+}
+
+void seep_closing_text(const json_t *report, FILE *out, bool colour, const char *folder)
+{
+    const struct page page = page_of(report, out, colour);
 
     fputc('\n', out);
     seep_verdict_text(report, out, colour);
-    for (size_t i = 0; i < n && i < MAX_LINES; i++)
-        put_finding(&page, json_array_get(findings, i));
+    const size_t n = put_findings(&page, report, 0, MAX_LINES);
     if (n > MAX_LINES)
         fprintf(out, "and %zu more, above\n", n - MAX_LINES);
     if (!folder)
@@ -112,4 +126,51 @@ void seep_closing_text(const json_t *report, FILE *out, bool colour, const char 
     fputs("\nIn a browser: seep view ", out);
     seep_put_text(out, folder);
     fputc('\n', out);
+}
+
+/* ---- the whole, in few lines --------------------------------------------------------------- */
+
+enum { BRIEF_FINDINGS = 2 };
+
+/* The finding that comes first is fixed first, so only it has its advice here. */
+static void put_brief_findings(const struct page *p, const json_t *report)
+{
+    put_findings(p, report, 0, 1);
+    seep_advice_text(json_array_get(json_object_get(report, "findings"), 0), p->out, p->colour);
+    const size_t n = put_findings(p, report, 1, BRIEF_FINDINGS);
+    if (n > BRIEF_FINDINGS)
+        fprintf(p->out, "and %zu more\n", n - BRIEF_FINDINGS);
+}
+
+static void put_what_it_had(const struct page *p, const json_t *report,
+                            struct seep_json_stream *sites)
+{
+    seep_largest_text(report, sites, p->out);
+    if (seep_get_crashed(report) || !seep_get_too_early(report))
+        return;
+    fprintf(p->out, "%-*s", SEEP_PUT_LABEL, "to do");
+    seep_put_wrapped(p->out,
+                     strcmp(seep_get_text(p->job, "step_source", ""), "time") == 0
+                         ? "Run it longer, or call seep.step() (seep_step() in C) at the end of "
+                           "each iteration."
+                         : "Run it for more steps.",
+                     SEEP_PUT_LABEL, SEEP_PUT_LABEL);
+}
+
+void seep_brief_text(const json_t *report, struct seep_json_stream *sites, FILE *out, bool colour,
+                     const char *folder)
+{
+    const struct page page = page_of(report, out, colour);
+
+    seep_verdict_text(report, out, colour);
+    seep_shortages_text(report, out, true);
+    if (json_array_size(json_object_get(report, "findings")))
+        put_brief_findings(&page, report);
+    else
+        put_what_it_had(&page, report, sites);
+    if (!folder)
+        return;
+    fprintf(out, "%-*sseep report ", SEEP_PUT_LABEL, "details");
+    seep_put_text(out, folder);
+    fputs(" (in a browser: seep view)\n", out);
 }

@@ -180,15 +180,15 @@ static void put_saving(const struct page *p, const json_t *finding)
     seep_put_end(&line);
 }
 
-static void put_advice(const struct page *p, const json_t *finding)
+void seep_advice_text(const json_t *finding, FILE *out, bool colour)
 {
     struct seep_paragraph line;
-    FILE *to = seep_put_begin(&line, p->out, 0, 11);
+    FILE *to = seep_put_begin(&line, out, 0, 11);
 
-    seep_put_colour(to, p->colour, "32");
+    seep_put_colour(to, colour, "32");
     fputs("    to do: ", to);
     seep_put_text(to, seep_get_text(finding, "advice", ""));
-    seep_put_colour(to, p->colour, "0");
+    seep_put_colour(to, colour, "0");
     seep_put_end(&line);
 }
 
@@ -208,7 +208,7 @@ static void put_finding(const struct page *p, const json_t *finding)
     seep_holder_text(finding, p->cwd, p->out, 4);
     put_limit(p, finding);
     put_saving(p, finding);
-    put_advice(p, finding);
+    seep_advice_text(finding, p->out, p->colour);
     fputc('\n', p->out);
 }
 
@@ -278,6 +278,13 @@ void seep_verdict_text(const json_t *report, FILE *out, bool colour)
     seep_put_colour(out, colour, "0");
     fputs(" in ", out);
     seep_put_count(out, seep_get_number(job, "steps"), unit);
+    if (seep_get_undetermined(report))
+        fputs(", undetermined", out);
+    if (seep_get_has_failed(job)) { /* it was told to end */
+        fputs(" (", out);
+        seep_put_text(out, seep_get_exit_text(job));
+        fputc(')', out);
+    }
     fputs(runs ? " so far\n" : "\n", out);
     if (early)
         fprintf(out, "Growth shows in %.0f %ss after the warm-up; this job has %.0f%s.\n",

@@ -53,7 +53,7 @@ static bool is_bound(const struct seep_line_view *line)
     return line->highest < 0.95 * line->peak;
 }
 
-/* "≤ 41.8 MiB  train.py:9 in <module>", and who holds it. */
+/* "≤ 41.8 MiB  train.py:9 in <module>", and who holds it, if sites tell. */
 static void put_line(const struct page *p, const char *label, const struct seep_line_view *line,
                      struct seep_json_stream *sites)
 {
@@ -70,7 +70,7 @@ static void put_line(const struct page *p, const char *label, const struct seep_
     if (strcmp(line->space, "host") != 0)
         fprintf(to, ", %s", seep_space_words(line->space, words));
     seep_put_end(&row);
-    json_t *site = asked_site(sites, line);
+    json_t *site = sites ? asked_site(sites, line) : NULL;
     if (site) {
         put_when_held(p, line, site);
         seep_holder_text(site, p->cwd, p->out, HOLDER_COLUMN);
@@ -78,8 +78,9 @@ static void put_line(const struct page *p, const char *label, const struct seep_
     json_decref(site);
 }
 
-/* Lines that no finding names, by their peaks. */
-void seep_lines_text(const json_t *report, struct seep_json_stream *sites, FILE *out)
+/* Lines that no finding names, by their peaks; as many as that. */
+static void put_lines(const json_t *report, struct seep_json_stream *sites, FILE *out, int most,
+                      bool holders)
 {
     const json_t *job = json_object_get(report, "job");
     const struct page page = {out, seep_get_text(job, "cwd", ""), seep_get_step_unit(job),
@@ -89,10 +90,24 @@ void seep_lines_text(const json_t *report, struct seep_json_stream *sites, FILE 
     int shown = 0;
 
     if (seep_line_views_init(&lines, report, sites, true) == 0) {
-        for (size_t i = 0; i < lines.n && shown < MAX_SHOWN_LINES; i++) {
+        for (size_t i = 0; i < lines.n && shown < most; i++) {
             if (!lines.lines[i].finding)
-                put_line(&page, shown++ ? "" : any ? "others" : "largest", &lines.lines[i], sites);
+                put_line(&page,
+                         shown++ ? ""
+                         : any   ? "others"
+                                 : "largest",
+                         &lines.lines[i], holders ? sites : NULL);
         }
     }
     seep_line_views_fini(&lines);
+}
+
+void seep_lines_text(const json_t *report, struct seep_json_stream *sites, FILE *out)
+{
+    put_lines(report, sites, out, MAX_SHOWN_LINES, true);
+}
+
+void seep_largest_text(const json_t *report, struct seep_json_stream *sites, FILE *out)
+{
+    put_lines(report, sites, out, 1, false);
 }

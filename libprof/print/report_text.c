@@ -163,57 +163,6 @@ static void put_devices(const struct page *p, const json_t *report)
     }
 }
 
-/* For the host, the outcome decides, which `retried` says. */
-static const char *shortage_ends_text(const json_t *its)
-{
-    if (json_is_true(json_object_get(its, "retried")))
-        return ". The program then asked for less and got it.";
-    return strcmp(seep_get_text(its, "source", "allocator"), "runtime") == 0
-               ? ". The CUDA runtime refused it; the caller may have tried again."
-               : "";
-}
-
-static void put_shortage(const struct page *p, FILE *to, const json_t *its)
-{
-    const char *source = seep_get_text(its, "source", "allocator");
-    char words[SEEP_SPACE_WORDS], when[SEEP_WHEN_TEXT];
-
-    seep_space_words(seep_get_text(its, "space", "?"), words);
-    if (strcmp(source, "host") == 0)
-        fputs("Out of host memory: ", to);
-    else
-        fprintf(to, "%s (%s): ",
-                strcmp(source, "program") == 0 ? "Out of memory" : "CUDA out of memory", words);
-    seep_put_size(to, seep_get_number(its, "asked_bytes"));
-    fprintf(to, " requested %s",
-            seep_get_when(p->unit, seep_get_number(its, "step"), p->steps, when));
-    if (json_is_object(json_object_get(its, "frame"))) {
-        fputs(", ", to);
-        seep_put_frame(to, json_object_get(its, "frame"), p->cwd);
-    }
-    if (strcmp(source, "allocator") != 0 && !(seep_get_number(its, "reserved_bytes") > 0)) {
-        fputs(shortage_ends_text(its), to);
-        return;
-    }
-    fputs("; ", to);
-    seep_put_size(to, seep_get_number(its, "allocated_bytes"));
-    fputs(" of ", to);
-    seep_put_size(to, seep_get_number(its, "reserved_bytes"));
-    fputs(" reserved were in use", to);
-}
-
-static void put_shortages(const struct page *p, const json_t *report)
-{
-    json_t *its;
-    size_t i;
-
-    json_array_foreach (json_object_get(report, "out_of_memory"), i, its) {
-        struct seep_paragraph line;
-        put_shortage(p, seep_put_begin(&line, p->out, 0, LABEL), its);
-        seep_put_end(&line);
-    }
-}
-
 /* Printed if --gpu=cupti records; otherwise the list of what was not seen says so. */
 static void put_cupti(const struct page *p, const json_t *report)
 {
@@ -394,7 +343,7 @@ static void put_job_parts(const struct page *p, const json_t *report)
     put_why(p, job);
     put_spaces(p, report);
     put_devices(p, report);
-    put_shortages(p, report);
+    seep_shortages_text(report, p->out, false);
     put_cupti(p, report);
     put_resident(p, report);
     if (!json_is_object(json_object_get(report, "digest"))) /* which names the outermost ones */
@@ -412,7 +361,7 @@ static void put_crash(const struct page *p, const json_t *report,
     seep_verdict_text(report, p->out, look->colour);
     put_command(p, job);
     put_job(p, job);
-    put_shortages(p, report);
+    seep_shortages_text(report, p->out, true);
     if (!look->folder)
         return;
     fprintf(p->out, "%-*sseep report --all ", LABEL, "details");
@@ -439,6 +388,10 @@ int seep_report_text(const json_t *report, struct seep_json_stream *sites, FILE 
                         .running = seep_get_runs(report)};
     if (seep_get_crashed_at_once(report) && !look->all) {
         put_crash(&page, report, look);
+        return ferror(out) ? -SEEP_EIO : 0;
+    }
+    if (look->brief && seep_get_unsettled(report)) {
+        seep_brief_text(report, sites ? sites : &own.stream, out, look->colour, look->folder);
         return ferror(out) ? -SEEP_EIO : 0;
     }
     seep_findings_text(report, out, look->colour);

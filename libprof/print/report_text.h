@@ -9,8 +9,9 @@
 #include <stdio.h>
 
 struct seep_report_look {
-    bool colour;        /* ANSI colours are allowed */
-    bool all;           /* show what RSS is made of in every process, not only in notable ones */
+    bool colour; /* ANSI colours are allowed */
+    bool all;    /* show what RSS is made of in every process, not only in notable ones */
+    bool brief;  /* a job that leaves the question open is told in few lines (seep_brief_text()) */
     const char *folder; /* of the profile, for `seep view`; NULL: there is no single one */
 };
 

@@ -19,10 +19,24 @@ void seep_findings_text(const json_t *report, FILE *out, bool colour);
 /* The lines with the largest peaks that no finding names, each with its holders, if known. */
 void seep_lines_text(const json_t *report, struct seep_json_stream *sites, FILE *out);
 
+/* The first of these in one line, without its holders; nothing if there is none. */
+void seep_largest_text(const json_t *report, struct seep_json_stream *sites, FILE *out);
+
 /* The end of a report, for a window of 24 rows after the rest has scrolled by: the number of
  * findings, each in one line (only the first if there are very many), and where to see more.
  * `folder` is the profile's, NULL if there is not exactly one. */
 void seep_closing_text(const json_t *report, FILE *out, bool colour, const char *folder);
+
+/* Instead of a report, for a job that leaves the question open (seep_get_unsettled()): at most
+ * eight lines of how it ended, what grows by how much, and what to do. */
+void seep_brief_text(const json_t *report, struct seep_json_stream *sites, FILE *out, bool colour,
+                     const char *folder);
+
+/* What to do about a finding, indented. */
+void seep_advice_text(const json_t *finding, FILE *out, bool colour);
+
+/* The requests for memory that failed, a paragraph each; or only the last one. */
+void seep_shortages_text(const json_t *report, FILE *out, bool last_only);
 
 /* Who holds the memory that a finding's line made, and where they got it: "held by local 'history'
  * …" and "kept at train.py:42 …", indented by `indent`; nothing if not known. `cwd`: of the job. */

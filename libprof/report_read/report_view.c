@@ -147,6 +147,28 @@ bool seep_get_crashed_at_once(const json_t *report)
            !json_array_size(json_object_get(report, "findings"));
 }
 
+bool seep_get_undetermined(const json_t *report)
+{
+    const json_t *findings = json_object_get(report, "findings");
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (findings, i, one) {
+        if (strcmp(seep_get_text(one, "pattern", ""), "undetermined") != 0)
+            return false;
+    }
+    return json_array_size(findings);
+}
+
+bool seep_get_unsettled(const json_t *report)
+{
+    const bool any = json_array_size(json_object_get(report, "findings"));
+
+    return !json_is_object(json_object_get(report, "digest")) &&
+           (seep_get_crashed(report) || seep_get_has_failed(json_object_get(report, "job")) ||
+            (!any && seep_get_too_early(report)) || seep_get_undetermined(report));
+}
+
 bool seep_get_runs(const json_t *report)
 {
     json_t *process;

@@ -43,6 +43,13 @@ const json_t *seep_get_crashed(const json_t *report);
 /* Whether such a process crashed before the job's first step, and nothing was found. */
 bool seep_get_crashed_at_once(const json_t *report);
 
+/* Whether something was found, and none of it is more than growth that may yet end. */
+bool seep_get_undetermined(const json_t *report);
+
+/* Whether the job leaves the question open: it failed, was told to end, had too few steps, or is
+ * undetermined. Never of a digest. */
+bool seep_get_unsettled(const json_t *report);
+
 /* The id that a launcher (Slurm, torchrun) gave the job, the same in all its processes; NULL if
  * none did. */
 const char *seep_get_job_id(const json_t *report);

@@ -58,10 +58,10 @@ class Sizes(TerminalCase):
             with self.subTest(columns=columns, rows=rows):
                 self.hold(self.on_a_terminal(columns, rows, "report", self.leak), columns, rows)
 
-    def test_the_summary_of_a_run_is_the_same(self):
+    def test_the_summary_of_a_run_fits_too(self):
         text = self.on_a_terminal(80, 24, "run", "-o", "here.d", "--", "python3", "-c", "print(1)")
-        self.assertRegex(ESCAPE.sub("", text), r"\nseep: (no finding|too short to tell) in \d+ time slices?\n(Growth shows .*\n)?\n"
-                                               r"In a browser: seep view \S*here\.d\n\Z")
+        self.assertRegex(ESCAPE.sub("", text), r"\nseep: too short to tell in \d+ time slices?\nGrowth shows (.*\n)+"
+                                               r"details  seep report \S*here\.d \(in a browser: seep view\)\n\Z")
 
     def test_several_folders_are_no_page(self):
         self.assertNotIn(b"seep view", self.seep("report", self.leak, self.leak).stdout)

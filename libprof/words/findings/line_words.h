@@ -22,6 +22,9 @@
 #define SEEP_LINE_BY_MESSAGES_TEXT                                                                 \
     "It arrived in messages from another process, where this line allocates blocks of that size"
 #define SEEP_LINE_BOUND_HOLDER_TEXT "Bound %s, which holds it, or remove what you no longer need."
+#define SEEP_LINE_MAY_BOUND_HOLDER_TEXT                                                            \
+    "Bound %s, which holds it, if nothing ever empties it. In doubt run longer, past one full "    \
+    "epoch: a cache levels off, a leak does not."
 #define SEEP_LINE_LIBRARY_KEEPS_TEXT                                                               \
     "%s keeps it in data of its own, not in a variable of yours. Close or delete what this line "  \
     "opens or makes, or empty the library's cache. If there is nothing to close, upgrade %s, or "  \
