@@ -58,4 +58,8 @@ SEEP_MUST_CHECK int seep_text_read(const char *file, char **text, size_t *n,
 size_t seep_text_complaint(char *line, size_t capacity, const char *name, const char *format,
                            va_list args) __attribute__((format(printf, 4, 0)));
 
+/* The word of the list (which ends with NULL) that was probably meant: at most two letters differ,
+ * and less than half of it; NULL: none. */
+const char *seep_text_nearest(const char *word, const char *const *list);
+
 #endif

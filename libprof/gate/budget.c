@@ -136,11 +136,22 @@ int seep_budget_add(struct seep_budget *budget, enum seep_budget_kind kind, cons
 
 /* ---- the file's parts -------------------------------------------------------------------- */
 
-static int bad_key(const char *file, const char *where, const char *key, const char *known,
+/* `known` ends with NULL. `where`: of the table, "" for the file's own keys. */
+static int bad_key(const char *file, const char *where, const char *key, const char *const *known,
                    struct seep_error *err)
 {
-    return seep_error_set(err, SEEP_EINVAL, file, 0, "%.60s is not a key%s%.60s: choose %s", key,
-                          *where ? " of " : "", where, known);
+    const char *near = seep_text_nearest(key, known);
+    char list[160], table[80] = "";
+    size_t n = 0;
+
+    while (known[n])
+        n++;
+    if (*where)
+        snprintf(table, sizeof table, " in [%.60s]", where);
+    return near ? seep_error_set(err, SEEP_EINVAL, file, 0, "unknown key %.60s%s; did you mean %s?",
+                                 key, table, near)
+                : seep_error_set(err, SEEP_EINVAL, file, 0, "unknown key %.60s%s: choose %s", key,
+                                 table, seep_text_list(known, n, " or ", list, sizeof list));
 }
 
 static int no_table(const char *file, const char *where, struct seep_error *err)
@@ -214,7 +225,7 @@ static int take_limit(const struct taking *t, struct seep_budget_line line, cons
     else if (strcmp(m->key, "peak") == 0)
         line.kind = SEEP_BUDGET_PEAK;
     else
-        return bad_key(t->file, m->table, m->key, "growth or peak", t->err);
+        return bad_key(t->file, m->table, m->key, (const char *[]){"growth", "peak", NULL}, t->err);
     int rc = take_size(t->file, m->path, m->value, &line.limit, t->err);
     return rc ? rc : add_line(t->budget, &line);
 }
@@ -239,7 +250,7 @@ static int take_process(const struct taking *t, struct seep_budget_line line,
 static int take_pace(const struct taking *t, struct seep_budget_line line, const struct member *m)
 {
     if (strcmp(m->key, "growth") != 0)
-        return bad_key(t->file, m->table, m->key, "growth", t->err);
+        return bad_key(t->file, m->table, m->key, (const char *[]){"growth", NULL}, t->err);
     line.pace = json_number_value(m->value);
     if (!json_is_number(m->value) || !(line.pace >= 0 && line.pace < 1e15))
         return seep_error_set(t->err, SEEP_EINVAL, t->file, 0,
@@ -291,7 +302,8 @@ static int take_ignore(struct seep_budget_ignore *rule, const char *file, json_t
                        : strcmp(key, "reason") == 0   ? &rule->reason
                                                       : NULL;
         if (!field)
-            return bad_key(file, "ignore", key, "pattern, file, function or reason", err);
+            return bad_key(file, "ignore", key,
+                           (const char *[]){"pattern", "file", "function", "reason", NULL}, err);
         if (!json_is_string(value) || !*json_string_value(value))
             return seep_error_set(err, SEEP_EINVAL, file, 0,
                                   "ignore.%.40s must be a text that is not empty", key);
@@ -356,8 +368,8 @@ static int take_key(struct seep_budget *budget, const char *file, const char *ke
         return take_count(file, key, value, &budget->min_steps, err);
     if (strcmp(key, "allow_incomplete") != 0)
         return bad_key(file, "", key,
-                       "space, process, findings, holder, lost, ignore, min_steps or "
-                       "allow_incomplete",
+                       (const char *[]){"space", "process", "findings", "holder", "lost", "ignore",
+                                        "min_steps", "allow_incomplete", NULL},
                        err);
     if (!json_is_boolean(value))
         return seep_error_set(err, SEEP_EINVAL, file, 0, "allow_incomplete must be true or false");

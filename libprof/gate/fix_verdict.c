@@ -149,10 +149,22 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
+/* What the summary of the fixed run says is not denied: it may have findings that do not count. */
+static char *why_fixed(const struct verification *v)
+{
+    const size_t n = json_array_size(json_object_get(v->after, "findings"));
+
+    return n ? seep_text_format("%zu finding%s vanished; the fixed run's own summary has %zu that "
+                                "%s milder: `seep report` shows %s",
+                                v->n_vanished, plural(v->n_vanished), n, n == 1 ? "is" : "are",
+                                n == 1 ? "it" : "them")
+             : seep_text_format("%zu finding%s vanished, none remains, none is new", v->n_vanished,
+                                plural(v->n_vanished));
+}
+
 static json_t *why(const struct verification *v, bool fixed)
 {
-    char *text = fixed ? seep_text_format("%zu finding%s vanished, none remains, none is new",
-                                          v->n_vanished, plural(v->n_vanished))
+    char *text = fixed ? why_fixed(v)
                        : seep_text_format("%zu finding%s vanished, %zu remain%s, %zu %s new",
                                           v->n_vanished, plural(v->n_vanished), v->n_remaining,
                                           v->n_remaining == 1 ? "s" : "", v->n_new,

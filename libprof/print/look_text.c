@@ -398,12 +398,10 @@ static void put_stops(const json_t *look, FILE *out)
         fputs("\nIt was read while it ran: what changed meanwhile may be missing\n", out);
         return;
     }
-    fprintf(out, "\nIt stood still for %.0f ms", ms);
+    fprintf(out, "\nThe process was paused for %.0f ms", ms);
     if (strcmp(way, "stop") == 0)
         fprintf(out, " while it was read%s%s", *why ? ": " : "", why);
-    else
-        fputs(" to be copied", out);
-    fputs("\n", out);
+    fputs(".\n", out);
 }
 
 int seep_look_text(const json_t *look, FILE *out, bool colour)

@@ -111,8 +111,8 @@ class Views(CompareCase):
     def test_it_says_what_vanished_what_is_new_and_what_spaces_took(self):
         self.open()
         self.assertRegex(self.browser.text(".verdict"), "^not fixed: 1 finding vanished, 0 remain, 1 is new")
-        self.assertRegex(self.browser.text(".compared.vanished"), r"(?s)− vanished .*load.*BASE.*grows by 64\.\d KiB a step")
-        self.assertRegex(self.browser.text(".compared.new"), r"(?s)\+ new .*cache.*NEW.*grows by 32\.\d KiB a step")
+        self.assertRegex(self.browser.text(".compared.vanished"), r"(?s)− vanished .*load.*before.*grows by 64\.\d KiB a step")
+        self.assertRegex(self.browser.text(".compared.new"), r"(?s)\+ new .*cache.*after.*grows by 32\.\d KiB a step")
         rows = [row.text for row in self.browser.all(".spaces tbody tr")]
         self.assertRegex(next(row for row in rows if row.startswith("host ")), r"MiB −\d\.\d MiB .*KiB −3\d\.\d KiB$")
         self.browser.click(".compared.new a")
@@ -127,7 +127,7 @@ class Views(CompareCase):
         with open(self.page(), encoding="utf-8") as f, open(path, "w", encoding="utf-8") as out:
             out.write(rewritten(f.read(), change))
         self.browser.open(path)
-        self.assertRegex(self.browser.text(".compared.vanished"), r"(?s)− vanished .*load.*BASE.*NEW.*finding F1")
+        self.assertRegex(self.browser.text(".compared.vanished"), r"(?s)− vanished .*load.*before.*after.*finding F1")
 
     def test_a_run_beside_itself_has_changed_nowhere(self):
         self.open("#changes", name="same", runs=("before", "before"))

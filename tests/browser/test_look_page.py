@@ -96,7 +96,7 @@ class LookPage(BrowserCase, SeepCase):
         self.open()
         said = self.browser.text()
         for text in ("RSS 40.0 MiB of 1.0 GiB (cgroup)", "27.0 MiB live in", "3 looks in 2 min", "RSS +5.0 MiB a minute",
-                     "the limit is reached in 3 hours", "It stood still for 12 ms to be copied"):
+                     "the limit is reached in 3 hours", "The process was paused for 12 ms"):
             self.assertIn(text, said)
         self.assertIn("python3 /home/user/train.py process 4711", self.browser.text("#job"))
         self.assertEqual(self.browser.run("return document.title"), "What holds the memory · seep · train.py")

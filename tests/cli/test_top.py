@@ -288,7 +288,8 @@ class Once(CiCase):
         for about, folder in self.spoiled():
             if about != "cut":  # of which something may be left
                 self.cannot("top", folder, about=about)
-        self.assertIn("does not belong to a job", self.cannot("top", str(os.getpid())))
+        self.assertIn("does not belong to a job under seep, but `seep look %d` shows what it holds" % os.getpid(),
+                      self.cannot("top", str(os.getpid())))
         self.assertIn("no such process", self.cannot("top", "4194305"))
 
     def test_wrong_usage_is_told(self):

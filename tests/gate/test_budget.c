@@ -92,7 +92,9 @@ TEST(a_file_says_the_same_as_toml_and_as_json, .to = 2)
 static const struct {
     const char *text, *said;
 } bad_files[] = {
-    {"[spaces.host]\npeak = 1\n", "choose space, process, findings"},
+    {"[spaces.host]\npeak = 1\n", "unknown key spaces; did you mean space?"},
+    {"colour = 1\n", "unknown key colour: choose space, process, findings"},
+    {"[space.host]\ngrwth = 1\n", "unknown key grwth in [space.host]; did you mean growth?"},
     {"[space.host]\nmax = 1\n", "growth or peak"},
     {"[space.heap]\npeak = 1\n", "choose host, mmap"},
     {"[space]\nhost = 1\n", "table"},

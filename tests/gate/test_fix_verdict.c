@@ -38,6 +38,9 @@ TEST(a_fix_is_judged_by_what_vanished_remains_and_is_new, .to = N(fixes))
     ck_assert_int_eq(seep_verify(base, report, false, &check, &err), fixes[_i].rc);
     if (!fixes[_i].rc)
         ck_assert_str_eq(seep_get_text(check, "verdict", ""), fixes[_i].verdict);
+    if (strcmp(fixes[_i].verdict, "fixed") == 0)
+        ck_assert_int_eq(strstr(seep_get_text(check, "why", ""), "none is new") != NULL,
+                         !fixes[_i].after); /* what the fixed run's own summary has is not denied */
 }
 
 /* What held the memory before and after, how it grew (1), stayed (0) or was not known (-1), how the

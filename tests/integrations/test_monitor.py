@@ -21,6 +21,7 @@ HEAD = """
 
 """
 LEAK_LINE = 8  # of HEAD
+UNWATCHED = "seep: monitor() watches nothing, for this process was started without seep: use `seep run`\n"
 
 
 class MonitorCase(SeepCase):
@@ -145,9 +146,10 @@ class Words(MonitorCase):
 
 
 class Bystander(MonitorCase):
-    def test_without_seep_it_does_nothing(self):
+    def test_without_seep_it_says_so_once_and_does_nothing(self):
         path = self.write("""
             before = set(sys.modules)
+            seep.monitor()
             with seep.monitor() as m:
                 m.epoch()
                 for _ in range(100):
@@ -160,7 +162,7 @@ class Bystander(MonitorCase):
                 said(m)
             """)
         done = self.command([SYSTEM_PYTHON, path], env=job_env(PYTHONPATH=PACKAGE))
-        self.assertEqual((done.status, done.err), (0, ""), repr(done))
+        self.assertEqual((done.status, done.err), (0, UNWATCHED), repr(done))
         self.assertEqual(json.loads(done.stdout), {"metrics": {}, "finding": None})
 
     def test_the_package_alone_imports_none_of_it(self):

@@ -107,7 +107,10 @@ static int find_process(const char *pid, char folder[PATH_MAX], struct seep_erro
     if (!found && error)
         return seep_error_set(err, SEEP_EIO, name, 0, "it cannot be read (%s)", strerror(error));
     if (!found && !folder_of_environment(pid, folder))
-        return seep_error_set(err, SEEP_ENODATA, name, 0, "it does not belong to a job under seep");
+        return seep_error_set(err, SEEP_ENODATA, name, 0,
+                              "it does not belong to a job under seep, but `seep look %.20s` shows "
+                              "what it holds",
+                              pid);
     as_seen_here(pid, folder);
     return 0;
 }

@@ -93,9 +93,12 @@ def monitor(every=30.0, log=None):
                 m.step()
 
     When memory grows without an end, one line says so with the line of code, by log(text), else by the logger
-    "seep"; m.metrics has the latest figures. They are looked up every so many seconds."""
+    "seep"; m.metrics has the latest figures. They are looked up every so many seconds. Without seep in the process
+    it says so once, and watches nothing."""
     from seep import growth_monitor
 
+    if not active():
+        growth_monitor.say_unwatched(log)
     return growth_monitor.Monitor(every, log)
 
 

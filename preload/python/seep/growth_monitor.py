@@ -152,6 +152,21 @@ class Monitor:
         self._suspects = set(endless)
 
 
+said_unwatched = False
+
+
+def say_unwatched(log=None):
+    """Once in a process: whoever asked for it should not wait for words that never come."""
+    global said_unwatched
+    if not said_unwatched:
+        said_unwatched = True
+        try:
+            (log or logging.getLogger("seep").warning)(
+                "seep: monitor() watches nothing, for this process was started without seep: use `seep run`")
+        except Exception:
+            pass
+
+
 def profile_folder():
     """Of the profile that this process has mapped."""
     name = "/%d-" % os.getpid()

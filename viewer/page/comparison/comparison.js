@@ -38,8 +38,9 @@ function comparedFinding(row) {
             functionText(shown.frame) ? [" in ", el("code", {}, nameOf(functionText(shown.frame)))] : null,
             el("span", {class: "tag quiet"}, shown.pattern, ", ", nameOf(shown.space))),
         el("dl", {},
-            row.before ? [el("dt", {}, "BASE"), el("dd", {}, findingAmounts(row.before))] : null,
-            after ? [el("dt", {}, "NEW"), el("dd", {}, findingAmounts(after), " ",
+            row.before ? [el("dt", {}, "before"), el("dd", {}, findingAmounts(row.before))] : null,
+            after ? [el("dt", {}, "after"), el("dd", {}, findingAmounts(after),
+                after.pattern === shown.pattern ? " " : `: ${after.pattern} (${after.severity}) `,
                 el("a", {href: "#findings?finding=" + encodeURIComponent(after.id)}, "finding " + after.id))] : null));
 }
 

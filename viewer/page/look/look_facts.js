@@ -24,9 +24,9 @@ function paceFact(subject) {
 const whenText = (look) => looked.looked_unix_s === undefined || looked.core ? "" : new Date(1000 * (looked.looked_unix_s + look.t_s)).toLocaleString();
 
 function wayFact({way, why, stop_ns: ns}) {
-    const still = `It stood still for ${countText(ns / 1e6)} ms`;
+    const paused = `The process was paused for ${countText(ns / 1e6)} ms`;
     return way === "core" ? "From a core file" : way === "live" ? "It was read while it ran: what changed meanwhile may be missing"
-        : way === "copy" ? still + " to be copied" : `${still} while it was read${why ? ": " + why : ""}`;
+        : way === "copy" ? paused : `${paused} while it was read${why ? ": " + why : ""}`;
 }
 
 /* Pages that are live and shared are in two of the parts. */
