@@ -1,7 +1,9 @@
 #include "libprof/who/find/examine.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include "libprof/base/hash_index.h"
 #include "libprof/base/json_build.h"
+#include "libprof/thresholds/thresholds.h"
 #include "libprof/who/find/dump.h"
 #include "libprof/who/find/line_groups.h"
 #include "libprof/who/find/profile_chain.h"
@@ -292,11 +294,24 @@ static json_t *unknown(void)
                      "lost_bytes", 0, "cycle_bytes", 0, "paths");
 }
 
+/* Whether the path's holder also has most of the small objects. */
+static bool fills_arenas(const struct seep_answer_path *path,
+                         const struct seep_small_objects *small)
+{
+    const struct seep_answer_path *most = small->n ? &small->list[0].path : NULL;
+
+    return most && *path->holder_name && strcmp(path->holder_name, most->holder_name) == 0 &&
+           path->holder_length == most->holder_length &&
+           path->path.root.kind == most->path.root.kind &&
+           (double)most->bytes >= SEEP_T_MOST * (double)small->bytes;
+}
+
 /* It is chance which line's request made Python take an arena: small objects of other lines lie in
  * it, too, and this line's objects lie in other arenas. Arenas that the holder's entries may fill
  * do not count among the blocks to be explained. */
 static bool are_arenas_of_entries(const struct seep_line_group *line,
-                                  const struct seep_answer *answer)
+                                  const struct seep_answer *answer,
+                                  const struct seep_small_objects *small)
 {
     enum {
         SMALL_OF_ENTRY = 1024, /* a tuple, some numbers, the heads of arrays */
@@ -306,6 +321,9 @@ static bool are_arenas_of_entries(const struct seep_line_group *line,
 
     if (answer->state == SEEP_HOLD_REFERENCE && answer->bytes < line->bytes &&
         line->bytes - answer->bytes <= TIMES_SMALL * answer->small_bytes)
+        return true;
+    if (length > 0 && answer->bytes < line->bytes && fills_arenas(&answer->paths[0], small) &&
+        line->bytes - answer->bytes <= TIMES_SMALL * small->list[0].path.bytes)
         return true;
     return length > 0 && answer->bytes < line->bytes &&
            (line->bytes - answer->bytes) / SMALL_OF_ENTRY < (uint64_t)length;
@@ -320,7 +338,7 @@ static json_t *line_json(const struct reading *r, const struct seep_line_groups 
     for (size_t k = 0; k < r->answers->n && !answer; k++)
         if (r->answers->lines[k].line == i + 1)
             answer = &r->answers->lines[k];
-    const bool less = answer && are_arenas_of_entries(line, answer);
+    const bool less = answer && are_arenas_of_entries(line, answer, &r->answers->small);
     json_t *json = answer ? seep_who_json(answer) : unknown();
     seep_json_set(json, "frame", seep_line_groups_frame(g, i), &failed);
     seep_json_set(json, "blocks", seep_json_count(less ? answer->blocks : line->blocks), &failed);

@@ -145,6 +145,15 @@ static bool is_the_same_in_all(const json_t *lengths)
     return json_array_size(lengths) >= SEEP_T_AGAIN;
 }
 
+/* A holder may keep more than what one path leads to: the rest is found beside it in its entries,
+ * and would be free without the holder. */
+static double bytes_of_holder(const json_t *path)
+{
+    const double led_to = bytes_of(path, "bytes"), freed = bytes_of(path, "sole_bytes");
+
+    return freed > led_to ? freed : led_to;
+}
+
 static void take_container(const json_t *answer, const json_t *path, struct seep_kept_by *kept)
 {
     const json_t *holder = json_object_get(path, "holder");
@@ -160,7 +169,7 @@ static void take_container(const json_t *answer, const json_t *path, struct seep
     if (!json_is_integer(length) || json_integer_value(length) <= 0)
         return;
     kept->length = (uint64_t)json_integer_value(length);
-    kept->entry_bytes = bytes_of(path, "bytes") / (double)kept->length;
+    kept->entry_bytes = bytes_of_holder(path) / (double)kept->length;
     kept->bounded =
         json_is_integer(bound) && json_integer_value(bound) >= json_integer_value(length);
     kept->bound = kept->bounded ? (uint64_t)json_integer_value(bound) : 0;
@@ -209,7 +218,7 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
     kept.trained = is_trained(paths, bytes_of(answer, "explained_bytes"));
     kept.has_graph = bytes_of(answer, "graph_bytes") > 0;
     kept.in_graph = bytes_of(answer, "graph_bytes") >= SEEP_T_HALF * bytes;
-    if (bytes_of(first, "bytes") >= SEEP_T_MOST * bytes)
+    if (bytes_of_holder(first) >= SEEP_T_MOST * bytes)
         take_container(answer, first, &kept);
     return kept;
 }

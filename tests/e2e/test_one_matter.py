@@ -1,0 +1,43 @@
+"""What one container keeps is one finding, though its entries are blocks of malloc and small objects in arenas."""
+import unittest
+
+from tests.e2e.support import SYSTEM_PYTHON, SeepCase
+
+JOB = '''import collections, copy, sys, time
+import seep
+
+kept = collections.deque(maxlen=int(sys.argv[1])) if len(sys.argv) > 1 else []
+config = {"a": list(range(5000)), "b": {str(i): [i] * 10 for i in range(500)}}
+
+
+def step(i):
+    time.sleep(0.002)
+    return copy.deepcopy(config)
+
+
+for i in range(250):
+    kept.append(step(i))  # KEPT
+    seep.step()
+'''
+
+
+class OneMatter(SeepCase):
+    def judged(self, *args):
+        with open(self.path("job.py"), "w") as f:
+            f.write(JOB)
+        return self.run_looked_at([SYSTEM_PYTHON, "job.py", *args], cwd=self.dir).report
+
+    def test_a_list_of_nested_objects(self):
+        findings = self.judged()["findings"]
+        self.assertEqual([f["pattern"] for f in findings], ["unbounded-growth"], findings)
+        line = next(n for n, text in enumerate(JOB.splitlines(), 1) if "# KEPT" in text)
+        self.assertEqual([at["line"] for at in findings[0]["kept_at"]], [line])
+        self.assertIn("__main__.kept", findings[0]["advice"])
+        self.assertGreater(findings[0]["live_bytes"], 30e6)  # the tables, 13 MB, and the arenas, 25 MB
+
+    def test_a_bounded_one_is_no_leak(self):
+        self.assertNotIn("leak", [f["severity"] for f in self.judged("40")["findings"]])
+
+
+if __name__ == "__main__":
+    unittest.main()
