@@ -39,6 +39,19 @@ class Growth(PluginCase):
         profile = re.search(r"seep view (\S+)", said).group(1)
         self.assertTrue(os.path.isdir(self.path(profile)), profile)
 
+    def test_its_time_is_that_of_its_process(self):
+        self.write("test_time.py", """
+            import os, time
+            if "SEEP_OUT" in os.environ:
+                time.sleep(1)  # as what a test imports
+
+            @pytest.mark.seep_growth("4KiB", steps=20)
+            def test_flat():
+                pass
+            """)
+        self.pytest("--durations=1", status=0)
+        self.assertGreater(float(self.out.rpartition("s call ")[0].split()[-1]), 1)
+
     def test_small_objects_count_to_the_byte(self):
         """pymalloc takes arenas of 256 KiB or a megabyte; 8 KiB a step would fill none in some runs."""
         self.write("test_small.py", """

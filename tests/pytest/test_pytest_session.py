@@ -40,6 +40,23 @@ class Session(PluginCase):
         self.assertEqual(report["job"]["command"][0], PYTHON)
         self.assertEqual(report["processes"][0]["steps"], 5)
 
+    def test_few_tests_are_told_what_was_seen(self):
+        self.write("test_few.py", """
+            kept = []
+
+            def test_one():
+                kept.append(b"x" * 3_000_000)
+
+            def test_two():
+                pass
+            """)
+        self.pytest("--seep", status=0)
+        summary = self.out[self.out.index("memory, by seep"):]
+        self.assertRegex(summary, r"2 tests: host memory was \d+\.\d+ MiB at most, and is \d+\.\d+ MiB at the end\n"
+                                  r"Growth from test to test shows from \d+ tests on; ")
+        self.assertRegex(summary, r"2\.8\d? MiB +test_few.py::test_one\n")
+        self.assertNotIn("too early", summary)
+
     def test_a_limited_test_leaves_the_session_whole(self):
         self.write("test_limits.py", """
             kept = []

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import types
 import zlib
 
@@ -120,14 +121,23 @@ def run_test(item, nextitem):
     """Stands for pytest's own protocol of one test."""
     hook = item.ihook
     hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    began = time.monotonic()
     call = pytest.CallInfo.from_call(lambda: reports_of(item), when="call",
                                      reraise=(pytest.exit.Exception, KeyboardInterrupt))
     reports = call.result if call.excinfo is None else [hook.pytest_runtest_makereport(item=item, call=call)]
+    count_all(reports, time.monotonic() - began)
     for report in reports:
         hook.pytest_runtest_logreport(report=report)
     leave_fixtures(item, nextitem)
     hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
+
+
+def count_all(reports, seconds):
+    """The test took as long as its processes: --durations and JUnit's times are to show it."""
+    for report in reports:
+        if report.when == "call":
+            report.duration += max(0.0, seconds - sum(r.duration for r in reports))
 
 
 def leave_fixtures(item, nextitem):

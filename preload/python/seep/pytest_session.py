@@ -116,13 +116,14 @@ class Session:
         try:
             self.add(self.kept_here())
             command = [find_seep(), "report", self.folder]
-            if json.loads(output_of(*command, "--format", "json"))["findings"]:
+            report = json.loads(output_of(*command, "--format", "json"))
+            if report["findings"]:
                 self.await_look()
             text = output_of(*command)
         except (OSError, ValueError, subprocess.CalledProcessError) as e:
             write("no report: %s" % (getattr(e, "stderr", None) or e))
             return
-        for line in findings_of(text):
+        for line in findings_of(text) if report["findings"] else what_was_seen(report, len(self.tests)):
             write(line)
         if self.kept:
             write("Kept to the end of the session, by the test that allocated it:")
@@ -139,6 +140,17 @@ def findings_of(text):
         if line.startswith("command  "):
             return lines[:n]
     return lines
+
+
+def what_was_seen(report, tests):
+    """Of a session without findings."""
+    job, host = report["job"], report["spaces"].get("host", {"peak_bytes": 0, "live_bytes": 0})
+    few = job["judged_steps"] < job["judged_steps_needed"]
+    return ["%d test%s: host memory was %s at most, and is %s at the end" % (
+                tests, "" if tests == 1 else "s", size_text(host["peak_bytes"]), size_text(host["live_bytes"])),
+            "Growth from test to test shows from %d tests on; mark one with seep_growth to have it repeated"
+            % (job["steps"] + job["judged_steps_needed"] - job["judged_steps"])
+            if few else "No line's memory grows from test to test", ""]
 
 
 def kept_by_test(report, tests):
