@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { OWN = 0, NATIVE = 1, LIBRARY = 3 /* 2: what the page makes up */ };
+
 enum column { KIND, NAME, FILE_NAME, LINE, MODULE, SOURCE, N_COLUMNS };
 static const char *const names[N_COLUMNS] = {"{\"kind\":[",  "],\"name\":[",   "],\"file\":[",
                                              "],\"line\":[", "],\"module\":[", "],\"source\":["};
@@ -11,7 +13,7 @@ static json_int_t value_of(const struct seep_page_frame *frame, enum column colu
 {
     switch (column) {
     case KIND:
-        return frame->is_native;
+        return frame->is_native ? NATIVE : frame->is_library ? LIBRARY : OWN;
     case NAME:
         return frame->name;
     case FILE_NAME:

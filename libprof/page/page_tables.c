@@ -3,6 +3,7 @@
 #include "libprof/base/json_build.h"
 #include "libprof/base/text.h"
 #include "libprof/report_read/report_view.h"
+#include "libprof/words/python_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,6 +141,8 @@ static void add_frame(struct seep_page_tables *tables, const json_t *frame)
     }
     struct seep_page_frame *its = &frames->list[frames->n++];
     its->is_native = strcmp(seep_get_text(frame, "kind", ""), "python") != 0;
+    its->is_library =
+        !its->is_native && seep_python_file_is_library(seep_get_text(frame, "file", ""));
     its->name = (int32_t)name_of(tables, frame);
     its->file = (int32_t)seep_page_text(tables, seep_get_text(frame, "file", NULL));
     its->line = json_is_integer(line) ? json_integer_value(line) : -1;

@@ -36,6 +36,7 @@ struct seep_page_frame {
     json_int_t line; /* −1: unknown */
     int32_t name, file, module, source;
     bool is_native;
+    bool is_library; /* Python code of a package or of Python itself, as the analysis has it */
 };
 
 /* Frames, in the order of their numbers. All zero: empty. */
@@ -44,8 +45,8 @@ struct seep_page_frames {
     size_t n, capacity;
 };
 
-/* Writes them as the columns kind (0 Python, 1 native), name, file, line, module and source. `put`
- * returns 0 or −1. Returns 0 or -SEEP_EIO. */
+/* Writes them as the columns kind (0 the job's Python, 1 native, 3 a library's Python), name, file,
+ * line, module and source. `put` returns 0 or −1. Returns 0 or -SEEP_EIO. */
 SEEP_MUST_CHECK int seep_page_frames_write(const struct seep_page_frames *frames,
                                            json_dump_callback_t put, void *context);
 

@@ -66,6 +66,23 @@ for step in range(40):
 
 LABELS = "return [...document.querySelectorAll(arguments[0] + ' svg.flame g')].map((e) => e.getAttribute('aria-label'))"
 
+# Functions of these files, each of which keeps something.
+ORIGINS = """
+import time
+import seep
+
+kept, made = [], []
+for file in %r:
+    scope = {}
+    exec(compile("def made():\\n    return bytearray(3000000)", file, "exec"), scope)
+    made.append(scope["made"])
+for step in range(40):
+    if step < len(made):
+        kept.append(made[step]())
+    seep.step()
+    time.sleep(0.01)
+"""
+
 
 class FlameCase(PageCase):
     def names(self, css="main"):
@@ -135,6 +152,14 @@ class Whole(FlameCase):
         self.browser.choose("measure", "live")
         self.browser.choose("of", "F1")
         self.assertNotIn("small sites", self.names(), "whose they are is not known")
+
+    def test_whose_code_a_box_is_was_decided_by_the_analysis(self):
+        """Also where Python lies in no folder of the system, and where the job does."""
+        files = {"/root/.pyenv/versions/3.11/lib/python3.11/json/decoder.py": "library", "/usr/src/app/train.py": "own",
+                 "/opt/conda/lib/python3.10/site-packages/torch/nn.py": "library", "<frozen os>": "library", "<string>": "own"}
+        self.open("#flame", name="origins", source=ORIGINS % list(files))
+        said = dict(self.browser.run("return [...frames.kind.keys()].map((f) => [frame.file(f), frameKind(f)])"))
+        self.assertEqual({file: said[file] for file in files}, files)
 
 
 class Imports(FlameCase):

@@ -5,7 +5,7 @@ let texts, frames, stacks, sites, small, nSites, nStacks, job, findings, process
 
 /* Frames of no program, after those of the data: Python's own import path, small sites below their caller, and memory
    without a site. */
-const MADE_UP = 2;
+const MADE_UP = 2, OWN_PYTHON = 0, LIBRARY_PYTHON = 3;
 let importFrame, smallFrame, restFrame;
 
 function addMadeUpFrames() {
@@ -47,7 +47,8 @@ const frame = {
     module: (f) => frames.module[f] < 0 ? "" : texts[frames.module[f]],
     line: (f) => frames.line[f],
     source: (f) => frames.source[f] >= 0 ? texts[frames.source[f]] : "", /* source text of its line; "" where unknown */
-    isPython: (f) => frames.kind[f] === 0,
+    isPython: (f) => frames.kind[f] === OWN_PYTHON || frames.kind[f] === LIBRARY_PYTHON,
+    isLibrary: (f) => frames.kind[f] === LIBRARY_PYTHON,
     isMadeUp: (f) => frames.kind[f] === MADE_UP,
     where(f) {
         const file = frame.file(f);

@@ -4,13 +4,7 @@
 function frameKind(f) {
     if (f < 0)
         return "all";
-    if (frame.isMadeUp(f))
-        return "made-up";
-    if (!frame.isPython(f))
-        return "native";
-    const file = frame.file(f);
-    return file.startsWith("/usr/") || file.includes("/site-packages/") || file.includes("/dist-packages/") || file.startsWith("<")
-        ? "library" : "own";
+    return frame.isMadeUp(f) ? "made-up" : !frame.isPython(f) ? "native" : frame.isLibrary(f) ? "library" : "own";
 }
 
 const KIND_NAMES = {own: "the job's Python", library: "libraries' Python", native: "native code", "made-up": "imports, small sites, unattributed"};
