@@ -30,7 +30,7 @@ ALLOWED = {
     "libprof/who/retained": "who/ways who/survey who/graph base",
     "libprof/who/blocks": "who/graph format base",
     "libprof/who/process": "who/graph base",
-    "libprof/who/find": "code who/retained who/blocks who/ways who/survey who/process who/graph model read format base words",
+    "libprof/who/find": "code who/retained who/blocks who/ways who/survey who/process who/graph model read thresholds format base words",
     "libprof/look": "code who/find who/retained who/blocks who/ways who/survey who/process who/graph format base words",
     "libprof/measure": "code model thresholds base words/findings words",
     "libprof/measure/resident": "measure model thresholds base words",

@@ -1,5 +1,4 @@
 #include "libprof/who/find/examine.h"
-#include "libprof/thresholds/thresholds.h"
 
 #include "libprof/base/hash_index.h"
 #include "libprof/base/json_build.h"
