@@ -282,6 +282,9 @@ class Once(CiCase):
         self.assertRegex(text, r"(?m)^\S.*job\.py leak .* 60 steps .* ended$")
         self.assertRegex(text, r"(?m)^  job\.py:10 in load +host +- +3\.[78] MiB +\+6[34]\.\d KiB +0 unbounded-growth$")
         self.assertLessEqual(max(map(len, text.splitlines())), 120)
+        narrow = self.seep("top", "--once", self.leak, env=job_env(COLUMNS="80", LC_ALL="C")).stdout.decode("ascii")
+        self.assertRegex(narrow, r"(?m)^LINES .* PEAK GROWTH/STEP")
+        self.assertRegex(narrow, r"(?m)^ .*job\.py:10 .* 3\.[78] MiB +\+6[34]\.\d KiB ")
         self.assertEqual(self.seep("top", self.leak).stdout.count(b"\n"), 1)
 
     def test_where_nothing_is_readable_it_says_so(self):

@@ -74,7 +74,9 @@ static void draw_space(struct seep_top_picture *picture, int at, const struct se
 {
     char drawn[SEEP_TOP_MOST_COLUMNS * SEEP_TOP_CELL + 1];
     double levels[SEEP_TOP_MOST_COLUMNS];
-    double share = space->limit > 0 ? space->live / space->limit : 0;
+    const double told =
+        view->running ? space->live : space->peak; /* at the end all is given back */
+    double share = space->limit > 0 ? told / space->limit : 0;
 
     seep_top_put(picture, at, 9, space->name, SEEP_TOP_PLAIN);
     seep_top_put_size(picture, at, space->live, SEEP_TOP_PLAIN);
@@ -197,21 +199,22 @@ int seep_top_draw_processes(struct seep_top_picture *picture, int at, int end,
 }
 
 /* How the columns of lines share the width: a wide picture has both live and peak, a narrow one
- * only the column that is sorted by, and growth. */
+ * only the column that is sorted by, and growth; of a job that has ended, whose memory is given
+ * back, its peak. */
 struct line_columns {
     int line, pattern;
     bool live, peak, blocks;
 };
 
 static struct line_columns columns_of(const struct seep_top_picture *picture,
-                                      enum seep_top_sort sort)
+                                      enum seep_top_sort sort, bool running)
 {
     bool both = picture->n_columns >= WIDE;
     bool few = picture->n_columns < NARROW;
-    struct line_columns c = {.live = both || sort == SEEP_TOP_BY_LIVE ||
-                                     (!few && sort != SEEP_TOP_BY_PEAK),
-                             .peak = both || sort == SEEP_TOP_BY_PEAK,
-                             .blocks = !few};
+    struct line_columns c = {
+        .live = both || sort == SEEP_TOP_BY_LIVE || (!few && running && sort != SEEP_TOP_BY_PEAK),
+        .peak = both || sort == SEEP_TOP_BY_PEAK || (!few && !running && sort != SEEP_TOP_BY_LIVE),
+        .blocks = !few};
     int rest = picture->n_columns - (2 + 9 + 11 * (c.live + c.peak) + 12 + 8 * c.blocks + 1);
 
     int for_pattern = rest - LINE_COLUMNS;
@@ -288,7 +291,7 @@ int seep_top_draw_lines(struct seep_top_picture *picture, int at, int end,
                         const struct seep_top_view *view, struct seep_top_choice *choice)
 {
     size_t *order = calloc(view->n_lines + 1, sizeof *order);
-    struct line_columns c = columns_of(picture, choice->sort);
+    struct line_columns c = columns_of(picture, choice->sort, view->running);
 
     choice->page_rows = end - at > 1 ? (size_t)(end - at - 1) : 0;
     if (!order || choice->page_rows == 0) {
