@@ -9,12 +9,19 @@ static bool is_double(int64_t from, int64_t to)
 }
 
 /* While an old buffer is copied into a new one both are there, for a step or from one time slice
- * into the next. */
+ * into the next. A slice may be several steps, which were counted later: the level is the sum of
+ * what it was and will be. */
 static bool is_passing(const struct seep_level *level, size_t i)
 {
     const struct seep_level_point *p = &level->points[i];
 
-    return i + 1 < level->n && p[1].step <= p->step + 1 && p[1].bytes < p->bytes;
+    if (i + 1 >= level->n || p[1].bytes >= p->bytes)
+        return false;
+    if (p[1].step <= p->step + 1)
+        return true;
+    const int64_t both = i ? p[-1].bytes + p[1].bytes : 0, little = both / SEEP_T_STAIR_FALL;
+    return i && is_double(p[-1].bytes, p[1].bytes) && p->bytes >= both - little &&
+           p->bytes <= both + little;
 }
 
 /* A program may give all of it back before it ends. */

@@ -23,6 +23,7 @@
 #include "preload/objects/modules.h"
 #include "preload/objects/real.h"
 #include "preload/python/pyframe.h"
+#include "preload/record/main_loop.h"
 #include "preload/record/record.h"
 #include "preload/record/rss_look.h"
 #include "preload/record/tick.h"
@@ -414,6 +415,8 @@ void seep_end(uint32_t kind, int value)
     header->exit_value = value;
     header->end_ns = kind ? seep_os_clock_ns(CLOCK_MONOTONIC) : 0;
     __atomic_store_n(&header->exit_kind, kind, __ATOMIC_RELEASE);
+    if (kind && seep_tls.thread)
+        seep_main_loop_catch_up(seep_tls.thread);
     if (kind && !(seep_arena_counting && kind == SEEP_EXIT_EXEC))
         seep_tick_final();
     if (seep_arena_counting)

@@ -196,6 +196,47 @@ static intptr_t place_within(const struct seep_python_layout *layout, uintptr_t 
     }
 }
 
+/* The last item of a range and its step are the same however far its iterator has come. */
+static bool read_range(const struct seep_python_layout *layout, uintptr_t iterator,
+                       uintptr_t within[2])
+{
+    struct {
+        uintptr_t references, type, words[4];
+    } range = {0};
+    const size_t size = layout->minor < 12 ? sizeof(range) : sizeof(range) - sizeof(uintptr_t);
+
+    if (seep_loader_read(iterator, &range, size) != size)
+        return false;
+    const uintptr_t *words = range.words;
+    if (layout->minor < 12) { /* how many it gave, start, step, how many there are */
+        within[0] = words[1] + words[2] * words[3];
+        within[1] = words[2];
+    } else { /* the next, step, how many are left */
+        within[0] = words[0] + words[1] * words[2];
+        within[1] = words[1];
+    }
+    return true;
+}
+
+struct seep_pycount seep_python_count(uintptr_t iterator)
+{
+    const struct seep_python_layout *layout = seep_python_layout();
+    const struct seep_pycount none = {0};
+    struct object object;
+
+    if (!layout || !iterator || !read_object(iterator, &object))
+        return none;
+    struct seep_pycount count = {.iterator = iterator,
+                                 .type = object.type,
+                                 .within = {object.second},
+                                 .place = place_of(layout, &object)};
+    const enum kind kind = kind_of(object.type);
+    if (kind == KIND_RANGE ? !read_range(layout, iterator, count.within)
+                           : kind != KIND_COUNTS || !object.second)
+        return none;
+    return count;
+}
+
 static unsigned depth_of_stack(const struct seep_python_layout *layout, uintptr_t code)
 {
     /* From 3.11 on it precedes the first line; the table that 3.14 and later carry lacks it. */

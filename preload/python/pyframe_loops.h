@@ -36,6 +36,16 @@ unsigned seep_python_loops(const struct seep_pystack *stack, unsigned n_frames,
                            struct seep_pyloop_memo memo[SEEP_PYLOOP_FRAMES],
                            struct seep_pyloop loops[SEEP_PYLOOPS]);
 
+/* How far an iterator has come, and what it counts through. */
+struct seep_pycount {
+    uintptr_t iterator, type, within[2]; /* iterator 0: it does not tell */
+    intptr_t place;                      /* as in seep_pyloop */
+};
+
+/* Reads an iterator where no stack is known, even of a loop that may have ended: freed, it still
+ * says how far it came until something else takes its place, whose `type` or `within` differ. */
+struct seep_pycount seep_python_count(uintptr_t iterator);
+
 /* Changes when a local variable of the frame at `depth` (0 is the outermost) of the stack is bound
  * to another object: only the frame's own code does that. 0 if it has none, as a module. */
 uint64_t seep_python_locals(const struct seep_pystack *stack, unsigned depth);

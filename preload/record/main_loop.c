@@ -235,6 +235,55 @@ static bool is_due(bool back)
     return true;
 }
 
+/* ---- between events -------------------------------------------------------------------------- */
+
+/* The main loop's iterator when it was read last, or, by places, first: rounds that allocate
+ * nothing show in it alone. */
+static struct {
+    struct seep_pycount count; /* iterator 0: to be read */
+    uint32_t n;                /* the main loop's rounds then */
+    uint64_t coarse_ns;        /* looked at no more often than this clock moves */
+} base;
+
+static void begin_base(uint32_t rounds)
+{
+    const struct seep_pyloop *item = seep_loops_main_item(&loops);
+    base.count = item ? seep_python_count(item->iterator) : (struct seep_pycount){0};
+    base.n = loops.main.n + rounds;
+}
+
+static bool is_base(const struct seep_pycount *now)
+{
+    return now->iterator && now->type == base.count.type &&
+           memcmp(now->within, base.count.within, sizeof(now->within)) == 0 &&
+           now->place >= base.count.place;
+}
+
+void seep_main_loop_catch_up(struct seep_thread *thread)
+{
+    const uint64_t coarse = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
+    if (!(thread->watches & SEEP_WATCH_LOOPS) || !loops.main.code || !base.count.iterator ||
+        coarse == base.coarse_ns || thread->importing)
+        return;
+    base.coarse_ns = coarse;
+    const struct seep_pycount now = seep_python_count(base.count.iterator);
+    if (!is_base(&now)) {
+        base.count.iterator = 0;
+        return;
+    }
+    const uint32_t rounds = seep_loops_unseen(&loops, base.count.place, base.n, now.place);
+    if (!rounds)
+        return;
+    struct seep_pyloop *item = seep_loops_main_item(&loops);
+    if (item && item->iterator == now.iterator)
+        item->place = now.place;
+    seep_loops_main_iterated(&loops, rounds, seep_own_time_ns());
+    const struct seep_looped looped = {.frame = main_frame, .rounds = rounds};
+    seep_steps_looped_unseen(&looped);
+}
+
+/* ---- reading items --------------------------------------------------------------------------- */
+
 /* Whether a for loop has begun an iteration; `rounds`: how many the main loop has made, if only
  * iterators show it. */
 static bool read_items(struct seep_thread *thread, const struct seep_pyframe *outermost,
@@ -250,7 +299,11 @@ static bool read_items(struct seep_thread *thread, const struct seep_pyframe *ou
         *now = seep_own_time_ns();
         any = seep_loops_items(&loops, outermost, items, n, kind_of, *now);
     }
+    if (loops.main.items && !seep_loops_has_main(&loops, items, n))
+        seep_main_loop_catch_up(thread); /* it has ended */
     seep_loops_keep_items(&loops, items, n);
+    if (loops.main.items || !base.count.iterator)
+        begin_base(*rounds);
     return any;
 }
 
@@ -267,6 +320,7 @@ static bool search(struct seep_thread *thread, uint64_t now)
     if (!seep_loops_choose(&loops, &rule, now))
         return false;
     searches = seep_loops_unsettled(&loops, now);
+    begin_base(0);
     main_frame = frame_ref(&thread->stack, loops.main.depth);
     return true;
 }
@@ -277,13 +331,16 @@ void seep_main_loop_event(struct seep_thread *thread)
     const struct seep_pyframe *outermost = &stack->frames[SEEP_MAX_PYTHON_FRAMES - 1];
     if (!stack->n || stack->cut || thread->importing)
         return;
+    if (loops.main_path && !loops.main.items)
+        seep_main_loop_catch_up(thread);
     uint32_t rounds = loops.main.code && seep_loops_main_event(&loops, outermost, stack->n, &look);
     uint32_t by_items = 0;
     unsigned depth = 0;
     uint64_t now = 0;
     loops.period = *seep_period;
     const bool back = searches && seep_loops_event(&loops, outermost, stack->n, &look, &depth);
-    if ((searches || loops.main.items) && is_due(back)) {
+    const bool to_read = loops.main_path && (loops.main.items || !base.count.iterator);
+    if ((searches || to_read) && is_due(back)) {
         uint64_t then = 0;
         if (read_items(thread, outermost, &by_items, &then))
             now = then;

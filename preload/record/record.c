@@ -55,8 +55,10 @@ static __attribute__((noinline)) void freed_pages(uintptr_t address, const struc
     /* Libc unmaps large blocks where no hook sees it, and one may have been a fibre's stack. */
     if (block->bytes >= LARGE)
         seep_stack_range_unmap(address, address + block->bytes);
-    if (block->bytes >= SEEP_BYTES_PER_TICK)
+    if (block->bytes >= SEEP_BYTES_PER_TICK) {
         seep_tick_slices();
+        seep_main_loop_catch_up(thread); /* what is freed may be what the loop has filled */
+    }
     if (thread->shared.bytes)
         seep_map_inherit(thread, block->bytes, block->site);
 }
@@ -163,6 +165,7 @@ SEEP_EACH_EVENT void seep_record_allocation(void *address, uint64_t bytes,
 static __attribute__((noinline)) void tick_and_free(struct seep_thread *thread, void *address)
 {
     seep_tick_without_look(thread);
+    seep_main_loop_catch_up(thread);
     skip(thread, SEEP_EVENTS_PER_TICK - SEEP_EVENTS_AFTER_FREE - 1);
     thread->meter.skipped++;
     const uint64_t began = seep_meter_begin(&thread->meter, false);

@@ -378,8 +378,7 @@ static void count_laps_back(const struct seep_thread *thread, const struct seep_
 }
 
 /* Iterations counted in arrears had no tick of their own, nor were the loops around them read. */
-static bool count_rounds(const struct seep_thread *thread, const struct seep_looped *looped,
-                         const struct seep_lap_loops *loops)
+static bool count_rounds(const struct seep_thread *thread, const struct seep_looped *looped)
 {
     if (looped->found)
         seep_choice_loop_found(&choice, now_ns());
@@ -394,8 +393,6 @@ static bool count_rounds(const struct seep_thread *thread, const struct seep_loo
         seep_job_count_back(looped->rounds, looped->since_period);
         count_laps_back(thread, looped);
     }
-    if (counts) /* the new iteration is in the period after that of the previous one */
-        lap(thread, loops, *seep_period);
     return counts;
 }
 
@@ -406,10 +403,20 @@ void seep_steps_looped(struct seep_thread *thread, const struct seep_looped *loo
         read_loops(thread, looped->n_frames, &loops);
     if (!seep_os_lock(&lock))
         return;
-    bool counts = count_rounds(thread, looped, &loops);
+    bool counts = count_rounds(thread, looped);
+    if (counts) /* the new iteration is in the period after that of the previous one */
+        lap(thread, &loops, *seep_period);
     seep_os_unlock(&lock);
     if (counts)
         tick_and_look(thread);
+}
+
+void seep_steps_looped_unseen(const struct seep_looped *looped)
+{
+    if (!seep_os_lock(&lock))
+        return;
+    (void)count_rounds(seep_tls.thread, looped);
+    seep_os_unlock(&lock);
 }
 
 /* ---- epochs that are told of ----------------------------------------------------------------- */

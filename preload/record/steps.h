@@ -42,6 +42,9 @@ struct seep_looped {
 };
 void seep_steps_looped(struct seep_thread *thread, const struct seep_looped *looped);
 
+/* The same where no stack is known, and of a loop known before. */
+void seep_steps_looped_unseen(const struct seep_looped *looped);
+
 /* In a forked child: nobody holds the lock. */
 void seep_steps_after_fork(void);
 struct seep_lock *seep_steps_lock(void);

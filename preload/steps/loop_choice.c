@@ -147,6 +147,20 @@ static const struct seep_loop *best_of(const struct seep_loops *loops, enum seep
     return often || now_ns - since_ns < patience_ns ? often : slowest;
 }
 
+/* The same loop as seen by its items, if these show about as many rounds; NULL if none do. */
+static const struct seep_loop *agreeing(const struct seep_loops *loops,
+                                        const struct seep_loop *found)
+{
+    const uint32_t near = found->n / 4;
+    for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
+        const struct seep_loop *loop = &loops->loops[i];
+        if (loop->items && loop->code == found->code && loop->depth == found->depth &&
+            loop->n + near >= found->n && loop->n <= found->n + near)
+            return loop;
+    }
+    return NULL;
+}
+
 /* The same loop as seen by its items, if that shows more rounds: events may show only some, for
  * example if nothing but a growing list allocates. Item loops that start again in each round are
  * inner loops, not this one. */
@@ -154,12 +168,12 @@ static const struct seep_loop *fuller(const struct seep_loops *loops, const stru
 {
     const uint32_t near = found->n / 4;
     const struct seep_loop *more = NULL;
+    if (agreeing(loops, found))
+        return found; /* all rounds were seen */
     for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
         const struct seep_loop *loop = &loops->loops[i];
         if (!loop->items || loop->code != found->code || loop->depth != found->depth)
             continue;
-        if (loop->n + near >= found->n && loop->n <= found->n + near)
-            return found; /* its own items agree: all rounds were seen */
         if (mean_ns(loop) >= item_ns && loop->n > found->n + near && loop->n_anew < found->n / 2)
             more = loop;
     }
@@ -284,6 +298,9 @@ bool seep_loops_choose(struct seep_loops *loops, const struct seep_loop_rule *ru
     if (found) {
         const struct seep_loop *laps = laps_around(loops, found);
         loops->around = laps ? *laps : (struct seep_loop){0};
+        const struct seep_loop *items = found->items ? found : agreeing(loops, found);
+        loops->main_path = items ? (uint64_t)items->begin : 0;
+        loops->main_end = items ? items->end : 0;
         loops->main = *found;
         loops->main_last = found->begin;
         loops->main_locals = found->depth < loops->n_last ? loops->last[found->depth].locals : 0;

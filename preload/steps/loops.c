@@ -255,3 +255,36 @@ void seep_loops_keep_items(struct seep_loops *loops, const struct seep_pyloop *i
     loops->n_items = n;
     memcpy(loops->items, items, n * sizeof(*items));
 }
+
+/* By places, a loop that follows it in its function, and so has its path, is another. */
+static const struct seep_pyloop *main_of(const struct seep_loops *loops,
+                                         const struct seep_pyloop *items, unsigned n)
+{
+    for (unsigned i = 0; loops->main_path && i < n; i++)
+        if (items[i].code == loops->main.code && items[i].path == loops->main_path &&
+            (loops->main.items || items[i].position <= loops->main_end))
+            return &items[i];
+    return NULL;
+}
+
+bool seep_loops_has_main(const struct seep_loops *loops, const struct seep_pyloop *items,
+                         unsigned n)
+{
+    return main_of(loops, items, n) != NULL;
+}
+
+struct seep_pyloop *seep_loops_main_item(struct seep_loops *loops)
+{
+    const struct seep_pyloop *item = main_of(loops, loops->items, loops->n_items);
+    return item ? &loops->items[item - loops->items] : NULL;
+}
+
+uint32_t seep_loops_unseen(const struct seep_loops *loops, intptr_t before, uint32_t n,
+                           intptr_t now)
+{
+    const intptr_t seen = (intptr_t)(loops->main.n - n) + !loops->main.items;
+    const intptr_t unseen = now - before - seen;
+    if (!before || unseen <= 0)
+        return 0;
+    return unseen < MOST_ROUNDS ? (uint32_t)unseen : MOST_ROUNDS;
+}

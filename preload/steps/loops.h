@@ -67,6 +67,9 @@ struct seep_loops {
     uint32_t period;                  /* the current one, set by the caller */
     uint64_t choose_ns;               /* when to choose the main loop again */
     struct seep_loop main;            /* code 0: unknown */
+    uint64_t main_path;               /* of the for loop whose rounds are the main loop's; 0: it is
+                                       * none, or not known … */
+    uintptr_t main_end;               /* … and the last place in it, by then */
     struct seep_loop around;          /* a for loop around it when it was found; code 0: none */
     intptr_t main_last;               /* last position in its frame, … */
     uint64_t main_locals;             /* … and its local variables then */
@@ -107,6 +110,19 @@ bool seep_loops_items(struct seep_loops *loops, const struct seep_pyframe *outer
                       const struct seep_pyloop *items, unsigned n, seep_loop_kind_fn *kind,
                       uint64_t now_ns);
 void seep_loops_keep_items(struct seep_loops *loops, const struct seep_pyloop *items, unsigned n);
+
+/* Whether the job is in the main loop, by its iterator. */
+bool seep_loops_has_main(const struct seep_loops *loops, const struct seep_pyloop *items,
+                         unsigned n);
+
+/* The main loop's iterator as kept last, also where its rounds are seen by places; NULL if it was
+ * not among the items. */
+struct seep_pyloop *seep_loops_main_item(struct seep_loops *loops);
+
+/* How many rounds of the main loop have passed unseen, if its iterator has come from `before` to
+ * `now` since the loop had `n` rounds. By places, the current one may yet show. */
+uint32_t seep_loops_unseen(const struct seep_loops *loops, intptr_t before, uint32_t n,
+                           intptr_t now);
 
 /* True: the loop that has begun an iteration at `now_ns` becomes the main loop. */
 bool seep_loops_choose(struct seep_loops *loops, const struct seep_loop_rule *rule,

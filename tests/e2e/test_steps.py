@@ -1,6 +1,7 @@
 """What a step is, and what an epoch: optimizers in turn, loaders however they are used, and the loop of a job that
 has neither, and the tasks of its pools."""
 import re
+import textwrap
 import unittest
 
 from tests.e2e.support import FULL, NO_LOOKS, SYSTEM_PYTHON, ZOO, SeepCase, has_module, marked_line, needs, supported
@@ -187,6 +188,46 @@ class Loops(SeepCase):
         job = self.run_seep([SYSTEM_PYTHON, self.path("top.py")], NO_LOOKS).written["job"]
         self.assertEqual(job["step_source"], "loop")
         self.assertAlmostEqual(job["steps"], 120, delta=3)
+
+    def quiet(self, python, body):
+        """A loop that keeps some in each of 100 rounds, and then allocates nothing that a hook sees, and frees it all."""
+        with open(self.path("quiet.py"), "w") as f:
+            f.write("import time\ndef fill(n):\n    kept = [bytearray(1 << 20)]\n%s\nfill(250)\n" % textwrap.indent(body, "    "))
+        return self.run_seep([python, self.path("quiet.py")], NO_LOOKS).written["job"]["steps"]
+
+    def test_rounds_that_allocate_nothing_count(self):
+        body = "for i in %s:\n    if i < 100: kept.append(bytearray(300_000))\n    time.sleep(.01)\n"
+        wrong = []
+        for version, python in self.every_python():
+            for loop in ("range(n)", "range(0, 3 * n, 3)") if supported(version) else ():
+                steps = self.quiet(python, body % loop)
+                if not 247 <= steps <= 250:
+                    wrong.append("%s: %d steps for 250 of %s" % (version, steps, loop))
+        self.assertFalse(wrong)
+
+    def test_rounds_that_a_loop_did_not_make_do_not_count(self):
+        """It is left early, and another of as many rounds follows."""
+        body = ("for i in range(50 * n):\n    if i < 100: kept.append(bytearray(300_000))\n    time.sleep(.01)\n"
+                "    if i == 149: break\nfor i in range(50 * n): pass\n")
+        for version, python in self.every_python():
+            if supported(version):
+                self.assertIn(self.quiet(python, body), range(98, 151), version)
+
+    def test_what_doubles_in_a_loop_that_allocates_nothing_else_is_told(self):
+        """Of 200 rounds no hook sees any after the last doubling."""
+        body = ("import time\nclass Bank:\n    def __init__(self): self.data, self.n = bytearray(1 << 19), 0\n"
+                "    def add(self, x):\n        while self.n + len(x) > len(self.data) and %s:\n"
+                "            grown = bytearray(2 * len(self.data))\n            grown[:self.n] = memoryview(self.data)[:self.n]\n"
+                "            self.data = grown\n        at = self.n %% len(self.data)\n"
+                "        memoryview(self.data)[at:at + len(x)] = x\n        self.n += len(x)\n"
+                "def main():\n    bank, x = Bank(), bytes(1 << 19)\n"
+                "    for step in range(200):\n        bank.add(x)\n        time.sleep(.015)\nmain()\n")
+        for grows, told in (("True", ["doubling"]), ("len(self.data) < 1 << 22", [])):
+            with open(self.path("bank.py"), "w") as f:
+                f.write(body % grows)
+            report = self.run_seep([SYSTEM_PYTHON, self.path("bank.py")], NO_LOOKS).written
+            self.assertIn(report["job"]["steps"], range(197 if told else 0, 201))
+            self.assertEqual([f["pattern"] for f in report["findings"]], told)
 
     def test_calls_of_a_function_from_the_top_of_a_script_are_no_loop_in_it(self):
         call = "    return bytearray(600) if not depth else (%s if path & 1 else %s)(depth - 1, path >> 1)\n"

@@ -36,6 +36,23 @@ TEST(what_doubles_three_times_and_may_do_so_again_is_told)
     ck_assert_double_eq(number(f, "live_bytes"), 64.0 * MIB);
 }
 
+/* The old buffer and the new one, for a few steps that one time slice stands for. */
+TEST(what_is_there_while_it_is_copied_is_no_jump)
+{
+    const uint32_t steps[] = {1, 20, 50, 53, 100};
+
+    jumps(steps, (const double[]){8, 16, 48, 32, 64}, 5);
+    (void)only("doubling", "pressure", LINE);
+}
+
+TEST(any_other_rise_and_fall_breaks_the_series)
+{
+    const uint32_t steps[] = {1, 20, 50, 53, 100};
+
+    jumps(steps, (const double[]){8, 16, 58, 32, 64}, 5);
+    ck_assert_uint_eq(count("doubling"), 0);
+}
+
 TEST(twice_is_no_series)
 {
     jumps(when, (const double[]){16, 32, 64}, 3);

@@ -212,4 +212,48 @@ TEST(a_for_loop_that_starts_again_was_left)
     ck_assert_uint_eq(n_found, 0);
 }
 
+/* Of a loop that allocates for so many rounds, by places as by items. */
+static void a_loop_by_places(int rounds)
+{
+    for (int i = 1; i <= rounds; i++) {
+        EVENT(2, MAIN, 7);
+        look(0, i, 0);
+        EVENT(8, MAIN, 9);
+    }
+}
+
+TEST(rounds_that_allocate_nothing_show_in_the_iterator)
+{
+    for (int i = 1; i <= 60; i++) {
+        EVENT(20, MAIN, 10);
+        look(i, 0, 0);
+    }
+    ck_assert(seep_loops_has_main(&loops, loops.items, loops.n_items));
+    ck_assert(loops.main.items);
+    ck_assert_uint_eq(seep_loops_unseen(&loops, 60, loops.main.n, 200), 140);
+    ck_assert_uint_eq(seep_loops_unseen(&loops, 60, loops.main.n, 60), 0);
+    ck_assert_uint_eq(seep_loops_unseen(&loops, 60, loops.main.n, 10), 0);
+    ck_assert_uint_eq(seep_loops_unseen(&loops, 0, loops.main.n, 200), 0);
+}
+
+TEST(rounds_seen_by_places_are_not_counted_again)
+{
+    a_loop_by_places(60);
+    ck_assert(loops.main.code && !loops.main.items);
+    ck_assert(seep_loops_has_main(&loops, loops.items, loops.n_items));
+    const uint32_t n = loops.main.n;
+    a_loop_by_places(20);
+    ck_assert_uint_eq(seep_loops_unseen(&loops, 60, n, 80), 0);
+    ck_assert_uint_eq(seep_loops_unseen(&loops, 60, n, 81), 0); /* the current one may yet show */
+    ck_assert_uint_eq(seep_loops_unseen(&loops, 60, n, 200), 119);
+}
+
+TEST(a_loop_that_follows_the_main_loop_is_not_taken_for_it)
+{
+    a_loop_by_places(60);
+    ck_assert(seep_loops_main_item(&loops));
+    look_at_main(0x300, 3, 12);
+    ck_assert(!seep_loops_main_item(&loops));
+}
+
 SUITE("the main loop by its items", .setup = begin)
