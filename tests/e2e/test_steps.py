@@ -189,6 +189,20 @@ class Loops(SeepCase):
         self.assertEqual(job["step_source"], "loop")
         self.assertAlmostEqual(job["steps"], 120, delta=3)
 
+    def test_a_leaking_job_and_its_fixed_twin_have_equal_steps(self):
+        """What fixes it may add a loop of its own, and make most of the allocations."""
+        script = ("import os, time\ndef store(open_, step):\n    for i in range(128):\n        open_.append(os.urandom(4000))\n"
+                  "def commit(open_):\n    for entry in open_:\n        copy = bytearray(entry)\n        written = bytes(copy)\n"
+                  "def main():\n    open_ = []\n    for step in range(120):\n        store(open_, step)\n"
+                  "        if %s:\n            commit(open_)\n            open_ = []\n        time.sleep(.03)\nmain()\n")
+        for fixed in (False, True):
+            with open(self.path("twin.py"), "w") as f:
+                f.write(script % fixed)
+            report = self.run_seep([SYSTEM_PYTHON, self.path("twin.py")], NO_LOOKS).written
+            self.assertIn(report["job"]["steps"], (118, 119), fixed)
+            self.assertEqual(report["job"]["step_line"]["function"], "main", fixed)
+            self.assertEqual(len(report["findings"]), not fixed, fixed)
+
     def quiet(self, python, body):
         """A loop that keeps some in each of 100 rounds, and then allocates nothing that a hook sees, and frees it all."""
         with open(self.path("quiet.py"), "w") as f:
