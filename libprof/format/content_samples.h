@@ -3,8 +3,8 @@
  * other must not search.
  *
  * Half of them lie in the block's head: a table that is filled from its start may have its entries
- * nowhere else. None are a whole number of entries apart: in a table of pairs of a number and an
- * address every step of 16 bytes would lead from number to number. */
+ * nowhere else. They are not evenly spaced: in a table of pairs of a number and an address, steps
+ * of a multiple of 16 bytes would lead from number to number. */
 #ifndef SEEP_LIBPROF_FORMAT_CONTENT_SAMPLES_H
 #define SEEP_LIBPROF_FORMAT_CONTENT_SAMPLES_H
 

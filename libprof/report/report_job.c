@@ -192,7 +192,7 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces)
 /* With those that the launcher saw between them, there may be more than a process writes. */
 static size_t thin_rows(const struct seep_model_process *p, uint64_t t[SEEP_TIMELINE_ROWS])
 {
-    const uint32_t gap = p->n_rows / SEEP_TIMELINE_ROWS + 1;
+    const uint32_t gap = (p->n_rows + SEEP_TIMELINE_ROWS - 1) / SEEP_TIMELINE_ROWS;
     size_t n = 0;
 
     for (uint32_t i = 0; i < p->n_rows; i++)

@@ -261,9 +261,11 @@ static bool is_base(const struct seep_pycount *now)
 
 void seep_main_loop_catch_up(struct seep_thread *thread)
 {
-    const uint64_t coarse = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
     if (!(thread->watches & SEEP_WATCH_LOOPS) || !loops.main.code || !base.count.iterator ||
-        coarse == base.coarse_ns || thread->importing)
+        thread->importing)
+        return;
+    const uint64_t coarse = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
+    if (coarse == base.coarse_ns)
         return;
     base.coarse_ns = coarse;
     const struct seep_pycount now = seep_python_count(base.count.iterator);

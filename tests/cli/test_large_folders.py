@@ -37,7 +37,7 @@ assert done.returncode in (0, 2), done  # 2: too short to be judged
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
 """
 
-TIMES = 5  # what they may take, in folders: 4.6 was measured, of a page and few periods, where a profile has 160 to 290 bytes a site
+TIMES = 5  # what they may take, in folders: 4.5 was measured, of a page and few periods, where a profile has 160 to 310 bytes a site
 EXPORTS = "collapsed", "speedscope", "pprof", "perfetto"
 COMMANDS = {
     "report": ["report"],

@@ -11,6 +11,8 @@ enum {
                           * are smaller */
 };
 
+_Static_assert((int)SEEP_CONTENT_SAMPLES <= (int)SEEP_MEMORY_PIECES, "one call reads all samples");
+
 struct taking {
     struct seep_dump *dump;
     struct seep_remote *remote;
