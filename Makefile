@@ -408,7 +408,8 @@ LOOKS ?= 10000
 look-often: all $(SUBJECT_BINS) ## look LOOKS times (10000) at a program that would notice (an hour and more)
 	$(Q)SEEP=$(SEEP) SEEP_LOOKS=$(LOOKS) $(PYTHON) -m unittest -v tests.e2e.test_look_unnoticed
 
-demo: all ## profile a PyTorch job that leaks, and show the line that keeps the memory
+# Only what it runs: no lab, no kernels.
+demo: $(SEEP) $(SEEP_SHOW) $(SHIM) $(MAN_PAGES) $(PYTHON_FILES) ## profile a PyTorch job that leaks, and show the line that keeps the memory
 	$(Q)rm -rf build/demo.d
 	$(Q)$(SEEP) run -o build/demo.d -- $(PYTHON) tests/zoo/annotation_cache.py --epochs 3 --images 600
 
