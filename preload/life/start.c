@@ -416,7 +416,7 @@ void seep_end(uint32_t kind, int value)
     header->end_ns = kind ? seep_os_clock_ns(CLOCK_MONOTONIC) : 0;
     __atomic_store_n(&header->exit_kind, kind, __ATOMIC_RELEASE);
     if (kind && seep_tls.thread)
-        seep_main_loop_catch_up(seep_tls.thread);
+        seep_main_loop_end(seep_tls.thread);
     if (kind && !(seep_arena_counting && kind == SEEP_EXIT_EXEC))
         seep_tick_final();
     if (seep_arena_counting)

@@ -13,6 +13,8 @@ enum kind {
     KIND_OTHER,
     KIND_WAY_OUT,   /* a with statement's bound __exit__ */
     KIND_COUNTS,    /* an iterator whose first field rises by 1 with each item */
+    KIND_SEQUENCE,  /* the same, over its second field */
+    KIND_ENUMERATE, /* the same, over an iterator, its second field */
     KIND_RANGE,     /* the same, but from 3.12 on that field rises by the range's step */
     KIND_ZIP,       /* has come as far as each of a tuple of iterators, its second field */
     KIND_MAP,       /* the same, its first field */
@@ -25,9 +27,9 @@ static const struct {
     enum kind kind;
 } kinds[] = {
     {"range_iterator", KIND_RANGE},
-    {"list_iterator", KIND_COUNTS},
-    {"tuple_iterator", KIND_COUNTS},
-    {"enumerate", KIND_COUNTS},
+    {"list_iterator", KIND_SEQUENCE},
+    {"tuple_iterator", KIND_SEQUENCE},
+    {"enumerate", KIND_ENUMERATE},
     {"itertools.count", KIND_COUNTS},
     {"generator", KIND_GENERATOR},
     {"method", KIND_WAY_OUT},
@@ -142,6 +144,8 @@ static intptr_t place_of(const struct seep_python_layout *layout, const struct o
 
     switch (kind_of(object->type)) {
     case KIND_COUNTS:
+    case KIND_SEQUENCE:
+    case KIND_ENUMERATE:
         return first;
     case KIND_RANGE:
         if (layout->minor < 12 || !step)
@@ -197,43 +201,65 @@ static intptr_t place_within(const struct seep_python_layout *layout, uintptr_t 
 }
 
 /* The last item of a range and its step are the same however far its iterator has come. */
-static bool read_range(const struct seep_python_layout *layout, uintptr_t iterator,
-                       uintptr_t within[2])
+static bool read_range(const struct seep_python_layout *layout, struct seep_pycount *count)
 {
     struct {
         uintptr_t references, type, words[4];
     } range = {0};
     const size_t size = layout->minor < 12 ? sizeof(range) : sizeof(range) - sizeof(uintptr_t);
 
-    if (seep_loader_read(iterator, &range, size) != size)
+    if (seep_loader_read(count->iterator, &range, size) != size)
         return false;
     const uintptr_t *words = range.words;
     if (layout->minor < 12) { /* how many it gave, start, step, how many there are */
-        within[0] = words[1] + words[2] * words[3];
-        within[1] = words[2];
+        count->within[0] = words[1] + words[2] * words[3];
+        count->within[1] = words[2];
+        count->end = (intptr_t)words[3];
     } else { /* the next, step, how many are left */
-        within[0] = words[0] + words[1] * words[2];
-        within[1] = words[1];
+        count->within[0] = words[0] + words[1] * words[2];
+        count->within[1] = words[1];
+        count->end = count->place + (intptr_t)words[2];
     }
     return true;
 }
 
-struct seep_pycount seep_python_count(uintptr_t iterator)
+static struct seep_pycount count_of(const struct seep_python_layout *layout, uintptr_t iterator)
 {
-    const struct seep_python_layout *layout = seep_python_layout();
     const struct seep_pycount none = {0};
     struct object object;
 
-    if (!layout || !iterator || !read_object(iterator, &object))
+    if (!iterator || !read_object(iterator, &object))
         return none;
     struct seep_pycount count = {.iterator = iterator,
                                  .type = object.type,
                                  .within = {object.second},
                                  .place = place_of(layout, &object)};
-    const enum kind kind = kind_of(object.type);
-    if (kind == KIND_RANGE ? !read_range(layout, iterator, count.within)
-                           : kind != KIND_COUNTS || !object.second)
+    switch (kind_of(object.type)) {
+    case KIND_RANGE:
+        return read_range(layout, &count) ? count : none;
+    case KIND_SEQUENCE:
+        count.end = (intptr_t)read_word(object.second + SEEP_PY_SIZE);
+        return object.second ? count : none;
+    case KIND_COUNTS:
+    case KIND_ENUMERATE:
+        return object.second ? count : none;
+    default:
         return none;
+    }
+}
+
+struct seep_pycount seep_python_count(uintptr_t iterator)
+{
+    const struct seep_python_layout *layout = seep_python_layout();
+    struct seep_pycount count = {0};
+
+    if (!layout)
+        return count;
+    count = count_of(layout, iterator);
+    if (count.iterator && kind_of(count.type) == KIND_ENUMERATE) {
+        const struct seep_pycount within = count_of(layout, count.within[0]);
+        count.end = within.end ? count.place + (within.end - within.place) : 0;
+    }
     return count;
 }
 

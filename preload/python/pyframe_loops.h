@@ -40,6 +40,7 @@ unsigned seep_python_loops(const struct seep_pystack *stack, unsigned n_frames,
 struct seep_pycount {
     uintptr_t iterator, type, within[2]; /* iterator 0: it does not tell */
     intptr_t place;                      /* as in seep_pyloop */
+    intptr_t end;                        /* its place once nothing is left; 0: unknown */
 };
 
 /* Reads an iterator where no stack is known, even of a loop that may have ended: freed, it still

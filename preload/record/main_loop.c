@@ -9,6 +9,7 @@
 #include "preload/objects/modules.h"
 #include "preload/record/frames.h"
 #include "preload/record/steps.h"
+#include "preload/steps/lap_length.h"
 #include "preload/steps/loops.h"
 
 /* How long a loop is watched before it counts: in any program, in one that may begin to train with
@@ -21,7 +22,7 @@ static const uint64_t watch_child_ns = UINT64_C(10000000000);
 static const uint64_t parent_silent_ns = UINT64_C(3000000000);
 
 static const double share_alone = 0.5, share_beside_rounds = 0.6;
-enum { ITERATIONS_A_ROUND = 8, LEAST_BUSY_PERCENT = 20, SILENT_STEPS = 20 };
+enum { LAP_ROUNDS = 3, ITERATIONS_A_ROUND = 8, LEAST_BUSY_PERCENT = 20, SILENT_STEPS = 20 };
 
 /* Used by the first thread only. */
 static SEEP_LARGE struct seep_loops loops;
@@ -237,26 +238,76 @@ static bool is_due(bool back)
 
 /* ---- between events -------------------------------------------------------------------------- */
 
-/* The main loop's iterator when it was read last, or, by places, first: rounds that allocate
- * nothing show in it alone. */
+/* The main loop's iterator as it was read first in a lap of the loop around it, or, by items, last:
+ * rounds that allocate nothing show in these two alone. */
 static struct {
-    struct seep_pycount count; /* iterator 0: to be read */
-    uint32_t n;                /* the main loop's rounds then */
-    uint64_t coarse_ns;        /* looked at no more often than this clock moves */
+    struct seep_pycount count;  /* iterator 0: to be read */
+    struct seep_pycount around; /* iterator 0: unknown */
+    struct seep_pyloop outer;   /* that loop when it was read last … */
+    uint32_t outer_frame;       /* … and where it is */
+    uint32_t n;                 /* the main loop's rounds then */
+    bool lap_begins;            /* they were counted up to the beginning of its lap */
+    struct seep_lap_length lap;
+    uint64_t coarse_ns; /* looked at no more often than this clock moves */
 } base;
 
-static void begin_base(uint32_t rounds)
+static void begin_base(const struct seep_thread *thread, uint32_t rounds)
 {
     const struct seep_pyloop *item = seep_loops_main_item(&loops);
-    base.count = item ? seep_python_count(item->iterator) : (struct seep_pycount){0};
+    base.count = base.around = (struct seep_pycount){0};
     base.n = loops.main.n + rounds;
+    if (!item)
+        return;
+    base.count = seep_python_count(item->iterator);
+    if (item > loops.items) {
+        base.outer = item[-1];
+        base.around = seep_python_count(base.outer.iterator);
+        if (!base.outer_frame)
+            base.outer_frame = frame_ref(&thread->stack, base.outer.depth);
+    }
+    if (!base.lap.first)
+        seep_lap_length_begin(&base.lap, base.count.place, base.n);
+    seep_lap_length_saw(&base.lap, base.count.place, base.count.end);
+    if (base.lap_begins && base.count.iterator)
+        base.count.place = base.lap.first;
+    base.lap_begins = false;
 }
 
-static bool is_base(const struct seep_pycount *now)
+/* Whether an iterator read once more is the same, or one like it in the same place. */
+static bool goes_through(const struct seep_pycount *now, const struct seep_pycount *then)
 {
-    return now->iterator && now->type == base.count.type &&
-           memcmp(now->within, base.count.within, sizeof(now->within)) == 0 &&
-           now->place >= base.count.place;
+    return now->iterator && now->type == then->type &&
+           memcmp(now->within, then->within, sizeof(now->within)) == 0;
+}
+
+static void count_unseen(uint32_t rounds, const struct seep_pycount *now)
+{
+    struct seep_pyloop *item = seep_loops_main_item(&loops);
+    if (!rounds)
+        return;
+    base.lap.unseen = true;
+    if (item && item->iterator == now->iterator)
+        item->place = now->place;
+    seep_loops_main_iterated(&loops, rounds, seep_own_time_ns());
+    const struct seep_looped looped = {.frame = main_frame, .rounds = rounds};
+    seep_steps_looped_unseen(&looped);
+}
+
+/* The loop is in another lap than the base: that one's last rounds, and all of those between, have
+ * passed. An iterator that has come to its end may be an earlier lap's, freed. */
+static void catch_up_laps(const struct seep_pycount *now, const struct seep_pycount *around)
+{
+    const intptr_t laps = around->place - base.around.place;
+    const bool in_it = goes_through(now, &base.count) && now->place < now->end;
+    const intptr_t place = seep_lap_length_place(&base.lap, in_it ? now->place : 0, laps);
+    count_unseen(seep_loops_unseen(&loops, base.count.place, base.n, place), now);
+    base.outer.place = around->place;
+    if (seep_lap_length(&base.lap) >= LAP_ROUNDS)
+        seep_steps_laps_unseen(&base.outer, (uint32_t)laps, base.outer_frame);
+    base.lap_begins = place && !in_it;
+    base.count = in_it ? *now : (struct seep_pycount){0};
+    base.around = *around;
+    base.n = loops.main.n;
 }
 
 void seep_main_loop_catch_up(struct seep_thread *thread)
@@ -269,19 +320,25 @@ void seep_main_loop_catch_up(struct seep_thread *thread)
         return;
     base.coarse_ns = coarse;
     const struct seep_pycount now = seep_python_count(base.count.iterator);
-    if (!is_base(&now)) {
+    const struct seep_pycount around = seep_python_count(base.around.iterator);
+    if (goes_through(&around, &base.around) && around.place > base.around.place) {
+        catch_up_laps(&now, &around);
+    } else if (goes_through(&now, &base.count) && now.place >= base.count.place) {
+        seep_lap_length_saw(&base.lap, now.place, now.end);
+        count_unseen(seep_loops_unseen(&loops, base.count.place, base.n, now.place), &now);
+    } else {
         base.count.iterator = 0;
-        return;
     }
-    const uint32_t rounds = seep_loops_unseen(&loops, base.count.place, base.n, now.place);
-    if (!rounds)
-        return;
-    struct seep_pyloop *item = seep_loops_main_item(&loops);
-    if (item && item->iterator == now.iterator)
-        item->place = now.place;
-    seep_loops_main_iterated(&loops, rounds, seep_own_time_ns());
-    const struct seep_looped looped = {.frame = main_frame, .rounds = rounds};
-    seep_steps_looped_unseen(&looped);
+}
+
+void seep_main_loop_end(struct seep_thread *thread)
+{
+    base.coarse_ns = 0;
+    seep_main_loop_catch_up(thread);
+    const struct seep_pycount last = {0};
+    if (base.lap_begins && base.around.place == base.around.end)
+        count_unseen(seep_loops_unseen(&loops, base.lap.first, base.n, base.lap.end), &last);
+    base.lap_begins = false;
 }
 
 /* ---- reading items --------------------------------------------------------------------------- */
@@ -296,16 +353,16 @@ static bool read_items(struct seep_thread *thread, const struct seep_pyframe *ou
         thread->stack.n < SEEP_LOOP_FRAMES ? thread->stack.n : SEEP_LOOP_FRAMES;
     const unsigned n = seep_python_loops(&thread->stack, n_frames, thread->loop_memo, items);
     bool any = false;
+    if (loops.main.items) /* it may have ended, or begun anew */
+        seep_main_loop_catch_up(thread);
     *rounds = seep_loops_main_items(&loops, items, n);
     if (searches) {
         *now = seep_own_time_ns();
         any = seep_loops_items(&loops, outermost, items, n, kind_of, *now);
     }
-    if (loops.main.items && !seep_loops_has_main(&loops, items, n))
-        seep_main_loop_catch_up(thread); /* it has ended */
     seep_loops_keep_items(&loops, items, n);
     if (loops.main.items || !base.count.iterator)
-        begin_base(*rounds);
+        begin_base(thread, *rounds);
     return any;
 }
 
@@ -322,7 +379,9 @@ static bool search(struct seep_thread *thread, uint64_t now)
     if (!seep_loops_choose(&loops, &rule, now))
         return false;
     searches = seep_loops_unsettled(&loops, now);
-    begin_base(0);
+    base.lap = (struct seep_lap_length){0};
+    base.outer_frame = 0;
+    begin_base(thread, 0);
     main_frame = frame_ref(&thread->stack, loops.main.depth);
     return true;
 }

@@ -14,9 +14,12 @@ void seep_main_loop_review(struct seep_thread *thread);
 /* The stack of an event has been captured, thread->stack; only if its loops are watched. */
 void seep_main_loop_event(struct seep_thread *thread);
 
-/* Counts rounds of the main loop that have passed without an event that shows a stack: at ticks, as
- * a large block is freed, and as the process ends. Any thread; does nothing but in the first. */
+/* Counts rounds of the main loop that have passed without an event that shows a stack: at ticks, and
+ * as a large block is freed. Any thread; does nothing but in the first. */
 void seep_main_loop_catch_up(struct seep_thread *thread);
+
+/* The same as the process ends: the loop has ended. */
+void seep_main_loop_end(struct seep_thread *thread);
 
 /* In a forked child: its loops are its own. */
 void seep_main_loop_after_fork(void);

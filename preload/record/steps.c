@@ -419,6 +419,25 @@ void seep_steps_looped_unseen(const struct seep_looped *looped)
     seep_os_unlock(&lock);
 }
 
+/* The next step is the first that is seen in its lap. */
+void seep_steps_laps_unseen(const struct seep_pyloop *around, uint32_t n, uint32_t frame)
+{
+    if (!seep_os_lock(&lock))
+        return;
+    n = seep_laps_unseen(&laps, around, n);
+    if (n && seep_process->step_source == SEEP_STEP_LOOP && !are_epochs_known()) {
+        if (!seep_process->epochs)
+            count_epoch(SEEP_EPOCHS_LOOP, laps.begun ? laps.t_ns : seep_process->start_ns,
+                        laps.begun ? laps.period : seep_process->first_step_period);
+        for (uint32_t i = 0; i < n; i++)
+            count_epoch(SEEP_EPOCHS_LOOP, now_ns(), *seep_period);
+        if (!seep_process->epoch_frame)
+            seep_process->epoch_frame = frame;
+        laps.begun = false;
+    }
+    seep_os_unlock(&lock);
+}
+
 /* ---- epochs that are told of ----------------------------------------------------------------- */
 
 /* If a job reports the end of an epoch for the first time, its first epoch began with its first

@@ -45,6 +45,9 @@ void seep_steps_looped(struct seep_thread *thread, const struct seep_looped *loo
 /* The same where no stack is known, and of a loop known before. */
 void seep_steps_looped_unseen(const struct seep_looped *looped);
 
+/* The loop around it, in `frame`, has gone on by `n` laps, most of which no step may have shown. */
+void seep_steps_laps_unseen(const struct seep_pyloop *around, uint32_t n, uint32_t frame);
+
 /* In a forked child: nobody holds the lock. */
 void seep_steps_after_fork(void);
 struct seep_lock *seep_steps_lock(void);

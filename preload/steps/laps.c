@@ -64,3 +64,16 @@ bool seep_laps_stepped(struct seep_laps *laps, const struct seep_lap_loops *loop
     laps->last = *loops;
     return begins;
 }
+
+uint32_t seep_laps_unseen(const struct seep_laps *laps, const struct seep_pyloop *around,
+                          uint32_t n)
+{
+    for (unsigned i = 0; laps->begun && i < laps->last.n; i++) {
+        const struct seep_pyloop *last = &laps->last.loops[i];
+        if (last->path != around->path || last->iterator != around->iterator)
+            continue;
+        const intptr_t unseen = around->place > last->place ? around->place - last->place : 0;
+        return unseen < (intptr_t)n ? (uint32_t)unseen : n;
+    }
+    return n;
+}

@@ -38,4 +38,8 @@ struct seep_laps {
 bool seep_laps_stepped(struct seep_laps *laps, const struct seep_lap_loops *loops, uint64_t t_ns,
                        uint32_t period);
 
+/* How many of the last `n` laps of a loop, which is at `around->place` now, no step has shown. */
+uint32_t seep_laps_unseen(const struct seep_laps *laps, const struct seep_pyloop *around,
+                          uint32_t n);
+
 #endif

@@ -219,13 +219,35 @@ class Loops(SeepCase):
                     wrong.append("%s: %d steps for 250 of %s" % (version, steps, loop))
         self.assertFalse(wrong)
 
+    def test_whole_laps_that_allocate_nothing_count(self):
+        """Each lap has an iterator of its own. What is kept is kept in the first one."""
+        body = ("data = list(range(n - 100))\nfor epoch in range(4):\n    for i in %s:\n        if not epoch: kept.append(bytearray(300_000))\n"
+                "        time.sleep(.004)\n")
+        wrong = []
+        for version, python in self.every_python():
+            loops = ("range(n - 100)", "data", "enumerate(data)")[:3 if python == SYSTEM_PYTHON else 1]
+            for loop in loops if supported(version) else ():
+                steps = self.quiet(python, body % loop)
+                if not 590 <= steps <= 600:
+                    wrong.append("%s: %d steps for 600 of %s" % (version, steps, loop))
+        self.assertFalse(wrong)
+
     def test_rounds_that_a_loop_did_not_make_do_not_count(self):
         """It is left early, and another of as many rounds follows."""
         body = ("for i in range(50 * n):\n    if i < 100: kept.append(bytearray(300_000))\n    time.sleep(.01)\n"
                 "    if i == 149: break\nfor i in range(50 * n): pass\n")
+        self.assert_few(body)
+
+    def test_laps_that_are_left_early_count_no_more_rounds(self):
+        """The first is gone through, the others are left after a fifth: each round shows."""
+        body = ("for epoch in range(5):\n    for i in range(100):\n        kept.append(bytearray(300_000))\n        time.sleep(.01)\n"
+                "        if epoch and i == 20: break\n")
+        self.assert_few(body, range(180, 186))
+
+    def assert_few(self, body, expected=range(98, 151)):
         for version, python in self.every_python():
             if supported(version):
-                self.assertIn(self.quiet(python, body), range(98, 151), version)
+                self.assertIn(self.quiet(python, body), expected, version)
 
     def test_what_doubles_in_a_loop_that_allocates_nothing_else_is_told(self):
         """Of 200 rounds no hook sees any after the last doubling."""

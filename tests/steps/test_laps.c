@@ -66,6 +66,19 @@ TEST(a_lap_that_begins_right_after_the_loop_was_noticed_counts)
     ck_assert_uint_eq(n_laps, 6);
 }
 
+TEST(laps_that_a_step_has_shown_are_seen)
+{
+    const struct seep_pyloop now = {.path = 1, .iterator = EPOCHS_LOOP, .place = 4};
+    ck_assert_uint_eq(seep_laps_unseen(&laps, &now, 3), 3);
+    within(EPOCHS_LOOP, 2, HERE);
+    step();
+    ck_assert_uint_eq(seep_laps_unseen(&laps, &now, 3), 2);
+    ck_assert_uint_eq(seep_laps_unseen(&laps, &now, 1), 1);
+    within(EPOCHS_LOOP, 4, HERE);
+    step();
+    ck_assert_uint_eq(seep_laps_unseen(&laps, &now, 1), 0);
+}
+
 TEST(a_single_loop_has_no_laps)
 {
     for (intptr_t i = 1; i <= 300; i++) {
