@@ -27,13 +27,15 @@ enum seep_step_why {
     SEEP_WHY_TASKS,           /* nothing else is seen, and a pool handles tasks */
     SEEP_WHY_BATCHES_AFTER,   /* no optimizer steps any more */
     SEEP_WHY_LOOP_AFTER,
+    SEEP_WHY_TIME_AFTER, /* the same, and nothing else shows either: time slices */
     SEEP_N_STEP_WHYS
 };
 
 /* A training is over, and other work continues its step count. */
 static inline bool seep_why_is_after(enum seep_step_why why)
 {
-    return why == SEEP_WHY_BATCHES_AFTER || why == SEEP_WHY_LOOP_AFTER;
+    return why == SEEP_WHY_BATCHES_AFTER || why == SEEP_WHY_LOOP_AFTER ||
+           why == SEEP_WHY_TIME_AFTER;
 }
 
 /* Rounds of a loop that passed before it was noticed are *counted back*: where back_steps is not 0,

@@ -46,6 +46,9 @@ json_t *seep_json_step_why(const struct seep_model *m)
         [SEEP_WHY_LOOP_AFTER] =
             "the optimizer has stopped stepping; from then on each iteration of the "
             "main loop is a step",
+        [SEEP_WHY_TIME_AFTER] =
+            "the optimizer has stopped stepping, and nothing that repeats is seen from then on: "
+            "each tenth of a second is a step",
         [SEEP_WHY_OPTIMIZERS_ANEW] = "the job makes a PyTorch optimizer for each step",
         [SEEP_WHY_TASKS] = "no optimizer steps, no DataLoader gives batches and no main loop was "
                            "seen, so each task of a process pool is a step",

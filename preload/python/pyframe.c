@@ -84,6 +84,12 @@ static ALWAYS_INLINE uintptr_t thread_state(const struct seep_python_layout *lay
     return LIKELY(!finalizing) || finalizing == state ? state : 0;
 }
 
+bool seep_python_ends(void)
+{
+    const struct seep_python_layout *layout = seep_python_layout();
+    return layout && seep_py_word(python.image.runtime + layout->runtime_finalizing);
+}
+
 /* ---- frames --------------------------------------------------------------------------------- */
 
 static ALWAYS_INLINE uintptr_t word(uintptr_t at)

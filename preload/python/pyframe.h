@@ -129,6 +129,9 @@ bool seep_python_is_a(uintptr_t object, const char *type);
 /* The interpreter's layout; NULL while unknown. */
 const struct seep_python_layout *seep_python_layout(void);
 
+/* Whether the interpreter shuts down: what runs now takes it apart. */
+bool seep_python_ends(void);
+
 /* Address of the interpreter's _PyRuntime; 0 if there is none, or its address is unknown. */
 uintptr_t seep_python_runtime(void);
 

@@ -5,6 +5,7 @@
 #include "preload/record/capture.h"
 #include "preload/record/main_loop.h"
 #include "preload/record/map_set.h"
+#include "preload/record/steps.h"
 #include "preload/record/tick.h"
 
 enum { PAGE = 4096, LARGE = 64 * 1024 };
@@ -113,6 +114,7 @@ static __attribute__((noinline)) void tick_and_record(struct seep_thread *thread
                                                       uint64_t bytes, const struct seep_regs *regs)
 {
     seep_tick(thread);
+    seep_steps_pass_time(thread);
     seep_main_loop_review(thread);
     skip_by_chance(thread);
     thread->meter.skipped++;
@@ -120,6 +122,12 @@ static __attribute__((noinline)) void tick_and_record(struct seep_thread *thread
     seep_record_allocation(address, bytes, regs);
     if (began)
         seep_meter_end(&thread->meter, began, thread->ticks);
+}
+
+static __attribute__((noinline)) void tick_by_size(struct seep_thread *thread)
+{
+    seep_tick_without_look(thread);
+    seep_steps_pass_time(thread);
 }
 
 SEEP_EACH_EVENT void seep_record_allocation(void *address, uint64_t bytes,
@@ -131,7 +139,7 @@ SEEP_EACH_EVENT void seep_record_allocation(void *address, uint64_t bytes,
         return;
     }
     if (__builtin_expect(bytes >= SEEP_BYTES_PER_TICK, 0))
-        seep_tick_without_look(thread);
+        tick_by_size(thread);
     struct seep_block block, stale;
     struct seep_live_page *page = seep_live_page_near(&seep_tls.near, (uintptr_t)address);
     seep_live_prefetch(page, (uintptr_t)address);

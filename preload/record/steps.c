@@ -24,6 +24,7 @@ static struct seep_choice choice;
 static SEEP_LARGE struct seep_rounds rounds;
 static struct seep_passes passes;
 static struct seep_laps laps;
+static uint64_t slice_ns; /* when the last time slice after a training ended; 0: there is none */
 static bool epochs_told;
 static uint32_t first_round_period; /* in which the first round of optimizers ended */
 static struct {
@@ -351,6 +352,34 @@ bool seep_steps_want_loop(struct seep_thread *thread, uint64_t now, bool *beside
         seep_os_unlock(&lock);
     }
     return wants;
+}
+
+/* Time slices since the last one was counted. */
+static void count_slices(uint64_t now)
+{
+    const uint64_t slice = SEEP_TIME_SLICE_MS * UINT64_C(1000000);
+    if (!slice_ns)
+        slice_ns = now;
+    for (; now >= slice_ns + slice; slice_ns += slice)
+        seep_job_step(SEEP_STEP_OPTIMIZER, choice.why, 0, false);
+}
+
+void seep_steps_pass_time(struct seep_thread *thread)
+{
+    const uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
+    const bool may_be_over =
+        choice.source == SEEP_STEP_OPTIMIZER && thread->first && now > choice.round_ns + quiet_ns;
+    if ((!may_be_over && choice.why != SEEP_WHY_TIME_AFTER) || seep_python_ends())
+        return;
+    const bool left = may_be_over && is_loop_left(thread);
+    if (!seep_os_lock(&lock))
+        return;
+    choice.left = choice.left || left;
+    if (seep_choice_time(&choice, now))
+        count_slices(now);
+    else
+        slice_ns = 0;
+    seep_os_unlock(&lock);
 }
 
 bool seep_steps_by_loop(void)

@@ -48,6 +48,9 @@ void seep_steps_looped_unseen(const struct seep_looped *looped);
 /* The loop around it, in `frame`, has gone on by `n` laps, most of which no step may have shown. */
 void seep_steps_laps_unseen(const struct seep_pyloop *around, uint32_t n, uint32_t frame);
 
+/* After a training nothing may show but time: called now and then. */
+void seep_steps_pass_time(struct seep_thread *thread);
+
 /* In a forked child: nobody holds the lock. */
 void seep_steps_after_fork(void);
 struct seep_lock *seep_steps_lock(void);

@@ -66,6 +66,8 @@ static bool is_training_over(const struct seep_choice *choice, uint64_t now_ns)
 {
     const uint64_t since = now_ns - choice->round_ns;
 
+    if (choice->why == SEEP_WHY_TIME_AFTER)
+        return true;
     if (choice->source != SEEP_STEP_OPTIMIZER || choice->n_rounds < ENOUGH_ROUNDS)
         return false;
     if (choice->left && !choice->resumed && since >= left_ns)
@@ -163,6 +165,17 @@ bool seep_choice_wants_loop(const struct seep_choice *choice, uint64_t now_ns, b
         return true;
     *beside_rounds = true;
     return choice->slow_rounds >= ROUNDS_IN_A_ROW;
+}
+
+bool seep_choice_time(struct seep_choice *choice, uint64_t now_ns)
+{
+    const uint64_t last_ns =
+        choice->round_ns > choice->batch_ns ? choice->round_ns : choice->batch_ns;
+
+    if (choice->source == SEEP_STEP_OPTIMIZER && choice->left && now_ns > last_ns + over_ns &&
+        is_training_over(choice, now_ns))
+        choose(choice, SEEP_STEP_TIME, SEEP_WHY_TIME_AFTER);
+    return choice->why == SEEP_WHY_TIME_AFTER;
 }
 
 void seep_choice_loop_found(struct seep_choice *choice, uint64_t now_ns)

@@ -50,6 +50,10 @@ void seep_choice_met(struct seep_choice *choice, bool stranger);
  * several times between rounds. */
 bool seep_choice_wants_loop(const struct seep_choice *choice, uint64_t now_ns, bool *beside_rounds);
 
+/* Whether time slices are steps at `now_ns`: the loops of a training have been left, and for long
+ * nothing else has shown a step. */
+bool seep_choice_time(struct seep_choice *choice, uint64_t now_ns);
+
 /* The main loop was found; from now on it may be the step. */
 void seep_choice_loop_found(struct seep_choice *choice, uint64_t now_ns);
 

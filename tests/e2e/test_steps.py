@@ -4,7 +4,7 @@ import re
 import textwrap
 import unittest
 
-from tests.e2e.support import FULL, NO_LOOKS, SYSTEM_PYTHON, ZOO, SeepCase, has_module, marked_line, needs, supported
+from tests.e2e.support import FULL, NO_LOOKS, SYSTEM_PYTHON, ZOO, SeepCase, compile_c, has_module, marked_line, needs, supported
 from tests.e2e.test_training import TORCHES
 
 OPTIMIZERS = ("plain", "new_loader", "evaluated", "persistent", "endless", "gan", "each_parameter", "maml")
@@ -13,6 +13,39 @@ LAPS = ("validations", "in_functions", "nested", "generator", "with_statement", 
         "phases", "recursion")
 LOOPS = ("module", "in_main", "nested", "generator", "called", "comprehension", "prepared")
 COUNTED_BACK = (("in_main", 120), ("one_call", 400), ("fast", 1000), ("around_library", 40))
+SERVE = """
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void *kept;
+void serve(int n, int keeps)
+{
+    for (int i = 0; i < n; i++) {
+        void **block = malloc(100000);
+        memset(block, 1, 100000);
+        *block = kept;
+        if (keeps)
+            kept = block;
+        else
+            free(block);
+        usleep(20000);
+    }
+}
+"""
+SERVED = """
+import ctypes, sys, torch
+torch.set_num_threads(1)
+def train():
+    net = torch.nn.Linear(64, 64)
+    optimizer = torch.optim.SGD(net.parameters(), .01)
+    for _ in range(300):
+        loss = net(torch.randn(32, 64)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+train()
+ctypes.CDLL(%r).serve(500, int(sys.argv[1]))  # LEAK
+"""
 
 
 @needs(TORCHES, "no torch here")
@@ -72,6 +105,23 @@ class Feeds(SeepCase):
             pace = sum(f["growth_bytes_per_step"]["value"] for f in found)
             self.assertTrue(grows * .95 <= pace <= grows * 1.05, (way, pace))
             self.assertFalse([f for f in found if f["severity"] == "leak"], "it may be gathered once")
+
+    def test_what_follows_a_training_is_judged_by_time_if_nothing_in_it_is_seen_to_repeat(self):
+        """A library's own loop, which Python does not show."""
+        with open(self.path("serve.c"), "w") as f:
+            f.write(SERVE)
+        compile_c(self, self.path("serve.c"), self.path("libserve.so"), "-shared", "-fPIC")
+        with open(self.path("serve.py"), "w") as f:
+            f.write(SERVED % self.path("libserve.so"))
+        for kept in (0, 1):
+            report = self.run_seep([TORCHES[0][1], self.path("serve.py"), str(kept)], NO_LOOKS, timeout=120).written
+            self.assertEqual(report["job"]["step_source"], "optimizer")
+            self.assertIn(report["job"]["steps"], range(330, 450))
+            self.assertIn("tenth of a second", report["job"]["step_why"])
+            found = [f for f in report["findings"] if f["frame"]["line"] == marked_line(self.path("serve.py"), "LEAK")]
+            self.assertEqual([f["severity"] for f in found], ["pressure"] * kept)
+            for finding in found:
+                self.assertAlmostEqual(finding["growth_bytes_per_step"]["value"], 500_000, delta=200_000)
 
     def test_a_training_takes_over_from_the_loop_that_prepared_it(self):
         job, steps, _ = self.feed(TORCHES[0][1], "prepared")

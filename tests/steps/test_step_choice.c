@@ -279,6 +279,43 @@ TEST(a_training_whose_loop_was_left_is_over_at_once)
     ck_assert(!seep_choice_wants_loop(&choice, now_ns, &beside));
 }
 
+TEST(where_nothing_shows_after_a_training_time_does)
+{
+    rounds(51, 100 * MS);
+    now_ns += 5 * SECOND;
+    ck_assert(!seep_choice_time(&choice, now_ns)); /* it is still in its loop */
+    rounds(1, 10 * MS);
+    choice.left = true;
+    now_ns += 1 * SECOND;
+    ck_assert(!seep_choice_time(&choice, now_ns));
+    now_ns += 2 * SECOND;
+    ck_assert(seep_choice_time(&choice, now_ns));
+    ck_assert(seep_why_is_after(choice.why));
+    ck_assert(wants_loop());
+    seep_choice_loop_found(&choice, now_ns);
+    ck_assert_int_eq(choice.why, SEEP_WHY_LOOP_AFTER);
+    ck_assert(!seep_choice_time(&choice, now_ns));
+}
+
+TEST(time_gives_way_to_batches_and_to_a_training_that_goes_on)
+{
+    rounds(51, 100 * MS);
+    choice.left = true;
+    now_ns += 3 * SECOND;
+    ck_assert(seep_choice_time(&choice, now_ns));
+    batches(12);
+    ck_assert_int_eq(choice.why, SEEP_WHY_BATCHES_AFTER);
+    rounds(1, 10 * MS);
+    ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
+    choice.left = true;
+    now_ns += 3 * SECOND;
+    ck_assert(!seep_choice_time(&choice, now_ns)); /* a loop that cannot be seen is around it */
+    now_ns += 10 * SECOND;
+    ck_assert(seep_choice_time(&choice, now_ns));
+    rounds(1, 10 * MS);
+    ck_assert_int_eq(choice.why, SEEP_WHY_OPTIMIZER);
+}
+
 /* As within L-BFGS, whose single call trains. */
 TEST(a_loop_within_an_optimizers_only_step_stays_the_step)
 {
