@@ -29,27 +29,39 @@ struct rest {
 
 /* ---- how much -------------------------------------------------------------------------------- */
 
-/* Maps' levels are stairs, one at each sample: they may tell no more than that there is growth. */
-static bool is_of_stairs(const struct seep_model *m, const struct seep_finding *f)
+/* Few maps, of which more and more is resident: their line asked for them long ago. */
+static bool is_of_few_maps(const struct seep_model *m, const struct seep_span *span,
+                           const struct seep_finding *f)
 {
-    return f->pattern == SEEP_PATTERN_UNDETERMINED &&
-           m->spaces[f->space].name.class == SEEP_CLASS_MMAP;
+    return m->spaces[f->space].name.class == SEEP_CLASS_MMAP && f->count &&
+           f->count * SEEP_MIN_JUDGED <= (uint64_t)(span->last - span->judge) &&
+           f->live_bytes / f->count > m->processes[m->main].id.arena_bytes;
 }
 
-static double accounted(const struct seep_model *m, const struct seep_findings *out)
+/* Maps' levels are stairs, one at each sample: they may tell no more than that there is growth; or,
+ * where samples are many, what looks like new blocks. */
+static bool is_of_levels(const struct seep_model *m, const struct seep_span *span,
+                         const struct seep_finding *f)
+{
+    return f->pattern == SEEP_PATTERN_UNDETERMINED
+               ? m->spaces[f->space].name.class == SEEP_CLASS_MMAP
+               : f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && is_of_few_maps(m, span, f);
+}
+
+static double accounted(const struct rest *r, const struct seep_findings *out)
 {
     double slope = 0;
 
     for (size_t i = 0; i < out->n; i++)
-        if (seep_finding_is_on_host(m, &out->list[i]) && !is_of_stairs(m, &out->list[i]) &&
-            out->list[i].growth.value > 0)
+        if (seep_finding_is_on_host(r->m, &out->list[i]) &&
+            !is_of_levels(r->m, r->span, &out->list[i]) && out->list[i].growth.value > 0)
             slope += out->list[i].growth.value;
     return slope;
 }
 
 static bool is_left(struct rest *r, const struct seep_findings *out)
 {
-    const double known = accounted(r->m, out);
+    const double known = accounted(r, out);
 
     if (!out->resident.grows || known >= SEEP_T_HALF * out->resident.slope.value)
         return false;
@@ -178,7 +190,7 @@ static bool is_of_pins(const struct seep_finding *f, const struct seep_finding *
 
 /* What the line's blocks look like, as stairs with an end or as a leak of their own, is less than
  * what is known now. */
-static void drop_weaker(const struct seep_model *m, const struct seep_finding *f,
+static void drop_weaker(const struct rest *r, const struct seep_finding *f,
                         struct seep_findings *out)
 {
     size_t kept = 0;
@@ -186,7 +198,7 @@ static void drop_weaker(const struct seep_model *m, const struct seep_finding *f
     for (size_t i = 0; i < out->n; i++) {
         struct seep_finding *its = &out->list[i];
         const bool is_weaker =
-            its->severity == SEEP_INFO || is_of_stairs(m, its) || is_of_pins(f, its);
+            its->severity == SEEP_INFO || is_of_levels(r->m, r->span, its) || is_of_pins(f, its);
         if (is_weaker && f->frame && its->frame == f->frame)
             seep_finding_fini(its);
         else
@@ -197,7 +209,7 @@ static void drop_weaker(const struct seep_model *m, const struct seep_finding *f
 
 static int add(const struct rest *r, struct seep_finding *f, struct seep_findings *out)
 {
-    drop_weaker(r->m, f, out);
+    drop_weaker(r, f, out);
     struct seep_finding *list = reallocarray(out->list, out->n + 1, sizeof *list);
 
     if (!list)

@@ -218,6 +218,28 @@ TEST(maps_that_are_touched_bit_by_bit_are_a_librarys, .to = 2)
     ck_assert_ptr_null(found("undetermined"));
 }
 
+/* Seen at samples alone, the levels of two maps rise as evenly as new blocks would. */
+static const int32_t seen[] = {2, 5, 8, 12, 18, 28, 35, 42, 61, 74, 87, 109, 135, 171, 182};
+
+TEST(maps_that_fill_evenly_are_a_librarys, .to = 2)
+{
+    struct seep_point points[N(seen)];
+    const uint64_t each = 10 * (uint64_t)MIB;
+
+    for (unsigned i = 0; i < N(seen); i++) {
+        const uint32_t step = (uint32_t)seen[i];
+        points[i] = (struct seep_point){FIRST + step, _i ? step : 1 + (step > 100), step * each};
+    }
+    const uint32_t stack =
+        builder_stack(&b, main_stack, builder_native(&b, "/usr/lib/libpool.so", NULL, 64));
+    const uint32_t site =
+        builder_site(&b, stack, MMAP, _i ? STEPS : 4, 2048 * (uint64_t)MIB, 2, 20 * MIB, FIRST);
+    builder_detail(&b, site, points, N(seen));
+    grow(&(struct parts){.maps = 1}, each);
+    ck_assert_int_eq(found("library-allocator") != NULL, !_i);
+    ck_assert_int_eq(found("unbounded-growth") != NULL, _i);
+}
+
 /* np.memmap with mode "c". */
 TEST(written_pages_of_a_files_map_are_told_as_such)
 {
