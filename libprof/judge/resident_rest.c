@@ -1,6 +1,7 @@
 #include "libprof/judge/resident_rest.h"
 
 #include "libprof/base/text.h"
+#include "libprof/code/packages/library_allocators.h"
 #include "libprof/judge/finding_list.h"
 #include "libprof/judge/heap_pins.h"
 #include "libprof/measure/doublings.h"
@@ -349,15 +350,35 @@ static int begin_at_file(const struct rest *r, const struct seep_grown_maps *map
     return f->title && f->advice ? 0 : -SEEP_ENOMEM;
 }
 
-static int add_maps(const struct rest *r,
+/* A store that processes share has the map for all of it from the start. A library's is its
+ * allocator; of anybody else's the size of the map is the end. */
+static int begin_at_shared(const struct rest *r, const struct seep_grown_maps *maps,
+                           struct seep_finding *f)
+{
+    const struct seep_library_allocator *its = NULL;
+    const uint32_t site = maps->list[0].site;
+    int rc = seep_library_allocator_of_stack(r->code, r->m->sites[site].stack, &its);
+
+    if (!rc)
+        rc = begin_at(r, its ? SEEP_PATTERN_LIBRARY_ALLOCATOR : SEEP_PATTERN_RESERVATION, site,
+                      over_all_steps(r, maps->bytes), f);
+    if (rc)
+        return rc;
+    f->severity = SEEP_PRESSURE;
+    note_part(r, SEEP_SHARED_PAGES_TEXT, r->first->shm_bytes, r->last->shm_bytes, f);
+    return 0;
+}
+
+static int add_maps(const struct rest *r, enum seep_space_class class, uint64_t first,
+                    uint64_t last,
                     int (*begin_at_them)(const struct rest *, const struct seep_grown_maps *,
                                          struct seep_finding *),
                     struct seep_findings *out)
 {
     struct seep_grown_maps maps;
     struct seep_finding f = {.frame = 0};
-    int rc = seep_grown_maps_find(r->code, r->process, r->from, r->to,
-                                  gained(r->first->maps_bytes, r->last->maps_bytes), &maps);
+    int rc = seep_grown_maps_find(r->code, class, r->process, r->from, r->to, gained(first, last),
+                                  &maps);
 
     if (!rc && maps.n) {
         rc = begin_at_them(r, &maps, &f);
@@ -470,9 +491,14 @@ static int add_part(const struct rest *r, struct seep_findings *out)
     if (is_most(r, r->first->heap_free_bytes, r->last->heap_free_bytes))
         return add_fragments(r, out);
     if (is_most(r, r->first->copied_bytes, r->last->copied_bytes))
-        return add_maps(r, begin_at_file, out);
+        return add_maps(r, SEEP_CLASS_MMAP, r->first->maps_bytes, r->last->maps_bytes,
+                        begin_at_file, out);
     if (is_most(r, r->first->maps_bytes, r->last->maps_bytes))
-        return add_maps(r, begin_at_maps, out);
+        return add_maps(r, SEEP_CLASS_MMAP, r->first->maps_bytes, r->last->maps_bytes,
+                        begin_at_maps, out);
+    if (is_most(r, r->first->shm_bytes, r->last->shm_bytes))
+        return add_maps(r, SEEP_CLASS_SHM, r->first->shm_bytes, r->last->shm_bytes, begin_at_shared,
+                        out);
     if (is_most(r, r->first->heap_live_bytes, r->last->heap_live_bytes))
         return add_touched(r, out);
     /* Since before what is judged, files may have been loaded that hide the rest. */

@@ -43,7 +43,8 @@ int seep_finding_name_library(const struct seep_code *code, struct seep_finding 
     const uint32_t stack = f->n_sites ? m->sites[f->sites[0]].stack : 0;
     char size[SEEP_SIZE_TEXT];
 
-    if (m->spaces[f->space].name.host_like && stack &&
+    const struct seep_space_name *space = &m->spaces[f->space].name;
+    if ((space->host_like || space->class == SEEP_CLASS_SHM) && stack &&
         seep_library_allocator_of_stack(code, stack, &its))
         return -SEEP_ENOMEM;
     if (!its)

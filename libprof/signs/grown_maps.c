@@ -20,9 +20,9 @@ struct owners {
     size_t n, capacity;
 };
 
-static bool is_map(const struct seep_model *m, uint32_t site)
+static bool is_map(const struct seep_model *m, enum seep_space_class class, uint32_t site)
 {
-    return m->spaces[m->sites[site].space].name.class == SEEP_CLASS_MMAP && !seep_is_arena(m, site);
+    return m->spaces[m->sites[site].space].name.class == class && !seep_is_arena(m, site);
 }
 
 static struct owner owner_of(const struct seep_code *code, uint32_t site)
@@ -47,14 +47,14 @@ static struct owner *find_owner(struct owners *all, const struct owner *wanted)
     return &all->list[all->n++];
 }
 
-static int add_up(const struct seep_code *code, uint32_t process, int32_t from, int32_t to,
-                  struct owners *all, struct seep_grown_map *grown)
+static int add_up(const struct seep_code *code, enum seep_space_class class, uint32_t process,
+                  int32_t from, int32_t to, struct owners *all, struct seep_grown_map *grown)
 {
     struct seep_level level = {0};
     int rc = 0;
 
     for (uint32_t i = 0; i < code->model->n_sites && !rc; i++) {
-        if (!is_map(code->model, i))
+        if (!is_map(code->model, class, i))
             continue;
         rc = seep_level_sum(code->model, &i, 1, process, &level);
         const int64_t has = rc ? 0 : seep_level_at(&level, to).bytes;
@@ -98,11 +98,11 @@ static int most_first(const void *a, const void *b)
 }
 
 /* Leaves in out->list, which has what each site gained, what is the owner's. */
-static void keep(const struct seep_code *code, const struct owner *owner,
-                 struct seep_grown_maps *out)
+static void keep(const struct seep_code *code, enum seep_space_class class,
+                 const struct owner *owner, struct seep_grown_maps *out)
 {
     for (uint32_t i = 0; owner && i < code->model->n_sites; i++) {
-        if (!is_map(code->model, i))
+        if (!is_map(code->model, class, i))
             continue;
         const struct owner its = owner_of(code, i);
         if (its.line == owner->line && strcmp(its.package, owner->package) == 0)
@@ -112,16 +112,17 @@ static void keep(const struct seep_code *code, const struct owner *owner,
         qsort(out->list, out->n, sizeof *out->list, most_first);
 }
 
-int seep_grown_maps_find(const struct seep_code *code, uint32_t process, int32_t from, int32_t to,
-                         double all, struct seep_grown_maps *out)
+int seep_grown_maps_find(const struct seep_code *code, enum seep_space_class class,
+                         uint32_t process, int32_t from, int32_t to, double all,
+                         struct seep_grown_maps *out)
 {
     struct owners owners = {0};
 
     *out = (struct seep_grown_maps){
         .list = calloc(code->model->n_sites + (size_t)1, sizeof *out->list)};
-    int rc = out->list ? add_up(code, process, from, to, &owners, out->list) : -SEEP_ENOMEM;
+    int rc = out->list ? add_up(code, class, process, from, to, &owners, out->list) : -SEEP_ENOMEM;
     if (!rc)
-        keep(code, choose(&owners, all, &out->bytes), out);
+        keep(code, class, choose(&owners, all, &out->bytes), out);
     free(owners.list);
     return rc;
 }

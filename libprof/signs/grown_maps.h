@@ -16,12 +16,13 @@ struct seep_grown_maps {
     int64_t bytes;               /* that they gained together */
 };
 
-/* The maps of the library, or of the line where no library asks, that gained most in a process from
- * one step to another: at least half of `all` bytes. Or, for they may be counted whole from the
- * start, those of whoever has most. Python's own arenas are judged elsewhere. Returns 0 or
- * -SEEP_ENOMEM. Allocates: out->list, to be freed. */
-SEEP_MUST_CHECK int seep_grown_maps_find(const struct seep_code *code, uint32_t process,
-                                         int32_t from, int32_t to, double all,
+/* The maps of a class (private ones: SEEP_CLASS_MMAP, or SEEP_CLASS_SHM) of the library, or of the
+ * line where no library asks, that gained most in a process from one step to another: at least half
+ * of `all` bytes. Or, for they may be counted whole from the start, those of whoever has most.
+ * Python's own arenas are judged elsewhere. Returns 0 or -SEEP_ENOMEM. Allocates: out->list, to be
+ * freed. */
+SEEP_MUST_CHECK int seep_grown_maps_find(const struct seep_code *code, enum seep_space_class class,
+                                         uint32_t process, int32_t from, int32_t to, double all,
                                          struct seep_grown_maps *out);
 
 #endif

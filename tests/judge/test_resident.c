@@ -6,7 +6,7 @@
 enum { GROWS = 512 * 1024, LINE = 61 }; /* bytes a step */
 
 struct parts {
-    double heap_free, maps, heap_live, copied; /* of the growth */
+    double heap_free, maps, heap_live, copied, shm; /* of the growth */
 };
 
 /* RSS grows in each row of the timeline; samples say by which part. */
@@ -29,6 +29,7 @@ static void grow(const struct parts *parts, uint64_t each)
             .heap_free_bytes = 10 * (uint64_t)MIB + (uint64_t)(parts->heap_free * grown),
             .maps_bytes = 50 * (uint64_t)MIB + (uint64_t)(parts->maps * grown),
             .copied_bytes = (uint64_t)(parts->copied * grown),
+            .shm_bytes = (uint64_t)(parts->shm * grown),
         };
     }
 }
@@ -260,6 +261,30 @@ TEST(what_is_kept_is_told_over_all_judged_steps)
     grow(&(struct parts){.maps = 1}, GROWS * 2);
     builder_header(&b)->n_rss_samples = 2;
     ck_assert_double_gt(number(found("library-allocator"), "live_bytes"), 150.0 * MIB);
+}
+
+static uint64_t one_map(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period >= 2;
+}
+
+/* As a plasma store does, or multiprocessing's shared memory. */
+TEST(a_shared_map_that_fills_is_told, .to = 2)
+{
+    const uint32_t stack =
+        _i ? below(user(LINE), "/usr/lib/python3/dist-packages/ray/_private/worker.py", "connect",
+                   2729)
+           : user(LINE);
+
+    builder_level(&b, stack, SHM, 400 * (uint64_t)MIB, LAST, one_map, NULL);
+    grow(&(struct parts){.shm = 1}, GROWS * 2);
+    const json_t *f = found(_i ? "library-allocator" : "reservation");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_str_eq(text(f, "severity"), "pressure");
+    ck_assert_double_eq_tol(number(json_object_get(f, "growth_bytes_per_step"), "value"), GROWS * 2,
+                            GROWS / 20.0);
+    ck_assert_int_eq(strncmp(text(f, "title"), "Ray: ", 5) == 0, _i);
 }
 
 /* A library maps from threads of its own and from any line that calls it. */

@@ -45,6 +45,11 @@
     "kernel then writes such pages back. Else copy the part that is changed, and drop it; or map " \
     "the file again now and then."
 
+/* Maps that processes share. */
+#define SEEP_SHARED_PAGES_TEXT                                                                     \
+    "What is resident of shared memory went from %s to %s over %ss %d to %d; its map was made "    \
+    "before"
+
 /* Blocks that are used bit by bit. */
 #define SEEP_TOUCHED_TEXT                                                                          \
     "What is resident of live blocks went from %s to %s over %ss %d to %d; this line's had been "  \
