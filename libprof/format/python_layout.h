@@ -76,6 +76,7 @@ enum seep_python_dict_place {
 /* Further fields that references need; 0 if a version has no such field.
  *   runtime_*, interpreter_*, thread_*  _PyRuntime, PyInterpreterState, PyThreadState
  *   runtime_allocator  who allocates objects (≥ 3.13): preconfig.allocator
+ *   runtime_initialized  not 0 from when it can run code until it ends
  *   frame_top          the number of values on its stack (3.11 to 3.13, locals included), or where
  *                      the stack ends (up to 3.9, and from 3.14 on)
  *   frame_function     the function that runs (≥ 3.11)
@@ -90,6 +91,7 @@ enum seep_python_dict_place {
 #define SEEP_PYTHON_HEAP_FIELDS(X)                                                                 \
     X(runtime_interpreters)                                                                        \
     X(runtime_allocator)                                                                           \
+    X(runtime_initialized)                                                                         \
     X(interpreter_next)                                                                            \
     X(interpreter_threads)                                                                         \
     X(interpreter_modules)                                                                         \
@@ -219,13 +221,13 @@ enum {
 
 /* 3.8, 3.9 and 3.10 differ in little. */
 #define FRAME_OBJECTS                                                                              \
-    .chain = SEEP_PYTHON_CHAIN_OBJECTS, .runtime_interpreters = 32, .runtime_finalizing = 16,      \
-    .interpreter_threads = 8, .thread_frame = 24, .thread_dict = 152, .frame_code = 32,            \
-    .frame_back = 24, .frame_dict = 56, .frame_globals = 48, .code_size = 176, .code_flags = 36,   \
-    .code_firstline = 40, .code_n_locals = 28, .code_moved = 96, .code_names = 72,                 \
-    .code_frees = 80, .code_cells = 88, .code_stack = 32, .code_file = 104, .code_name = 112,      \
-    .code_lines = 120, .generator_frame = 16, .text_ascii = 48, .text_compact = 72,                \
-    .tuple_items = 24, .module_state = 32, .dict_place = SEEP_DICT_BY_OFFSET
+    .chain = SEEP_PYTHON_CHAIN_OBJECTS, .runtime_interpreters = 32, .runtime_initialized = 12,     \
+    .runtime_finalizing = 16, .interpreter_threads = 8, .thread_frame = 24, .thread_dict = 152,    \
+    .frame_code = 32, .frame_back = 24, .frame_dict = 56, .frame_globals = 48, .code_size = 176,   \
+    .code_flags = 36, .code_firstline = 40, .code_n_locals = 28, .code_moved = 96,                 \
+    .code_names = 72, .code_frees = 80, .code_cells = 88, .code_stack = 32, .code_file = 104,      \
+    .code_name = 112, .code_lines = 120, .generator_frame = 16, .text_ascii = 48,                  \
+    .text_compact = 72, .tuple_items = 24, .module_state = 32, .dict_place = SEEP_DICT_BY_OFFSET
 
 /* From 3.11 on a frame is no object. */
 #define FRAMES_ALONE                                                                               \
@@ -287,6 +289,7 @@ static const struct seep_python_layout seep_python_layout_311 = {
     .chain = SEEP_PYTHON_CHAIN_CFRAME,
     .runtime_interpreters = 40,
     .runtime_finalizing = 24,
+    .runtime_initialized = 16,
     .runtime_tss = 592,
     .interpreter_threads = 16,
     .interpreter_modules = 888,
@@ -323,6 +326,7 @@ static const struct seep_python_layout seep_python_layout_312 = {
     .chain = SEEP_PYTHON_CHAIN_CFRAME,
     .runtime_interpreters = 40,
     .runtime_finalizing = 24,
+    .runtime_initialized = 16,
     .runtime_tss = 1544,
     .interpreter_threads = 72,
     .interpreter_modules = 944,
@@ -347,6 +351,7 @@ static const struct seep_python_layout seep_python_layout_313 = {
     .chain = SEEP_PYTHON_CHAIN_CURRENT,
     .runtime_interpreters = 632,
     .runtime_finalizing = 608,
+    .runtime_initialized = 600,
     .runtime_tss = 2160,
     .interpreter_next = 7264,
     .runtime_allocator = 10396,
@@ -374,6 +379,7 @@ static const struct seep_python_layout seep_python_layout_314 = {
     .chain = SEEP_PYTHON_CHAIN_CURRENT,
     .runtime_interpreters = 808,
     .runtime_finalizing = 784,
+    .runtime_initialized = 776,
     .interpreter_next = 7272,
     .runtime_allocator = 10612,
     .interpreter_threads = 7344,
@@ -398,6 +404,7 @@ static const struct seep_python_layout seep_python_layout_315 = {
     .chain = SEEP_PYTHON_CHAIN_CURRENT,
     .runtime_interpreters = 936,
     .runtime_finalizing = 912,
+    .runtime_initialized = 904,
     .interpreter_next = 7264,
     .runtime_allocator = 10732,
     .interpreter_threads = 7336,

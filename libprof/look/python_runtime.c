@@ -52,8 +52,7 @@ static void read_phase(struct seep_python_runtime *runtime, struct seep_remote *
 
     if (!l || runtime->no_gil)
         return;
-    const uint64_t interpreter = word_at(remote, runtime->address + l->runtime_interpreters);
-    runtime->starts = !interpreter || !word_at(remote, interpreter + l->interpreter_modules);
+    runtime->starts = !(uint32_t)word_at(remote, runtime->address + l->runtime_initialized);
     runtime->ends = word_at(remote, runtime->address + l->runtime_finalizing);
 }
 

@@ -11,7 +11,7 @@ struct seep_python_runtime {
         version;   /* PY_VERSION_HEX; before 3.11, which does not store it, from the file's name */
     bool no_gil;   /* free-threaded: objects are others */
     bool mimalloc; /* which allocates its objects */
-    bool starts;   /* it has no modules yet */
+    bool starts;   /* it cannot run code yet */
     bool ends;     /* it takes them apart */
 };
 

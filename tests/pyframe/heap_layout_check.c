@@ -46,6 +46,7 @@ static void hold(const char *name, size_t ours, size_t actual)
 static void hold_state(const struct seep_python_layout *l)
 {
     HOLD(runtime_interpreters, _PyRuntimeState, interpreters.head);
+    HOLD(runtime_initialized, _PyRuntimeState, initialized);
     HOLD(interpreter_next, PyInterpreterState, next);
     HOLD(thread_dict, PyThreadState, dict);
 #if PY_VERSION_HEX >= 0x030D0000
