@@ -53,7 +53,7 @@ void builder_init(struct builder *b, uint32_t pid, uint64_t start_ns)
     h->process_plus_1 = 1;
     h->slots[0].tid = pid;
     h->python_version = 0x030b02f0;
-    h->python_support = 1;
+    h->python_support = SEEP_PYTHON_STACKS;
     h->exit_kind = SEEP_EXIT_EXIT;
     h->end_ns = h->last_ns = start_ns + UINT64_C(1000000000);
     strcpy(h->program, "0.1.0");

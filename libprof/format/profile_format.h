@@ -279,6 +279,14 @@ struct seep_cost {
     uint64_t felt_ns;          /* in each second, what the thread that spent most has spent */
 };
 
+/* What seep can read of the Python that a process runs. */
+enum seep_python_support {
+    SEEP_PYTHON_NONE = 0, /* or it is not known yet */
+    SEEP_PYTHON_STACKS,
+    SEEP_PYTHON_UNKNOWN_VERSION,
+    SEEP_PYTHON_NO_GIL, /* a free-threaded build: nothing */
+};
+
 struct seep_header {
     uint64_t magic; /* stored last: the header is complete */
     uint32_t version;
@@ -294,7 +302,7 @@ struct seep_header {
     uint64_t sample_bytes;   /* mean gap at coarseness 1, see seep_sample_gap() */
     uint32_t process_plus_1; /* index + 1 in the job file's table, 0: none */
     uint32_t python_version; /* hex as PY_VERSION_HEX, 0: no Python seen */
-    uint32_t python_support; /* 0 unknown, 1 stacks are recorded, 2 an unknown version */
+    uint32_t python_support; /* enum seep_python_support */
     uint32_t reserved_1;
     char program[32];                  /* version of seep that wrote it */
     char parent_file[SEEP_NAME_BYTES]; /* in the same folder: the forked parent's profile */

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* How the running frames are linked. */
 enum seep_python_chain {
@@ -75,8 +76,8 @@ enum seep_python_dict_place {
 
 /* Further fields that references need; 0 if a version has no such field.
  *   runtime_*, interpreter_*, thread_*  _PyRuntime, PyInterpreterState, PyThreadState
- *   runtime_allocator  who allocates objects (≥ 3.13): preconfig.allocator
  *   runtime_initialized  not 0 from when it can run code until it ends
+ *   runtime_allocator  who allocates objects (≥ 3.13): preconfig.allocator
  *   frame_top          the number of values on its stack (3.11 to 3.13, locals included), or where
  *                      the stack ends (up to 3.9, and from 3.14 on)
  *   frame_function     the function that runs (≥ 3.11)
@@ -90,8 +91,8 @@ enum seep_python_dict_place {
  *   pool_*, arena_*    sizes, of the allocator of small objects */
 #define SEEP_PYTHON_HEAP_FIELDS(X)                                                                 \
     X(runtime_interpreters)                                                                        \
-    X(runtime_allocator)                                                                           \
     X(runtime_initialized)                                                                         \
+    X(runtime_allocator)                                                                           \
     X(interpreter_next)                                                                            \
     X(interpreter_threads)                                                                         \
     X(interpreter_modules)                                                                         \
@@ -288,8 +289,8 @@ static const struct seep_python_layout seep_python_layout_311 = {
     .minor = 11,
     .chain = SEEP_PYTHON_CHAIN_CFRAME,
     .runtime_interpreters = 40,
-    .runtime_finalizing = 24,
     .runtime_initialized = 16,
+    .runtime_finalizing = 24,
     .runtime_tss = 592,
     .interpreter_threads = 16,
     .interpreter_modules = 888,
@@ -325,8 +326,8 @@ static const struct seep_python_layout seep_python_layout_312 = {
     .minor = 12,
     .chain = SEEP_PYTHON_CHAIN_CFRAME,
     .runtime_interpreters = 40,
-    .runtime_finalizing = 24,
     .runtime_initialized = 16,
+    .runtime_finalizing = 24,
     .runtime_tss = 1544,
     .interpreter_threads = 72,
     .interpreter_modules = 944,
@@ -350,8 +351,8 @@ static const struct seep_python_layout seep_python_layout_313 = {
     .minor = 13,
     .chain = SEEP_PYTHON_CHAIN_CURRENT,
     .runtime_interpreters = 632,
-    .runtime_finalizing = 608,
     .runtime_initialized = 600,
+    .runtime_finalizing = 608,
     .runtime_tss = 2160,
     .interpreter_next = 7264,
     .runtime_allocator = 10396,
@@ -378,8 +379,8 @@ static const struct seep_python_layout seep_python_layout_314 = {
     .minor = 14,
     .chain = SEEP_PYTHON_CHAIN_CURRENT,
     .runtime_interpreters = 808,
-    .runtime_finalizing = 784,
     .runtime_initialized = 776,
+    .runtime_finalizing = 784,
     .interpreter_next = 7272,
     .runtime_allocator = 10612,
     .interpreter_threads = 7344,
@@ -403,8 +404,8 @@ static const struct seep_python_layout seep_python_layout_315 = {
     .minor = 15,
     .chain = SEEP_PYTHON_CHAIN_CURRENT,
     .runtime_interpreters = 936,
-    .runtime_finalizing = 912,
     .runtime_initialized = 904,
+    .runtime_finalizing = 912,
     .interpreter_next = 7264,
     .runtime_allocator = 10732,
     .interpreter_threads = 7336,
@@ -429,6 +430,19 @@ static const struct seep_python_layout seep_python_layout_315 = {
 #undef FRAME_OBJECTS
 #undef FRAMES_ALONE
 #undef NEWER_FRAMES
+
+/* What _PyRuntime begins with from 3.13 on (_Py_DebugOffsets). */
+struct seep_python_offsets_head {
+    char cookie[8];
+    uint64_t version, free_threaded;
+};
+
+/* Built without a GIL (3.13t and later): an object has another head there, and bytecode a copy for
+ * each thread, so no row of this table fits. */
+static inline bool seep_python_has_no_gil(const struct seep_python_offsets_head *head)
+{
+    return memcmp(head->cookie, "xdebugpy", sizeof head->cookie) == 0 && head->free_threaded != 0;
+}
 
 static inline bool seep_python_is_mimalloc(uint32_t allocator)
 {

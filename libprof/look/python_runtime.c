@@ -16,16 +16,11 @@ static uint32_t version_of_name(const char *name)
     return major ? UINT32_C(3) << 24 | (uint32_t)(strtoul(major + 8, NULL, 10) & 0xff) << 16 : 0;
 }
 
-/* The table of offsets with which a state begins from 3.13 on. */
 static bool has_no_gil(uint64_t runtime, struct seep_remote *remote)
 {
-    struct {
-        char cookie[8];
-        uint64_t version, free_threaded;
-    } head;
+    struct seep_python_offsets_head head;
 
-    return seep_remote_read(remote, runtime, &head, sizeof head) &&
-           memcmp(head.cookie, "xdebugpy", sizeof head.cookie) == 0 && head.free_threaded;
+    return seep_remote_read(remote, runtime, &head, sizeof head) && seep_python_has_no_gil(&head);
 }
 
 static bool has_mimalloc(const struct seep_python_runtime *runtime, struct seep_remote *remote)

@@ -127,7 +127,12 @@ static void say_process(struct seep_said *said, const struct seep_model_process 
     uint32_t v = p->id.python_version, pid = p->id.pid;
     char size[SEEP_SIZE_TEXT];
 
-    if (!p->id.python_is_known)
+    if (p->id.python_support == SEEP_PYTHON_NO_GIL)
+        seep_said_add(said,
+                      "pid %u: its Python %u.%u has no GIL (free-threaded), and seep does not read "
+                      "its frames: native stacks only",
+                      pid, v >> 24, v >> 16 & 0xff);
+    if (p->id.python_support == SEEP_PYTHON_UNKNOWN_VERSION)
         seep_said_add(said,
                       "pid %u: this version of seep does not know Python %u.%u: native stacks "
                       "only",

@@ -192,7 +192,7 @@ static void prepare_stacks(void)
     (void)seep_modules_refresh();
     seep_python_attach();
     seep_arena.header->python_version = seep_python_version;
-    seep_arena.header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
+    seep_arena.header->python_support = seep_python_support();
 }
 
 static char *const *environment; /* that the program began with */

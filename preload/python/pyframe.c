@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "libprof/format/profile_format.h"
 #include "libprof/store/large.h"
 #include "preload/python/pyframe_code.h"
 #include "preload/python/pyframe_elf.h"
@@ -37,6 +38,7 @@ static struct {
     uintptr_t (*thread_state)(void);
     struct seep_pyrange cold[MAX_COLD];
     unsigned n_cold;
+    bool has_no_gil;
 } python;
 
 /* ---- the calling thread's state ------------------------------------------------------------- */
@@ -254,6 +256,14 @@ static void follow_begin(struct seep_pystack *stack)
     seep_python_follow(stack);
 }
 
+static bool has_no_gil(void)
+{
+    const uintptr_t runtime = python.image.runtime;
+
+    return seep_python_version >= 0x030d0000 && runtime &&
+           seep_python_has_no_gil((const struct seep_python_offsets_head *)runtime);
+}
+
 static void attach(void)
 {
     struct seep_pyimage image;
@@ -271,10 +281,24 @@ static void attach(void)
     python.thread_state = (uintptr_t(*)(void))image.thread_state;
     python.n_cold = seep_pyimage_cold(&image, python.cold, MAX_COLD);
     seep_python_version = image.version_word ? (uint32_t)seep_py_word(image.version_word) : 0;
+    python.has_no_gil = has_no_gil();
+    if (python.has_no_gil) { /* none of its objects is where a layout says */
+        __atomic_store_n(&follower, follow_nothing, __ATOMIC_RELEASE);
+        return;
+    }
     __atomic_store_n(&follower, follow_begin, __ATOMIC_RELEASE);
     seep_python_ready = true;
     if (seep_py_word(image.code_type + SEEP_PY_TYPE_FLAGS) & SEEP_PY_READY)
         choose_layout();
+}
+
+uint32_t seep_python_support(void)
+{
+    if (seep_python_ready)
+        return SEEP_PYTHON_STACKS;
+    if (!seep_python_version)
+        return SEEP_PYTHON_NONE;
+    return python.has_no_gil ? SEEP_PYTHON_NO_GIL : SEEP_PYTHON_UNKNOWN_VERSION;
 }
 
 static int busy;

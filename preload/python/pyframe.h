@@ -44,6 +44,9 @@ extern bool seep_python_ready;
  * even if unsupported. */
 extern uint32_t seep_python_version;
 
+/* What of it can be read: enum seep_python_support. */
+uint32_t seep_python_support(void);
+
 /* Looks for an interpreter in this process (program or shared libpython). Cheap when there is none;
  * call it again after the set of loaded modules changes. Does not allocate or use stdio; keeps
  * errno. */

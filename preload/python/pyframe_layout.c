@@ -34,9 +34,8 @@ static uint32_t debug_offset(uintptr_t runtime, unsigned index)
 
 static bool debug_has_cookie(uintptr_t runtime)
 {
-    const uintptr_t free_threaded = seep_py_word(runtime + 16);
-
-    return memcmp((const void *)runtime, "xdebugpy", 8) == 0 && free_threaded == 0;
+    return memcmp((const void *)runtime, "xdebugpy", 8) == 0 &&
+           !seep_python_has_no_gil((const struct seep_python_offsets_head *)runtime);
 }
 
 bool seep_pylayout_from_debug(struct seep_python_layout *layout, uintptr_t runtime)

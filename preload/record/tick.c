@@ -113,7 +113,7 @@ static void find_python(void)
 static void note_python(struct seep_header *header)
 {
     header->python_version = seep_python_version;
-    header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
+    header->python_support = seep_python_support();
 }
 
 static uint64_t own_mapped_bytes(const struct seep_header *header)

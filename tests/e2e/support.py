@@ -352,10 +352,12 @@ def marked_line(path, mark):
 
 
 def python_version(path):
+    """(version, whether it has a GIL)"""
+    told = "import sys, sysconfig; print('%d.%d.%d' % sys.version_info[:3], sysconfig.get_config_var('Py_GIL_DISABLED'))"
     try:
-        out = subprocess.run([path, "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"],
-                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=20, text=True).stdout
-        return tuple(int(x) for x in out.strip().split("."))
+        version, no_gil = subprocess.run([path, "-c", told], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=20,
+                                         text=True).stdout.split()
+        return tuple(int(x) for x in version.split(".")), no_gil != "1"
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
 
@@ -364,7 +366,15 @@ _pythons = None
 
 
 def pythons():
-    """Every CPython found, one per version and installation: [(version, path)], lowest version first."""
+    """Every CPython found that has a GIL, one per version and installation: [(version, path)], lowest version first."""
+    return [(version, path) for version, has_gil, path in every_build() if has_gil]
+
+
+def free_threaded_pythons():
+    return [(version, path) for version, has_gil, path in every_build() if not has_gil]
+
+
+def every_build():
     global _pythons
     if _pythons is None:
         candidates = glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3"))
@@ -380,7 +390,7 @@ def pythons():
             seen.add(real)
             version = python_version(path)
             if version:
-                found.append((version, path))
+                found.append((*version, path))
         _pythons = sorted(found)
     return _pythons
 

@@ -365,7 +365,7 @@ TEST(what_was_not_seen_is_said)
 
     job->n_processes = 2;
     job->processes[1].pid = 777;
-    builder_header(&a)->python_support = 2;
+    builder_header(&a)->python_support = SEEP_PYTHON_UNKNOWN_VERSION;
     builder_header(&a)->python_version = 0x030f00f0;
     builder_header(&a)->dropped[SEEP_DROP_BOUND] = 5;
     builder_header(&a)->dropped[SEEP_DROP_FREE_UNKNOWN] = 9;
@@ -376,6 +376,17 @@ TEST(what_was_not_seen_is_said)
     ck_assert_ptr_nonnull(strstr(gaps, "pid 777"));
     ck_assert_ptr_nonnull(strstr(gaps, "no training steps"));
     ck_assert_double_eq(number("job/dropped_events"), 5);
+    free(gaps);
+}
+
+TEST(a_python_without_a_gil_is_said_to_have_no_frames)
+{
+    builder_header(&a)->python_support = SEEP_PYTHON_NO_GIL;
+    builder_header(&a)->python_version = 0x030e0af0;
+    analyse(1, NULL, false);
+    char *gaps = json_dumps(at(report, "coverage/not_seen"), 0);
+    ck_assert_ptr_nonnull(strstr(gaps, "its Python 3.14 has no GIL (free-threaded)"));
+    ck_assert_ptr_null(strstr(gaps, "does not know Python"));
     free(gaps);
 }
 

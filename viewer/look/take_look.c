@@ -111,8 +111,8 @@ static int refuse_kind(struct looking *l)
                               (int)l->pid, taken->allocator);
     if (taken->no_gil)
         return seep_error_set(l->err, SEEP_EVERSION, "", 0,
-                              "process %d runs a Python without a GIL, which seep look does not "
-                              "know: start it under seep run",
+                              "process %d runs a Python without a GIL (free-threaded), whose "
+                              "objects seep does not read: run the job with a Python that has one",
                               (int)l->pid);
     if (taken->ends || taken->starts)
         return seep_error_set(

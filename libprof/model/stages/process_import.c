@@ -69,7 +69,7 @@ static struct seep_process_identity identity_of(const struct seep_profile *profi
         .argv = h->argv,
         .argv_bytes = h->argv_bytes,
         .python_version = h->python_version,
-        .python_is_known = h->python_support != 2,
+        .python_support = h->python_support,
         .arena_bytes = arena_bytes(h->python_version),
         .allocator = h->allocator,
         .start_unix_ns = h->start_unix_ns,
@@ -445,7 +445,6 @@ int seep_process_import_counted(struct seep_model_process *p, uint32_t folder,
         .argv_bytes = job->argv_bytes ? job->argv_bytes
                       : e->name[0]    ? (uint32_t)strlen(e->name) + 1
                                       : 0,
-        .python_is_known = true,
         .allocator = "",
         .start_unix_ns = job->started_unix_ns,
         .start_own_ns = e->start_ns,

@@ -62,6 +62,15 @@ static int add_maps(struct seep_who *who, struct seep_dump *dump,
     return who->admits && !who->admits(who->arg, who->heap.n_nodes) ? -SEEP_ENOMEM : 0;
 }
 
+static bool has_no_gil(struct seep_heap *heap)
+{
+    struct seep_python_offsets_head head;
+
+    return heap->python.runtime &&
+           seep_memory_read(heap->memory, heap->python.runtime, &head, sizeof head) &&
+           seep_python_has_no_gil(&head);
+}
+
 static bool has_mimalloc(struct seep_heap *heap)
 {
     const struct seep_python *python = &heap->python;
@@ -75,6 +84,9 @@ static const char *incomplete(const struct seep_who *who, const struct seep_dump
 {
     if (who->too_many)
         return "its heap has more than 5 million objects";
+    if (who->has_no_gil)
+        return "Python has no GIL (free-threaded), and seep does not read its objects: run the job "
+               "with a Python that has one";
     if (who->has_mimalloc)
         return "Python's objects are mimalloc's (PYTHONMALLOC), which only `seep look` reads";
     if (who->knows_no_python)
@@ -100,8 +112,9 @@ int seep_who_survey(struct seep_who *who, struct seep_dump *dump, const struct s
     heap->n_own = dump->n_own;
     heap->python = (struct seep_python){.layout = seep_python_layout_find(head->python_version),
                                         .runtime = head->python_runtime};
-    who->has_mimalloc = has_mimalloc(heap);
-    if (who->has_mimalloc)
+    who->has_no_gil = has_no_gil(heap);
+    who->has_mimalloc = !who->has_no_gil && has_mimalloc(heap);
+    if (who->has_no_gil || who->has_mimalloc)
         heap->python.layout = NULL;
     int rc = add_maps(who, dump, maps, n);
     if (!rc && !who->too_many) {

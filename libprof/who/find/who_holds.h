@@ -22,7 +22,8 @@ struct seep_who {
     void *arg;
     const char *why_not;  /* why answers are incomplete; NULL: they are complete */
     bool knows_no_python; /* its version of Python is unknown, */
-    bool has_mimalloc;    /* or it allocates objects in another way */
+    bool has_no_gil;      /* or its objects are others, for it has no GIL, */
+    bool has_mimalloc;    /* or it allocates them in another way */
     bool lacks_blocks;    /* set by the caller: not all live blocks were added */
     bool too_many;        /* there are more objects than can be searched */
 };
