@@ -2,6 +2,8 @@
 #include "libprof/report/report_pieces.h"
 
 #include "libprof/base/text.h"
+#include "libprof/format/profile_format.h"
+#include "libprof/format/python_layout.h"
 #include "libprof/model/bare_processes.h"
 #include "libprof/report/report_said.h"
 
@@ -130,8 +132,15 @@ static void say_process(struct seep_said *said, const struct seep_model_process 
     if (p->id.python_support == SEEP_PYTHON_NO_GIL)
         seep_said_add(said,
                       "pid %u: its Python %u.%u has no GIL (free-threaded), and seep does not read "
-                      "its frames: native stacks only",
+                      "its frames: native stacks only, and of its objects what their allocator, "
+                      "mimalloc, maps",
                       pid, v >> 24, v >> 16 & 0xff);
+    if (seep_python_is_mimalloc(p->id.python_allocator))
+        seep_said_add(said,
+                      "pid %u: Python takes its objects from mimalloc (PYTHONMALLOC): seep records "
+                      "what it maps, but not the objects that lie there: unset that variable, or "
+                      "set it to malloc",
+                      pid);
     if (p->id.python_support == SEEP_PYTHON_UNKNOWN_VERSION)
         seep_said_add(said,
                       "pid %u: this version of seep does not know Python %u.%u: native stacks "

@@ -17,6 +17,7 @@
 #include "preload/life/fork.h"
 #include "preload/life/machine.h"
 #include "preload/life/program_kind.h"
+#include "preload/life/python_allocator.h"
 #include "preload/life/sandbox.h"
 #include "preload/life/start_parts.h"
 #include "preload/life/waiting.h"
@@ -455,6 +456,7 @@ __attribute__((constructor)) static void construct(int argc, char **argv, char *
         seep_first_start_begin(environment);
     seep_real_resolve();
     seep_fork_watch();
+    seep_python_allocator_start(environment_given);
     make_activity_page();
     if (wiped && seep_waiting_is_asked(environment))
         begin_to_wait();

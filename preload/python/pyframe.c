@@ -278,14 +278,14 @@ static void attach(void)
     if (python.image.eval.start || !seep_pyimage_find(&image))
         return;
     python.image = image;
-    python.thread_state = (uintptr_t(*)(void))image.thread_state;
-    python.n_cold = seep_pyimage_cold(&image, python.cold, MAX_COLD);
     seep_python_version = image.version_word ? (uint32_t)seep_py_word(image.version_word) : 0;
     python.has_no_gil = has_no_gil();
     if (python.has_no_gil) { /* none of its objects is where a layout says */
         __atomic_store_n(&follower, follow_nothing, __ATOMIC_RELEASE);
         return;
     }
+    python.thread_state = (uintptr_t(*)(void))image.thread_state;
+    python.n_cold = seep_pyimage_cold(&image, python.cold, MAX_COLD);
     __atomic_store_n(&follower, follow_begin, __ATOMIC_RELEASE);
     seep_python_ready = true;
     if (seep_py_word(image.code_type + SEEP_PY_TYPE_FLAGS) & SEEP_PY_READY)
@@ -299,6 +299,17 @@ uint32_t seep_python_support(void)
     if (!seep_python_version)
         return SEEP_PYTHON_NONE;
     return python.has_no_gil ? SEEP_PYTHON_NO_GIL : SEEP_PYTHON_UNKNOWN_VERSION;
+}
+
+uint32_t seep_python_allocator(void)
+{
+    const struct seep_python_layout *layout =
+        seep_python_ready ? seep_python_layout_find(seep_python_version) : NULL;
+
+    if (!layout || !layout->runtime_allocator || !python.image.runtime)
+        return 0;
+    const uint32_t allocator = seep_py_u32(python.image.runtime + layout->runtime_allocator);
+    return seep_python_is_mimalloc(allocator) ? allocator : 0;
 }
 
 static int busy;

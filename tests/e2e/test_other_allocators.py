@@ -1,6 +1,6 @@
 """Allocators that the job brings keep working, and their blocks are counted to the byte."""
 from tests.e2e.alike import JEMALLOC, MIMALLOC, TCMALLOC, Alike
-from tests.e2e.support import SOURCES, SYSTEM_PYTHON, compile_c, job_env, needs, sum_sites
+from tests.e2e.support import SOURCES, SYSTEM_PYTHON, compile_c, job_env, needs, sum_sites, supported
 
 
 class OtherAllocators(Alike):
@@ -70,6 +70,18 @@ class OtherAllocators(Alike):
             done = self.run_seep([python, "-c", "import json, decimal; print(sum(range(10)))"],
                                  env=job_env(LD_PRELOAD=JEMALLOC)).done
             self.assertEqual(done.stdout, b"45\n")
+
+    def test_objects_of_pythons_own_mimalloc_are_said_to_be_unseen(self):
+        for version, python in self.every_python():
+            if not supported(version) or version < (3, 13):
+                continue
+            for name in "mimalloc", "mimalloc_debug", "pymalloc", "malloc":
+                with self.subTest(python, name=name):
+                    profile = self.run_seep([python, "-c", "kept = [str(i) for i in range(9999)]"],
+                                            env=job_env(PYTHONMALLOC=name))
+                    self.assertEqual(name.startswith("mimalloc"), any(
+                        "Python takes its objects from mimalloc (PYTHONMALLOC)" in said
+                        for said in profile.report["coverage"]["not_seen"]))
 
     def test_the_jobs_preload_is_kept(self):
         """A library the user preloads is still there for the job and its children."""

@@ -31,7 +31,7 @@ $CC -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -fPIC -shared -fvisibility=hidde
 minors=$(sed -n 's/^static const struct seep_python_layout seep_python_layout_3\([0-9]*\) = {/\1/p' \
     libprof/format/python_layout.h | tr '\n' ' ')
 
-# A version that cannot be read is known by its number, and has no frames.
+# A version that cannot be read, or a build without a GIL, is known by its number, and has no frames.
 unsupported() {
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 6))' 2>/dev/null || return 0
     "$1" -c '
@@ -47,7 +47,10 @@ sys.exit(not ok)' "$BUILD/probe.so"
 failed=0
 tried=0
 for python in "$@"; do
-    "$python" -c 'import sys, ctypes; sys.exit(sys.version_info[0] != 3 or str(sys.version_info[1]) not in sys.argv)' \
+    "$python" -c '
+import sys, ctypes, sysconfig
+sys.exit(sys.version_info[0] != 3 or str(sys.version_info[1]) not in sys.argv or
+         bool(sysconfig.get_config_var("Py_GIL_DISABLED")))' \
         $minors 2>/dev/null || {
         unsupported "$python" || failed=1
         continue

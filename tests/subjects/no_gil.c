@@ -1,7 +1,7 @@
 /* To whoever reads it from outside, a CPython without a GIL: what an interpreter exports, the head of
  * its table of offsets, and a type that only crashes or misleads who takes it for one of a build
- * with a GIL. It keeps a block in each of its rounds, says that it is done, and waits for the end of
- * its input.
+ * with a GIL. Like one it ends if it is asked for another allocator than its own. It keeps a block in
+ * each of its rounds, says that it is done, and waits for the end of its input.
  *
  * usage: python3.14t ROUNDS */
 #include <stdint.h>
@@ -45,8 +45,11 @@ __attribute__((noinline)) void _PyEval_EvalFrameDefault(unsigned round)
 int main(int argc, char **argv)
 {
     const unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
+    const char *allocator = getenv("PYTHONMALLOC");
     char c;
 
+    if (allocator && strcmp(allocator, "malloc") == 0)
+        return 1;
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     memset(PyCode_Type, 0xff, sizeof PyCode_Type);
     for (unsigned round = 0; round < rounds; round++) {
