@@ -287,6 +287,12 @@ enum seep_python_support {
     SEEP_PYTHON_NO_GIL, /* a free-threaded build: nothing */
 };
 
+/* What else it does not see of it, as bits. */
+enum seep_python_unseen {
+    SEEP_PYTHON_MIMALLOC = 1,        /* has its objects (PYTHONMALLOC) */
+    SEEP_PYTHON_SUBINTERPRETERS = 2, /* have run, whose frames are not followed */
+};
+
 struct seep_header {
     uint64_t magic; /* stored last: the header is complete */
     uint32_t version;
@@ -303,8 +309,8 @@ struct seep_header {
     uint32_t process_plus_1; /* index + 1 in the job file's table, 0: none */
     uint32_t python_version; /* hex as PY_VERSION_HEX, 0: no Python seen */
     uint32_t python_support; /* enum seep_python_support */
-    uint32_t python_allocator; /* SEEP_PY_ALLOCATOR_…, from 3.13 on; 0: another or not known */
-    char program[32];          /* version of seep that wrote it */
+    uint32_t python_unseen;  /* enum seep_python_unseen */
+    char program[32];        /* version of seep that wrote it */
     char parent_file[SEEP_NAME_BYTES]; /* in the same folder: the forked parent's profile */
     char host[SEEP_NAME_BYTES];
     char exe[SEEP_PATH_BYTES];

@@ -444,6 +444,13 @@ static inline bool seep_python_has_no_gil(const struct seep_python_offsets_head 
     return memcmp(head->cookie, "xdebugpy", sizeof head->cookie) == 0 && head->free_threaded != 0;
 }
 
+/* In _PyRuntime, the number that the next interpreter gets: 1 while there was only the first one,
+ * and -1 after the end. */
+static inline uint32_t seep_python_next_interpreter(const struct seep_python_layout *layout)
+{
+    return layout->runtime_interpreters + 16; /* behind the newest and the first one */
+}
+
 static inline bool seep_python_is_mimalloc(uint32_t allocator)
 {
     return allocator == SEEP_PY_ALLOCATOR_MIMALLOC || allocator == SEEP_PY_ALLOCATOR_MIMALLOC_DEBUG;

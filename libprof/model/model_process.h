@@ -45,11 +45,11 @@ struct seep_process_identity {
     const char *host, *exe, *cwd;
     const char *argv; /* argv_bytes, NUL-separated */
     uint32_t argv_bytes;
-    uint32_t python_version;   /* hex as PY_VERSION_HEX, 0: no Python seen */
-    uint32_t python_support;   /* enum seep_python_support */
-    uint32_t python_allocator; /* SEEP_PY_ALLOCATOR_… */
-    uint32_t arena_bytes;      /* size of the arenas mapped for small objects; 0: unknown */
-    const char *allocator;     /* the object whose malloc comes before seep's, "": none */
+    uint32_t python_version; /* hex as PY_VERSION_HEX, 0: no Python seen */
+    uint32_t python_support; /* enum seep_python_support */
+    uint32_t python_unseen;  /* enum seep_python_unseen */
+    uint32_t arena_bytes;    /* size of the arenas mapped for small objects; 0: unknown */
+    const char *allocator;   /* the object whose malloc comes before seep's, "": none */
     uint64_t start_unix_ns;
     uint64_t start_own_ns; /* CLOCK_MONOTONIC of its machine and boot */
 };

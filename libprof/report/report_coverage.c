@@ -3,7 +3,6 @@
 
 #include "libprof/base/text.h"
 #include "libprof/format/profile_format.h"
-#include "libprof/format/python_layout.h"
 #include "libprof/model/bare_processes.h"
 #include "libprof/report/report_said.h"
 
@@ -135,11 +134,16 @@ static void say_process(struct seep_said *said, const struct seep_model_process 
                       "its frames: native stacks only, and of its objects what their allocator, "
                       "mimalloc, maps",
                       pid, v >> 24, v >> 16 & 0xff);
-    if (seep_python_is_mimalloc(p->id.python_allocator))
+    if (p->id.python_unseen & SEEP_PYTHON_MIMALLOC)
         seep_said_add(said,
                       "pid %u: Python takes its objects from mimalloc (PYTHONMALLOC): seep records "
                       "what it maps, but not the objects that lie there: unset that variable, or "
                       "set it to malloc",
+                      pid);
+    if (p->id.python_unseen & SEEP_PYTHON_SUBINTERPRETERS)
+        seep_said_add(said,
+                      "pid %u: before Python 3.12 the frames of subinterpreters are not followed: "
+                      "what their code allocates is told at the line that ran it",
                       pid);
     if (p->id.python_support == SEEP_PYTHON_UNKNOWN_VERSION)
         seep_said_add(said,

@@ -301,15 +301,26 @@ uint32_t seep_python_support(void)
     return python.has_no_gil ? SEEP_PYTHON_NO_GIL : SEEP_PYTHON_UNKNOWN_VERSION;
 }
 
-uint32_t seep_python_allocator(void)
+/* Up to 3.11 a thread's key has the first state that the thread had, also while the thread runs a
+ * subinterpreter with another one. */
+static bool had_subinterpreters(const struct seep_python_layout *layout)
+{
+    return layout->minor < 12 &&
+           (intptr_t)seep_py_word(python.image.runtime + seep_python_next_interpreter(layout)) > 1;
+}
+
+uint32_t seep_python_unseen(void)
 {
     const struct seep_python_layout *layout =
         seep_python_ready ? seep_python_layout_find(seep_python_version) : NULL;
 
-    if (!layout || !layout->runtime_allocator || !python.image.runtime)
+    if (!layout || !python.image.runtime)
         return 0;
-    const uint32_t allocator = seep_py_u32(python.image.runtime + layout->runtime_allocator);
-    return seep_python_is_mimalloc(allocator) ? allocator : 0;
+    return (had_subinterpreters(layout) ? SEEP_PYTHON_SUBINTERPRETERS : 0) |
+           (layout->runtime_allocator && seep_python_is_mimalloc(seep_py_u32(
+                                             python.image.runtime + layout->runtime_allocator))
+                ? SEEP_PYTHON_MIMALLOC
+                : 0);
 }
 
 static int busy;

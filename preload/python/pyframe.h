@@ -47,8 +47,8 @@ extern uint32_t seep_python_version;
 /* What of it can be read: enum seep_python_support. */
 uint32_t seep_python_support(void);
 
-/* Who allocates its objects: SEEP_PY_ALLOCATOR_…; 0 if nobody that has a name there. */
-uint32_t seep_python_allocator(void);
+/* What of an interpreter that can be read is not seen: enum seep_python_unseen. */
+uint32_t seep_python_unseen(void);
 
 /* Looks for an interpreter in this process (program or shared libpython). Cheap when there is none;
  * call it again after the set of loaded modules changes. Does not allocate or use stdio; keeps

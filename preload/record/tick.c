@@ -114,7 +114,7 @@ static void note_python(struct seep_header *header)
 {
     header->python_version = seep_python_version;
     header->python_support = seep_python_support();
-    header->python_allocator = seep_python_allocator();
+    header->python_unseen |= seep_python_unseen();
 }
 
 static uint64_t own_mapped_bytes(const struct seep_header *header)

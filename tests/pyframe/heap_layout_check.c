@@ -46,6 +46,8 @@ static void hold(const char *name, size_t ours, size_t actual)
 static void hold_state(const struct seep_python_layout *l)
 {
     HOLD(runtime_interpreters, _PyRuntimeState, interpreters.head);
+    hold("next_id", seep_python_next_interpreter(l),
+         offsetof(_PyRuntimeState, interpreters.next_id));
     HOLD(runtime_initialized, _PyRuntimeState, initialized);
     HOLD(interpreter_next, PyInterpreterState, next);
     HOLD(thread_dict, PyThreadState, dict);

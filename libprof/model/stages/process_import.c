@@ -70,7 +70,7 @@ static struct seep_process_identity identity_of(const struct seep_profile *profi
         .argv_bytes = h->argv_bytes,
         .python_version = h->python_version,
         .python_support = h->python_support,
-        .python_allocator = h->python_allocator,
+        .python_unseen = h->python_unseen,
         .arena_bytes = arena_bytes(h->python_version),
         .allocator = h->allocator,
         .start_unix_ns = h->start_unix_ns,
