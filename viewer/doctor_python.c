@@ -2,6 +2,8 @@
  * of the standard library. */
 #include "viewer/doctor.h"
 
+#include "libprof/format/python_layout.h"
+
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,13 +14,11 @@
 enum {
     ASK_SECONDS = 20,
     MAX_PYTHONS = 64,
-    /* The minor versions of Python 3 whose stacks the library reads. */
-    OLDEST = 8,
-    NEWEST = 14,
 };
 
-static const char question[] = "import os, sys\n"
-                               "print(sys.implementation.name, '%d.%d.%d' % sys.version_info[:3])\n"
+static const char question[] = "import os, sys, sysconfig\n"
+                               "print(sys.implementation.name, '%d.%d.%d' % sys.version_info[:3],\n"
+                               "      sysconfig.get_config_var('Py_GIL_DISABLED') or 0)\n"
                                "for p in sys.path:\n"
                                "    t = os.path.join(p, 'torch')\n"
                                "    if os.path.isfile(os.path.join(t, 'version.py')):\n"
@@ -54,20 +54,25 @@ static bool ask(const char *path, char *answer, int capacity)
 bool seep_doctor_python(const char *path, bool needed)
 {
     char answer[PATH_MAX + 256], name[32];
-    int major, minor, micro;
+    int major, minor, micro, no_gil;
 
     if (!ask(path, answer, sizeof answer) ||
-        sscanf(answer, "%31s %d.%d.%d", name, &major, &minor, &micro) != 4)
+        sscanf(answer, "%31s %d.%d.%d %d", name, &major, &minor, &micro, &no_gil) != 5)
         return false;
     if (strcmp(name, "cpython") != 0)
         seep_doctor_line("Python", needed ? SEEP_VERDICT_MISSING : SEEP_VERDICT_PARTLY,
                          "%s %d.%d.%d %s: native stacks only; seep reads Python stacks of CPython",
                          name, major, minor, micro, path);
-    else if (major != 3 || minor < OLDEST || minor > NEWEST)
+    else if (!seep_python_layout_find((uint32_t)major << 24 | (uint32_t)minor << 16))
         seep_doctor_line(
             "Python", needed ? SEEP_VERDICT_MISSING : SEEP_VERDICT_PARTLY,
-            "%d.%d.%d %s: native stacks only; seep reads Python stacks of 3.%d to 3.%d", major,
-            minor, micro, path, OLDEST, NEWEST);
+            "%d.%d.%d %s: native stacks only; seep reads Python stacks of 3.%u to 3.%u", major,
+            minor, micro, path, seep_python_layouts[0]->minor,
+            seep_python_layouts[SEEP_PYTHON_LAYOUTS - 1]->minor);
+    else if (no_gil)
+        seep_doctor_line("Python", needed ? SEEP_VERDICT_MISSING : SEEP_VERDICT_PARTLY,
+                         "%d.%d.%d %s: native stacks only; it has no GIL (free-threaded)", major,
+                         minor, micro, path);
     else
         seep_doctor_line("Python", SEEP_VERDICT_OK, "%d.%d.%d %s", major, minor, micro, path);
     const char *torch = strchr(answer, '\n');
@@ -82,6 +87,15 @@ struct pythons {
     int n;
 };
 
+/* "python3.13", "python3.14t"; not "python3-config" and others that begin like that. */
+static bool is_name(const char *name)
+{
+    if (strncmp(name, "python", 6) != 0)
+        return false;
+    name += 6 + strspn(name + 6, "0123456789.");
+    return strcmp(name, "") == 0 || strcmp(name, "t") == 0;
+}
+
 /* A virtual environment's python links to the system's, but has packages of its own. */
 static void add(struct pythons *found, const char *path)
 {
@@ -91,8 +105,8 @@ static void add(struct pythons *found, const char *path)
         access(path, X_OK) < 0 || !realpath(path, file))
         return;
     const char *name = strrchr(file, '/') + 1;
-    if (strncmp(name, "python", 6) != 0 || name[6 + strspn(name + 6, "0123456789.")])
-        return; /* python3-config and other names that begin like that */
+    if (!is_name(name))
+        return;
     strcpy(copy, path);
     *strrchr(copy, '/') = '\0';
     if (!realpath(copy[0] ? copy : "/", folder))

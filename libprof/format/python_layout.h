@@ -456,18 +456,20 @@ static inline bool seep_python_is_mimalloc(uint32_t allocator)
     return allocator == SEEP_PY_ALLOCATOR_MIMALLOC || allocator == SEEP_PY_ALLOCATOR_MIMALLOC_DEBUG;
 }
 
+/* All of them, the oldest first. */
+static const struct seep_python_layout *const seep_python_layouts[] = {
+    &seep_python_layout_38,  &seep_python_layout_39,  &seep_python_layout_310,
+    &seep_python_layout_311, &seep_python_layout_312, &seep_python_layout_313,
+    &seep_python_layout_314, &seep_python_layout_315,
+};
+enum { SEEP_PYTHON_LAYOUTS = sizeof seep_python_layouts / sizeof *seep_python_layouts };
+
 /* The layout of a version given as PY_VERSION_HEX; NULL if unknown. */
 static inline const struct seep_python_layout *seep_python_layout_find(uint32_t version)
 {
-    static const struct seep_python_layout *const layouts[] = {
-        &seep_python_layout_38,  &seep_python_layout_39,  &seep_python_layout_310,
-        &seep_python_layout_311, &seep_python_layout_312, &seep_python_layout_313,
-        &seep_python_layout_314, &seep_python_layout_315,
-    };
-
-    for (unsigned i = 0; i < sizeof layouts / sizeof *layouts; i++)
-        if (version >> 16 == 0x0300u + layouts[i]->minor)
-            return layouts[i];
+    for (unsigned i = 0; i < SEEP_PYTHON_LAYOUTS; i++)
+        if (version >> 16 == 0x0300u + seep_python_layouts[i]->minor)
+            return seep_python_layouts[i];
     return NULL;
 }
 

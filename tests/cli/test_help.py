@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from tests.e2e.support import SEEP, SHIM, SeepCase, needs
+from tests.e2e.support import SEEP, SHIM, SUPPORTED, SeepCase, needs
 
 COMMANDS = ("run", "report", "look", "wake", "view", "top", "digest", "merge", "check", "verify", "diff", "export", "doctor")
 LAB = ("lab",) if os.path.exists(SEEP + "-lab") else ()  # not with LAB=0
@@ -79,6 +79,21 @@ class Doctor(SeepCase):
         together = re.findall(r"(?m)^.*processes together may use .*$", said)
         self.assertEqual(len(together), 1, said)
         self.assertIn(together[0], plain, "what a job as a whole may hold is the same")
+
+    def test_pythons_whose_stacks_cannot_be_read_are_told(self):
+        newest = max(SUPPORTED)
+        said = {"cpython %d.%d.1 0" % newest: "ok +%d.%d.1 %%s" % newest,
+                "cpython %d.%d.1 1" % newest: r"partly +%d.%d.1 %%s: native stacks only; it has no GIL" % newest,
+                "cpython 3.99.1 0": r"partly +3.99.1 %%s: native stacks only; seep reads .* of 3.8 to %d.%d" % newest}
+        for number, (answer, told) in enumerate(said.items()):
+            python = self.path("python3.%dt" % number)
+            with open(python, "w", encoding="utf-8") as f:
+                f.write("#!/bin/sh\necho '%s'\n" % answer)
+            os.chmod(python, 0o755)
+            said[answer] = told % re.escape(python)
+        done = self.seep("doctor", timeout=120, env=dict(os.environ, PATH=self.dir + ":" + os.environ["PATH"]))
+        for told in said.values():
+            self.assertRegex(done.stdout.decode(), told + r".*\n")
 
     def test_a_command_that_cannot_be_recorded_is_told(self):
         done = self.seep("doctor", "--", "/nonexistent/program", timeout=120)
