@@ -94,6 +94,7 @@ enum seep_python_dict_place {
     X(runtime_initialized)                                                                         \
     X(runtime_allocator)                                                                           \
     X(interpreter_next)                                                                            \
+    X(interpreter_id)                                                                              \
     X(interpreter_threads)                                                                         \
     X(interpreter_modules)                                                                         \
     X(thread_dict)                                                                                 \
@@ -250,6 +251,7 @@ static const struct seep_python_layout seep_python_layout_38 = {
     .minor = 8,
     .lines = SEEP_PYTHON_LINES_LNOTAB,
     .runtime_tss = 1392,
+    .interpreter_id = 16,
     .interpreter_modules = 56,
     .frame_position = 104,
     .frame_top = 72,
@@ -264,6 +266,7 @@ static const struct seep_python_layout seep_python_layout_39 = {
     .minor = 9,
     .lines = SEEP_PYTHON_LINES_LNOTAB,
     .runtime_tss = 584,
+    .interpreter_id = 24,
     .interpreter_modules = 856,
     .frame_position = 104,
     .frame_top = 72,
@@ -278,6 +281,7 @@ static const struct seep_python_layout seep_python_layout_310 = {
     .minor = 10,
     .lines = SEEP_PYTHON_LINES_RANGES,
     .runtime_tss = 584,
+    .interpreter_id = 24,
     .interpreter_modules = 856,
     .frame_position = 96,
     .frame_locals = 352,
@@ -292,6 +296,7 @@ static const struct seep_python_layout seep_python_layout_311 = {
     .runtime_initialized = 16,
     .runtime_finalizing = 24,
     .runtime_tss = 592,
+    .interpreter_id = 48,
     .interpreter_threads = 16,
     .interpreter_modules = 888,
     .thread_frame = 56,
@@ -329,6 +334,7 @@ static const struct seep_python_layout seep_python_layout_312 = {
     .runtime_initialized = 16,
     .runtime_finalizing = 24,
     .runtime_tss = 1544,
+    .interpreter_id = 8,
     .interpreter_threads = 72,
     .interpreter_modules = 944,
     .thread_frame = 56,
@@ -355,6 +361,7 @@ static const struct seep_python_layout seep_python_layout_313 = {
     .runtime_finalizing = 608,
     .runtime_tss = 2160,
     .interpreter_next = 7264,
+    .interpreter_id = 7272,
     .runtime_allocator = 10396,
     .interpreter_threads = 7344,
     .interpreter_modules = 7656,
@@ -382,6 +389,7 @@ static const struct seep_python_layout seep_python_layout_314 = {
     .runtime_initialized = 776,
     .runtime_finalizing = 784,
     .interpreter_next = 7272,
+    .interpreter_id = 7280,
     .runtime_allocator = 10612,
     .interpreter_threads = 7344,
     .interpreter_modules = 7688,
@@ -407,6 +415,7 @@ static const struct seep_python_layout seep_python_layout_315 = {
     .runtime_initialized = 904,
     .runtime_finalizing = 912,
     .interpreter_next = 7264,
+    .interpreter_id = 7272,
     .runtime_allocator = 10732,
     .interpreter_threads = 7336,
     .interpreter_modules = 7592,

@@ -50,6 +50,7 @@ static void hold_state(const struct seep_python_layout *l)
          offsetof(_PyRuntimeState, interpreters.next_id));
     HOLD(runtime_initialized, _PyRuntimeState, initialized);
     HOLD(interpreter_next, PyInterpreterState, next);
+    HOLD(interpreter_id, PyInterpreterState, id);
     HOLD(thread_dict, PyThreadState, dict);
 #if PY_VERSION_HEX >= 0x030D0000
     HOLD(runtime_finalizing, _PyRuntimeState, _finalizing);

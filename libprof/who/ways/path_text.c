@@ -13,6 +13,8 @@ static void put_root(FILE *out, const struct seep_path *path)
     const char *slash = strrchr(path->root_file, '/');
     const char *file = slash ? slash + 1 : path->root_file;
 
+    if (path->root.subinterpreter)
+        fprintf(out, "subinterpreter %" PRIu32 ": ", path->root.subinterpreter);
     switch (path->root.kind) {
     case SEEP_ROOT_FRAME:
         if (path->root_name[0])

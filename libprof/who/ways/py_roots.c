@@ -28,9 +28,15 @@ static uint64_t word_at(struct seep_heap *heap, uint64_t address)
     return seep_memory_word(heap->memory, address);
 }
 
+/* What all roots of an interpreter need. */
+struct walk {
+    seep_root_taker *begin;
+    uint32_t subinterpreter; /* as of a root */
+    size_t *left;
+};
+
 /* The outermost first: arguments of a function belong to its caller. */
-static void walk_frames(struct seep_heap *heap, uint64_t thread, seep_root_taker *begin,
-                        size_t *left)
+static void walk_frames(struct seep_heap *heap, uint64_t thread, const struct walk *walk)
 {
     const struct seep_python_layout *l = heap->python.layout;
     uint64_t frame = word_at(heap, thread + l->thread_frame), frames[MAX_DEPTH];
@@ -39,18 +45,20 @@ static void walk_frames(struct seep_heap *heap, uint64_t thread, seep_root_taker
 
     if (frame && l->chain == SEEP_PYTHON_CHAIN_CFRAME)
         frame = word_at(heap, frame + l->cframe_frame);
-    for (; frame && n < MAX_DEPTH && *left; frame = word_at(heap, frame + l->frame_back)) {
+    for (; frame && n < MAX_DEPTH && *walk->left; frame = word_at(heap, frame + l->frame_back)) {
         frames[n++] = frame;
-        --*left;
+        --*walk->left;
     }
     while (n--) {
         frame = frames[n];
         if (l->minor >= 12 &&
             seep_memory_u8(heap->memory, frame + l->frame_owner) >= SEEP_PY_OWNER_SHIM)
             continue;
-        struct seep_root root = {SEEP_ROOT_FRAME, seep_python_frame_code(heap, frame), NULL, false};
+        const struct seep_root root = {.kind = SEEP_ROOT_FRAME,
+                                       .at = seep_python_frame_code(heap, frame),
+                                       .subinterpreter = walk->subinterpreter};
         (void)seep_python_text(heap, word_at(heap, root.at + l->code_file), file, sizeof file);
-        begin(heap, &root, seep_python_file_is_library(file) ? LIBRARY_FRAME : OWN_FRAME);
+        walk->begin(heap, &root, seep_python_file_is_library(file) ? LIBRARY_FRAME : OWN_FRAME);
         seep_python_walk_frame(heap, frame, 0, true);
     }
 }
@@ -83,13 +91,14 @@ static bool is_library(struct seep_heap *heap, const char *name, uint64_t module
 
 static void walk_module(struct seep_heap *heap, uint64_t key, uint64_t module, void *context)
 {
-    seep_root_taker *const *begin = context;
-    struct seep_root root = {SEEP_ROOT_MODULE, key, NULL, false};
+    const struct walk *walk = context;
+    const struct seep_root root = {
+        .kind = SEEP_ROOT_MODULE, .at = key, .subinterpreter = walk->subinterpreter};
     char name[TEXT];
 
     if (!module || !seep_python_text(heap, key, name, sizeof name))
         return;
-    (*begin)(heap, &root, is_library(heap, name, module) ? LIBRARY_MODULE : OWN_MODULE);
+    walk->begin(heap, &root, is_library(heap, name, module) ? LIBRARY_MODULE : OWN_MODULE);
     seep_edge_exact(heap, module, seep_label_of(SEEP_LABEL_MODULE, key), 0);
 }
 
@@ -97,22 +106,24 @@ static void walk_interpreter(struct seep_heap *heap, uint64_t interpreter, seep_
                              size_t *left)
 {
     const struct seep_python_layout *l = heap->python.layout;
+    struct walk walk = {begin, (uint32_t)word_at(heap, interpreter + l->interpreter_id), left};
+    struct seep_root root = {.kind = SEEP_ROOT_LOCALS, .subinterpreter = walk.subinterpreter};
     uint64_t thread = word_at(heap, interpreter + l->interpreter_threads);
     uint64_t modules = word_at(heap, interpreter + l->interpreter_modules);
     const struct seep_pytype *type = seep_python_object(heap, modules, 1 << 20);
 
     for (; thread && *left; thread = word_at(heap, thread + SEEP_PY_THREAD_NEXT)) {
-        struct seep_root root = {SEEP_ROOT_LOCALS, 0, NULL, false};
         --*left;
-        walk_frames(heap, thread, begin, left);
+        walk_frames(heap, thread, &walk);
         begin(heap, &root, THREAD_LOCALS);
         seep_edge_exact(heap, word_at(heap, thread + l->thread_dict),
                         seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_THREAD), 0);
     }
     if (!type || type->kind != SEEP_PYTYPE_DICT)
         return;
-    seep_python_dict_each(heap, modules, walk_module, &begin);
-    begin(heap, &(struct seep_root){SEEP_ROOT_MODULES, 0, NULL, false}, ALL_MODULES);
+    seep_python_dict_each(heap, modules, walk_module, &walk);
+    root.kind = SEEP_ROOT_MODULES;
+    begin(heap, &root, ALL_MODULES);
     seep_edge_exact(heap, modules, seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_MODULES), 0);
 }
 

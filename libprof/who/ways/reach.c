@@ -342,7 +342,7 @@ int seep_reach_referrers(struct seep_reach *reach)
 void seep_reach_add(struct seep_reach *reach, enum seep_root_kind kind, uint32_t node,
                     unsigned cost)
 {
-    const struct seep_root root = {kind, node, NULL, false};
+    const struct seep_root root = {.kind = kind, .at = node};
 
     reach->heap->taker = reach;
     take_root(reach->heap, &root, cost);

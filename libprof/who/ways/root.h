@@ -23,6 +23,7 @@ struct seep_root {
     uint64_t at;
     const struct seep_map *map;
     bool doubtful; /* its words are often stale: stacks, thread storage, the interpreter's data */
+    uint32_t subinterpreter; /* the number of the one that it belongs to; 0: to none */
 };
 
 /* Called before the edges of each root go to heap->take, with the root's own distance. */

@@ -67,7 +67,8 @@ static void walk_data(struct seep_heap *heap, const struct seep_map *map, seep_r
 {
     const char *file = file_name(heap, map);
     bool interpreter = strstr(file, "python");
-    struct seep_root root = {SEEP_ROOT_STATIC, map->start, map, interpreter};
+    struct seep_root root = {
+        .kind = SEEP_ROOT_STATIC, .at = map->start, .map = map, .doubtful = interpreter};
 
     if (is_machinery(file))
         return;
@@ -82,7 +83,8 @@ static void walk_data(struct seep_heap *heap, const struct seep_map *map, seep_r
 static void walk_stack(struct seep_heap *heap, const struct seep_map *map, uint64_t from,
                        unsigned cost, seep_root_taker *begin)
 {
-    struct seep_root root = {SEEP_ROOT_STACK, map->start, map, true};
+    struct seep_root root = {
+        .kind = SEEP_ROOT_STACK, .at = map->start, .map = map, .doubtful = true};
 
     begin(heap, &root, cost);
     scan(heap, map->end - from < MOST_STACK ? from : map->end - MOST_STACK, map->end);
@@ -93,7 +95,7 @@ static void walk_dtv(struct seep_heap *heap, uint64_t thread_pointer, seep_root_
 {
     uint64_t dtv = seep_memory_word(heap->memory, thread_pointer + 8);
     uint64_t n = seep_memory_word(heap->memory, dtv - 16);
-    struct seep_root root = {SEEP_ROOT_THREAD, 0, NULL, false};
+    struct seep_root root = {.kind = SEEP_ROOT_THREAD};
 
     if (!dtv || n > MAX_DTV)
         return;
@@ -108,7 +110,10 @@ static void walk_dtv(struct seep_heap *heap, uint64_t thread_pointer, seep_root_
 static void walk_thread(struct seep_heap *heap, const struct seep_map *map, uint64_t at,
                         seep_root_taker *begin)
 {
-    begin(heap, &(struct seep_root){SEEP_ROOT_THREAD, map->start, map, true}, THREAD);
+    begin(heap,
+          &(struct seep_root){
+              .kind = SEEP_ROOT_THREAD, .at = map->start, .map = map, .doubtful = true},
+          THREAD);
     scan(heap, at - map->start > THREAD_BELOW ? at - THREAD_BELOW : map->start,
          map->end - at > THREAD_ABOVE ? at + THREAD_ABOVE : map->end);
 }

@@ -99,7 +99,7 @@ static uint64_t hash_of_root(const struct seep_reach *reach, uint32_t root)
     const bool nobody = from->kind == SEEP_ROOT_CYCLE || from->kind == SEEP_ROOT_REFERENCE;
     uint64_t at = from->map ? from->map->file : nobody ? 0 : from->at;
 
-    return mix(from->kind, at);
+    return mix(mix(from->kind, at), from->subinterpreter);
 }
 
 /* A node's hash, from its parent's: consecutive blocks of C and C++ count as one, and so do the
