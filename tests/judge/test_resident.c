@@ -339,6 +339,32 @@ TEST(a_library_that_is_known_is_named_with_its_own_count, .to = N(imports))
     ck_assert_int_eq(strstr(text(f, "advice"), "pyarrow.total_allocated_bytes()") != NULL, named);
 }
 
+/* CPython's own mimalloc: what grows there are Python's objects. */
+static const struct {
+    const char *file;
+    uint32_t support, unseen;
+    const char *advice; /* a part of it */
+} pythons[] = {
+    {"/usr/bin/python3.14", SEEP_PYTHON_STACKS, SEEP_PYTHON_MIMALLOC, "PYTHONMALLOC=malloc"},
+    {"/usr/bin/python3.14t", SEEP_PYTHON_NO_GIL, 0, "a Python that has a GIL"},
+    {"/usr/lib/libpython3.14.so.1.0", SEEP_PYTHON_STACKS, 0, "Ask the library"},
+    {"/usr/lib/libpool.so", SEEP_PYTHON_NO_GIL, 0, "Ask the library"},
+};
+
+TEST(maps_of_pythons_own_mimalloc_have_its_objects, .to = N(pythons))
+{
+    const uint32_t frame = builder_native(&b, pythons[_i].file, NULL, 64);
+
+    builder_header(&b)->python_support = pythons[_i].support;
+    builder_header(&b)->python_unseen = pythons[_i].unseen;
+    builder_level(&b, builder_stack(&b, main_stack, frame), MMAP, MIB - 4096, LAST, drawn,
+                  touched); /* 1 MiB would be an arena */
+    grow(&(struct parts){.maps = 1}, GROWS * 2);
+    const json_t *f = found("library-allocator");
+    ck_assert_ptr_nonnull(strstr(text(f, "advice"), pythons[_i].advice));
+    ck_assert_int_eq(strstr(text(f, "title"), "Python's objects") != NULL, _i < 2);
+}
+
 /* ---- live blocks ----------------------------------------------------------------------------- */
 
 static uint64_t one_from_the_start(uint32_t period, void *arg)

@@ -27,6 +27,16 @@
     "use: %s"
 #define SEEP_LIBRARY_SILENT_OF_TEXT                                                                \
     "The own allocator (%s) of %s asked for this memory, and hands out pieces of it"
+#define SEEP_MIMALLOC_TITLE_TEXT                                                                   \
+    "Python's objects, which lie in mimalloc's maps, have %s more resident each %s"
+#define SEEP_MIMALLOC_TEXT                                                                         \
+    "seep sees what mimalloc maps, but not the objects that Python gets from it"
+#define SEEP_MIMALLOC_ADVICE_TEXT                                                                  \
+    "Run the job with PYTHONMALLOC=malloc: then each object shows at its own line. Or ask seep "   \
+    "look PID who holds them."
+#define SEEP_NO_GIL_ADVICE_TEXT                                                                    \
+    "Run the job with a Python that has a GIL: of one without, seep reads neither the line nor "   \
+    "who holds its objects."
 #define SEEP_LIBRARY_ADVICE_TEXT                                                                   \
     "Watch what is in use: %s. If that grows, too, something keeps objects of %s; if it is flat, " \
     "the allocator keeps free memory. %s"
