@@ -134,14 +134,14 @@ static bool is_of_process(const struct seep_model *m, const struct seep_model_si
     return false;
 }
 
-/* The most that a site ever had in a process. */
-static int most_at_once(const struct seep_case *c, uint32_t site, uint32_t process,
-                        struct seep_held *out)
+/* What a site had in a process at the end of a step. */
+static int had_at(const struct seep_case *c, uint32_t site, uint32_t process, int32_t step,
+                  struct seep_held *out)
 {
     struct seep_level level = {0};
     const int rc = seep_level_sum(c->m, &site, 1, process, &level);
     const struct seep_level_point p =
-        rc ? (struct seep_level_point){0} : seep_level_highest(&level);
+        rc ? (struct seep_level_point){0} : seep_level_at(&level, step);
 
     seep_level_fini(&level);
     *out = (struct seep_held){(uint64_t)p.bytes, (uint64_t)p.blocks};
@@ -151,7 +151,7 @@ static int most_at_once(const struct seep_case *c, uint32_t site, uint32_t proce
 /* Small objects that the trainer had when it forked its workers lie in the arenas of Python's
  * allocator. Which line asked for an arena is chance, so the finding is about all of them; the line
  * that asked for most had made most. Returns 0 or -SEEP_ENOMEM. */
-static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding *f)
+static int find_arenas(struct seep_case *c, uint32_t parent, int32_t forked, struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
     const uint64_t arena_bytes =
@@ -168,7 +168,7 @@ static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding
             !c->code->lines->is_own[site->stack] ||
             t->allocated_bytes / t->allocations != arena_bytes)
             continue;
-        rc = most_at_once(c, i, parent, &live); /* the job's end frees them */
+        rc = had_at(c, i, parent, forked, &live); /* before, and at the job's end, they may go */
         if (rc || !live.bytes)
             continue;
         const uint32_t line = c->code->lines->shown[site->stack];
@@ -198,6 +198,7 @@ static uint64_t own_live(const struct seep_model_process *p)
 struct copied {
     uint64_t bytes, own_bytes; /* own: at most, of their own blocks */
     uint32_t workers, parent;  /* parent: index + 1 */
+    int32_t forked;            /* step in which the last of them was */
     double steps, rise;
 };
 
@@ -227,6 +228,8 @@ static struct copied add_copied(const struct seep_model *m)
         sum.bytes += copied;
         sum.own_bytes += held;
         sum.parent = p->parent;
+        const int32_t forked = seep_model_step_at(m, p->start_ns);
+        sum.forked = !sum.workers || forked > sum.forked ? forked : sum.forked;
         sum.workers++;
         if (e->private_last_period > e->private_first_period) {
             sum.steps += (double)(e->private_last_period - e->private_first_period);
@@ -324,7 +327,7 @@ int seep_find_cow_growth(struct seep_case *c, struct seep_finding *f, bool *foun
         return f->advice ? 0 : -SEEP_ENOMEM;
     if (!sum.workers)
         return 0;
-    if (find_arenas(c, sum.parent - 1, f))
+    if (find_arenas(c, sum.parent - 1, sum.forked, f))
         return -SEEP_ENOMEM;
     /* If more is copied than lies there, other pages are copied, too: those that the trainer itself
      * writes to, its parameters, also become the worker's private pages. */

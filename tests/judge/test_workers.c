@@ -128,20 +128,21 @@ TEST(one_block_of_each_worker_is_not_loaded_up_front, .to = N(early))
     is_found("eager-retention", early[_i].items);
 }
 
-/* 40 MiB of small objects are the trainer's; each worker's own pages rise by as much, or by more
- * than they can explain: those of the trainer's parameters. Maps of another size than its Python's
- * arenas are a library's. */
+/* 40 MiB of small objects are the trainer's until a period (0.5 s passed when it forked); each
+ * worker's own pages rise by as much, or by more than they can explain: those of the trainer's
+ * parameters. Maps of another size than its Python's arenas are a library's. */
 static const struct {
     uint64_t mib, arena_kib;
-    uint32_t python;
+    uint32_t python, until;
     bool by_counting;
-} copies[] = {{48, 1024, 0x030b00f0, true},  {80, 1024, 0x030b00f0, false},
-              {48, 256, 0x030b00f0, false},  {48, 256, 0x030900f0, true},
-              {48, 1024, 0x030900f0, false}, {48, 1024, 0x036300f0, false}};
+} copies[] = {{48, 1024, 0x030b00f0, UINT32_MAX, true},  {80, 1024, 0x030b00f0, UINT32_MAX, false},
+              {48, 256, 0x030b00f0, UINT32_MAX, false},  {48, 256, 0x030900f0, UINT32_MAX, true},
+              {48, 1024, 0x030900f0, UINT32_MAX, false}, {48, 1024, 0x036300f0, UINT32_MAX, false},
+              {48, 1024, 0x030b00f0, LAST, true},        {48, 1024, 0x030b00f0, 4, false}};
 
 TEST(pages_of_pythons_objects_are_copied_by_counting_references, .to = N(copies))
 {
-    struct ramp arenas = {2, 2, 40 * 1024 / copies[_i].arena_kib, UINT32_MAX};
+    struct ramp arenas = {2, 2, 40 * 1024 / copies[_i].arena_kib, copies[_i].until};
     struct ramp own = {FIRST, FIRST, 1, UINT32_MAX};
 
     builder_header(&b)->python_version = copies[_i].python;
