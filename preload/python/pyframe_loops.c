@@ -156,47 +156,60 @@ static intptr_t place_of(const struct seep_python_layout *layout, const struct o
     }
 }
 
-/* The first iterator of the tuple that counts tells for all of them. */
-static intptr_t place_in_tuple(const struct seep_python_layout *layout, uintptr_t tuple)
-{
-    intptr_t place = 0;
+/* An iterator that tells how far another one has come. */
+struct counter {
+    uintptr_t iterator;
+    intptr_t place; /* 0: nothing does */
+};
 
-    for (unsigned i = 0; i < MAX_ZIPPED && !place; i++) {
-        struct object object;
-        if (!read_object(read_word(tuple + layout->tuple_items + 8u * i), &object))
+static struct counter counter_at(const struct seep_python_layout *layout, uintptr_t iterator)
+{
+    struct counter counter = {.iterator = iterator};
+    struct object object;
+
+    if (iterator && !(iterator & 7) && read_object(iterator, &object))
+        counter.place = place_of(layout, &object);
+    return counter;
+}
+
+/* The first iterator of the tuple that counts tells for all of them. */
+static struct counter counter_in_tuple(const struct seep_python_layout *layout, uintptr_t tuple)
+{
+    struct counter counter = {0};
+
+    for (unsigned i = 0; i < MAX_ZIPPED && !counter.place; i++) {
+        counter = counter_at(layout, read_word(tuple + layout->tuple_items + 8u * i));
+        if (!counter.iterator)
             break;
-        place = place_of(layout, &object);
     }
-    return place;
+    return counter;
 }
 
 /* A generator that loops over another iterator (tqdm) has come as far as that one. */
-static intptr_t place_in_generator(const struct seep_python_layout *layout, uintptr_t generator)
+static struct counter counter_in_generator(const struct seep_python_layout *layout,
+                                           uintptr_t generator)
 {
     const uintptr_t at = generator + generator_layout(layout)->generator_frame;
     const uintptr_t frame = layout->chain == SEEP_PYTHON_CHAIN_OBJECTS ? read_word(at) : at;
     const uintptr_t code =
         frame ? untagged(layout, read_word(frame + layout->frame_code)) : (uintptr_t)0;
     const uintptr_t stack = code ? stack_of(layout, frame, code) : 0;
-    struct object object;
 
-    if (!stack || (stack & 7) || !read_object(untagged(layout, read_word(stack)), &object))
-        return 0;
-    return place_of(layout, &object);
+    return counter_at(layout, stack && !(stack & 7) ? untagged(layout, read_word(stack)) : 0);
 }
 
-static intptr_t place_within(const struct seep_python_layout *layout, uintptr_t iterator,
-                             const struct object *object)
+static struct counter counter_of(const struct seep_python_layout *layout, uintptr_t iterator,
+                                 const struct object *object)
 {
     switch (kind_of(object->type)) {
     case KIND_GENERATOR:
-        return place_in_generator(layout, iterator);
+        return counter_in_generator(layout, iterator);
     case KIND_ZIP:
-        return place_in_tuple(layout, object->second);
+        return counter_in_tuple(layout, object->second);
     case KIND_MAP:
-        return place_in_tuple(layout, object->first);
+        return counter_in_tuple(layout, object->first);
     default:
-        return place_of(layout, object);
+        return (struct counter){iterator, place_of(layout, object)};
     }
 }
 
@@ -306,7 +319,9 @@ static unsigned loops_of(const struct seep_python_layout *layout, uintptr_t fram
         loops[n] = *seen;
         loops[n].path += n + 1;
         loops[n].iterator = value;
-        loops[n].place = place_within(layout, value, &object);
+        const struct counter counter = counter_of(layout, value, &object);
+        loops[n].counter = counter.place ? counter.iterator : 0;
+        loops[n].place = counter.place;
         n++;
     }
     return n;

@@ -16,8 +16,9 @@ struct seep_pyloop {
     uintptr_t code;     /* of its frame */
     uintptr_t position; /* of its frame */
     uintptr_t iterator;
-    intptr_t place; /* how far it has come: rises by 1 with each item; 0: unknown */
-    uint32_t depth; /* of its frame; 0 is the outermost */
+    uintptr_t counter; /* the iterator that tells it: its own, or one that it goes through */
+    intptr_t place;    /* how far it has come: rises by 1 with each item; 0: unknown */
+    uint32_t depth;    /* of its frame; 0 is the outermost */
 };
 
 /* Of each frame the value that ended the search for loops last time, and the last way out of a with

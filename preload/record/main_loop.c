@@ -258,10 +258,10 @@ static void begin_base(const struct seep_thread *thread, uint32_t rounds)
     base.n = loops.main.n + rounds;
     if (!item)
         return;
-    base.count = seep_python_count(item->iterator);
+    base.count = seep_python_count(item->counter);
     if (item > loops.items) {
         base.outer = item[-1];
-        base.around = seep_python_count(base.outer.iterator);
+        base.around = seep_python_count(base.outer.counter);
         if (!base.outer_frame)
             base.outer_frame = frame_ref(&thread->stack, base.outer.depth);
     }
@@ -286,7 +286,7 @@ static void count_unseen(uint32_t rounds, const struct seep_pycount *now)
     if (!rounds)
         return;
     base.lap.unseen = true;
-    if (item && item->iterator == now->iterator)
+    if (item && item->counter == now->iterator)
         item->place = now->place;
     seep_loops_main_iterated(&loops, rounds, seep_own_time_ns());
     const struct seep_looped looped = {.frame = main_frame, .rounds = rounds};

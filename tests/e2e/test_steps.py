@@ -256,14 +256,16 @@ class Loops(SeepCase):
     def quiet(self, python, body):
         """A loop that keeps some in each of 100 rounds, and then allocates nothing that a hook sees, and frees it all."""
         with open(self.path("quiet.py"), "w") as f:
-            f.write("import time\ndef fill(n):\n    kept = [bytearray(1 << 20)]\n%s\nfill(250)\n" % textwrap.indent(body, "    "))
+            f.write("import time\ndef through(items):\n    for item in items:\n        yield item\n"
+                    "def fill(n):\n    kept = [bytearray(1 << 20)]\n%s\nfill(250)\n" % textwrap.indent(body, "    "))
         return self.run_seep([python, self.path("quiet.py")], NO_LOOKS).written["job"]["steps"]
 
     def test_rounds_that_allocate_nothing_count(self):
-        body = "for i in %s:\n    if i < 100: kept.append(bytearray(300_000))\n    time.sleep(.01)\n"
+        body = "for i in %s:\n    if i < 100: kept.append(bytearray(300_000))\n    time.sleep(.005)\n"
         wrong = []
         for version, python in self.every_python():
-            for loop in ("range(n)", "range(0, 3 * n, 3)") if supported(version) else ():
+            loops = ("range(n)", "range(0, 3 * n, 3)", "through(range(n))", "map(id, range(n))")
+            for loop in loops[:4 if python == SYSTEM_PYTHON else 2] if supported(version) else ():
                 steps = self.quiet(python, body % loop)
                 if not 247 <= steps <= 250:
                     wrong.append("%s: %d steps for 250 of %s" % (version, steps, loop))
@@ -275,7 +277,7 @@ class Loops(SeepCase):
                 "        time.sleep(.004)\n")
         wrong = []
         for version, python in self.every_python():
-            loops = ("range(n - 100)", "data", "enumerate(data)")[:3 if python == SYSTEM_PYTHON else 1]
+            loops = ("range(n - 100)", "data", "enumerate(data)", "through(data)")[:4 if python == SYSTEM_PYTHON else 1]
             for loop in loops if supported(version) else ():
                 steps = self.quiet(python, body % loop)
                 if not 590 <= steps <= 600:
@@ -284,13 +286,13 @@ class Loops(SeepCase):
 
     def test_rounds_that_a_loop_did_not_make_do_not_count(self):
         """It is left early, and another of as many rounds follows."""
-        body = ("for i in range(50 * n):\n    if i < 100: kept.append(bytearray(300_000))\n    time.sleep(.01)\n"
+        body = ("for i in range(50 * n):\n    if i < 100: kept.append(bytearray(300_000))\n    time.sleep(.005)\n"
                 "    if i == 149: break\nfor i in range(50 * n): pass\n")
         self.assert_few(body)
 
     def test_laps_that_are_left_early_count_no_more_rounds(self):
         """The first is gone through, the others are left after a fifth: each round shows."""
-        body = ("for epoch in range(5):\n    for i in range(100):\n        kept.append(bytearray(300_000))\n        time.sleep(.01)\n"
+        body = ("for epoch in range(5):\n    for i in range(100):\n        kept.append(bytearray(300_000))\n        time.sleep(.005)\n"
                 "        if epoch and i == 20: break\n")
         self.assert_few(body, range(180, 186))
 
