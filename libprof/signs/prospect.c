@@ -359,8 +359,8 @@ static bool is_of_items(const struct seep_case *c, const struct seep_signs *sign
         if (signs->sites[i].kept.bytes > main->kept.bytes)
             main = &signs->sites[i];
     }
-    return k->in_entries && !k->grows && k->length >= SEEP_T_MANY && (uint64_t)r->n <= k->length &&
-           main->kept.blocks <= k->length &&
+    return k->in_entries && !k->grows && !k->rose && k->length >= SEEP_T_MANY &&
+           (uint64_t)r->n <= k->length && main->kept.blocks <= k->length &&
            (k->stays || k->step <= g->to - (g->to - g->from) / SEEP_T_ENDED);
 }
 

@@ -158,17 +158,35 @@ TEST(new_keys_that_come_at_random_may_be_met_ever_more_rarely, .to = N(container
     free(all);
 }
 
-/* 800 blocks: in as many items as there are, in too few, in one that was as long as it is now, and
- * in a list of the blocks themselves. */
+/* 800 blocks: in as many items as there are, in too few, in one that was as long as it is now, in a
+ * list of the blocks themselves, and in one that was shorter in an earlier snapshot. */
 static const struct {
     int length, step, resident; /* MiB */
     bool in_items;
+    int earlier; /* length in step 60; 0: no snapshot */
     const char *pattern, *severity;
-} items[] = {{1000, 150, 100, true, "first-touch-cache", "retention"},
-             {1000, 150, 300, true, "first-touch-cache", "info"},
-             {700, 150, 100, true, "unbounded-growth", "leak"},
-             {1000, 198, 100, true, "unbounded-growth", "leak"},
-             {1000, 150, 100, false, "unbounded-growth", "leak"}};
+} items[] = {{1000, 150, 100, true, 0, "first-touch-cache", "retention"},
+             {1000, 150, 300, true, 0, "first-touch-cache", "info"},
+             {1000, 150, 100, true, 1000, "first-touch-cache", "retention"},
+             {700, 150, 100, true, 0, "unbounded-growth", "leak"},
+             {1000, 198, 100, true, 0, "unbounded-growth", "leak"},
+             {1000, 150, 100, false, 0, "unbounded-growth", "leak"},
+             {1000, 150, 100, true, 400, "unbounded-growth", "leak"}};
+
+static int earlier_length;
+
+static void write_two(const char *dir)
+{
+    json_t *earlier = json_deep_copy(seen);
+    json_t *line = json_array_get(json_object_get(earlier, "lines"), 0);
+    json_t *path = json_array_get(json_object_get(line, "paths"), 0);
+
+    json_object_set_new(earlier, "step", json_integer(60));
+    json_object_set_new(json_object_get(path, "holder"), "length", json_integer(earlier_length));
+    write_snapshot(dir, 60, earlier);
+    json_decref(earlier);
+    write_last(dir);
+}
 
 TEST(what_each_item_keeps_from_its_first_use_is_a_cache, .to = N(items))
 {
@@ -179,7 +197,9 @@ TEST(what_each_item_keeps_from_its_first_use_is_a_cache, .to = N(items))
         json_array_append_new(
             json_object_get(path, "hops"),
             json_pack("{s:s, s:s, s:s}", "kind", "attribute", "name", "mask", "type", "bytearray"));
-    expect_finding(judged_beside(write_last, LAST, (uint64_t)items[_i].resident << 20),
+    earlier_length = items[_i].earlier;
+    expect_finding(judged_beside(earlier_length ? write_two : write_last, LAST,
+                                 (uint64_t)items[_i].resident << 20),
                    items[_i].pattern, items[_i].severity, "");
 }
 

@@ -145,6 +145,14 @@ static bool is_the_same_in_all(const json_t *lengths)
     return json_array_size(lengths) >= SEEP_T_AGAIN;
 }
 
+static bool rose_at_last(const json_t *lengths)
+{
+    const size_t n = json_array_size(lengths);
+
+    return n > 1 && json_integer_value(json_array_get(json_array_get(lengths, n - 1), 1)) >
+                        json_integer_value(json_array_get(json_array_get(lengths, n - 2), 1));
+}
+
 /* A holder may keep more than what one path leads to: the rest is found beside it in its entries,
  * and would be free without the holder. */
 static double bytes_of_holder(const json_t *path)
@@ -175,6 +183,7 @@ static void take_container(const json_t *answer, const json_t *path, struct seep
     kept->bound = kept->bounded ? (uint64_t)json_integer_value(bound) : 0;
     kept->in_entries = leads_through_entries(path);
     kept->stays = is_the_same_in_all(json_object_get(answer, "length"));
+    kept->rose = rose_at_last(json_object_get(answer, "length"));
     kept->step = (int32_t)json_integer_value(json_object_get(answer, "step"));
     kept->grows = json_is_true(grows);
     kept->pace = json_number_value(json_object_get(pace, "value"));

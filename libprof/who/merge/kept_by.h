@@ -32,6 +32,7 @@ struct seep_kept_by {
     double entry_bytes;
     bool in_entries; /* its entries are objects of their own, and they keep the blocks */
     bool stays;      /* its length was the same in all snapshots, of which there are several */
+    bool rose;       /* the last snapshot had it longer than the one before */
     int32_t step;    /* in which its length was seen last */
     bool grows;      /* its length grows, up to the end, and there are enough snapshots to tell */
     double pace;     /* entries a step */
