@@ -108,7 +108,7 @@ class OnATerminal(JobCase):
         screen.see(r"^host +\S+ [KM]iB +\S+ [KM]iB .*\[#* *\] +\d+% .*[\u2581-\u2588]")
         screen.see(r"^resident +\S+ MiB")
         screen.see(r"^\d+ +trainer +running +\S+ MiB")
-        screen.see(r"^> job\.py:13 in load +host .*\+3\d\.\d KiB +\d+ unbounded-growth")
+        screen.see(r"^> job\.py:13 in load +host .*\+3\d\.\d KiB +\d+  unbounded-growth")
         end = time.monotonic() + WAIT
         while int(screen.see(r" (\d+) steps .* running$").group(1)) == steps:
             self.assertLess(time.monotonic(), end, "the steps stand still")
@@ -280,11 +280,13 @@ class Once(CiCase):
         self.assertEqual((done.status, done.err), (0, ""))
         text = done.stdout.decode("ascii")
         self.assertRegex(text, r"(?m)^\S.*job\.py leak .* 60 steps .* ended$")
-        self.assertRegex(text, r"(?m)^  job\.py:10 in load +host +- +3\.[78] MiB +\+6[34]\.\d KiB +0 unbounded-growth$")
+        self.assertRegex(text, r"(?m)^  job\.py:10 in load +host +3\.[78] MiB +- +\+6[34]\.\d KiB +0  unbounded-growth$")
         self.assertLessEqual(max(map(len, text.splitlines())), 120)
         narrow = self.seep("top", "--once", self.leak, env=job_env(COLUMNS="80", LC_ALL="C")).stdout.decode("ascii")
-        self.assertRegex(narrow, r"(?m)^LINES .* PEAK GROWTH/STEP")
-        self.assertRegex(narrow, r"(?m)^ .*job\.py:10 .* 3\.[78] MiB +\+6[34]\.\d KiB ")
+        self.assertRegex(narrow, r"(?m)^SPACE +PEAK +LIVE GROWTH/STEP  OF LIMIT +FULL IN  OVER TIME$")
+        self.assertRegex(narrow, r"(?m)^PID .* RSS PEAK .*\n\d+ .* exit 0 +\d\S* MiB ")
+        self.assertRegex(narrow, r"(?m)^LINES .* PEAK GROWTH/STEP >FINDING$")
+        self.assertRegex(narrow, r"(?m)^ .*job\.py:10 .* 3\.[78] MiB +\+6[34]\.\d KiB  unbounded-growth$")
         self.assertEqual(self.seep("top", self.leak).stdout.count(b"\n"), 1)
 
     def test_where_nothing_is_readable_it_says_so(self):

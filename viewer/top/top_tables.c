@@ -47,6 +47,12 @@ int seep_top_draw_job(struct seep_top_picture *picture, int at, const struct see
     return at + 1;
 }
 
+/* Between columns whose names have blanks. */
+static int gap_columns(const struct seep_top_picture *picture)
+{
+    return picture->n_columns < NARROW ? 1 : 2;
+}
+
 /* A wide picture has room for a bar of the share; a narrow one only for the number. */
 static int bar_columns(const struct seep_top_picture *picture)
 {
@@ -66,7 +72,7 @@ static void draw_full_in(struct seep_top_picture *picture, int at, double second
                  : seconds < BAD_S  ? SEEP_TOP_BAD
                  : seconds < NEAR_S ? SEEP_TOP_WARNING
                                     : SEEP_TOP_PLAIN);
-    seep_top_put(picture, at, 1, "", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, gap_columns(picture), "", SEEP_TOP_PLAIN);
 }
 
 static void draw_space(struct seep_top_picture *picture, int at, const struct seep_top_view *view,
@@ -79,15 +85,15 @@ static void draw_space(struct seep_top_picture *picture, int at, const struct se
     double share = space->limit > 0 ? told / space->limit : 0;
 
     seep_top_put(picture, at, 9, space->name, SEEP_TOP_PLAIN);
-    seep_top_put_size(picture, at, space->live, SEEP_TOP_PLAIN);
     seep_top_put_size(picture, at, space->peak, SEEP_TOP_PLAIN);
+    seep_top_put_size(picture, at, space->live, SEEP_TOP_PLAIN);
     if (space->has_growth)
         seep_top_put_change(picture, at, space->growth, SEEP_TOP_PLAIN);
     else
         seep_top_put(picture, at, -12, "-", SEEP_TOP_PLAIN);
     if (picture->n_columns >= WIDE)
         seep_top_put_size(picture, at, space->limit, SEEP_TOP_PLAIN);
-    seep_top_put(picture, at, 1, "", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, gap_columns(picture), "", SEEP_TOP_PLAIN);
     const int bar = bar_columns(picture);
     int n = space->limit > 0 ? seep_top_bar(drawn, share, bar, picture->utf8)
                              : seep_top_fit(drawn, "no limit", bar, picture->utf8);
@@ -133,14 +139,15 @@ int seep_top_draw_spaces(struct seep_top_picture *picture, int at, int end,
     size_t n = fitting(end - at - 1, view->n_spaces);
     picture->rows[at].style = SEEP_TOP_HEAD;
     seep_top_put(picture, at, 9, "SPACE", SEEP_TOP_PLAIN);
-    seep_top_put(picture, at, -11, "LIVE", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, -11, "PEAK", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, -11, "LIVE", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, -12, "GROWTH/STEP", SEEP_TOP_PLAIN);
     if (picture->n_columns >= WIDE)
         seep_top_put(picture, at, -11, "LIMIT", SEEP_TOP_PLAIN);
-    seep_top_put(picture, at, bar_columns(picture) + 1, " OF LIMIT", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, gap_columns(picture), "", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, bar_columns(picture), "OF LIMIT", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, -FULL_COLUMNS, "FULL IN", SEEP_TOP_PLAIN);
-    seep_top_put(picture, at, 1, "", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, gap_columns(picture), "", SEEP_TOP_PLAIN);
     seep_top_put(picture, at++, picture->n_columns, "OVER TIME", SEEP_TOP_PLAIN);
     for (size_t i = 0; i < n; i++)
         draw_space(picture, at++, view, &view->spaces[i]);
@@ -149,7 +156,19 @@ int seep_top_draw_spaces(struct seep_top_picture *picture, int at, int end,
     return at;
 }
 
-static void draw_process(struct seep_top_picture *picture, int at, const struct seep_top_process *p)
+/* A narrow picture has the one of the two that says more: what has ended has nothing resident. */
+static bool has_rss_peak(const struct seep_top_picture *picture, bool running)
+{
+    return picture->n_columns >= WIDE || !running;
+}
+
+static bool has_rss(const struct seep_top_picture *picture, bool running)
+{
+    return picture->n_columns >= WIDE || running;
+}
+
+static void draw_process(struct seep_top_picture *picture, int at, const struct seep_top_process *p,
+                         bool job_runs)
 {
     char text[32];
 
@@ -157,9 +176,10 @@ static void draw_process(struct seep_top_picture *picture, int at, const struct 
     seep_top_put(picture, at, 8, text, SEEP_TOP_PLAIN);
     seep_top_put(picture, at, 14, p->role, SEEP_TOP_PLAIN);
     seep_top_put(picture, at, 9, p->state, p->running ? SEEP_TOP_GOOD : SEEP_TOP_PLAIN);
-    seep_top_put_size(picture, at, p->rss, SEEP_TOP_PLAIN);
-    if (picture->n_columns >= WIDE)
+    if (has_rss_peak(picture, job_runs))
         seep_top_put_size(picture, at, p->rss_peak, SEEP_TOP_PLAIN);
+    if (has_rss(picture, job_runs))
+        seep_top_put_size(picture, at, p->rss, SEEP_TOP_PLAIN);
     seep_top_put_size(picture, at, p->host, SEEP_TOP_PLAIN);
     seep_top_put_size(picture, at, p->device, SEEP_TOP_PLAIN);
     seep_top_count(p->steps, text);
@@ -183,24 +203,25 @@ int seep_top_draw_processes(struct seep_top_picture *picture, int at, int end,
     seep_top_put(picture, at, 8, "PID", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, 14, "ROLE", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, 9, "STATE", SEEP_TOP_PLAIN);
-    seep_top_put(picture, at, -11, "RSS", SEEP_TOP_PLAIN);
-    if (picture->n_columns >= WIDE)
+    if (has_rss_peak(picture, view->running))
         seep_top_put(picture, at, -11, "RSS PEAK", SEEP_TOP_PLAIN);
+    if (has_rss(picture, view->running))
+        seep_top_put(picture, at, -11, "RSS", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, -11, "LIVE HOST", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, -11, "DEVICE", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, -8, "STEPS", SEEP_TOP_PLAIN);
     seep_top_put(picture, at++, picture->n_columns, picture->n_columns >= WIDE ? "  COMMAND" : "",
                  SEEP_TOP_PLAIN);
     for (size_t i = 0; i < n; i++)
-        draw_process(picture, at++, &view->processes[i]);
+        draw_process(picture, at++, &view->processes[i], view->running);
     if (n < view->n_processes)
         draw_more(picture, at++, n_listed - n, view->n_ended);
     return at;
 }
 
-/* How the columns of lines share the width: a wide picture has both live and peak, a narrow one
- * only the column that is sorted by, and growth; of a job that has ended, whose memory is given
- * back, its peak. */
+/* How the columns of lines share the width: a wide picture has peak, live and blocks; a narrow one
+ * has only the column that is sorted by, and growth, for the sake of the finding's name; of a job
+ * that has ended, whose memory is given back, its peak. */
 struct line_columns {
     int line, pattern;
     bool live, peak, blocks;
@@ -214,8 +235,9 @@ static struct line_columns columns_of(const struct seep_top_picture *picture,
     struct line_columns c = {
         .live = both || sort == SEEP_TOP_BY_LIVE || (!few && running && sort != SEEP_TOP_BY_PEAK),
         .peak = both || sort == SEEP_TOP_BY_PEAK || (!few && !running && sort != SEEP_TOP_BY_LIVE),
-        .blocks = !few};
-    int rest = picture->n_columns - (2 + 9 + 11 * (c.live + c.peak) + 12 + 8 * c.blocks + 1);
+        .blocks = both};
+    int rest = picture->n_columns -
+               (2 + 9 + 11 * (c.live + c.peak) + 12 + 8 * c.blocks + gap_columns(picture));
 
     int for_pattern = rest - LINE_COLUMNS;
     c.pattern = for_pattern < 14 ? 14 : for_pattern > 21 ? 21 : for_pattern; /* the longest name */
@@ -235,17 +257,18 @@ static void head_lines(struct seep_top_picture *picture, int at, struct line_col
     picture->rows[at].style = SEEP_TOP_HEAD;
     seep_top_put(picture, at, c.line + 2, title, SEEP_TOP_PLAIN);
     seep_top_put(picture, at, 9, " SPACE", SEEP_TOP_PLAIN);
-    if (c.live)
-        seep_top_put(picture, at, -11, choice->sort == SEEP_TOP_BY_LIVE ? ">LIVE" : "LIVE",
-                     SEEP_TOP_PLAIN);
     if (c.peak)
         seep_top_put(picture, at, -11, choice->sort == SEEP_TOP_BY_PEAK ? ">PEAK" : "PEAK",
+                     SEEP_TOP_PLAIN);
+    if (c.live)
+        seep_top_put(picture, at, -11, choice->sort == SEEP_TOP_BY_LIVE ? ">LIVE" : "LIVE",
                      SEEP_TOP_PLAIN);
     seep_top_put(picture, at, -12,
                  choice->sort == SEEP_TOP_BY_GROWTH ? ">GROWTH/STEP" : "GROWTH/STEP",
                  SEEP_TOP_PLAIN);
     if (c.blocks)
         seep_top_put(picture, at, -8, "BLOCKS", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, gap_columns(picture) - 1, "", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, picture->n_columns,
                  choice->sort == SEEP_TOP_BY_FINDING ? ">FINDING" : " FINDING", SEEP_TOP_PLAIN);
 }
@@ -271,10 +294,10 @@ static void draw_line(struct seep_top_picture *picture, int at, struct line_colu
     seep_top_put_drawn(picture, at, n, drawn, SEEP_TOP_PLAIN);
     seep_top_put(picture, at, c.line - n + 1, "", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, 8, line->space, SEEP_TOP_PLAIN);
-    if (c.live)
-        seep_top_put_size(picture, at, line->live, SEEP_TOP_PLAIN);
     if (c.peak)
         seep_top_put_size(picture, at, line->peak, SEEP_TOP_PLAIN);
+    if (c.live)
+        seep_top_put_size(picture, at, line->live, SEEP_TOP_PLAIN);
     if (line->growth != 0)
         seep_top_put_change(picture, at, line->growth, SEEP_TOP_PLAIN);
     else
@@ -282,7 +305,7 @@ static void draw_line(struct seep_top_picture *picture, int at, struct line_colu
     seep_top_count(line->blocks, count);
     if (c.blocks)
         seep_top_put(picture, at, -8, line->blocks < 0 ? "-" : count, SEEP_TOP_PLAIN);
-    seep_top_put(picture, at, 1, "", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, gap_columns(picture), "", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, c.pattern, line->pattern,
                  chosen || !line->finding ? SEEP_TOP_PLAIN : style_of(line->finding));
 }
