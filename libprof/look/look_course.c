@@ -22,14 +22,27 @@ static const struct seep_look_moment *last_of(const struct seep_look_course *cou
     return &course->moments[course->n - 1];
 }
 
-/* A look leaves out what is too small for it, and has only the memories in which something is. */
-static uint64_t retained_in(const struct seep_look_moment *moment, uint64_t key, uint16_t device)
+/* What it retained, whether or not that look listed it; NULL: too little for that look. */
+static const uint64_t *retained_by(const struct seep_look_moment *moment, uint64_t key)
 {
     const struct seep_look_holder *holder = holder_in(moment, key);
 
-    for (size_t m = 0; holder && m < moment->holders.n_memories; m++)
+    if (holder)
+        return holder->retained;
+    for (size_t i = 0; i < moment->holders.n_passed; i++)
+        if (moment->holders.passed[i].key == key)
+            return moment->holders.passed[i].retained;
+    return NULL;
+}
+
+/* A look has only the memories in which something is. */
+static uint64_t retained_in(const struct seep_look_moment *moment, uint64_t key, uint16_t device)
+{
+    const uint64_t *retained = retained_by(moment, key);
+
+    for (size_t m = 0; retained && m < moment->holders.n_memories; m++)
         if (moment->holders.memories[m].device == device)
-            return holder->retained[m];
+            return retained[m];
     return 0;
 }
 
@@ -219,19 +232,29 @@ static json_t *moment_json(const struct seep_look_moment *m)
     return seep_json_whole(json, failed);
 }
 
-/* null if a look did not list it. */
-static json_t *course_json(const struct seep_look_course *course, uint64_t key, bool lengths)
+/* null where it was too small to be known. */
+static json_t *retained_json(const struct seep_look_course *course, uint64_t key)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (size_t i = 0; i < course->n; i++) {
+        const uint64_t *retained = retained_by(&course->moments[i], key);
+        seep_json_append(list, retained ? seep_json_count(retained[SEEP_LOOK_HOST]) : json_null(),
+                         &failed);
+    }
+    return seep_json_whole(list, failed);
+}
+
+/* null where a look did not list it, or it is no container. */
+static json_t *lengths_json(const struct seep_look_course *course, uint64_t key)
 {
     json_t *list = json_array();
     bool failed = !list;
 
     for (size_t i = 0; i < course->n; i++) {
         const struct seep_look_holder *h = holder_in(&course->moments[i], key);
-        seep_json_append(list,
-                         !h        ? json_null()
-                         : lengths ? seep_json_count_or_null(h->length)
-                                   : seep_json_count(h->retained[SEEP_LOOK_HOST]),
-                         &failed);
+        seep_json_append(list, h ? seep_json_count_or_null(h->length) : json_null(), &failed);
     }
     return seep_json_whole(list, failed);
 }
@@ -241,7 +264,7 @@ struct series {
     uint64_t key;
 };
 
-/* null as in course_json(). */
+/* null as in retained_json(). */
 static json_t *part_course_json(const struct seep_look_holders *holders, size_t m, const void *arg)
 {
     const struct series *of = arg;
@@ -252,7 +275,7 @@ static json_t *part_course_json(const struct seep_look_holders *holders, size_t 
         const struct seep_look_moment *moment = &of->course->moments[i];
         seep_json_append(
             list,
-            holder_in(moment, of->key)
+            retained_by(moment, of->key)
                 ? seep_json_count(retained_in(moment, of->key, holders->memories[m].device))
                 : json_null(),
             &failed);
@@ -294,11 +317,11 @@ static json_t *holder_json(const struct seep_look_course *course, const struct s
     seep_json_set(json, "device_growth_bytes_per_minute", devices_json(holders, rate_json, change),
                   &failed);
     seep_json_set(json, "by_another", json_boolean(change->by_another), &failed);
-    seep_json_set(json, "retained_by_look", course_json(course, h->key, false), &failed);
+    seep_json_set(json, "retained_by_look", retained_json(course, h->key), &failed);
     seep_json_set(json, "device_bytes_by_look",
                   devices_json(holders, part_course_json, &(struct series){course, h->key}),
                   &failed);
-    seep_json_set(json, "length_by_look", course_json(course, h->key, true), &failed);
+    seep_json_set(json, "length_by_look", lengths_json(course, h->key), &failed);
     return seep_json_whole(json, failed);
 }
 

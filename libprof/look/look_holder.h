@@ -43,6 +43,8 @@ struct seep_look_memory {
 struct seep_look_holders {
     struct seep_look_holder *list; /* the one that retains most comes first */
     size_t n;
+    struct seep_retained_sum *passed; /* what is not listed, but may be in another look */
+    size_t n_passed;
     struct seep_look_memory memories[SEEP_LOOK_MEMORIES]; /* the host's comes first */
     size_t n_memories;
     bool all_known;             /* all memory is: else some that was not read may hold what nobody

@@ -33,8 +33,11 @@ struct search {
 static int take_retainers(struct search *s)
 {
     struct seep_look_holders *found = s->found;
-    const struct seep_retainers *r = &s->retainers;
+    struct seep_retainers *r = &s->retainers;
 
+    found->passed = r->passed;
+    found->n_passed = r->n_passed;
+    r->passed = NULL;
     if (seep_grow(&found->list, &s->capacity, r->n + 1, sizeof *found->list))
         return -SEEP_ENOMEM;
     for (; found->n < r->n; found->n++) {
@@ -209,5 +212,6 @@ void seep_look_holders_fini(struct seep_look_holders *holders)
     for (size_t i = 0; i < holders->n; i++)
         json_decref(holders->list[i].made_at);
     free(holders->list);
+    free(holders->passed);
     *holders = (struct seep_look_holders){0};
 }

@@ -10,10 +10,14 @@ JOB = """
 import ctypes, sys
 # PR_SET_PTRACER, anybody: where Yama lets only ancestors look.
 ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_long(-1), 0, 0, 0)
-kept = []
+class Metrics:
+    def __init__(self):
+        self.kept, self.few = [], []
+metrics = Metrics()
 for line in sys.stdin:
-    kept += [bytearray(1 << 20) for _ in range(int(line))]
-    print(len(kept), flush=True)
+    name, n = line.split()
+    getattr(metrics, name).extend(bytearray(1 << 20) for _ in range(int(n)))
+    print(len(getattr(metrics, name)), flush=True)
 """
 
 
@@ -34,8 +38,8 @@ class EachLine(SeepCase):
         self.addCleanup(end)
         return child
 
-    def grow(self, mebibytes):
-        self.job.stdin.write("%d\n" % mebibytes)
+    def grow(self, mebibytes, name="kept"):
+        self.job.stdin.write("%s %d\n" % (name, mebibytes))
         self.job.stdin.flush()
         return int(self.job.stdout.readline())
 
@@ -68,3 +72,17 @@ class EachLine(SeepCase):
             done = self.seep("look", "--each-line", *option, str(self.job.pid))
             self.assertEqual(done.status, 2)
             self.assertIn("--each-line: the lines say when to look", self.one_line_error(done))
+
+    def test_what_is_named_in_the_last_look_only_counts_from_what_it_had(self):
+        """Nearly all of the object is in one of its lists at first, which is named instead of it."""
+        self.grow(20)
+        self.look_once()
+        self.grow(2)
+        self.grow(8, "few")
+        self.look_once()
+        document = json.loads(self.look.communicate()[0])
+        named = {h["path"]["text"].rpartition(" ")[0]: h for h in document["holders"]}
+        metrics, kept = named["module __main__.metrics"], named["module __main__.metrics (Metrics).kept"]
+        self.assertEqual([[round(n / (1 << 20)) for n in h["retained_by_look"]] for h in (metrics, kept)], [[20, 30], [20, 22]])
+        self.assertIs(document["holders"][kept["within"]], metrics)
+        self.assertGreater(metrics["growth_bytes_per_minute"], kept["growth_bytes_per_minute"])

@@ -15,7 +15,9 @@ struct search {
     uint32_t *part[SEEP_RETAINED_MEMORIES]; /* [nodes] of those directly dominated by it, the one
                                              * that retains most in each memory */
     bool *is_member;                        /* [nodes] of a linked list, and not its first */
-    struct seep_hash_index by_key;
+    uint32_t *named;                        /* [nodes] the retainer that it is; SEEP_NO_RETAINER */
+    struct seep_hash_index by_key, by_passed_key;
+    size_t passed_capacity;
 };
 
 static const struct seep_pytype *type_of(const struct search *s, uint32_t node)
@@ -156,13 +158,48 @@ static double share_of(const struct search *s, const uint64_t retained[SEEP_RETA
     return share;
 }
 
+static struct seep_retained_sum *passed_of(struct search *s, uint64_t key)
+{
+    struct seep_retainers *found = s->found;
+    uint32_t at = seep_hash_begin(&s->by_passed_key, key), i;
+
+    while ((i = seep_hash_next(&s->by_passed_key, key, &at)) != SEEP_HASH_NONE)
+        if (found->passed[i].key == key)
+            return &found->passed[i];
+    if (seep_grow(&found->passed, &s->passed_capacity, found->n_passed + 1,
+                  sizeof *found->passed) ||
+        seep_hash_add(&s->by_passed_key, key, (uint32_t)found->n_passed)) {
+        s->ways->no_memory = true;
+        return NULL;
+    }
+    found->passed[found->n_passed] = (struct seep_retained_sum){.key = key};
+    return &found->passed[found->n_passed++];
+}
+
+/* Another look may name it, whose growth is then counted from what it has here. */
+static void pass_over(struct search *s, uint32_t node)
+{
+    struct seep_retained_sum *sum;
+    bool large = false;
+
+    for (size_t m = 0; m < s->n_memories; m++)
+        large = large || s->memories[m].retained[node] >= s->memories[m].least;
+    if (!large || s->is_member[node] || has_names(s, node) || named_by(s, node) != node ||
+        !(sum = passed_of(s, key_of(s, node))))
+        return;
+    for (size_t m = 0; m < s->n_memories; m++)
+        sum->retained[m] += s->memories[m].retained[node];
+}
+
 static void take_node(struct search *s, uint32_t found)
 {
     uint32_t *of_node = s->found->of_node;
 
     of_node[found] = above(s, found);
-    if (!is_retainer(s, found))
+    if (!is_retainer(s, found)) {
+        pass_over(s, found);
         return;
+    }
     const uint32_t node = named_by(s, found), within = above(s, node);
     const uint64_t key = key_of(s, node);
     uint64_t retained[SEEP_RETAINED_MEMORIES] = {0};
@@ -183,6 +220,40 @@ static void take_node(struct search *s, uint32_t found)
         one->node = node;
     }
     of_node[node] = of_node[found] = i;
+    s->named[node] = s->named[found] = i;
+}
+
+/* The retainer around one, not itself in another object's place. */
+static uint32_t around(const struct search *s, uint32_t i)
+{
+    const uint32_t *by = s->dominators->by;
+
+    for (uint32_t at = by[s->found->list[i].node]; at != SEEP_DOMINATED_BY_NONE; at = by[at])
+        if (s->named[at] != SEEP_NO_RETAINER && s->named[at] != i)
+            return s->named[at];
+    return SEEP_NO_RETAINER;
+}
+
+/* A retainer may be named by an object around what was found, and around retainers that were found
+ * before: so who is within whom is known last. */
+static void place_all(struct search *s)
+{
+    const struct seep_dominators *d = s->dominators;
+    struct seep_retainers *found = s->found;
+
+    for (uint32_t i = 0; i < d->n_order; i++) {
+        const uint32_t node = d->order[i];
+        found->of_node[node] = s->named[node] != SEEP_NO_RETAINER ? s->named[node] : above(s, node);
+    }
+    for (uint32_t i = 0; i < found->n; i++)
+        found->list[i].within = SEEP_NO_RETAINER;
+    for (uint32_t i = 0; i < found->n; i++) {
+        uint32_t outer = around(s, i), at = outer;
+        while (at != SEEP_NO_RETAINER && at != i)
+            at = found->list[at].within;
+        found->list[i].within =
+            at == i ? SEEP_NO_RETAINER : outer; /* each holds some of the other */
+    }
 }
 
 static int find_parts(struct search *s, size_t memory)
@@ -210,16 +281,18 @@ static int find(struct search *s)
     const size_t n = (size_t)d->n_nodes + 1;
 
     s->found->of_node = malloc(n * sizeof *s->found->of_node);
+    s->named = malloc(n * sizeof *s->named);
     s->is_member = calloc(n, sizeof *s->is_member);
-    if (!s->found->of_node || !s->is_member)
+    if (!s->found->of_node || !s->named || !s->is_member)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < n; i++)
-        s->found->of_node[i] = SEEP_NO_RETAINER;
+        s->found->of_node[i] = s->named[i] = SEEP_NO_RETAINER;
     for (size_t m = 0; m < s->n_memories; m++)
         if (s->memories[m].least != UINT64_MAX && find_parts(s, m))
             return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < d->n_order; i++)
         take_node(s, d->order[i]);
+    place_all(s);
     return s->ways->no_memory ? -SEEP_ENOMEM : 0;
 }
 
@@ -237,15 +310,18 @@ int seep_retainers_find(struct seep_retainers *found, struct seep_ways *ways,
     *found = (struct seep_retainers){0};
     const int rc = find(&s);
     seep_hash_fini(&s.by_key);
+    seep_hash_fini(&s.by_passed_key);
     for (size_t m = 0; m < n_memories; m++)
         free(s.part[m]);
     free(s.is_member);
+    free(s.named);
     return rc;
 }
 
 void seep_retainers_fini(struct seep_retainers *found)
 {
     free(found->list);
+    free(found->passed);
     free(found->of_node);
     *found = (struct seep_retainers){0};
 }

@@ -26,9 +26,18 @@ struct seep_retainer {
     uint32_t within; /* index of the retainer that it belongs to; SEEP_NO_RETAINER: none */
 };
 
+/* What retains enough to be named, but nearly all of it by one of its parts, which is named
+ * instead. Its key may also be a retainer's. */
+struct seep_retained_sum {
+    uint64_t key;
+    uint64_t retained[SEEP_RETAINED_MEMORIES];
+};
+
 struct seep_retainers {
-    struct seep_retainer *list; /* [n] those within others come after them */
+    struct seep_retainer *list; /* [n] no two are within each other */
     size_t n, capacity;
+    struct seep_retained_sum *passed; /* [n_passed] */
+    size_t n_passed;
     uint32_t *of_node; /* [nodes] the retainer that each belongs to, or that it is */
 };
 
