@@ -138,7 +138,7 @@ PAGE_JS_tail := $(call page_scripts,$(PAGE_BASE) data window_choice levels how_t
 	$(addprefix ranks/,rank_words histogram rank_cells heat_map ranks_view) \
 	$(addprefix comparison/,courses comparison changes difference) views live/keep live/carry live/live keys shown profile_page)
 PAGE_JS_look := $(call page_scripts,$(PAGE_BASE) $(addprefix look/,look_data path_steps holder_tree icicle look_facts holder_list \
-	holder_course look_view) keys shown look/look_page)
+	look_verdict holder_course look_view) keys shown look/look_page)
 D3 ?= /usr/share/nodejs/d3/dist/d3.min.js
 TEST_BINS := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 SUBJECT_BINS := $(SUBJECTS:tests/subjects/%.c=$(BUILD)/subjects/%)

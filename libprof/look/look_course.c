@@ -202,6 +202,22 @@ static json_t *rate_json(const struct seep_look_holders *holders, size_t m, cons
     return json_real(((const struct seep_look_change *)change)->bytes_per_minute[m]);
 }
 
+static json_t *others_json(const struct seep_look_holders *holders)
+{
+    json_t *list = json_array();
+    bool failed = !list;
+
+    for (size_t i = 0; i < holders->n_others; i++) {
+        const struct seep_look_other *other = &holders->others[i];
+        seep_json_append(list,
+                         json_pack("{s:o, s:o, s:o}", "type", seep_json_text_or_null(other->type),
+                                   "bytes", seep_json_count(other->bytes), "objects",
+                                   seep_json_count(other->objects)),
+                         &failed);
+    }
+    return seep_json_whole(list, failed);
+}
+
 static json_t *moment_json(const struct seep_look_moment *m)
 {
     const struct seep_look_holders *h = &m->holders;
@@ -226,6 +242,7 @@ static json_t *moment_json(const struct seep_look_moment *m)
     seep_json_set(json, "live_bytes", seep_json_count(h->live_bytes), &failed);
     seep_json_set(json, "device_bytes", devices_json(h, total_json, NULL), &failed);
     seep_json_set(json, "held_bytes", seep_json_count(h->reached_bytes), &failed);
+    seep_json_set(json, "others", others_json(h), &failed);
     seep_json_set(json, "cycle_bytes", seep_json_count(h->cycle_bytes), &failed);
     seep_json_set(json, "reference_bytes", seep_json_count(h->reference_bytes), &failed);
     seep_json_set(json, "lost_bytes", seep_json_count(h->lost_bytes), &failed);

@@ -12,7 +12,10 @@
 /* Memory in which something is held: the host's, that of GPUs. */
 enum { SEEP_LOOK_HOST, SEEP_LOOK_MEMORIES = SEEP_RETAINED_MEMORIES };
 
-enum { SEEP_LOOK_LINES = 8 }; /* of those that made a holder's memory, so many are told */
+enum {
+    SEEP_LOOK_LINES = 8,  /* of those that made a holder's memory, so many are told, */
+    SEEP_LOOK_OTHERS = 24 /* and of the types of what no holder has */
+};
 
 struct seep_look_holder {
     uint64_t key; /* of its path without indices and keys: the same in each look at a process */
@@ -40,11 +43,19 @@ struct seep_look_memory {
     uint64_t least;  /* and what is worth to be listed */
 };
 
+/* What many objects of a type have together, none of which is listed. */
+struct seep_look_other {
+    char type[SEEP_HOP_TYPE]; /* "": blocks of C's that belong to no object */
+    uint64_t bytes, objects;
+};
+
 struct seep_look_holders {
     struct seep_look_holder *list; /* the one that retains most comes first */
     size_t n;
     struct seep_retained_sum *passed; /* what is not listed, but may be in another look */
     size_t n_passed;
+    struct seep_look_other others[SEEP_LOOK_OTHERS]; /* of what is held: the largest comes first */
+    size_t n_others;
     struct seep_look_memory memories[SEEP_LOOK_MEMORIES]; /* the host's comes first */
     size_t n_memories;
     bool all_known;             /* all memory is: else some that was not read may hold what nobody

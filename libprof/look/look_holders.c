@@ -3,6 +3,7 @@
 #include "libprof/base/hash_index.h"
 #include "libprof/look/look_lines.h"
 #include "libprof/look/look_memories.h"
+#include "libprof/look/look_others.h"
 #include "libprof/look/look_unheld.h"
 #include "libprof/who/find/who_holds.h"
 #include "libprof/who/ways/inner.h"
@@ -177,6 +178,8 @@ static int find(struct search *s, bool keys)
     if (!rc)
         rc = seep_look_lines_count(&s->lines, s->taken, s->heap, s->found->list,
                                    s->retainers.of_node);
+    if (!rc)
+        rc = seep_look_others_find(s->found, s->reach, &s->dominators, s->retainers.of_node);
     if (!rc)
         rc = sort_holders(s);
     for (size_t i = 0; i < s->found->n && !rc; i++)

@@ -11,6 +11,7 @@ enum {
     MOST_HOLDERS = 256,
     MOST_HOPS = 64,
     MOST_DEVICES = 64,
+    MOST_TYPES = 24,
     MOST_LINES = 8,   /* of code, of a holder */
     MOST_NAME = 512,  /* bytes of a name or type, */
     MOST_TEXT = 4096, /* of a command, a path in words, an error */
@@ -92,6 +93,10 @@ static const struct seep_field limit_fields[] = {{"bytes", COUNT}, {"kind", TEXT
 
 static const struct seep_field core_fields[] = {{"file", TEXT}, {"bytes", COUNT}, END};
 
+static const struct seep_field other_fields[] = {
+    {"type", NAME_OR}, {"bytes", COUNT}, {"objects", COUNT}, END};
+static const struct seep_shape other_shape = OBJECT(other_fields);
+
 static const struct seep_field look_fields[] = {
     {"t_s", NUMBER},
     {"round", COUNT},
@@ -111,6 +116,11 @@ static const struct seep_field look_fields[] = {
     {"live_bytes", COUNT},
     {"device_bytes", DEVICES(count_shape)},
     {"held_bytes", COUNT},
+    {"others",
+     {.kind = SEEP_SHAPE_LIST,
+      .most = MOST_TYPES,
+      .item = &other_shape,
+      .others = SEEP_SHAPE_OR_MISSING}},
     {"cycle_bytes", COUNT},
     {"lost_bytes", COUNT},
     {"reference_bytes", COUNT},

@@ -82,6 +82,45 @@ class LookPage(BrowserCase, SeepCase):
             self.assertAlmostEqual(self.box(text)[1]["wide"] / whole, mib / 40, delta=0.01)
         self.assertEqual([self.box(text)[1]["depth"] for text in ("__main__: 20", "notes (Annotations): 20", "by_name")], [3, 4, 5])
 
+    def test_the_small_others_open_by_type(self):
+        look = document()
+        for n, one in enumerate(look["looks"]):
+            one["others"] = [{"type": "function", "bytes": MIB, "objects": 9}, {"type": None, "bytes": n * MIB // 4, "objects": 0}]
+        self.open(look)
+        self.browser.click(".icicle g.frame", self.box("others, each small")[0])
+        self.assertEqual(dict(self.browser.run("return lookAsked().tree.descendants().find((n) => n.data.name.startsWith('others'))"
+                                               ".children.map((n) => [n.data.name, n.value]);")),
+                         {"function": MIB, "blocks of C and C++": MIB // 2, "other types": MIB // 2})
+        self.assertIn("function: 1.0 MiB", self.box("function")[1]["text"].replace("\u00a0", " "))
+        self.assertIn("+512 KiB", self.box("blocks of C and C++")[1]["text"].replace("\u00a0", " "))
+
+    def verdict(self):
+        """The first lines of the page."""
+        return [line for line in self.browser.text().split("\n") if line][:3]
+
+    def test_the_page_begins_with_who_grows_as_the_text_does(self):
+        self.open()
+        self.assertEqual(self.verdict(), ["What holds the memory", "Grows in every look, and has no bound",
+                                          "+4.0 MiB a minute, now 14.0 MiB: module __main__.notes (Annotations).by_name (dict): length 40 → 80"])
+        self.browser.click(".told-holders button")
+        self.assertIn("by_name", self.browser.text(".details h2"))
+        still = document()
+        for one in still["holders"]:
+            one.update(growth="no")
+        self.open(still, name="still")
+        self.assertEqual(self.verdict()[1], "No holder grew by 64 KiB or more")
+        self.open(document(looks=document()["looks"][:1], holders=[{**one, **{key: one[key][:1] for key in (
+            "retained_by_look", "length_by_look")}} for one in holders()]), name="once")
+        self.assertEqual(self.verdict()[1:3], ["What holds most", "20.0 MiB: module __main__.notes (Annotations)"])
+
+    def test_a_narrow_table_says_who_grows_those_that_do_first(self):
+        self.browser.look(800, 900)
+        late = holders()
+        late[2].update(growth="grew", growth_bytes_per_minute=9.0 * MIB)
+        self.open(document(holders=late), name="late")
+        self.assertIn("state", self.browser.text(".head").split("\n"))
+        self.assertEqual([row[-2:] for row in self.rows()[:2]], [["+9.0 MiB", "grew"], ["+4.0 MiB", "grows"]])
+
     def test_what_was_not_seen_may_hold_what_nobody_seems_to_hold(self):
         for field, said in (("incomplete", "what was not read may hold"), ("allocator", "what is not counted may hold")):
             look = document()

@@ -19,22 +19,25 @@ const devicesCell = (devices, text) => el("span", {title: devicesText(devices, t
 const HOLDER_COLUMNS = [
     {key: "holder", title: "holder", left: true, value: ({holder}) => holder.path.text,
         text: ({holder}, fit) => nameOf(fit(holder.path.text), {title: holder.path.text})},
-    {key: "type", title: "type", width: 150, wide: 2, left: true, value: ({holder}) => holder.type || "",
+    {key: "type", title: "type", width: 150, wide: 3, left: true, value: ({holder}) => holder.type || "",
         text: ({holder}) => nameOf(holder.type || "", {title: holder.type})},
-    {key: "length", title: "length", width: 90, wide: 1, value: ({length}) => length ?? -1, text: ({length}) => length === null ? "" : countText(length)},
+    {key: "length", title: "length", width: 90, wide: 2, value: ({length}) => length ?? -1, text: ({length}) => length === null ? "" : countText(length)},
     {key: "bytes", title: "bytes", width: 96, value: ({bytes}) => bytes, text: ({bytes}) => bytesText(bytes)},
     {key: "devices", title: "on GPUs", width: 96, wide: 1, value: ({devices}) => d3.sum(devices, ([, bytes]) => bytes),
         text: ({devices}) => devicesCell(devices, bytesText)},
     {key: "rate", title: "a minute", width: 104, value: ({holder}) => holder.growth_bytes_per_minute,
         text: ({holder}) => signedText(holder.growth_bytes_per_minute)},
-    {key: "deviceRate", title: "GPUs a minute", width: 140, wide: 2, value: ({holder}) => d3.sum(deviceRates(holder), ([, rate]) => rate),
+    {key: "deviceRate", title: "GPUs a minute", width: 140, wide: 4, value: ({holder}) => d3.sum(deviceRates(holder), ([, rate]) => rate),
         text: ({holder}) => devicesCell(deviceRates(holder), signedText)},
-    {key: "state", title: "state", width: 150, wide: 3, left: true, value: ({holder}) => stateText(holder), text: ({holder}) => stateText(holder)},
+    {key: "state", title: "state", width: 150, wide: 1, left: true, value: ({holder}) => stateText(holder), text: ({holder}) => stateText(holder)},
 ];
 
 /* Without the GPUs where nothing is on any. */
 const holderColumns = () => HOLDER_COLUMNS.filter(({key}) => !key.startsWith("device") ||
     subjects.some(({looks}) => looks.some((look) => d3.sum(Object.values(look.device_bytes || {})))));
+
+/* By growth, where there are looks to compare. */
+const holderOrder = (subject) => state.get("sort", subject.looks.length > 1 ? "rate" : "bytes");
 
 /* The holders in whose path, type or state all the words are; null without words. */
 function holdersFound(holders, text) {

@@ -60,11 +60,29 @@ function placeAll(holders, states, own, was) {
     }
 }
 
+/* The types of what is held by nobody who is listed, each a box of "others"; of a look of an older seep none. */
+function addTypes(node, subject, k) {
+    const typesOf = (look) => new Map((look.others || []).map(({type, bytes}) => [type || "blocks of C and C++", bytes]));
+    const [now, was] = [typesOf(subject.looks[k]), typesOf(subject.looks[0])];
+    for (const [type, bytes] of now) {
+        const its = branch(type, Math.min(bytes, node.own), Math.min(was.get(type) || 0, node.was));
+        [node.own, node.was] = [node.own - its.own, node.was - its.was];
+        node.children.push(its);
+    }
+    if (now.size) {
+        node.children.push(branch("other types", node.own, node.was));
+        [node.own, node.was] = [0, 0];
+    }
+}
+
 /* What the looks count of a state beyond its holders. */
 function addOthers(node, subject, k, state) {
     const key = state + "_bytes", outer = subject.holders.filter((holder) => holder.within === null && holder.state === state);
     const [now, was] = [k, 0].map((n) => Math.max(0, subject.looks[n][key] - d3.sum(outer, (holder) => bytesAt(holder, n))));
-    node.children.push(branch(outer.length ? "others, each small" : "each small", now, was));
+    const others = branch(outer.length ? "others, each small" : "each small", now, was);
+    node.children.push(others);
+    if (state === "held")
+        addTypes(others, subject, k);
 }
 
 const notLive = (look) => Math.max(0, look.rss_bytes - look.file_bytes - look.live_bytes);

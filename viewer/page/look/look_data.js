@@ -8,11 +8,21 @@ function addDevices(sums, numbers = {}) {
     return sums;
 }
 
+/* The types of all processes, those with most first. */
+function othersOf(looks) {
+    const sums = new Map();
+    for (const {type, bytes, objects} of looks.flatMap((look) => look.others || [])) {
+        const sum = sums.get(type) || {type, bytes: 0, objects: 0};
+        sums.set(type, {type, bytes: sum.bytes + bytes, objects: sum.objects + objects});
+    }
+    return inOrder([...sums.values()], ({bytes}) => bytes, true);
+}
+
 /* The looks of one round at all the processes that were there, as one. */
 function roundOf(looks) {
     const known = looks.every((look) => look.pss_bytes !== null);
     return {...looks[0], ...Object.fromEntries(SUMMED.map((key) => [key, d3.sum(looks, (look) => look[key])])),
-        device_bytes: looks.reduce((sums, look) => addDevices(sums, look.device_bytes), Object.create(null)),
+        others: othersOf(looks), device_bytes: looks.reduce((sums, look) => addDevices(sums, look.device_bytes), Object.create(null)),
         allocator: looks.map(({allocator}) => allocator).find(Boolean), pss_bytes: known ? d3.sum(looks, (look) => look.pss_bytes) : null, stop_ns: d3.max(looks, (look) => look.stop_ns)};
 }
 

@@ -59,7 +59,7 @@ function icicleParts() {
 }
 
 function holderTable(branchOf) {
-    const sortKey = () => state.get("sort", "bytes"), sortDown = () => state.get("order", "down") === "down";
+    const sortKey = () => holderOrder(subjectWanted()), sortDown = () => state.get("order", "down") === "down";
     const table = virtualTable({columns: holderColumns(), chosen: () => "", label: "holders", sortKey, sortDown,
         onsort: (key) => state.set({sort: key, order: key === sortKey() && sortDown() ? "up" : "down"}),
         onopen: ({holder}) => state.set({zoom: branchPath(branchOf(holder))}, true)});
@@ -77,11 +77,12 @@ function holderTable(branchOf) {
 const lookView = {
     name: "holders", title: "What holds the memory", key: "1",
     enter(root) {
-        const facts = el("div"), choices = el("span", {class: "choices"}), slider = lookSlider(), count = el("span", {class: "quiet", role: "status"});
+        const facts = el("div"), verdict = el("div"), choices = el("span", {class: "choices"}), slider = lookSlider(), count = el("span", {class: "quiet", role: "status"});
         const search = searchField("search by name and type", state.get("search"), (text) => state.set({search: text}));
         const icicle = icicleParts(), details = el("div");
-        const table = holderTable((holder) => lookAsked().tree.descendants().find(({data: its}) => its.holder === holder));
-        root.append(facts, el("details", {class: "how"}, el("summary", {}, "How to read this"), HOW_TO_READ_A_LOOK.map((text) => el("p", {}, text))),
+        const branchOf = (holder) => lookAsked().tree.descendants().find(({data: its}) => its.holder === holder);
+        const table = holderTable(branchOf);
+        root.append(verdict, facts, el("details", {class: "how"}, el("summary", {}, "How to read this"), HOW_TO_READ_A_LOOK.map((text) => el("p", {}, text))),
             el("div", {class: "controls"}, choices, slider, search, count), ...icicle.elements, details, el("h2", {}, "Holders"), table);
         let shown = [];
         return () => {
@@ -92,6 +93,7 @@ const lookView = {
             updateControls(choices, [processChoice()]);
             slider.sync(subject, k);
             count.textContent = found ? `${countText(found.size)} of ${plural(subject.holders.length, "holder")}` : "";
+            verdict.replaceChildren(verdictOf(subject, branchOf));
             facts.replaceChildren(factsOf(subject, k));
             icicle.show(made, zoomed, found);
             table.show(made, found);
