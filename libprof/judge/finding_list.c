@@ -155,8 +155,7 @@ static int add_sites(struct seep_finding *to, const struct seep_finding *from)
     return 0;
 }
 
-/* The finding's growth becomes the sum: the evidence of its own line lacks that of the others.
- * Leaves room for later evidence. */
+/* What of the sum is the other line's. Leaves room for later evidence. */
 static void note_absorbed(const struct seep_model *m, const struct seep_finding *f,
                           struct seep_finding *graph)
 {
@@ -193,6 +192,7 @@ static int absorb(const struct seep_model *m, struct seep_finding *graph, struct
     graph->growth.value += f->growth.value;
     graph->growth.low += f->growth.low;
     graph->growth.high += f->growth.high;
+    seep_finding_renew_pace(graph, seep_step_unit(m->step_source == SEEP_STEP_TIME));
     seep_finding_fini(f);
     return 0;
 }

@@ -1,10 +1,13 @@
 #include "libprof/patterns/finding.h"
 
+#include "libprof/base/text.h"
 #include "libprof/measure/shortage.h"
+#include "libprof/words/findings/growth_words.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void seep_finding_note(struct seep_finding *f, const char *format, ...)
 {
@@ -17,6 +20,43 @@ void seep_finding_note(struct seep_finding *f, const char *format, ...)
     if (vasprintf(&text, format, args) >= 0)
         f->evidence[f->n_evidence++] = text;
     va_end(args);
+}
+
+static char *pace_text(const struct seep_finding *f, const char *unit)
+{
+    char value[SEEP_SIZE_TEXT], interval[SEEP_INTERVAL_TEXT];
+
+    return seep_text_format(SEEP_GROWTH_PACE_TEXT, seep_text_size(f->growth.value, value), unit,
+                            seep_text_interval(SEEP_GROWTH_INTERVAL_TEXT, f->growth.value,
+                                               f->growth.low, f->growth.high, interval),
+                            f->pace_span);
+}
+
+void seep_finding_note_pace(struct seep_finding *f, const char *unit, const char *span)
+{
+    char *text = NULL;
+
+    free(f->pace_span);
+    f->pace_span = f->n_evidence < SEEP_MAX_EVIDENCE ? strdup(span) : NULL;
+    if (f->pace_span)
+        text = pace_text(f, unit);
+    if (!text) {
+        free(f->pace_span);
+        f->pace_span = NULL;
+        return;
+    }
+    f->pace_at = f->n_evidence;
+    f->evidence[f->n_evidence++] = text;
+}
+
+void seep_finding_renew_pace(struct seep_finding *f, const char *unit)
+{
+    char *text = f->pace_span ? pace_text(f, unit) : NULL;
+
+    if (!text)
+        return;
+    free(f->evidence[f->pace_at]);
+    f->evidence[f->pace_at] = text;
 }
 
 void seep_finding_verdict(struct seep_finding *f, enum seep_pattern pattern,
@@ -38,6 +78,7 @@ void seep_finding_blank(struct seep_finding *f)
 {
     while (f->n_evidence)
         free(f->evidence[--f->n_evidence]);
+    free(f->pace_span);
     *f = (struct seep_finding){.sites = f->sites};
 }
 
@@ -49,6 +90,7 @@ void seep_finding_fini(struct seep_finding *f)
     free(f->keeper);
     free(f->title);
     free(f->advice);
+    free(f->pace_span);
     for (size_t i = 0; i < f->n_evidence; i++)
         free(f->evidence[i]);
 }

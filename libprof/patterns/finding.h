@@ -48,6 +48,8 @@ struct seep_finding {
     char *title, *advice;
     char *evidence[SEEP_MAX_EVIDENCE];
     size_t n_evidence;
+    char *pace_span; /* over which steps it grows, by the evidence; NULL: no evidence says that */
+    size_t pace_at;  /* index of that evidence */
 };
 
 struct seep_findings {
@@ -74,6 +76,12 @@ void seep_finding_blank(struct seep_finding *f);
 /* Adds a line of evidence; does nothing without memory or room. */
 void seep_finding_note(struct seep_finding *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Adds the evidence of how fast it grows, by `growth`, over a span as a text. */
+void seep_finding_note_pace(struct seep_finding *f, const char *unit, const char *span);
+
+/* Brings that evidence up to date with `growth`. */
+void seep_finding_renew_pace(struct seep_finding *f, const char *unit);
 
 /* Sets pattern, severity and confidence. */
 void seep_finding_verdict(struct seep_finding *f, enum seep_pattern pattern,

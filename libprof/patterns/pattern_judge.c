@@ -246,15 +246,12 @@ static void note_shape(const struct seep_growth *g, struct seep_finding *f)
 void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_growth *g = &c->signs->growth;
-    char value[SEEP_SIZE_TEXT], interval[SEEP_INTERVAL_TEXT], span[SEEP_SPAN_TEXT];
     const char *unit = seep_case_unit(c);
+    char span[SEEP_SPAN_TEXT];
 
     f->growth = g->slope;
     f->returns = g->by_process && !(g->past_epoch && c->span->epochs_known);
-    seep_finding_note(f, SEEP_GROWTH_PACE_TEXT, seep_text_size(g->slope.value, value), unit,
-                      seep_text_interval(SEEP_GROWTH_INTERVAL_TEXT, g->slope.value, g->slope.low,
-                                         g->slope.high, interval),
-                      seep_text_span(unit, g->from, g->to, span));
+    seep_finding_note_pace(f, unit, seep_text_span(unit, g->from, g->to, span));
     note_shape(g, f);
     if (g->by_process)
         seep_finding_note(f, SEEP_GROWTH_BY_PROCESS_TEXT);

@@ -1,4 +1,5 @@
 """What one container keeps is one finding, though its entries are blocks of malloc and small objects in arenas."""
+import re
 import unittest
 
 from tests.e2e.support import SYSTEM_PYTHON, SeepCase
@@ -33,6 +34,9 @@ class OneMatter(SeepCase):
         line = next(n for n, text in enumerate(JOB.splitlines(), 1) if "# KEPT" in text)
         self.assertEqual([at["line"] for at in findings[0]["kept_at"]], [line])
         self.assertIn("__main__.kept", findings[0]["advice"])
+        said = re.search(r"^Grows by ≈ ([\d.]+) KiB a step", findings[0]["evidence"][0])
+        self.assertAlmostEqual(float(said.group(1)), findings[0]["growth_bytes_per_step"]["value"] / 1024, delta=1)
+        self.assertGreater(float(said.group(1)), 130)  # 52 of tables, 95 of arenas
         self.assertGreater(findings[0]["live_bytes"], 30e6)  # the tables, 13 MB, and the arenas, 25 MB
 
     def test_a_bounded_one_is_no_leak(self):

@@ -458,14 +458,26 @@ TEST(the_advice_knows_usual_keepers_by_whole_words, .to = N(keepers))
     is_judged("unbounded-growth", "leak", keepers[_i].advice);
 }
 
-TEST(two_lines_that_one_list_keeps_are_one_finding)
+/* Of two lines, which grow by 32 and by 16 KiB. */
+static void keep_two_lines(void)
 {
     builder_level(&b, below(main_stack, "/home/user/train.py", "remember", LINE + 1), 0, BLOCK / 2,
                   LAST, ramp, &endless);
     held_by("list", 4 * 140);
     add_path(add_line(seen, LINE + 1, 4 * 70 * BLOCK, "held"), "history", "main.history", 4 * 140);
+}
+
+TEST(two_lines_that_one_list_keeps_are_one_finding)
+{
+    keep_two_lines();
     is_judged("unbounded-growth", "leak", "more each step");
     ck_assert_uint_eq(json_array_size(json_object_get(report, "findings")), 1);
+}
+
+TEST(its_evidence_begins_with_the_growth_of_both)
+{
+    keep_two_lines();
+    is_judged("unbounded-growth", "leak", "Grows by ≈ 48.0 KiB a step");
 }
 
 SUITE("evidence", .setup = setup_line, .teardown = teardown_line)
