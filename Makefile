@@ -59,7 +59,7 @@ LAB_LIBS := $(if $(WITH_LAB),-ljpeg -lpng -lzip)
 LIBPROF_LIBS := -ljansson -ldw -lelf -lprotobuf-c -lz -lstdc++ -lm
 # To load libstdc++ takes as long as all other libraries of the command, at each start of it: what toml++ needs of it is
 # linked in where the compiler has it as an archive.
-STATIC_CXX := $(if $(strip $(VARIANT)),,$(findstring /,$(shell $(CXX) -print-file-name=libstdc++.a)))
+STATIC_CXX := $(if $(strip $(VARIANT)),,$(findstring /,$(shell $(CXX) -print-file-name=libstdc++.a 2>/dev/null)))
 COMMAND_LIBS = $(if $(and $(STATIC_CXX),$(filter -lstdc++,$(LIBPROF_LIBS))),-static-libgcc $(LIBPROF_LIBS:-lstdc++=-l:libstdc++.a),$(LIBPROF_LIBS))
 CHECK_CFLAGS := $(call pkg,--cflags check)
 CHECK_LIBS := $(call pkg,--libs check)

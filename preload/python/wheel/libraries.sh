@@ -1,12 +1,18 @@
 #!/bin/sh
 # libraries.sh SOURCES ROOT: builds the libraries that sources.sh has unpacked in SOURCES, static, and installs them in
-# ROOT. CC is zig-cc, JOBS how many compilers run at once.
+# ROOT. CC is zig-cc, CXX zig-c++, JOBS how many compilers run at once, STEP the command that says which step begins.
 set -eu
 sources=$(realpath "$1")
 mkdir -p "$2/include" "$2/lib"
 root=$(realpath "$2")
 export CFLAGS="-O2 -g0 -w -fPIC -ffunction-sections -fdata-sections" CPPFLAGS="-I$root/include" LDFLAGS="-L$root/lib"
 static="--host=x86_64-linux-gnu --prefix=$root --enable-static --disable-shared --disable-dependency-tracking"
+
+# What zig links with all that is C++, and so with seep: it makes that of its own sources once, in minutes, and keeps it.
+libcxx() {
+    echo "int main() { return 0; }" >main.cc
+    $CXX -O2 -s -o main main.cc -lc++ -lm
+}
 
 zlib() {
     ./configure --static --prefix="$root"
@@ -70,19 +76,24 @@ elfutils() {
     cp libdw/libdw.h libdwfl/libdwfl.h libdwelf/libdwelf.h libelf/elf-knowledge.h libebl/libebl.h version.h "$root/include/elfutils/"
 }
 
+# build N NAME WHAT
 build() {
-    [ ! -e "$root/$1.done" ] || return 0
-    echo "  LIBRARY  $1"
-    if ! (cd "$sources/$1/source" && set -e && $2) >"$root/$1.log" 2>&1; then
-        tail -n 30 "$root/$1.log" >&2
-        echo "wheel: $1 could not be built: $root/$1.log" >&2
+    [ ! -e "$root/$2.done" ] || return 0
+    $STEP "$1" "$3"
+    mkdir -p "$sources/$2/source"
+    if ! (cd "$sources/$2/source" && set -e && "$(echo "$2" | tr - _)") >"$root/$2.log" 2>&1; then
+        tail -n 30 "$root/$2.log" >&2
+        echo "wheel: $2 could not be built: $root/$2.log" >&2
         exit 1
     fi
-    touch "$root/$1.done"
+    touch "$root/$2.done"
 }
 
+build 3 libcxx "the C++ library, of which zig has the sources"
+n=3
 for library in zlib jansson protobuf-c libmicrohttpd ncurses elfutils; do
-    build $library "$(echo $library | tr - _)"
+    n=$((n + 1))
+    build $n $library $library
 done
 # A library of headers: those of the machine's package.
 cp -r /usr/include/toml++ "$root/include/"

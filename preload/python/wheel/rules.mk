@@ -10,22 +10,28 @@ WHEEL_ENV = ZIG=$$(echo $(abspath $(WHEEL))/venv/lib/python3*/site-packages/zigl
 	ZIG_GLOBAL_CACHE_DIR=$(abspath $(WHEEL)/zig-cache) ZIG_LOCAL_CACHE_DIR=$(abspath $(WHEEL)/zig-cache) \
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) TZ=UTC LC_ALL=C.UTF-8
 
+wheel_step = $(WHEEL_HOME)/step.sh $(WHEEL)
+
+# Steps say since when.
+wheel-begun:
+	@mkdir -p $(WHEEL) && touch $(WHEEL)/began
+
 # The compiler decides the wheel's bytes, so its version is given; a new one builds all again.
-$(WHEEL)/venv/done: $(WHEEL_HOME)/tools.txt
+$(WHEEL)/venv/done: $(WHEEL_HOME)/tools.txt | wheel-begun
 	@mkdir -p $(@D)
-	$(say) VENV $(@D)
+	@$(wheel_step) 1 "the compiler and what packs the wheel, from PyPI"
 	$(Q)rm -rf $(WHEEL_ROOT) $(WHEEL)/seep
 	$(Q)$(PYTHON) -m venv --clear $(@D) && $(WHEEL_PYTHON) -m pip install -q -r $<
 	@touch $@
 
-$(WHEEL)/sources/done: $(WHEEL_HOME)/sources.sh
+$(WHEEL)/sources/done: $(WHEEL_HOME)/sources.sh | wheel-begun
 	@mkdir -p $(@D)
-	$(say) SOURCES $(@D)
+	@$(wheel_step) 2 "sources of six libraries, from Debian"
 	$(Q)$< $(@D) >$(@D)/log 2>&1 || { tail -n 20 $(@D)/log >&2; false; }
 	@touch $@
 
 $(WHEEL_ROOT)/done: $(WHEEL_HOME)/libraries.sh $(WHEEL_HOME)/zig-cc $(WHEEL)/sources/done $(WHEEL)/venv/done
-	$(Q)$(WHEEL_ENV) CC=$(WHEEL_CC) CXX=$(WHEEL_CXX) JOBS=2 $< $(WHEEL)/sources $(@D)
+	$(Q)$(WHEEL_ENV) CC=$(WHEEL_CC) CXX=$(WHEEL_CXX) JOBS=2 STEP="$(wheel_step)" $< $(WHEEL)/sources $(@D)
 	@touch $@
 
 build/licenses/linked-in: $(WHEEL_HOME)/licenses.sh $(WHEEL)/sources/done $(WHEEL)/venv/done
@@ -38,12 +44,14 @@ WHEEL_SEEP = $(WHEEL_ENV) $(MAKE) --no-print-directory BUILD=$(WHEEL)/seep LAB=0
 	VIEWER_LIBS='-L$(WHEEL_ROOT)/lib $(addprefix -l:lib,ncursesw.a tinfo.a microhttpd.a)' \
 	LIBPROF_LIBS='$(addprefix -l:lib,jansson.a dw.a elf.a protobuf-c.a z.a) -lc++ -lm'
 
-wheel-parts: $(WHEEL_ROOT)/done build/licenses/linked-in
+wheel-parts: $(WHEEL_ROOT)/done build/licenses/linked-in | wheel-begun
+	@$(wheel_step) 10 "seep itself"
 	+$(Q)$(WHEEL_SEEP) all
 
 wheel: wheel-parts ## make a wheel of seep for pip, in build/dist: any CPython from 3.8, glibc from 2.28 (needs PyPI)
-	$(say) WHEEL build/dist
-	$(Q)rm -rf build/dist && $(WHEEL_ENV) SEEP_WHEEL_PARTS=$(WHEEL)/seep $(WHEEL_PYTHON) -m hatchling build -t wheel -d build/dist
+	@$(wheel_step) 11 "the wheel"
+	$(Q)rm -rf build/dist && $(WHEEL_ENV) SEEP_WHEEL_PARTS=$(WHEEL)/seep $(WHEEL_PYTHON) -m hatchling build -t wheel -d build/dist >/dev/null
+	@$(wheel_step) end build/dist/*.whl
 
 # Needs CPythons of several versions (~/.pyenv/versions), and nothing of the network but pytest.
 wheel-check: wheel ## install that wheel in venvs of every CPython of this machine, and use it there
@@ -55,4 +63,4 @@ wheel-suites: wheel $(SUBJECT_BINS) $(STANDIN_LIBS) ## run the tests from outsid
 wheel-debians: wheel ## use that wheel with the libc and Python of Debian 11, and of Debian sid (needs apt for their packages)
 	$(Q)$(WHEEL_PYTHON) $(WHEEL_HOME)/check_debians.py $(WHEEL)/debians build/dist/*.whl
 
-.PHONY: wheel wheel-parts wheel-check wheel-suites wheel-debians
+.PHONY: wheel wheel-begun wheel-parts wheel-check wheel-suites wheel-debians
