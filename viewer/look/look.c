@@ -4,6 +4,7 @@
 #include "libprof/look/look_tree.h"
 #include "libprof/program/memory_room.h"
 #include "viewer/job_limits.h"
+#include "viewer/look/look_open.h"
 #include "viewer/look/look_options.h"
 #include "viewer/look/target_end.h"
 #include "viewer/viewer.h"
@@ -326,6 +327,8 @@ int seep_look_main(int argc, char **argv)
     if (status < 0) {
         json_t *json = document(looks);
         status = json ? seep_output(json, options.format->print, options.out) : SEEP_EXIT_UNUSABLE;
+        if (!status && options.open)
+            status = seep_look_open(json, looks->list[0].stat.pid);
         if (!status && (looks->harmed || grows_endlessly(json)))
             status = GROWS_OR_ENDED;
         json_decref(json);

@@ -70,6 +70,8 @@ static bool take_option(void *to, const struct seep_option_given *given)
         return (o->each_line = true);
     case SEEP_OPTION_EXE:
         return (o->program = given->value);
+    case SEEP_OPTION_OPEN:
+        return (o->open = true);
     case SEEP_OPTION_TREE:
         return (o->tree = true);
     case SEEP_OPTION_BY_COPY:

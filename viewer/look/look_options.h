@@ -16,6 +16,7 @@ struct seep_look_options {
     long times;
     bool each_line; /* a look for each line of standard input, `times` at most */
     bool tree;      /* its descendants, too */
+    bool open;      /* as a page in a browser, as well */
 };
 
 /* Reads the command line. Returns −1 to go on, or the exit status. */

@@ -2,12 +2,14 @@
  * as a file, or served while the job runs. */
 #include "libprof/base/text.h"
 #include "libprof/digest/digest_read.h"
+#include "viewer/view/open_page.h"
 #include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/page/page_html.h"
 #include "viewer/serve/serve.h"
 #include "viewer/view/view_look.h"
 #include "viewer/view/view_page.h"
+#include "viewer/view/view_process.h"
 #include "viewer/viewer.h"
 
 #include <stdlib.h>
@@ -18,6 +20,7 @@ struct view_options {
     const char *out;   /* NULL: beside the profiles */
     const char *roles; /* NULL: the shipped ones */
     bool all;
+    bool open; /* in a browser */
     bool serve;
     bool open_metrics;
     struct seep_serve_address address; /* where it is served */
@@ -52,6 +55,9 @@ static int check_arguments(int n, const struct view_options *o)
     if (n != 1 && n != 2)
         seep_complain("view takes one folder or digest, or two to compare: try `seep view DIR`, "
                       "`seep view BASE NEW`, or make one digest of many by `seep merge`");
+    else if (o->serve && o->open)
+        seep_complain("--open is of a page that is written: open the address that --serve prints, "
+                      "or leave --serve out");
     else if (o->serve && o->out)
         seep_complain("a served page is not written to a file: give --serve or -o, not both");
     else if (o->open_metrics && !o->serve)
@@ -78,6 +84,8 @@ static bool take(void *to, const struct seep_option_given *given)
         return (o->out = given->value);
     case SEEP_OPTION_VIEW_ALL:
         return o->all = true;
+    case SEEP_OPTION_OPEN:
+        return o->open = true;
     case SEEP_OPTION_SERVE:
         return read_address(given->value ? given->value : next_address(o), o);
     case SEEP_OPTION_METRICS:
@@ -140,7 +148,7 @@ static int write_html(void *page, FILE *out)
     return seep_page_html(page, out);
 }
 
-static int write_page(const struct seep_view_of *of, const char *out)
+static int write_page(const struct seep_view_of *of, const char *out, bool open)
 {
     struct seep_error err = {0};
     struct seep_page *page = NULL;
@@ -155,18 +163,46 @@ static int write_page(const struct seep_view_of *of, const char *out)
     int status = path ? seep_output_by(write_html, page, path) : SEEP_EXIT_UNUSABLE;
     if (!status && !out)
         printf("%s\n", path);
+    if (!status && open && fflush(stdout) == 0)
+        status = seep_open_page(path);
     free(path);
     seep_page_free(page);
+    return status;
+}
+
+static int show_at(struct view_options *o, const char *last, const char *out,
+                   const struct seep_compared *before)
+{
+    const struct seep_view_of of = {
+        last, seep_view_is_look(last), seep_digest_is_at(last), before, o->roles, o->all};
+
+    return o->serve ? seep_serve(&of, &o->address, o->open_metrics) : write_page(&of, out, o->open);
+}
+
+static int show_process(struct view_options *o, const char *pid)
+{
+    char path[PATH_MAX], name[64];
+    bool is_look;
+    int status = seep_view_process(pid, path, &is_look);
+
+    if (status)
+        return status;
+    if (!is_look)
+        return show_at(o, path, o->out, NULL);
+    snprintf(name, sizeof name, "look-%.20s.html", pid);
+    status = show_at(o, path, o->out ? o->out : name, NULL);
+    if (!status && !o->out && !o->serve)
+        printf("%s\n", name);
+    unlink(path);
     return status;
 }
 
 static int show(struct view_options *o, const struct seep_compared *before)
 {
     const char *last = o->argv[o->argc - 1];
-    const struct seep_view_of of = {
-        last, seep_view_is_look(last), seep_digest_is_at(last), before, o->roles, o->all};
 
-    return o->serve ? seep_serve(&of, &o->address, o->open_metrics) : write_page(&of, o->out);
+    return !before && seep_view_is_process(last) ? show_process(o, last)
+                                                 : show_at(o, last, o->out, before);
 }
 
 struct comparing {
