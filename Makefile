@@ -130,7 +130,7 @@ VIEWER_LIB := $(BUILD)/libviewer.a
 # among those that both have.
 PAGE_CSS := $(addprefix viewer/page/,page.css look/look.css ranks/ranks.css print.css)
 page_scripts = $(patsubst %,viewer/page/%.js,$(1))
-PAGE_BASE := readable dom palette derived state controls chart $(addprefix table/,order long_table) flame/boxes
+PAGE_BASE := readable dom palette derived state controls editor chart $(addprefix table/,order long_table) flame/boxes
 PAGE_JS_tail := $(call page_scripts,$(PAGE_BASE) data window_choice levels how_to_read table/line_order \
 	resident_parts $(addprefix findings/,source run_facts finding_places finding_card findings) \
 	marks timeline $(addprefix flame/,weights shown_stacks tree readout draw_flame sandwich flame) \

@@ -180,7 +180,7 @@ class Browser:
         self.settle()
 
     def choose(self, label, value):
-        self.run("const labels = [...document.querySelectorAll('main label')];"
+        self.run("const labels = [...document.querySelectorAll('main label, dialog[open] label')];"
                  "const list = labels.find((l) => l.firstChild.textContent === arguments[0]).querySelector('select');"
                  "list.value = arguments[1]; list.dispatchEvent(new Event('change'))", label, value)
         self.settle()

@@ -57,8 +57,10 @@ def with_an_empty_text(data):
 
 class Cards(PageCase):
     def told(self, make):
+        """The lines of the first card, without what the first one offers (test_editor)."""
         self.browser.open(self.made_up(make))
-        return [e.text for e in self.browser.all("article .where")]
+        self.browser.run("document.querySelector('.offer').remove()")
+        return [e.text.strip() for e in self.browser.all("article .where")]
 
     def test_the_title_and_the_pattern_are_words_apart(self):
         self.browser.open(self.made_up(with_a_near_keeper))

@@ -10,6 +10,7 @@ function tellKeys() {
 
 const helpDialog = el("dialog", {"aria-label": "Keys"}, el("h2", {}, "Keys"),
     el("table", {}, keysTable),
+    el("p", {}, editorChoice()),
     el("form", {method: "dialog"}, el("button", {autofocus: true, onclick: (event) => {
         event.preventDefault();
         helpDialog.close();

@@ -37,16 +37,16 @@ function goByAddress() {
     show();
 }
 
-const THEME_KEY = "seep-theme";
+const THEME_KEY = "seep-theme", remembered = new Map();
 
-/* A page from a file may have no local storage. */
-function storedTheme(theme) {
+/* What the reader has chosen, for all pages; a page from a file may have no local storage, and remembers it alone. */
+function stored(key, value) {
     try {
-        if (theme)
-            localStorage.setItem(THEME_KEY, theme);
-        return localStorage.getItem(THEME_KEY);
+        if (value)
+            localStorage.setItem(key, value);
+        return localStorage.getItem(key);
     } catch (error) {
-        return null;
+        return value ? remembered.set(key, value) && value : remembered.get(key) || null;
     }
 }
 
@@ -54,7 +54,7 @@ function switchTheme() {
     const root = document.documentElement;
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
-    storedTheme(root.dataset.theme);
+    stored(THEME_KEY, root.dataset.theme);
 }
 
 /* Elements that draw only what is in sight draw differently for paper. */
@@ -73,7 +73,7 @@ function openForPaper() {
 function begin(page) {
     thisPage = page;
     derive(tellKeys);
-    const theme = storedTheme();
+    const theme = stored(THEME_KEY);
     if (theme === "light" || theme === "dark")
         document.documentElement.dataset.theme = theme;
     document.body.append(helpDialog);

@@ -41,17 +41,19 @@ function callerText(caller) {
     return ` (${whose ? whose + ", " : ""}in a thread without Python)`;
 }
 
-function placeLine({place, what, caller}) {
+function placeLine({place, what, caller}, offer) {
     const name = place && place.function !== "<module>" && functionText(place);
-    return el("p", {class: "where"}, place ? what + " " : "", el("code", {}, nameOf(placeText(place))),
-        name ? [" in ", el("code", {}, nameOf(name))] : null, caller || null);
+    const text = el("code", {}, nameOf(placeText(place)));
+    return el("p", {class: "where"}, place ? [what + " ", inEditor(place.file, place.line, text)] : text,
+        name ? [" in ", el("code", {}, nameOf(name))] : null, caller || null, offer || null);
 }
 
 /* Each line with its source; lines close to each other share an excerpt. */
 function findingLines(finding) {
-    const places = findingPlaces(finding);
+    const places = findingPlaces(finding), {place: first} = places[0];
+    const offer = finding === findings[0] && first ? editorOffer(first.file) : null;
     return snippetsOf(places.map(({place}) => place)).map(({own, excerpt}) => el("div", {class: "lines"},
-        own.map((n) => placeLine(places[n])), excerpt && sourceLines(excerpt)));
+        own.map((n) => placeLine(places[n], n ? null : offer)), excerpt && sourceLines(excerpt)));
 }
 
 function holdersOf(finding) {

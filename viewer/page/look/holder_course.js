@@ -52,7 +52,7 @@ function lineText({function: name, file, line, module, offset}) {
 /* The lines that made what it holds in the last look. */
 function madeAt(subject, holder, k) {
     const last = k === subject.looks.length - 1 ? "" : " at the last look";
-    return (holder.made_at || []).map(({frame, bytes}) => `${lineText(frame)}: ${bytesText(bytes)}${last}`);
+    return (holder.made_at || []).map(({frame, bytes}) => [inEditor(frame.file, frame.line, nameOf(lineText(frame))), `: ${bytesText(bytes)}${last}`]);
 }
 
 function holderFacts(subject, holder, k) {
@@ -68,7 +68,7 @@ function holderFacts(subject, holder, k) {
         ["inside", around && around.path.text],
         ["processes", holder.pids && holder.pids.join(", ")]];
     return el("dl", {}, rows.filter(([, text]) => text).map(([name, ...texts]) => [el("dt", {}, name),
-        el("dd", {}, texts.map((text) => el("div", {}, nameOf(text))))]));
+        el("dd", {}, texts.map((text) => el("div", {}, Array.isArray(text) ? text : nameOf(text))))]));
 }
 
 function holderDetails(subject, holder, k) {

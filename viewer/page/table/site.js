@@ -81,7 +81,8 @@ function sizesOf(list) {
 /* Frames with the source of their lines, as far as it is known. */
 function stackList(stack, lookAt) {
     return el("ol", {class: "stack"}, framesOf(stack).map((f) => el("li", {class: frameKind(f) + (f === lookAt ? " here" : "")},
-        el("code", {}, nameOf(frame.name(f))), " ", nameOf(frame.where(f), {class: "quiet"}),
+        el("code", {}, nameOf(frame.name(f))), " ",
+        inEditor(frame.file(f), frame.line(f), nameOf(frame.where(f), {class: "quiet"})),
         frame.source(f) ? el("code", {class: "said"}, nameOf(frame.source(f))) : null)));
 }
 

@@ -88,7 +88,7 @@ function lineStacks(line, wanted) {
 function lineDetails(line, wanted) {
     const only = line.rows.length === 1 ? line.rows[0] : null;
     return el("section", {class: "details", "aria-labelledby": "site-title", tabindex: "-1", id: "site"},
-        el("h2", {id: "site-title"}, nameOf(frame.text(line.f))),
+        el("h2", {id: "site-title"}, line.f < 0 ? frame.text(line.f) : inEditor(frame.file(line.f), frame.line(line.f), nameOf(frame.text(line.f)))),
         frame.source(line.f) ? el("pre", {class: "source"}, nameOf(frame.source(line.f))) : null,
         only !== null ? siteParts(only) : [el("p", {}, `${lineTexts(line, site.space)}; ${bytesText(lineSum(line, "live_bytes"))} live at ` +
             `the end` + (many ? "" : `, ${countText(lineSum(line, "allocations"))} allocations, ${countText(lineSum(line, "frees"))} frees`)),
