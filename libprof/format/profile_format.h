@@ -192,10 +192,12 @@ struct seep_space {      /* published by name. 64 bytes */
     uint64_t capacity_bytes;  /* the most that it can hold, as the program announced; 0: unknown */
 };
 
+enum { SEEP_CPU_UNIT_NS = 10 * 1000 * 1000 };
+
 struct seep_timeline_row { /* published by t_ns. 32 bytes */
     uint64_t t_ns;
     uint32_t period;
-    uint32_t reserved;
+    uint32_t cpu_units; /* CPU time of all its threads so far, in SEEP_CPU_UNIT_NS; 0: not known */
     uint64_t rss_bytes;
     uint64_t anonymous_bytes; /* part of rss_bytes: not shared and of no file */
 };

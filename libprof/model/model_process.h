@@ -137,6 +137,10 @@ struct seep_model_process {
     uint32_t n_rows;                              /* [opened] */
     uint64_t *row_t_ns, *row_rss, *row_anonymous; /* [opened] times: [sorted] on the job's clock */
     uint32_t *row_period;                         /* [opened] */
+    uint64_t cpu_ns;                              /* [opened] CPU time of all its threads; 0: not
+                                                   * known */
+    uint64_t cpu_ns_a_step;                       /* [opened] of it, from its second step on; 0: it
+                                                   * made no two */
     uint64_t *live; /* [merged] [SEEP_MAX_SPACES][n_rows] by header index; zero where it has none */
 
     uint32_t parent;  /* [linked] index + 1 of the process it was forked from, if that is here */

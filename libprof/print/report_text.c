@@ -227,6 +227,21 @@ static void put_rss_of(const struct page *p, const json_t *process)
 
 /* ---- processes --------------------------------------------------------------------------- */
 
+/* ", 2.5 s of CPU, 10 ms a step" */
+static void put_cpu(FILE *to, const json_t *process)
+{
+    const double all = seep_get_number(process, "cpu_s");
+    const double step = seep_get_number(process, "cpu_s_per_step");
+
+    if (!(all > 0))
+        return;
+    fprintf(to, ", %.*f s of CPU", all < 10 ? 1 : 0, all);
+    if (step >= 1)
+        fprintf(to, ", %.*f s a step", step < 10 ? 1 : 0, step);
+    else if (step > 0)
+        fprintf(to, ", %.3g ms a step", step * 1e3);
+}
+
 static void put_process(const struct page *p, const char *label, const json_t *process)
 {
     const char *python = seep_get_text(process, "python", NULL);
@@ -251,6 +266,7 @@ static void put_process(const struct page *p, const char *label, const json_t *p
         fputs(", Python ", to);
         seep_put_text(to, python);
     }
+    put_cpu(to, process);
     seep_put_end(&line);
 }
 

@@ -86,6 +86,11 @@ static void set_place(json_t *json, const struct seep_process_identity *id, bool
     seep_json_set(json, "restart", number_or_null(id->restart), failed);
 }
 
+static json_t *seconds_or_null(uint64_t ns)
+{
+    return ns ? seep_json_real((double)ns / 1e9) : json_null();
+}
+
 static json_t *process_json(const struct seep_report_pieces *pieces,
                             const struct seep_model_process *p, bool *failed)
 {
@@ -104,6 +109,11 @@ static json_t *process_json(const struct seep_report_pieces *pieces,
     seep_json_set(json, "rss_peak_bytes", seep_json_count(p->rss_peak_bytes), failed);
     seep_json_set(json, "pss_peak_bytes",
                   p->pss_peak_bytes ? seep_json_count(p->pss_peak_bytes) : json_null(), failed);
+    seep_json_set(json, "cpu_s", seconds_or_null(p->cpu_ns), failed);
+    seep_json_set(
+        json, "cpu_s_per_step",
+        seconds_or_null(pieces->code->model->step_source == SEEP_STEP_TIME ? 0 : p->cpu_ns_a_step),
+        failed);
     seep_json_set(json, "private", private_json(pieces->code->model, p), failed);
     seep_json_set(json, "exe", seep_json_text(id->exe), failed);
     seep_json_set(json, "host", seep_json_text(id->host), failed);

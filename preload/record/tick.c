@@ -35,6 +35,13 @@ static uint64_t take_number(const char **at)
     return n;
 }
 
+/* 500 days of CPU fit into a row. */
+static uint32_t cpu_units(void)
+{
+    const uint64_t units = seep_os_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / SEEP_CPU_UNIT_NS;
+    return units < UINT32_MAX ? (uint32_t)units : UINT32_MAX;
+}
+
 /* The address space's size, how much of it is resident, and how much of that is neither shared nor
  * of a file; zeros if /proc does not say. */
 static void measure(struct seep_timeline_row *row, uint64_t *address_bytes)
@@ -42,6 +49,7 @@ static void measure(struct seep_timeline_row *row, uint64_t *address_bytes)
     struct seep_address_space space;
     seep_address_space_read(&space);
     *address_bytes = space.bytes;
+    row->cpu_units = cpu_units();
     row->rss_bytes = space.resident_bytes;
     row->anonymous_bytes =
         space.resident_bytes > space.shared_bytes ? space.resident_bytes - space.shared_bytes : 0;

@@ -327,6 +327,7 @@ class Views(PageCase):
         cards = [e.text for e in self.browser.all(".process")]
         self.assertEqual(len(cards), 2)
         self.assertRegex(cards[0], "trainer.*ended normally")
+        self.assertRegex(cards[0].replace("\u00a0", " "), r"; [\d.]+ s of CPU")
         self.assertRegex(cards[1], "ended with status 3")
         self.assertIn("ended with status 3", self.browser.text(".processes .processes .process"))
 

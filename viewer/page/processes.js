@@ -79,6 +79,12 @@ function residentText(p) {
     return (p.pss_peak_bytes && processes.length > 1 ? `PSS peak ${bytesText(p.pss_peak_bytes)}, ` : "") + `RSS peak ${bytesText(p.rss_peak_bytes)}`;
 }
 
+/* "; 2.5 s of CPU, 10 ms a step" */
+function cpuText({cpu_s: all, cpu_s_per_step: step}) {
+    const stepSeconds = (s) => s < 1 ? `${countText(1000 * s) === "0" ? (1000 * s).toPrecision(1) : countText(1000 * s)}${NBSP}ms` : secondsText(s);
+    return all ? `; ${secondsText(all)} of CPU` + (step ? `, ${stepSeconds(step)} a ${stepUnit}` : "") : "";
+}
+
 /* What its RSS consisted of, folded; a large unexplained part is said openly. */
 function residentFold(p) {
     if (!p.rss || !p.rss.peak_bytes)
@@ -96,7 +102,7 @@ function processCard(p, memory, most, seconds) {
             el("span", {class: isFailed(p) ? "bad" : "quiet"}, isFailed(p) ? "▲ " : "", exitText(p))),
         el("p", {class: "quiet argv"}, commandOf(p.argv, 160)),
         el("p", {}, residentText(p), "; ", spacesOf(p, memory) || "nothing recorded",
-            p.steps ? `; ${plural(p.steps, stepUnit)}` : "", p.duration_s ? `; ${secondsText(p.duration_s)}` : "",
+            p.steps ? `; ${plural(p.steps, stepUnit)}` : "", p.duration_s ? `; ${secondsText(p.duration_s)}` : "", cpuText(p),
             p.exec ? "; replaced by exec" : ""),
         processChart(p, memory, most, seconds), residentFold(p));
 }

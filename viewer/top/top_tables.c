@@ -11,6 +11,7 @@ enum {
     BAR_COLUMNS = 18,
     SHARE_COLUMNS = 9,
     FULL_COLUMNS = 12,
+    CPU_COLUMNS = 10,
     LINE_COLUMNS = 28,
     WIDE = 100,
     NARROW = 72
@@ -156,6 +157,17 @@ int seep_top_draw_spaces(struct seep_top_picture *picture, int at, int end,
     return at;
 }
 
+static void put_cpu(struct seep_top_picture *picture, int at, double seconds)
+{
+    char text[32] = "-";
+
+    if (seconds >= 1)
+        snprintf(text, sizeof text, "%.*f s", seconds < 10, seconds);
+    else if (seconds > 0)
+        snprintf(text, sizeof text, "%.*f ms", seconds < 0.01, seconds * 1e3);
+    seep_top_put(picture, at, -CPU_COLUMNS, text, SEEP_TOP_PLAIN);
+}
+
 /* A narrow picture has the one of the two that says more: what has ended has nothing resident. */
 static bool has_rss_peak(const struct seep_top_picture *picture, bool running)
 {
@@ -184,6 +196,8 @@ static void draw_process(struct seep_top_picture *picture, int at, const struct 
     seep_top_put_size(picture, at, p->device, SEEP_TOP_PLAIN);
     seep_top_count(p->steps, text);
     seep_top_put(picture, at, -8, text, SEEP_TOP_PLAIN);
+    if (picture->n_columns >= WIDE)
+        put_cpu(picture, at, p->cpu_step_s);
     seep_top_put(picture, at, 2, "", SEEP_TOP_PLAIN);
     if (picture->n_columns >= WIDE)
         seep_top_put(picture, at, picture->n_columns, p->command, SEEP_TOP_PLAIN);
@@ -210,6 +224,8 @@ int seep_top_draw_processes(struct seep_top_picture *picture, int at, int end,
     seep_top_put(picture, at, -11, "LIVE HOST", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, -11, "DEVICE", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, -8, "STEPS", SEEP_TOP_PLAIN);
+    if (picture->n_columns >= WIDE)
+        seep_top_put(picture, at, -CPU_COLUMNS, "CPU/STEP", SEEP_TOP_PLAIN);
     seep_top_put(picture, at++, picture->n_columns, picture->n_columns >= WIDE ? "  COMMAND" : "",
                  SEEP_TOP_PLAIN);
     for (size_t i = 0; i < n; i++)

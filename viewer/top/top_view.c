@@ -194,6 +194,7 @@ static int read_process(struct seep_top_process *p, const json_t *process)
     p->running = strcmp(kind, "running") == 0;
     p->rss = p->running ? last_of(rss) : 0;
     p->rss_peak = seep_get_number(process, "rss_peak_bytes");
+    p->cpu_step_s = seep_get_number(process, "cpu_s_per_step");
     snprintf(p->role, sizeof p->role, "%s", seep_get_text(process, "role", ""));
     if (json_is_integer(rank))
         snprintf(p->role, sizeof p->role, "rank %lld", (long long)json_integer_value(rank));

@@ -26,6 +26,7 @@ struct seep_top_process {
     char state[32]; /* "running", "exit 1", "signal 9", "unknown" */
     bool running;
     bool failed;          /* and is not a helper, many of which fail */
+    double cpu_step_s;    /* CPU time a step; 0: not known */
     double rss, rss_peak; /* bytes; rss 0 once it has ended */
     double host, device;  /* live bytes, in the host's spaces and on devices (tensors where nothing
                            * else is known); 0 once it has ended */

@@ -211,6 +211,20 @@ static uint32_t choose_rows(const struct seep_header *h, uint32_t rows[SEEP_TIME
     return n;
 }
 
+/* The first step begins with the process, which starts and loads: it is left out. */
+static void import_cpu(struct seep_model_process *p, const struct seep_header *h,
+                       const uint32_t *rows, uint32_t n)
+{
+    const struct seep_timeline_row *last = &h->timeline[rows[n - 1]], *first = last;
+
+    for (uint32_t i = n; i-- > 0 && h->timeline[rows[i]].period > 1;)
+        first = &h->timeline[rows[i]];
+    p->cpu_ns = (uint64_t)last->cpu_units * SEEP_CPU_UNIT_NS;
+    if (last->period > first->period && last->cpu_units > first->cpu_units)
+        p->cpu_ns_a_step = (uint64_t)(last->cpu_units - first->cpu_units) * SEEP_CPU_UNIT_NS /
+                           (last->period - first->period);
+}
+
 static int import_timeline(struct seep_model_process *p, const struct seep_header *h)
 {
     uint32_t rows[SEEP_TIMELINE_ROWS], n = choose_rows(h, rows);
@@ -230,6 +244,7 @@ static int import_timeline(struct seep_model_process *p, const struct seep_heade
         p->row_anonymous[i] = h->timeline[rows[i]].anonymous_bytes;
         p->row_period[i] = h->timeline[rows[i]].period;
     }
+    import_cpu(p, h, rows, n);
     return 0;
 }
 
