@@ -9,6 +9,7 @@
 #include "viewer/output.h"
 #include "viewer/program.h"
 #include "viewer/run_options.h"
+#include "viewer/top/top_beside.h"
 #include "viewer/viewer.h"
 #include "viewer/watch/start_crash.h"
 
@@ -427,6 +428,8 @@ int seep_run_main(int argc, char **argv)
     seep_program_find(options.command[0], &program);
     status = check_program(&program);
     if (status)
+        return status;
+    if (options.top && !seep_top_beside(&status))
         return status;
     const bool merges = options.merge && seep_job_merge_prepare(&merge, &options);
     char **const plain = copy_environment();

@@ -158,6 +158,8 @@ static bool take(void *to, const struct seep_option_given *given)
         return take_output(given, o);
     case SEEP_OPTION_QUIET:
         return o->quiet = true;
+    case SEEP_OPTION_TOP:
+        return o->top = true;
     case SEEP_OPTION_NO_REPORT:
         return o->no_report = true;
     case SEEP_OPTION_MERGE:

@@ -12,6 +12,7 @@ struct seep_run_options {
     const char *gpu;     /* "auto", "runtime", "cupti" or "off" */
     bool holder_keys;    /* texts of dict keys are shown */
     bool quiet;
+    bool top; /* beside the job, on this terminal */
     bool no_report;
     bool merge;            /* over MPI, at the end */
     double merge_within_s; /* 0: not told */

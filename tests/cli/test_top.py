@@ -38,15 +38,15 @@ while not os.path.exists(sys.argv[1]):
 
 
 class Screen:
-    """A terminal with `seep top` in it."""
+    """A terminal with `seep top`, or another command of seep's, in it."""
 
-    def __init__(self, test, columns, rows, *args, env=()):
+    def __init__(self, test, columns, rows, *args, env=(), command="top"):
         self.test, self.folder = test, test.fresh("screen")
         os.mkdir(self.folder)
         self.env = job_env(TMUX=None, TMUX_TMPDIR=self.folder, NO_COLOR=None, LC_ALL="C.UTF-8")
         said = " ".join("%s=%s" % pair for pair in dict(env).items())
-        command = "stty -g >%s/before; env %s '%s' top %s; echo status $?; stty -g >%s/after; exec sleep 1000" % (
-            self.folder, said, SEEP, " ".join("'%s'" % a for a in args), self.folder)
+        command = "stty -g >%s/before; env %s '%s' %s %s; echo status $?; stty -g >%s/after; exec sleep 1000" % (
+            self.folder, said, SEEP, command, " ".join("'%s'" % a for a in args), self.folder)
         test.addCleanup(self.tmux, "kill-server", check=False)
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows), "sh", "-c", command)
 
