@@ -84,7 +84,7 @@ def active():
     return _step is not None
 
 
-def monitor(every=30.0, log=None):
+def monitor(every=30.0, log=None, writer=None):
     """For a loop without a framework:
 
         with seep.monitor() as m:
@@ -93,13 +93,14 @@ def monitor(every=30.0, log=None):
                 m.step()
 
     When memory grows without an end, one line says so with the line of code, by log(text), else by the logger
-    "seep"; m.metrics has the latest figures. They are looked up every so many seconds. Without seep in the process
-    it says so once, and watches nothing."""
+    "seep"; m.metrics has the latest figures. They are looked up every so many seconds, and written to TensorBoard
+    where a folder or a SummaryWriter is given: writer="runs/train". Without seep in the process it says so once, and
+    watches nothing."""
     from seep import growth_monitor
 
     if not active():
         growth_monitor.say_unwatched(log)
-    return growth_monitor.Monitor(every, log)
+    return growth_monitor.Monitor(every, log, writer)
 
 
 def load_ipython_extension(shell):

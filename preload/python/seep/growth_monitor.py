@@ -13,6 +13,7 @@ import time
 
 import seep
 from seep import command
+from seep.board import Board
 from seep.sizes import size_text
 
 FIRST_STEP = 20  # fewer are no trend
@@ -27,7 +28,7 @@ class Monitor:
     """metrics: the latest figures, as {"seep/host_live_bytes": 81920000, "seep/host_growth_bytes_per_step": 50057.0};
     finding: the latest line that was said, or None."""
 
-    def __init__(self, every=30.0, log=None):
+    def __init__(self, every=30.0, log=None, writer=None):
         self.metrics, self.finding = {}, None
         self._every, self._log = every, log or logging.getLogger("seep").warning
         self._pid, self._lock = os.getpid(), threading.Lock()
@@ -35,10 +36,11 @@ class Monitor:
         self._on, self._is_last = seep.active(), False
         self._steps = self._reported = 0
         self._child, self._answer, self._next = None, None, 0.0
+        self._board = Board(writer, self._log) if writer is not None and self._on else None
 
     def __getstate__(self):
         """A copy, such as goes into another process with a framework's callback, counts steps and watches nothing."""
-        return dict(self.__dict__, _on=False, _log=None, _lock=None, _child=None, _answer=None)
+        return dict(self.__dict__, _on=False, _log=None, _lock=None, _child=None, _answer=None, _board=None)
 
     def __enter__(self):
         return self
@@ -61,6 +63,8 @@ class Monitor:
     def close(self):
         """The training has ended: one last report, if there was a step since the one before. Returns as step() does."""
         fresh = self._guarded(self._look_last) if self._on else None
+        if self._board and os.getpid() == self._pid:
+            self._board.close()
         self._on = False
         return fresh
 
@@ -139,6 +143,8 @@ class Monitor:
                 return None
         self.metrics = figures_of(report)
         self._judge(report)
+        if self._board:
+            self._board.write(self.metrics, self.finding, self._reported)
         return self.metrics
 
     def _judge(self, report):
