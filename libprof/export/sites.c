@@ -21,6 +21,22 @@ int64_t seep_count_of(const json_t *object, const char *key)
     return n > 0 ? n : 0;
 }
 
+/* Bytes freed within the step that allocated them, by the site's average block. */
+static int64_t temporary_of(const json_t *site)
+{
+    const json_t *ages = json_object_get(site, "lifetimes"), *first = json_array_get(ages, 0);
+    const json_t *oldest = json_object_get(json_object_get(site, "lifetime_steps"), "max");
+    const double blocks = (double)seep_count_of(site, "allocations");
+    double freed = 0;
+
+    if (first && seep_count_of(first, "steps_at_least") == 0)
+        freed = (double)seep_count_of(first, "frees");
+    else if (!first && json_is_integer(oldest) && json_integer_value(oldest) == 0)
+        freed = (double)seep_count_of(site, "frees");
+    const double bytes = (double)seep_count_of(site, "allocated_bytes") * fmin(1, freed / blocks);
+    return blocks > 0 && bytes < 0x1p62 ? llround(bytes) : 0;
+}
+
 int64_t seep_site_value(const json_t *site, enum seep_measure measure)
 {
     struct seep_slope growth;
@@ -36,6 +52,8 @@ int64_t seep_site_value(const json_t *site, enum seep_measure measure)
         if (!seep_get_slope(site, "growth_bytes_per_step", &growth))
             return 0;
         return growth.value > 0 && growth.value < 0x1p62 ? llround(growth.value) : 0;
+    case SEEP_MEASURE_TEMPORARY:
+        return temporary_of(site);
     default:
         return seep_count_of(site, "retained_bytes");
     }

@@ -15,6 +15,32 @@ TEST(nothing_to_show_is_no_data)
     ck_assert_int_eq(write_as(seep_export_collapsed, SEEP_MEASURE_RETAINED), 0);
 }
 
+/* Of ten blocks of 100 B each, four and all. */
+static const struct {
+    const char *ages;
+    int oldest;
+    const char *told;
+} lives[] = {
+    {"[{\"steps_at_least\": 0, \"frees\": 4}, {\"steps_at_least\": 1, \"frees\": 6}]", 3, "400\n"},
+    {"[{\"steps_at_least\": 1, \"frees\": 10}]", 3, NULL},
+    {"[]", 0, "1000\n"},
+    {"[]", 2, NULL}};
+
+TEST(what_is_freed_within_its_step_is_temporary, .to = N(lives))
+{
+    json_t *site = add_site(report, "host", "load", 5, 1000);
+
+    json_object_set_new(site, "allocations", json_integer(10));
+    json_object_set_new(site, "frees", json_integer(10));
+    json_object_set_new(site, "allocated_bytes", json_integer(1000));
+    json_object_set_new(site, "lifetimes", json_loads(lives[_i].ages, 0, NULL));
+    json_object_set_new(site, "lifetime_steps", json_pack("{s:i}", "max", lives[_i].oldest));
+    const int rc = write_as(seep_export_collapsed, SEEP_MEASURE_TEMPORARY);
+    ck_assert_int_eq(rc, lives[_i].told ? 0 : -SEEP_ENODATA);
+    if (lives[_i].told)
+        ck_assert_ptr_nonnull(strstr(text, lives[_i].told));
+}
+
 TEST(collapsed_escapes_what_separates)
 {
     json_t *site = add_site(report, "my;space", "f;g\nh", 5, 1000);

@@ -16,7 +16,8 @@ const HOW_TO_READ = {
         "“small sites” are allocations too small for a box each. “import” stands for Python's import machinery. “unattributed” was live " +
         `in the middle of a ${stepUnit}, when the timeline measured it, but at no line when that ${stepUnit} ended.`],
     table: () => [`A row is a line of code with all that it allocated, by any stack. “Kept” is what was still live over the last ` +
-        `${stepUnit}s. “Growth” is how much live memory grows a ${stepUnit}. “Allocated” also counts freed memory.`,
+        `${stepUnit}s. “Growth” is how much live memory grows a ${stepUnit}. “Allocated” also counts freed memory, “temporary” only what ` +
+        `was freed within its ${stepUnit}.`,
         `Sort by “kept” or “growth” to find a leak, by “peak” for a crash` +
             (many ? "." : ", by “allocations” for speed."),
         "Click a line to see its memory over time and its stacks."],

@@ -31,12 +31,6 @@ function topLines(memory, of, most, text) {
     return top.map((f, n) => [n ? ", " : "", el("code", {}, nameOf(shortName(shortFrameText(f), 60), {title: frame.text(f)})), " " + text(sums[f])]);
 }
 
-/* Bytes freed within the step that allocated them, estimated from the site's average. */
-function briefBytes(i) {
-    const raw = sites.lifetimes[i], atOnce = raw.length ? (raw[0] === 0 ? raw[1] : 0) : sites.age_max[i] === 0 ? sites.frees[i] : 0;
-    return sites.allocations[i] ? sites.allocated_bytes[i] * Math.min(1, atOnce / sites.allocations[i]) : 0;
-}
-
 /* The lines that allocated most in total, and in which sizes; made when unfolded. */
 function inAll(memory) {
     const sums = (key) => d3.sum(spacesIn(memory), ([, of]) => of[key]);
@@ -45,7 +39,7 @@ function inAll(memory) {
     () => [el("ul", {},
         el("li", {}, "most bytes: ", topLines(memory, (i) => sites.allocated_bytes[i], 5, bytesText)),
         el("li", {}, "most often: ", topLines(memory, (i) => sites.allocations[i], 5, (n) => plural(n, "time"))),
-        el("li", {}, `freed within their ${stepUnit}: `, topLines(memory, briefBytes, 5, bytesText))),
+        el("li", {}, `freed within their ${stepUnit}: `, topLines(memory, temporaryBytes, 5, bytesText))),
     el("h3", {}, "Sizes"), ...sizesOf(sitesIn(memory))]);
 }
 

@@ -2,8 +2,9 @@
    site. */
 
 const MEASURES = [["live", "live at the window's end"], ["kept", "kept at the end"], ["growth", "growth in the window"],
-    ["peak", "peaks in the window"], ["allocated", "allocated in the whole run"]];
-const measures = () => many ? MEASURES.filter(([key]) => key !== "allocated") : MEASURES;
+    ["peak", "peaks in the window"], ["allocated", "allocated in the whole run"],
+    ["temporary", "temporary: freed within their step"]];
+const measures = () => many ? MEASURES.filter(([key]) => !["allocated", "temporary"].includes(key)) : MEASURES;
 const WEIGHED = ["allocations", "allocated_bytes", "peak_bytes", "retained_bytes", "space", "stack", "series"];
 
 /* Columns of the rows; from row `restFrom` on there is one per space of the job. */
@@ -26,6 +27,8 @@ function weightOf(row, measure, window) {
         return weighed.allocated_bytes[row] || 0;
     if (measure === "kept")
         return weighed.retained_bytes[row] || 0;
+    if (measure === "temporary")
+        return row < nSites ? temporaryBytes(row) : 0;
     const raw = weighed.series[row];
     if (measure === "growth")
         return Math.max(0, levelIn(raw, window.to) - (window.whole ? 0 : levelIn(raw, window.from)));

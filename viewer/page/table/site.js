@@ -51,6 +51,17 @@ function ageText(age, next) {
     return next && next[0] === age + 1 || age === 0 ? countText(age) : "from " + countText(age);
 }
 
+/* Bytes freed within the step that allocated them, estimated from the site's average. */
+function temporaryBytes(i) {
+    const raw = sites.lifetimes[i], atOnce = raw.length ? (raw[0] === 0 ? raw[1] : 0) : sites.age_max[i] === 0 ? sites.frees[i] : 0;
+    return sites.allocations[i] ? sites.allocated_bytes[i] * Math.min(1, atOnce / sites.allocations[i]) : 0;
+}
+
+/* What was live within a step beyond all that was live at the ends of steps. */
+function temporaryPeak(i) {
+    return Math.max(0, (sites.peak_bytes[i] || 0) - highestIn(sites.series[i], -1, lastStep));
+}
+
 /* How many blocks of which sizes a site allocated: [from, n] by powers of two. Blocks whose size was not noted count at the
    average, which is right where all are equal. `noted`: how many blocks are not of this kind. */
 function sizeClasses(list) {

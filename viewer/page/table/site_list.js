@@ -26,6 +26,8 @@ const LINE_COLUMNS = [
     {...numberColumn("processes", "processes", 104, (line) => d3.max(line.rows, (i) => sites.n_processes[i]), WIDE.processes), ofMany: true},
     {...sumColumn("allocated_bytes", "allocated", 104, WIDE.allocated_bytes), counted: true},
     {...numberColumn("allocations", "allocations", 108, (line) => lineSum(line, "allocations"), WIDE.allocations), counted: true},
+    {...bytesColumn("temporary", "temporary/step", 144, (line) => d3.sum(line.rows, temporaryBytes) / Math.max(1, job.steps)), asked: true, counted: true},
+    {...bytesColumn("temporary_peak", "temporary peak", 148, (line) => d3.max(line.rows, temporaryPeak)), asked: true, counted: true},
     {counted: true, ...numberColumn("age_p50", "median age", 104, (line) => line.rows.length === 1 ? sites.age_p50[line.rows[0]] : null), asked: true},
     textColumn("threads", "thread", 170, (line) => lineTexts(line, site.threads), {left: true, asked: true, counted: true}),
     textColumn("finding", "finding", 76, lineFindings, {wide: WIDE.finding}),
