@@ -113,6 +113,8 @@ static const struct seep_field look_fields[] = {
       .most = MOST_NAME,
       .others = SEEP_SHAPE_OR_NULL | SEEP_SHAPE_OR_MISSING}},
     {"free_bytes", {.kind = SEEP_SHAPE_COUNT, .others = SEEP_SHAPE_OR_MISSING}},
+    {"private_bytes",
+     {.kind = SEEP_SHAPE_COUNT, .others = SEEP_SHAPE_OR_NULL | SEEP_SHAPE_OR_MISSING}},
     {"live_bytes", COUNT},
     {"device_bytes", DEVICES(count_shape)},
     {"held_bytes", COUNT},

@@ -107,7 +107,11 @@ class LookPage(BrowserCase, SeepCase):
         still = document()
         for one in still["holders"]:
             one.update(growth="no")
+        for n, one in enumerate(still["looks"]):
+            one.update(free_bytes=n * 4 * MIB)
         self.open(still, name="still")
+        self.assertEqual(self.verdict()[2], "Free memory in malloc's heaps +4.0 MiB a minute: small blocks that stay lie between what is freed, "
+                         "and nothing else fits")
         self.assertEqual(self.verdict()[1], "No holder grew by 64 KiB or more")
         self.open(document(looks=document()["looks"][:1], holders=[{**one, **{key: one[key][:1] for key in (
             "retained_by_look", "length_by_look")}} for one in holders()]), name="once")

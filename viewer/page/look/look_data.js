@@ -1,6 +1,7 @@
 /* What was looked at: each process, and where there are several, all of them as one. */
 
-const SUMMED = ["rss_bytes", "file_bytes", "objects", "live_bytes", "held_bytes", "cycle_bytes", "reference_bytes", "lost_bytes"];
+const SUMMED = ["rss_bytes", "file_bytes", "objects", "live_bytes", "held_bytes", "cycle_bytes", "reference_bytes", "lost_bytes", "free_bytes",
+    "private_bytes"];
 
 /* Adds numbers by name of the device. */
 function addDevices(sums, numbers = {}) {

@@ -20,6 +20,22 @@ function holderLine(holder, branchOf, first) {
 const rateText = (holder) => [`${signedText(holder.growth_bytes_per_minute)} a minute`,
     ...deviceRates(holder).map(([device, rate]) => `${signedText(rate)} a minute on ${device}`)].join(", ");
 
+/* The part that most of the growth of what is resident is, if no holder's growth is it; null: there is none. */
+function partVerdict(subject) {
+    const minutes = minutesOf(subject), rate = (key) => minutes > 0
+        ? ((subject.looks[subject.looks.length - 1][key] || 0) - (subject.looks[0][key] || 0)) / minutes : 0;
+    const all = subject.key || subjects.length < 2, growth = rate(all ? "rss_bytes" : "pss_bytes"), up = (key) => Math.max(0, rate(key));
+    const parts = [
+        ["Free memory in malloc's heaps", "small blocks that stay lie between what is freed, and nothing else fits", rate("free_bytes")],
+        ["Pages of mapped files", "the kernel can drop those that were only read", all ? rate("file_bytes") : 0],
+        all ? ["Memory that was mapped", "a library's own allocator, or a map that is used bit by bit",
+            growth - rate("live_bytes") - rate("free_bytes") - rate("file_bytes")]
+            : ["Pages that were shared", "forked processes write to them, and so own them: reading a Python object counts a reference, which is a write",
+                rate("private_bytes") - up("live_bytes") - up("free_bytes")]];
+    const most = growth > 0 && parts.find(([, , of]) => of >= growth / 2);
+    return most ? el("p", {}, `${most[0]} ${signedText(most[2])} a minute: ${most[1]}`) : null;
+}
+
 /* The surest growth that there is; a holder that goes with another one is told by that. */
 function growthVerdict(subject, branchOf) {
     for (const [growth, title] of Object.entries(GROWTH_TITLES)) {
@@ -39,4 +55,4 @@ function sizeVerdict(subject, branchOf) {
 }
 
 const verdictOf = (subject, branchOf) => el("section", {"aria-label": "verdict"},
-    ...subject.looks.length > 1 ? growthVerdict(subject, branchOf) : sizeVerdict(subject, branchOf));
+    ...subject.looks.length > 1 ? [...growthVerdict(subject, branchOf), partVerdict(subject)] : sizeVerdict(subject, branchOf));
