@@ -52,44 +52,19 @@ pkg = $(shell pkg-config $(1) 2>/dev/null)
 LIBPROF_CFLAGS := $(call pkg,--cflags jansson libdw libelf)
 TOML_CFLAGS := $(filter-out -DTOML_%,$(call pkg,--cflags tomlplusplus))
 VIEWER_LIBS := -lncursesw -ltinfo -lmicrohttpd
-# LAB=0 leaves out all of kernels/: seep-lab, its libraries, its CUDA twins, and their tests.
-WITH_LAB := $(filter-out 0,$(LAB))
-LAB_CFLAGS := $(if $(WITH_LAB),$(call pkg,--cflags libjpeg libpng libzip))
-LAB_LIBS := $(if $(WITH_LAB),-ljpeg -lpng -lzip)
 LIBPROF_LIBS := -ljansson -ldw -lelf -lprotobuf-c -lz -lstdc++ -lm
 # To load libstdc++ takes as long as all other libraries of the command, at each start of it: what toml++ needs of it is
 # linked in where the compiler has it as an archive.
 STATIC_CXX := $(if $(strip $(VARIANT)),,$(findstring /,$(shell $(CXX) -print-file-name=libstdc++.a 2>/dev/null)))
 COMMAND_LIBS = $(if $(and $(STATIC_CXX),$(filter -lstdc++,$(LIBPROF_LIBS))),-static-libgcc $(LIBPROF_LIBS:-lstdc++=-l:libstdc++.a),$(LIBPROF_LIBS))
+# kernels/ is built by `make lab`, and for tests; LAB=0 leaves it out of these, too.
+WITHOUT_LAB := $(if $(filter 0,$(LAB)),tests/cli/test_lab% tests/e2e/test_lab% tests/kernels/%)
 CHECK_CFLAGS := $(call pkg,--cflags check)
 CHECK_LIBS := $(call pkg,--libs check)
 
 # The shim: no lazily allocated TLS, no lazy binding, and only the hooks are visible.
 SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition -fno-plt
 SHIM_LIBS :=
-
-# The lab: loops over many items, no traps and no errno; tail calls keep their frame, so that reports name
-# the line. The user's CFLAGS come after it. Pictures that are equal to the last bit rely on fused
-# products and sums, which the compiler makes from -O2 on.
-KERNEL_CFLAGS := $(if $(filter 1,$(DEBUG)),,$(if $(SAN),-O2,-O3)) -fno-math-errno -fno-trapping-math -fno-optimize-sibling-calls
-
-# CUDA twins are built where nvcc is (CUDA=1 insists, CUDA=0 leaves them out). With CUDA=cpu, and in
-# sanitized builds, the C++ compiler takes them, and they run on the CPU (tests/cuda_on_cpu).
-NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
-NO_CUDA := $(filter 0,$(CUDA) $(LAB))
-CUDA_ON_CPU := $(if $(NO_CUDA),,$(or $(filter cpu,$(CUDA)),$(if $(SAN),cpu)))
-WITH_CUDA := $(or $(CUDA_ON_CPU),$(if $(NO_CUDA),,$(if $(NVCC),1,$(if $(filter 1,$(CUDA)),$(error CUDA=1, but there is no nvcc)))))
-CUDA_ON_CPU_FLAGS := -Itests/cuda_on_cpu -Wno-unknown-pragmas -Wno-shadow \
-	$(if $(findstring address,$(SAN)),-fsanitize-sections=cuda_shared)
-# Machine code for the GPU generations in use, as far as nvcc knows them, and PTX for those between them and for later
-# ones. Each takes as long as the first, so by default there is one of each major number, which runs on later minor ones;
-# CUDA_ARCH=all has code for each, CUDA_ARCH=90 for one.
-NVCC_KNOWS := $(if $(filter 1,$(WITH_CUDA)),$(patsubst sm_%,%,$(shell $(NVCC) --list-gpu-code 2>/dev/null)))
-CUDA_ARCH ?= $(or $(filter $(NVCC_KNOWS),75 80 90 100 120),80 90)
-CUDA_ALL := $(filter $(NVCC_KNOWS),75 80 86 89 90 100 120 121)
-NVCC_ARCH = $(foreach a,$(if $(filter all,$(CUDA_ARCH)),$(CUDA_ALL),$(CUDA_ARCH)),-gencode 'arch=compute_$(a)$(comma)code=[sm_$(a)$(comma)compute_$(a)]')
-NVCC_FLAGS := -std=c++17 -O3 -lineinfo -Xcompiler -fvisibility=hidden,-Wall,-Wextra
-CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_static -lrt -ldl -lstdc++)
 
 # ---- files ----------------------------------------------------------------------------------
 
@@ -98,19 +73,18 @@ RUNTIME := $(wildcard libprof/store/*.c libprof/regex/*.c) $(addprefix libprof/p
 LIBPROF := $(wildcard libprof/*.c libprof/*/*.c libprof/*/*/*.c)
 PRELOAD := $(wildcard preload/*.c preload/*/*.c)
 VIEWER := $(filter-out viewer/mpi/%,$(wildcard viewer/*.c viewer/*/*.c))
-KERNELS := $(if $(WITH_LAB),$(wildcard kernels/*/*.c kernels/*/*/*.c))
-LAB_CUDA := $(if $(WITH_CUDA),$(wildcard kernels/*/*.cu)) $(if $(CUDA_ON_CPU),$(wildcard tests/cuda_on_cpu/*.cc))
-C_TESTS := $(wildcard tests/*/test_*.c tests/*/*/test_*.c tests/*/*/*/test_*.c)
-ALL_TESTS := $(if $(WITH_LAB),$(C_TESTS),$(filter-out tests/kernels/%,$(C_TESTS)))
-TESTS := $(filter-out $(if $(CUDA_ON_CPU),,tests/kernels/%_on_cpu.c),$(ALL_TESTS))
+ALL_TESTS := $(filter-out $(WITHOUT_LAB),$(wildcard tests/*/test_*.c tests/*/*/test_*.c tests/*/*/*/test_*.c))
+# What CUDA_ON_CPU is, the lab's rules say.
+TESTS = $(filter-out $(if $(CUDA_ON_CPU),,tests/kernels/%_on_cpu.c),$(ALL_TESTS))
 TEST_HELPERS := $(wildcard tests/*.c)
 SUBJECTS := $(wildcard tests/subjects/*.c)
 BENCHES := $(wildcard tests/bench/*.c)
 BENCH_SCRIPTS := tests/bench/foreign tests/bench/holders tests/bench/device tests/bench/cold_caches tests/bench/overhead
-SCRIPT_TESTS := $(filter-out $(if $(WITH_LAB),,tests/cli/test_lab% tests/e2e/test_lab% tests/kernels/%),$(sort $(wildcard tests/*/test_*.py tests/*/run.sh)))
+SCRIPT_TESTS := $(filter-out $(WITHOUT_LAB),$(sort $(wildcard tests/*/test_*.py tests/*/run.sh)))
 ALL_FUZZERS := $(wildcard tests/fuzz/fuzz_*.c)
-FUZZERS := $(if $(WITH_LAB),$(ALL_FUZZERS),$(shell grep -L '"kernels/' $(ALL_FUZZERS)))
-PAGES := $(filter-out $(if $(WITH_LAB),,docs/man/seep-lab.txt),$(wildcard docs/man/*.txt))
+LAB_FUZZERS := $(shell grep -l '"kernels/' $(ALL_FUZZERS))
+FUZZERS := $(filter-out $(if $(WITHOUT_LAB),$(LAB_FUZZERS)),$(ALL_FUZZERS))
+PAGES := $(filter-out docs/man/seep-lab.txt,$(wildcard docs/man/*.txt))
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 shim_obj = $(patsubst %.c,$(BUILD)/obj/shim/%.o,$(1))
@@ -123,8 +97,6 @@ SHIM := $(BUILD)/libseep.so
 SHIM_PARTS := $(BUILD)/libshim.a
 HOOKS := $(wildcard preload/hooks/*.c preload/cuda/*.c) preload/life/start.c preload/lifecycle.c
 LIB := $(BUILD)/libprof.a
-SEEP_LAB := $(if $(WITH_LAB),$(BUILD)/seep-lab)
-LAB_LIB := $(if $(WITH_LAB),$(BUILD)/liblab.a)
 VIEWER_LIB := $(BUILD)/libviewer.a
 # The page that `seep view` fills: its parts in order, and d3 from Debian's node-d3. That of a look has scripts of its own
 # among those that both have.
@@ -140,7 +112,7 @@ PAGE_JS_tail := $(call page_scripts,$(PAGE_BASE) data window_choice levels how_t
 PAGE_JS_look := $(call page_scripts,$(PAGE_BASE) $(addprefix look/,look_data path_steps holder_tree icicle look_facts holder_list \
 	look_verdict holder_course look_view) keys shown look/look_page)
 D3 ?= /usr/share/nodejs/d3/dist/d3.min.js
-TEST_BINS := $(TESTS:tests/%.c=$(BUILD)/tests/%)
+TEST_BINS = $(TESTS:tests/%.c=$(BUILD)/tests/%)
 SUBJECT_BINS := $(SUBJECTS:tests/subjects/%.c=$(BUILD)/subjects/%)
 BENCH_BINS := $(BENCHES:tests/bench/%.c=$(BUILD)/bench/%)
 FUZZ_BINS := $(FUZZERS:tests/fuzz/%.c=$(BUILD)/fuzz/%)
@@ -152,27 +124,32 @@ COMPLETION := $(BUILD)/completion.bash
 PYTHON_FILES := $(patsubst preload/python/%,$(BUILD)/python/%,$(wildcard preload/python/seep/*.py preload/python/seep/*/*.py))
 
 # A sanitizer's malloc conflicts with ours: such a build has no shim.
-PRODUCTS := $(SEEP) $(SEEP_SHOW) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAGES) $(COMPLETION) $(PYTHON_FILES)
+PRODUCTS := $(SEEP) $(SEEP_SHOW) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAGES) $(COMPLETION) $(PYTHON_FILES)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo look-often look-strangers pictures peers zoo zoo-looks zoo-reports zoo-gpu mutate mutants bench bench-jobs bench-cold bench-voxels-peers fuzz fuzz-keep pages texts install clean help format FORCE
+.PHONY: all check check-frameworks gpu-torch gpu-check tests demo look-often look-strangers pictures peers zoo zoo-looks zoo-reports zoo-gpu mutate bench bench-jobs bench-cold fuzz fuzz-keep pages texts install clean help format FORCE
 
-all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
+all: $(PRODUCTS) ## build seep, libseep.so and the manual pages (default)
 
-# Suites and packages that need rules of their own keep them in their folder.
--include $(wildcard tests/*/rules.mk kernels/rules.mk viewer/mpi/rules.mk preload/deb/rules.mk preload/python/wheel/rules.mk)
+# The lab, which is a second product, suites and packages keep their rules in their folders.
+ifeq ($(WITHOUT_LAB),)
+include kernels/rules.mk
+endif
+-include $(wildcard tests/*/rules.mk viewer/mpi/rules.mk packaging/*/rules.mk)
 
 # ---- compiling ------------------------------------------------------------------------------
 
 # Rebuild everything when the flags change.
-FLAGS_NOW := $(CC) $(CXX) $(if $(WITH_LAB),,LAB=0) $(if $(WITH_CUDA),$(or $(CUDA_ON_CPU),$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH))) $(KERNEL_CFLAGS) $(CXXFLAGS_ALL) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(SHIM_CFLAGS) $(SHIM_LIBS)
-$(BUILD)/flags: FORCE
+FLAGS_NOW := $(CC) $(CXX) $(CXXFLAGS_ALL) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(SHIM_CFLAGS) $(SHIM_LIBS)
+define note_flags
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || \
-		printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' >$@
+	@printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' >$@
+endef
+$(BUILD)/flags: FORCE
+	$(call note_flags,$(FLAGS_NOW))
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -190,19 +167,6 @@ $(BUILD)/obj/%.o: %.cc $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say) CXX $<
 	$(Q)$(CXX) $(CPPFLAGS_ALL) $(TOML_CFLAGS) $(CXXFLAGS_ALL) $(EXTRA_CXXFLAGS) -MMD -MP -c -o $@ $<
-
-$(BUILD)/obj/tests/cuda_on_cpu/%.o: EXTRA_CXXFLAGS = $(CUDA_ON_CPU_FLAGS)
-
-$(BUILD)/obj/kernels/%.o: EXTRA_CFLAGS = $(LAB_CFLAGS) $(KERNEL_CFLAGS) $(CFLAGS) $(if $(WITH_CUDA),-DSEEP_WITH_CUDA)
-
-# The manual page of seep-lab is included as it is (.incbin).
-$(BUILD)/obj/kernels/lab/lab_page.o: docs/man/seep-lab.txt
-
-$(BUILD)/obj/kernels/%.cu.o: kernels/%.cu $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(say) $(if $(CUDA_ON_CPU),CXX,NVCC) $<
-	$(Q)$(if $(CUDA_ON_CPU),$(CXX) $(CPPFLAGS_ALL) $(CXXFLAGS_ALL) $(CUDA_ON_CPU_FLAGS) -x c++,\
-		$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -I.) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # Texts that are compiled in.
 PAGE_PARTS := $(patsubst %,$(BUILD)/gen/page_%.html,head middle tail look)
@@ -285,16 +249,6 @@ $(BUILD)/seep-show: $(call obj,viewer/main.c) $(VIEWER_LIB) $(LIB)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(SHOWING) $(COMMAND_LIBS)
 
-# The lab without its main(), also for tests.
-LAB_CUDA_OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(LAB_CUDA:.cc=))
-$(LAB_LIB): $(call obj,$(filter-out kernels/lab/lab_main.c,$(KERNELS))) $(LAB_CUDA_OBJECTS)
-	$(say) AR $@
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
-
-$(SEEP_LAB): $(call obj,kernels/lab/lab_main.c) $(LAB_LIB) $(LIB)
-	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LAB_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS)
-
 # The text of a command's page, filled from the tables, is the source of both its manual page and its help.
 FILLED_PAGES := $(PAGES:docs/man/%=$(BUILD)/gen/man/%)
 $(BUILD)/gen/man/%.txt: viewer/options/tables.awk docs/man/fill-page.awk $(TABLES) docs/man/%.txt
@@ -325,10 +279,10 @@ $(BUILD)/python/%.py: preload/python/%.py
 define link_test
 	@mkdir -p $(@D)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LAB_LIBS) $(VIEWER_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS) -Wl,--as-needed -lunwind -ldl
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(1) $(VIEWER_LIBS) $(LIBPROF_LIBS) -Wl,--as-needed -lunwind -ldl
 endef
-$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(LAB_LIB) $(SHIM_PARTS) $(LIB)
-	$(link_test)
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(SHIM_PARTS) $(LIB)
+	$(call link_test)
 
 # Subjects are ordinary programs: built plainly, without flags that would help a profiler. But GCC 16 leaves out calls of
 # malloc and its kin whose results are not used.
@@ -348,11 +302,14 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(call obj,tests/profile_builder.
 
 # Each fuzz target, over its saved corpus.
 REPLAY_BINS := $(FUZZERS:tests/fuzz/%.c=$(BUILD)/replay/%)
-$(BUILD)/replay/%: tests/fuzz/replay.c $(BUILD)/obj/tests/fuzz/%.o $(LAB_LIB) $(LIB)
+define link_replay
 	@mkdir -p $(@D)
 	$(say) LD $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -DSEEP_CORPUS='"tests/fuzz/corpus/$*"' $(LDFLAGS_ALL) \
-		-o $@ $^ $(LAB_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS)
+		-o $@ $^ $(1) $(LIBPROF_LIBS)
+endef
+$(BUILD)/replay/%: tests/fuzz/replay.c $(BUILD)/obj/tests/fuzz/%.o $(LIB)
+	$(call link_replay)
 
 tests: $(TEST_BINS) $(REPLAY_BINS) $(if $(SAN),,$(SUBJECT_BINS)) ## build the tests without running them
 
@@ -374,7 +331,7 @@ $(THREADED_LIB): $(call shim_obj,$(filter preload/%,$(THREADED))) $(call obj,$(f
 
 ifeq ($(SAN),thread)
 $(TSAN_TESTS:tests/%.c=$(BUILD)/tests/%): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(THREADED_LIB)
-	$(link_test)
+	$(call link_test,$(LAB_LIBS) $(CUDA_LIBS))
 endif
 
 # Real pictures, point clouds and scenes are not in the repository: tests on them run only where they exist.
@@ -408,7 +365,6 @@ LOOKS ?= 10000
 look-often: all $(SUBJECT_BINS) ## look LOOKS times (10000) at a program that would notice (an hour and more)
 	$(Q)SEEP=$(SEEP) SEEP_LOOKS=$(LOOKS) $(PYTHON) -m unittest -v tests.e2e.test_look_unnoticed
 
-# Only what it runs: no lab, no kernels.
 demo: $(SEEP) $(SEEP_SHOW) $(SHIM) $(MAN_PAGES) $(PYTHON_FILES) ## profile a PyTorch job that leaks, and show the line that keeps the memory
 	$(Q)rm -rf build/demo.d
 	$(Q)$(SEEP) run -o build/demo.d -- $(PYTHON) tests/zoo/annotation_cache.py --epochs 3 --images 600
@@ -425,10 +381,6 @@ MOVED_TESTS := $(patsubst tests/%.c,build/moved/tests/%,$(filter $(foreach room,
 mutate: ## move each threshold by half, both ways, and print who notices (two minutes, once it is built)
 	+$(Q)$(MAKE) --no-print-directory MOVED=1 $(MOVED_TESTS)
 	$(Q)$(PYTHON) tests/mutate/mutate.py $(if $(ROWS),--others $(ROWS))
-
-# ROWS="NAME…": scenarios or constants.
-mutants: all ## move each constant of the lab's scenarios, both ways, and print which rows notice (ten minutes with ccache)
-	$(Q)$(PYTHON) tests/mutants/mutants.py $(ROWS)
 
 zoo-reports: all ## run jobs written after public reports, and score what seep says of them (ten minutes)
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/reports/score.py
@@ -461,21 +413,6 @@ bench-jobs: all $(BUILD)/bench/events ## whole jobs plain and recorded, by the c
 bench-cold: all $(BUILD)/subjects/training_step ## cost per event in cold caches, CPU and wall, and the lines that an event touches
 	$(Q)SEEP=$(SEEP) tests/bench/cold_caches
 
-# numba and Open3D from PyPI (400 MB); the venv sees the system's NumPy and PyTorch. Missing ones are left out.
-VOXEL_PEERS := $(BUILD)/voxel-peers/venv/bin/python
-bench-voxels-peers: $(SEEP_LAB) ## time voxels beside numba, torch.unique and Open3D
-	$(Q)[ -x $(VOXEL_PEERS) ] || { /usr/bin/python3 -m venv --system-site-packages $(BUILD)/voxel-peers/venv && \
-		$(VOXEL_PEERS) -m pip install -q numba open3d; } || echo "bench-voxels-peers: not all can be had"
-	$(Q)$(if $(SEEP_DATA),SEEP_DATA=$(abspath $(SEEP_DATA))) SEEP_LAB=$(SEEP_LAB) $(VOXEL_PEERS) tests/bench/voxel_peers.py
-
-# Libraries missing on a machine without Debian's packages; the C library is the machine's own.
-gpu-kit: all tests ## gather in build/lib what tests/on-gpu needs on a machine with a GPU and nothing else installed
-	$(Q)mkdir -p $(BUILD)/lib && ldd $(SEEP) $(SEEP_SHOW) $(SEEP_LAB) $(TEST_BINS) | awk '$$3 ~ /^\// { print $$3 }' | sort -u | \
-		grep -v '/lib\(c\|m\|dl\|rt\|pthread\)\.so' | xargs cp -Lt $(BUILD)/lib
-
-check-gpu: all tests ## what needs a GPU: the kernels' tests, scenarios and timings on it
-	$(Q)$(if $(SEEP_DATA),SEEP_DATA=$(abspath $(SEEP_DATA))) tests/on-gpu $(BUILD)
-
 # libFuzzer needs clang; libprof and the lab's readers are compiled once more, instrumented.
 FUZZED := $(LIBPROF) $(filter kernels/formats/%,$(KERNELS))
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZED) $(wildcard libprof/*.h libprof/*/*.h libprof/*/*/*.h kernels/formats/*.h) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/gen/roles_toml.c $(PROTOS:=.c)
@@ -501,13 +438,12 @@ LIBDIR := $(PREFIX)/lib/seep
 install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/seep/python share/man/man1 \
 		share/seep share/doc/seep share/bash-completion/completions)
-	install -m 755 $(SEEP) $(SEEP_LAB) $(SEEP_MPI) $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(SEEP) $(SEEP_MPI) $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(SHIM) $(SEEP_SHOW) $(DESTDIR)$(LIBDIR)/
 	install -m 644 preload/seep.h $(DESTDIR)$(PREFIX)/include/seep.h
 	$(Q)for f in $(PYTHON_FILES:$(BUILD)/%=%); do install -D -m 644 $(BUILD)/$$f $(DESTDIR)$(LIBDIR)/$$f || exit 1; done
 	install -m 644 $(MAN_PAGES) $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 $(COMPLETION) $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep
-	$(if $(WITH_LAB),install -m 644 $(COMPLETION) $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep-lab)
 	install -m 644 LICENSE README.md CHANGELOG.md SECURITY.md $(DESTDIR)$(PREFIX)/share/doc/seep/
 	install -m 644 docs/report.schema.json docs/digest.schema.json docs/check.schema.json docs/look.schema.json \
 		libprof/code/roles.toml libprof/code/library_caches.def docs/alerts.yml docs/grafana.json docs/pyroscope-types.json \
@@ -531,6 +467,6 @@ format: ## clang-format over all sources
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(filter-out %.d,$(MAKEFILE_LIST))
 	@echo '  switches:  V=1 DEBUG=1 SAN=address,undefined COVERAGE=1 CUDA=auto|0|1|cpu MPI=auto|0 LAB=1|0 FUZZ_SECONDS=N'
-	@echo '  LAB=0 builds and installs seep alone, without seep-lab'
+	@echo '  LAB=0 leaves seep-lab out of tests and check, too'
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -17,6 +17,7 @@ import unittest
 import zlib
 
 from tests.cli.lab_case import LAB, LabCase
+from tests.cli.man_page import assert_page_says
 from tests.e2e.support import ROOT, job_env, kill_session, needs, session_members
 
 SCENARIOS = ("pointgroup", "minkowski", "maskrcnn", "splat", "featdepth")
@@ -31,6 +32,11 @@ class Words(LabCase):
         for args in (("--help",), ("-h",), ("help",), ("run", "--help"), ("verify", "-h")):
             done = self.lab(*args)
             self.assertEqual((done.status, done.stdout, done.stderr), (0, page, b""), args)
+
+    @needs(shutil.which("man"), "no man here")
+    def test_the_manual_page_is_well_formed_and_says_what_help_says(self):
+        assert_page_says(self, os.path.join(os.path.dirname(LAB), "man/seep-lab.1"),
+                         self.lab("--help").stdout.decode())
 
     def test_every_option_is_in_the_page_and_in_the_completion(self):
         source = (ROOT / "kernels/lab/arguments.c").read_text()

@@ -81,7 +81,7 @@ def inside(root, command, log):
 def steps():
     jobs = "-j%d" % (os.cpu_count() or 1)
     units = " ".join("build/tests/" + unit for unit in UNIT)
-    yield "build", "make %s CUDA=0 LAB=0 all %s" % (jobs, units)
+    yield "build", "make %s all %s" % (jobs, units)
     yield "unit tests", " && ".join(units.split())
     yield "layouts and stacks", "sh tests/pyframe/run.sh /usr/bin/python3.[0-9] /usr/bin/python3.[0-9][0-9]"
     for suite in os.environ.get("SUITES", SUITES).split():

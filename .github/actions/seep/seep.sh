@@ -46,7 +46,7 @@ install() {
     local what=$SEEP_ACTION_INSTALL
     if [ -z "$what" ]; then
         what=$(realpath "$GITHUB_ACTION_PATH/../../..")
-        "$what/bootstrap" all LAB=0 CUDA=0 BUILD=build/pip
+        "$what/bootstrap" all BUILD=build/pip
     fi
     any_python -m pip install -- "$what"
     type -P seep || fail 2 "pip has installed seep outside of PATH: add actions/setup-python before this action"

@@ -1,7 +1,7 @@
 # The wheel: seep for pip, one file for every CPython. Everything in it is built by zig's compiler against glibc 2.28, with
 # its libraries linked in: nothing of this machine is in it but the tools. Needs PyPI, and apt for Debian's sources.
 WHEEL := build/wheel
-WHEEL_HOME := preload/python/wheel
+WHEEL_HOME := packaging/wheel
 WHEEL_PYTHON := $(WHEEL)/venv/bin/python
 WHEEL_ROOT := $(WHEEL)/root
 WHEEL_CC := $(abspath $(WHEEL_HOME)/zig-cc)
@@ -38,7 +38,7 @@ build/licenses/linked-in: $(WHEEL_HOME)/licenses.sh $(WHEEL)/sources/done $(WHEE
 	$(Q)$(WHEEL_ENV) $< $(WHEEL)/sources $(@D)
 
 # The same Makefile, with another compiler and other libraries.
-WHEEL_SEEP = $(WHEEL_ENV) $(MAKE) --no-print-directory BUILD=$(WHEEL)/seep LAB=0 CUDA=0 MPI=0 ONE_PROGRAM=1 CC=$(WHEEL_CC) CXX=$(WHEEL_CXX) \
+WHEEL_SEEP = $(WHEEL_ENV) $(MAKE) --no-print-directory BUILD=$(WHEEL)/seep MPI=0 ONE_PROGRAM=1 CC=$(WHEEL_CC) CXX=$(WHEEL_CXX) \
 	OPT=-O2 WARN=-w CXXFLAGS=-w LDFLAGS=-s CPPFLAGS='$(addprefix -I$(WHEEL_ROOT)/include,/ /ncursesw)' \
 	LIBPROF_CFLAGS= TOML_CFLAGS=-DTOML_HEADER_ONLY=1 \
 	VIEWER_LIBS='-L$(WHEEL_ROOT)/lib $(addprefix -l:lib,ncursesw.a tinfo.a microhttpd.a)' \

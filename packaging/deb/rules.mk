@@ -1,7 +1,7 @@
 # A package for Debian and Ubuntu, made by their own helpers from what is committed. Its files are here and not in
 # debian/, which the build makes of this folder in a tree of its own.
 DEB := build/deb
-DEB_HOME := preload/deb
+DEB_HOME := packaging/deb
 
 deb: ## make a Debian package of the last commit, in build/deb, and let lintian judge it (./bootstrap deb has the tools)
 	$(say) DEB $(DEB)

@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 HOME = pathlib.Path(__file__).resolve().parent
-ROOT = HOME.parents[2]
+ROOT = HOME.parents[1]
 FOLDERS = ("tests/e2e", "tests/cli", "tests/pytest")
 # Suites, or tests of one, about what is not in the wheel.
 NOT_APPLICABLE = {

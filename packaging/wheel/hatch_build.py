@@ -33,7 +33,7 @@ class SeepWheel(BuildHookInterface):
     @staticmethod
     def plain(root):
         """What `make` builds with this machine's compiler and libraries; it runs here only."""
-        subprocess.run(["make", "-j%d" % (os.cpu_count() or 1), "LAB=0", "CUDA=0", "MPI=0", "ONE_PROGRAM=1",
+        subprocess.run(["make", "-j%d" % (os.cpu_count() or 1), "MPI=0", "ONE_PROGRAM=1",
                         "BUILD=build/pip", "all"], cwd=root, check=True)
         return root / "build/pip", "linux_x86_64"
 

@@ -14,7 +14,7 @@ import wheel_uses
 from wheel_uses import Absent, Installed, expect, output_of
 
 HOME = pathlib.Path(__file__).resolve().parent
-ROOT = HOME.parents[2]
+ROOT = HOME.parents[1]
 AUDITWHEEL = ROOT / "build/wheel/venv/bin/auditwheel"
 MOST_BYTES = 2_200_000
 OLDEST = (3, 8)
