@@ -69,7 +69,7 @@ SHIM_LIBS :=
 # ---- files ----------------------------------------------------------------------------------
 
 # Rooms, in the order of docs/architecture.md.
-RUNTIME := $(wildcard libprof/store/*.c libprof/regex/*.c) $(addprefix libprof/program/,cluster.c memory_cgroups.c memory_room.c program_elf.c program_entry.c)
+RUNTIME := $(wildcard libprof/runtime/*/*.c)
 LIBPROF := $(wildcard libprof/*.c libprof/*/*.c libprof/*/*/*.c)
 PRELOAD := $(wildcard preload/*.c preload/*/*.c)
 VIEWER := $(filter-out viewer/mpi/%,$(wildcard viewer/*.c viewer/*/*.c))
@@ -220,7 +220,7 @@ $(BUILD)/gen/exports.map: preload/exports.awk libprof/format/hooks.def preload/s
 	$(Q)awk -f $^ >$@
 
 # What each event reads (SEEP_HOT) lies as these are linked: in one cache line, and only an import's is beyond.
-SHIM_FIRST := preload/record/thread.c libprof/store/site_table.c libprof/store/arena.c libprof/store/live_blocks.c \
+SHIM_FIRST := preload/record/thread.c libprof/runtime/store/site_table.c libprof/runtime/store/arena.c libprof/runtime/store/live_blocks.c \
 	preload/python/pyframe.c preload/job/job.c preload/record/record.c
 $(SHIM): $(call shim_obj,$(SHIM_FIRST) $(filter-out $(SHIM_FIRST),$(PRELOAD) $(RUNTIME))) $(BUILD)/gen/exports.map
 	$(say) LD $@
@@ -318,11 +318,11 @@ tests: $(TEST_BINS) $(REPLAY_BINS) $(if $(SAN),,$(SUBJECT_BINS)) ## build the te
 SAN_DIR := build/san-address-undefined
 SAN_TESTS := $(if $(filter 0,$(CUDA)),$(TESTS),$(ALL_TESTS))
 TSAN_DIR := build/san-thread
-TSAN_TESTS := $(filter $(addprefix tests/,store/test_live_blocks.c store/test_site_table.c preload/test_walk.c \
+TSAN_TESTS := $(filter $(addprefix tests/,runtime/store/test_live_blocks.c runtime/store/test_site_table.c preload/test_walk.c \
 	$(addprefix kernels/,compute/test_cuda_on_cpu.c splat/test_splat.c splat/test_splat_gradients.c \
 	splat/test_splat_optimizer.c voxels/test_voxelize.c voxels/test_voxel_features.c voxels/test_voxel_ways.c)),$(SAN_TESTS))
 # The rooms that those tests use: the thread sanitizer's build needs no others.
-THREADED := $(filter $(foreach room,libprof/base libprof/store preload/objects preload/python preload/stack \
+THREADED := $(filter $(foreach room,libprof/base libprof/runtime/store preload/objects preload/python preload/stack \
 	kernels/compute kernels/formats kernels/splat kernels/voxels,$(room)/%),$(LIBPROF) $(PRELOAD) $(KERNELS))
 THREADED_LIB := $(BUILD)/libthreaded.a
 $(THREADED_LIB): $(call shim_obj,$(filter preload/%,$(THREADED))) $(call obj,$(filter-out preload/%,$(THREADED))) $(LAB_CUDA_OBJECTS)

@@ -7,8 +7,8 @@
  * Locks are taken from the top of the list down, also when one is taken while another is held. Code
  * is forgotten from the top down, too: first by the rules and frames of stacks, then by the
  * threads, which would otherwise learn from them again. */
-#include "libprof/store/live_blocks.h"
-#include "libprof/store/range_map.h"
+#include "libprof/runtime/store/live_blocks.h"
+#include "libprof/runtime/store/range_map.h"
 #include "preload/device/caller.h"
 #include "preload/device/layout.h"
 #include "preload/device/use.h"

@@ -1,6 +1,6 @@
 #include "viewer/job_limits.h"
 
-#include "libprof/program/memory_cgroups.h"
+#include "libprof/runtime/program/memory_cgroups.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 #include "viewer/program.h"
 
-#include "libprof/program/program_entry.h"
+#include "libprof/program/program_entry_words.h"
+#include "libprof/runtime/program/program_entry.h"
 
 #include <ctype.h>
 #include <errno.h>

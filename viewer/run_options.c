@@ -4,7 +4,7 @@
 #include "libprof/base/text.h"
 #include "libprof/code/part_rules.h"
 #include "libprof/format/profile_format.h"
-#include "libprof/regex/regex.h"
+#include "libprof/runtime/regex/regex.h"
 #include "viewer/options/options.h"
 #include "viewer/viewer.h"
 

@@ -52,7 +52,7 @@ enum seep_trouble {
     SEEP_TROUBLE_FOLDER,  /* there was no room for its profile below --max-folder */
 };
 
-/* How a program can be preloaded (program/program_entry.h): seep_process.exec_entry. */
+/* How a program can be preloaded (runtime/program/program_entry.h): seep_process.exec_entry. */
 enum seep_entry {
     SEEP_ENTRY_OK = 0,
     SEEP_ENTRY_STATIC,    /* no loader: LD_PRELOAD has no effect */

@@ -1,6 +1,6 @@
-/* How a process keeps its live set in its own memory (libprof/store/live_blocks.h says why so), and
- * where it does: for code that reads the process's memory from outside, which treats all of it as
- * untrusted. Addresses are the process's. */
+/* How a process keeps its live set in its own memory (libprof/runtime/store/live_blocks.h says why
+ * so), and where it does: for code that reads the process's memory from outside, which treats all
+ * of it as untrusted. Addresses are the process's. */
 #ifndef SEEP_LIBPROF_FORMAT_LIVE_FORMAT_H
 #define SEEP_LIBPROF_FORMAT_LIVE_FORMAT_H
 

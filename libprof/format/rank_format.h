@@ -1,5 +1,6 @@
-/* Which part of a launch a process is, as launchers' variables say (program/cluster_variables.def).
- * 0 and "" are unknown: numbers that begin at 0 are kept with 1 added. */
+/* Which part of a launch a process is, as launchers' variables say
+ * (runtime/program/cluster_variables.def). 0 and "" are unknown: numbers that begin at 0 are kept
+ * with 1 added. */
 #ifndef SEEP_LIBPROF_FORMAT_RANK_FORMAT_H
 #define SEEP_LIBPROF_FORMAT_RANK_FORMAT_H
 

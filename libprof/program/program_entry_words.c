@@ -1,7 +1,6 @@
-/* What judgements of programs are called in messages: of the launcher, the doctor and reports. */
 #include <stdio.h>
 
-#include "libprof/program/program_entry.h"
+#include "libprof/program/program_entry_words.h"
 
 static const struct {
     const char *what, *advice;

@@ -2,7 +2,8 @@
  * could not enter. */
 #include "libprof/report/report_said.h"
 
-#include "libprof/program/program_entry.h"
+#include "libprof/program/program_entry_words.h"
+#include "libprof/runtime/program/program_entry.h"
 #include "libprof/thresholds/thresholds.h"
 
 #include <errno.h>

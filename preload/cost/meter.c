@@ -1,7 +1,7 @@
 #include "preload/cost/meter.h"
 
-#include "libprof/store/arena.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/arena.h"
+#include "libprof/runtime/store/os.h"
 
 enum {
     MEMORY = 64,       /* the mean is of about so many events that were timed */

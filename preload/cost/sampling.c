@@ -1,6 +1,6 @@
 #include "preload/cost/sampling.h"
 
-#include "libprof/store/arena.h"
+#include "libprof/runtime/store/arena.h"
 
 SEEP_HOT struct seep_sampling seep_sampling;
 

@@ -13,7 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "libprof/store/large.h"
+#include "libprof/runtime/store/large.h"
 #include "preload/cuda/runtime.h"
 #include "preload/life/run_settings.h"
 #include "preload/objects/real.h"

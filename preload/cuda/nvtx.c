@@ -9,7 +9,7 @@
  */
 #include <errno.h>
 
-#include "libprof/regex/regex.h"
+#include "libprof/runtime/regex/regex.h"
 #include "preload/life/run_settings.h"
 #include "preload/objects/real.h"
 #include "preload/record/steps.h"

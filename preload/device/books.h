@@ -6,7 +6,7 @@
 #ifndef SEEP_PRELOAD_DEVICE_BOOKS_H
 #define SEEP_PRELOAD_DEVICE_BOOKS_H
 
-#include "libprof/store/live_blocks.h"
+#include "libprof/runtime/store/live_blocks.h"
 #include "preload/record/thread.h"
 
 /* Above the numbers of spaces. Those of one device go with it. */

@@ -1,7 +1,7 @@
 /* Hooks of exec and posix_spawn. A program that this library can enter finds it in its
  * environment, even if the job has cleaned that. Any other program
- * (libprof/program/program_entry.h) finds its environment as without seep, and is listed in the
- * job's table.
+ * (libprof/runtime/program/program_entry.h) finds its environment as without seep, and is listed in
+ * the job's table.
  *
  * A child of vfork calls these with its parent's memory: everything is on the stack, and nothing
  * here looks up names. */
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libprof/program/program_entry.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/program/program_entry.h"
+#include "libprof/runtime/store/os.h"
 #include "preload/job/job.h"
 #include "preload/life/environment.h"
 #include "preload/life/start.h"

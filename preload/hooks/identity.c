@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 #include "preload/job/job.h"
 #include "preload/life/acl.h"
 #include "preload/life/start.h"

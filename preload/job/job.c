@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "libprof/store/arena.h"
-#include "libprof/store/site_table.h"
+#include "libprof/runtime/store/arena.h"
+#include "libprof/runtime/store/site_table.h"
 #include "preload/job/job_table.h"
 
 enum { ENOUGH_TASKS = 16 };     /* a run with fewer steps is better divided by time */

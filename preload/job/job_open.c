@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "libprof/store/arena.h"
+#include "libprof/runtime/store/arena.h"
 #include "preload/job/job_table.h"
 
 enum { MOST_FOLDERS = 64 }; /* of one name: restarts on machines that share it */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 
 struct seep_job *seep_job_map;
 SEEP_LARGE char seep_job_path[SEEP_PATH_BYTES + 32];

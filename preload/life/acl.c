@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 
 enum { VERSION = 2, HEAD_BYTES = offsetof(struct seep_acl, entries) };
 enum { OWNER = 0x01, USER = 0x02, GROUP_OWNER = 0x04, GROUP = 0x08, MASK = 0x10, OTHERS = 0x20 };

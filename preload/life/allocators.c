@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 #include "preload/objects/elf_find.h"
 #include "preload/objects/loader.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libprof/program/program_entry.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/program/program_entry.h"
+#include "libprof/runtime/store/os.h"
 #include "preload/job/job_table.h"
 #include "preload/objects/loader.h"
 

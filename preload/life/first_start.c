@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "libprof/format/job_format.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 #include "preload/objects/loader.h"
 
 /* Static, because the program's stack is not known yet. */

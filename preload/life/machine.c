@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "libprof/program/cluster.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/program/cluster.h"
+#include "libprof/runtime/store/os.h"
 #include "preload/job/job.h"
 #include "preload/life/run_settings.h"
 

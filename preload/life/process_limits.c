@@ -2,8 +2,8 @@
 
 #include <sys/resource.h>
 
-#include "libprof/program/memory_cgroups.h"
-#include "libprof/store/address_space.h"
+#include "libprof/runtime/program/memory_cgroups.h"
+#include "libprof/runtime/store/address_space.h"
 
 static void add_group(const struct seep_memory_cgroup *group, void *header_given)
 {

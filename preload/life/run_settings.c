@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "libprof/format/profile_format.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 
 #define OVERHEAD_DEFAULT .05 /* of a job longer than a minute */
 

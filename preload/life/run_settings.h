@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libprof/regex/regex.h"
+#include "libprof/runtime/regex/regex.h"
 
 struct seep_run_settings {
     char dir[1024]; /* absolute; empty: record nothing */

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "libprof/store/arena.h"
+#include "libprof/runtime/store/arena.h"
 #include "preload/job/job.h"
 #include "preload/life/environment.h"
 #include "preload/life/seccomp_filter.h"

@@ -8,8 +8,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "libprof/program/cluster.h"
-#include "libprof/store/live_place.h"
+#include "libprof/runtime/program/cluster.h"
+#include "libprof/runtime/store/live_place.h"
 #include "preload/device/use.h"
 #include "preload/job/job.h"
 #include "preload/life/environment.h"

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "libprof/format/wake_format.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 
 #include <seep_variables.h>
 

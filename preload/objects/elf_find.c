@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "libprof/store/vdso.h"
+#include "libprof/runtime/store/vdso.h"
 
 enum { VERSION_HIDDEN = 0x8000 }; /* in .gnu.version: not the default version of that name */
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "libprof/store/os.h"
-#include "libprof/store/vdso.h"
+#include "libprof/runtime/store/os.h"
+#include "libprof/runtime/store/vdso.h"
 
 bool seep_loader_starting;
 

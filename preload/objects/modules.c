@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "libprof/store/arena.h"
-#include "libprof/store/intern.h"
+#include "libprof/runtime/store/arena.h"
+#include "libprof/runtime/store/intern.h"
 #include "preload/objects/elf_find.h"
 
 enum { FIRST_CAPACITY = 128, PATH_ROOM = 128, MAX_TRIES = 64 };

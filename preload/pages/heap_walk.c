@@ -1,7 +1,7 @@
 #include "preload/pages/heap_walk.h"
 
-#include "libprof/store/live_walk.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/live_walk.h"
+#include "libprof/runtime/store/os.h"
 
 enum {
     PIECE = 1 << 20, /* at least … */

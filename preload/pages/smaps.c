@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "libprof/format/map_name.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 
 enum { BUFFER = 32 * 1024, MAX_INTERRUPTS = 64 };
 

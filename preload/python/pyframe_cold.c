@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 
 struct ranges {
     struct seep_pyrange *at;

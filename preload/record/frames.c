@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "libprof/store/intern.h"
+#include "libprof/runtime/store/intern.h"
 #include "preload/objects/modules.h"
 #include "preload/steps/code_marks.h"
 

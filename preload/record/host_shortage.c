@@ -5,7 +5,7 @@
 
 #include <sys/resource.h>
 
-#include "libprof/store/address_space.h"
+#include "libprof/runtime/store/address_space.h"
 #include "preload/job/job.h"
 #include "preload/record/capture.h"
 

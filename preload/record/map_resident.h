@@ -3,7 +3,7 @@
 #ifndef SEEP_PRELOAD_RECORD_MAP_RESIDENT_H
 #define SEEP_PRELOAD_RECORD_MAP_RESIDENT_H
 
-#include "libprof/store/range_map.h"
+#include "libprof/runtime/store/range_map.h"
 
 /* Counts `piece` of a map as gone; `n` is 0 when only a part of a map, or of its bytes, has. */
 void seep_map_count_gone(const struct seep_range *piece, unsigned n);

@@ -3,7 +3,7 @@
 #ifndef SEEP_PRELOAD_RECORD_MAP_SET_H
 #define SEEP_PRELOAD_RECORD_MAP_SET_H
 
-#include "libprof/store/range_map.h"
+#include "libprof/runtime/store/range_map.h"
 #include "preload/record/thread.h"
 #include "preload/stack/walk.h"
 

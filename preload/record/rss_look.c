@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "libprof/store/live_walk.h"
-#include "libprof/store/own_pages.h"
-#include "libprof/store/site_table.h"
+#include "libprof/runtime/store/live_walk.h"
+#include "libprof/runtime/store/own_pages.h"
+#include "libprof/runtime/store/site_table.h"
 #include "preload/objects/modules.h"
 #include "preload/pages/heap_walk.h"
 #include "preload/pages/smaps.h"

@@ -4,7 +4,7 @@
 #ifndef SEEP_PRELOAD_RECORD_SEGMENTS_H
 #define SEEP_PRELOAD_RECORD_SEGMENTS_H
 
-#include "libprof/store/range_map.h"
+#include "libprof/runtime/store/range_map.h"
 
 /* A call has mapped the file `fd` at `start`, shared. */
 void seep_segment_mapped(uintptr_t start, int fd);

@@ -2,7 +2,7 @@
 #ifndef SEEP_PRELOAD_RECORD_THREAD_H
 #define SEEP_PRELOAD_RECORD_THREAD_H
 
-#include "libprof/store/site_table.h"
+#include "libprof/runtime/store/site_table.h"
 #include "preload/cost/meter.h"
 #include "preload/cost/sampling.h"
 #include "preload/python/pyframe_loops.h"

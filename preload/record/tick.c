@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "libprof/store/address_space.h"
+#include "libprof/runtime/store/address_space.h"
 #include "preload/job/job.h"
 #include "preload/job/job_table.h"
 #include "preload/objects/modules.h"

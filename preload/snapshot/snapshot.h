@@ -4,7 +4,7 @@
 #ifndef SEEP_PRELOAD_SNAPSHOT_SNAPSHOT_H
 #define SEEP_PRELOAD_SNAPSHOT_SNAPSHOT_H
 
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 
 struct seep_thread;
 

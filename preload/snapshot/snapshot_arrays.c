@@ -1,8 +1,8 @@
 #include "preload/snapshot/snapshot_copy_parts.h"
 
-#include "libprof/store/live_walk.h"
-#include "libprof/store/range_map.h"
-#include "libprof/store/site_table.h"
+#include "libprof/runtime/store/live_walk.h"
+#include "libprof/runtime/store/range_map.h"
+#include "libprof/runtime/store/site_table.h"
 #include "preload/cost/sampling.h"
 #include "preload/python/pyframe.h"
 #include "preload/record/tick.h"

@@ -14,8 +14,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "libprof/program/memory_room.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/program/memory_room.h"
+#include "libprof/runtime/store/os.h"
 #include "preload/snapshot/snapshot_copy_parts.h"
 #include "preload/snapshot/snapshot_harm.h"
 

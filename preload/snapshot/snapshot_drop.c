@@ -1,7 +1,7 @@
 #include "preload/snapshot/snapshot_copy_parts.h"
 
 #include "libprof/format/content_samples.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 #include "preload/snapshot/snapshot_maps.h"
 
 /* What a step of the job computes with, it writes to in each step: tensors, arrays, and what malloc

@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 
 enum {
     TEXT_BYTES = 4096,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "libprof/format/map_name.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 
 enum { TEXT_BYTES = 32 << 10 };
 

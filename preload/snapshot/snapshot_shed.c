@@ -1,7 +1,7 @@
 #include "preload/snapshot/snapshot_copy_parts.h"
 
-#include "libprof/store/arena.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/arena.h"
+#include "libprof/runtime/store/os.h"
 #include "preload/job/job_table.h"
 #include "preload/objects/modules.h"
 #include "preload/snapshot/snapshot_maps.h"

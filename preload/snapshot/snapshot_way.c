@@ -1,9 +1,9 @@
 #include "preload/snapshot/snapshot_way.h"
 
-#include "libprof/program/memory_room.h"
-#include "libprof/store/address_space.h"
-#include "libprof/store/arena.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/program/memory_room.h"
+#include "libprof/runtime/store/address_space.h"
+#include "libprof/runtime/store/arena.h"
+#include "libprof/runtime/store/os.h"
 #include "preload/cost/sampling.h"
 #include "preload/job/job_table.h"
 #include "preload/life/run_settings.h"

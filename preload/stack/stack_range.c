@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 
 extern void *__libc_stack_end; /* from the loader: the main thread's stack begins here */
 

@@ -5,7 +5,7 @@
 #include <sys/auxv.h>
 #include <ucontext.h>
 
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/os.h"
 #include "preload/objects/modules.h"
 #include "preload/python/pyframe.h"
 #include "preload/stack/cfi.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libprof/store/intern.h"
-#include "libprof/store/site_table.h"
+#include "libprof/runtime/store/intern.h"
+#include "libprof/runtime/store/site_table.h"
 #include "preload/stack/walk.h"
 
 #define NOIPA __attribute__((noipa))

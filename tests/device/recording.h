@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libprof/store/intern.h"
+#include "libprof/runtime/store/intern.h"
 #include "preload/device/books.h"
 #include "preload/job/job.h"
 #include "preload/record/upcalls.h"

@@ -7,7 +7,7 @@ import unittest
 from tests.e2e.support import SHIM, SOURCES, SeepCase, compile_c, job_env, needs, sum_sites
 
 # All that the shim may ask of other libraries, and why it may. A new name is argued for here; a system call is never
-# one: it is made directly (libprof/store/os.h), past what a preload may have replaced and under the sandbox's check.
+# one: it is made directly (libprof/runtime/store/os.h), past what a preload may have replaced and under the sandbox's check.
 ALLOWED = {
     "work on memory that is handed to them, and nothing else":
         "memchr memcmp memcpy memmove memrchr memset strcat strchr strcmp strcpy strcspn strlen strncmp strncpy strnlen"

@@ -1,7 +1,8 @@
 /* Any bytes as a program that is about to run: judges and describes it, and parses its first line.
  * The first inputs of the corpus are images of tests/program_builder.h. */
-#include "libprof/program/program_elf.h"
-#include "libprof/program/program_entry.h"
+#include "libprof/program/program_entry_words.h"
+#include "libprof/runtime/program/program_elf.h"
+#include "libprof/runtime/program/program_entry.h"
 #include "tests/fuzz/memory_file.h"
 
 #include <fcntl.h>

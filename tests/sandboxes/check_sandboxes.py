@@ -7,7 +7,7 @@ import unittest
 from tests.e2e.support import ROOT, SEEP
 from tests.sandboxes.kernels import in_gvisor, in_uml, why_no_gvisor, why_no_uml
 
-SUITES = [str(ROOT / "build/tests/store/test_vdso")]
+SUITES = [str(ROOT / "build/tests/runtime/store/test_vdso")]
 
 
 class Kernel:

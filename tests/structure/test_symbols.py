@@ -8,10 +8,13 @@ import subprocess
 import unittest
 
 from tests.preload.test_exports import hooks
-from tests.structure.sources import HALVES, ROOT
+from tests.structure.sources import HALVES, ROOT, files_below
 from tests.structure.test_includes import may_use, room_of
 
 OBJECTS = pathlib.Path(os.environ.get("SEEP", ROOT / "build/seep")).resolve().parent / "obj"
+
+# What the runtime may ask of libc, the compiler and the linker (sanitizers and coverage are not linked into the shim).
+OF_MEMORY = re.compile(r"(mem|str)(?!dup|ndup|error|signal|coll|xfrm)[a-z]+$|getauxval$|__udivti3$|_GLOBAL_OFFSET_TABLE_$|_end$|__bss_start$")
 
 # What lower rooms may refer to although it lies above: the table of calls (preload/record/upcalls.h) alone.
 UPCALLS = {"seep_upcalls": "preload/lifecycle.c"}
@@ -68,7 +71,20 @@ class HookedNames(unittest.TestCase):
         calls = {source: sorted(relocated(path) & hooked) for source, path in shim.items()}
         self.assertEqual({source: names for source, names in calls.items() if names}, {},
                          "these come to the shim's own hooks: seep_real has the function behind one, and a system "
-                         "call is made directly (libprof/store/os.h)")
+                         "call is made directly (libprof/runtime/store/os.h)")
+
+    def test_the_library_links_of_libprof_the_runtime_and_nothing_else(self):
+        linked = {source for source in objects("shim") if source.startswith("libprof/")}
+        self.assertEqual(linked, set(files_below("libprof/runtime", endings=(".c",))))
+
+    def test_the_runtime_asks_libc_for_nothing_but_to_look_at_memory(self):
+        """No malloc, no stdio, no loader, and no system call through libc."""
+        built = {source: path for source, path in objects("shim").items() if source.startswith("libprof/runtime/")}
+        every = symbols(built)
+        ours = {name for _, letter, name in every if letter != "U"}
+        asked = {name for _, letter, name in every if letter == "U"} - ours
+        self.assertLessEqual({"memcpy", "strlen"}, asked)
+        self.assertEqual([name for name in sorted(asked) if not OF_MEMORY.match(name)], [])
 
     def test_calls_are_seen(self):
         self.assertIn("seep_os_call6", relocated(objects("shim")["preload/record/thread.c"]))

@@ -26,7 +26,7 @@ def names():
 
 class Launchers(unittest.TestCase):
     def test_the_page_shows_the_variables_of_every_launcher(self):
-        rows = re.findall(r'^SEEP_LAUNCHER\(("[^)]*?), (?:true|false)\)', text("libprof/program/cluster_variables.def"), re.M)
+        rows = re.findall(r'^SEEP_LAUNCHER\(("[^)]*?), (?:true|false)\)', text("libprof/runtime/program/cluster_variables.def"), re.M)
         wanted = []
         for row in rows:
             name, *variables = [word.strip().strip('"') for word in row.split(",")]

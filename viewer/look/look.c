@@ -2,7 +2,7 @@
 #include "libprof/base/clock.h"
 #include "libprof/base/json_build.h"
 #include "libprof/look/look_tree.h"
-#include "libprof/program/memory_room.h"
+#include "libprof/runtime/program/memory_room.h"
 #include "viewer/job_limits.h"
 #include "viewer/look/look_open.h"
 #include "viewer/look/look_options.h"

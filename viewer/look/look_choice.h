@@ -5,7 +5,7 @@
 
 #include "libprof/base/error.h"
 #include "libprof/look/look_course.h"
-#include "libprof/program/memory_room.h"
+#include "libprof/runtime/program/memory_room.h"
 
 #include <stdbool.h>
 #include <stdint.h>

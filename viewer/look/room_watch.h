@@ -5,7 +5,7 @@
 #define SEEP_VIEWER_LOOK_ROOM_WATCH_H
 
 #include "libprof/base/error.h"
-#include "libprof/program/memory_room.h"
+#include "libprof/runtime/program/memory_room.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 #define SEEP_VIEWER_LOOK_TARGET_END_H
 
 #include "libprof/base/error.h"
-#include "libprof/program/memory_cgroups.h"
+#include "libprof/runtime/program/memory_cgroups.h"
 #include "viewer/look/process_stat.h"
 
 /* How it was before. */

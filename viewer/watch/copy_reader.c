@@ -1,7 +1,7 @@
 #include "viewer/watch/copy_reader.h"
 
 #include "libprof/base/error.h"
-#include "libprof/program/memory_room.h"
+#include "libprof/runtime/program/memory_room.h"
 #include "libprof/who/find/examine.h"
 #include "viewer/output.h"
 #include "viewer/watch/idle_cpu.h"

@@ -1,6 +1,6 @@
 #include "viewer/watch/reader_room.h"
 
-#include "libprof/program/memory_room.h"
+#include "libprof/runtime/program/memory_room.h"
 
 #include <inttypes.h>
 #include <stdio.h>

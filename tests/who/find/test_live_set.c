@@ -2,9 +2,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libprof/store/live_blocks.h"
-#include "libprof/store/live_place.h"
-#include "libprof/store/os.h"
+#include "libprof/runtime/store/live_blocks.h"
+#include "libprof/runtime/store/live_place.h"
+#include "libprof/runtime/store/os.h"
 #include "libprof/who/find/live_set.h"
 #include "tests/suite.h"
 
