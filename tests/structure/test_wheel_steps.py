@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 import unittest
 
-WHEEL = pathlib.Path(__file__).resolve().parents[2] / "preload/python/wheel"
+WHEEL = pathlib.Path(__file__).resolve().parents[2] / "packaging/wheel"
 
 
 def said(*arguments):
