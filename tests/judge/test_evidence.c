@@ -480,4 +480,25 @@ TEST(its_evidence_begins_with_the_growth_of_both)
     is_judged("unbounded-growth", "leak", "Grows by ≈ 48.0 KiB a step");
 }
 
+/* Pinned pages are the process's memory, too: its snapshots show who keeps the batches. */
+enum { PINS = 59 };
+
+TEST(who_keeps_pinned_batches_is_told)
+{
+    builder_level(&b, user(PINS), PINNED, MIB / 2, LAST, one_a_step, NULL);
+    add_path(add_line(seen, PINS, 70 * MIB, "held"), "kept", "main.kept", 140);
+    (void)judged();
+    const json_t *list = json_object_get(report, "findings"), *f, *its = NULL;
+    size_t i;
+    json_array_foreach (list, i, f) {
+        if (number(json_object_get(f, "frame"), "line") == PINS)
+            its = f;
+    }
+    ck_assert_ptr_nonnull(its);
+    ck_assert_str_eq(text(its, "pattern"), "unbounded-growth");
+    const json_t *path =
+        json_array_get(json_object_get(json_object_get(its, "holders"), "paths"), 0);
+    ck_assert_str_eq(text(json_object_get(path, "holder"), "name"), "main.kept");
+}
+
 SUITE("evidence", .setup = setup_line, .teardown = teardown_line)

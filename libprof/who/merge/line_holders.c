@@ -74,10 +74,10 @@ void seep_line_holders_fini(struct seep_line_holders *lines)
     *lines = (struct seep_line_holders){0};
 }
 
-/* Snapshots see only host memory. */
+/* Snapshots see only what lies in the process. */
 static bool is_seen(const struct seep_space_name *space)
 {
-    return space->host_like || space->class == SEEP_CLASS_SHM;
+    return space->host_like || space->class == SEEP_CLASS_SHM || space->class == SEEP_CLASS_PINNED;
 }
 
 json_t *seep_line_holders_of(const struct seep_line_holders *lines, const struct seep_code *code,
