@@ -1,14 +1,163 @@
 #include "libprof/look/taken.h"
 
-#include "libprof/look/python_runtime.h"
-#include "libprof/look/typed_blocks.h"
-#include "libprof/who/blocks/glibc_free.h"
-#include "libprof/who/blocks/live_places.h"
-#include "libprof/who/find/reading_need.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "libprof/code/data_symbols.h"
+#include "libprof/code/elf_file.h"
+#include "libprof/format/python_layout.h"
+#include "libprof/look/typed_blocks.h"
+#include "libprof/who/blocks/glibc_chunks.h"
+#include "libprof/who/blocks/glibc_free.h"
+#include "libprof/who/blocks/live_places.h"
+#include "libprof/who/find/examine.h"
+#include "libprof/who/process/mapped_file.h"
+
+/* Its first heap, at the break: chunks, one after the other. */
+static bool has_glibc_heap(const struct seep_maps *maps, struct seep_window *window)
+{
+    for (size_t i = 0; i < maps->n; i++) {
+        const struct seep_map *map = &maps->list[i];
+        if (map->kind == SEEP_MAP_BREAK)
+            return seep_glibc_chunks(NULL, window, map->start, map->end) - map->start >=
+                   SEEP_WINDOW_PAGE;
+    }
+    return false;
+}
+
+static bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool is_well_known(const char *file, char name[SEEP_MALLOC_NAME])
+{
+    static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (begins_with(file, names[i])) {
+            snprintf(name, SEEP_MALLOC_NAME, "%s", names[i] + strlen("lib"));
+            return true;
+        }
+    return false;
+}
+
+/* The loader's serves until libc's is there; seep's own passes on what it is asked. */
+static bool is_of_glibc(const char *file)
+{
+    return seep_elf_file_is_glibc(file) || begins_with(file, "ld-") ||
+           begins_with(file, "libseep.so");
+}
+
+static bool is_malloc(const struct seep_maps *maps, const struct seep_map *map, const char *file,
+                      pid_t pid, char name[SEEP_MALLOC_NAME])
+{
+    char path[SEEP_MAPPED_PATH];
+    uint64_t address;
+
+    if (is_well_known(file, name))
+        return true;
+    if (is_of_glibc(file) || !seep_mapped_file(pid, seep_maps_file(maps, map), map->inode, path) ||
+        !seep_data_address(path, map->start, "malloc", &address))
+        return false;
+    snprintf(name, SEEP_MALLOC_NAME, "%s", file);
+    return true;
+}
+
+bool seep_other_malloc(const struct seep_maps *maps, struct seep_window *window, pid_t pid,
+                       char name[SEEP_MALLOC_NAME])
+{
+    name[0] = '\0';
+    if (has_glibc_heap(maps, window))
+        return false;
+    for (size_t i = 0; i < maps->n; i++) {
+        const struct seep_map *map = &maps->list[i];
+        const char *slash = strrchr(seep_maps_file(maps, map), '/');
+        if (slash && map->kind == SEEP_MAP_FILE && seep_maps_first(maps, map) == map &&
+            is_malloc(maps, map, slash + 1, pid, name))
+            return true;
+    }
+    return false;
+}
+
+/* "python3.10", "libpython3.10.so.1.0" */
+static uint32_t version_of_name(const char *name)
+{
+    const char *major = strstr(name, "python3.");
+
+    return major ? UINT32_C(3) << 24 | (uint32_t)(strtoul(major + 8, NULL, 10) & 0xff) << 16 : 0;
+}
+
+static bool has_no_gil(uint64_t runtime, struct seep_remote *remote)
+{
+    struct seep_python_offsets_head head;
+
+    return seep_remote_read(remote, runtime, &head, sizeof head) && seep_python_has_no_gil(&head);
+}
+
+static bool has_mimalloc(const struct seep_python_runtime *runtime, struct seep_remote *remote)
+{
+    const struct seep_python_layout *layout = seep_python_layout_find(runtime->version);
+    uint32_t allocator;
+
+    return layout && layout->runtime_allocator &&
+           seep_remote_read(remote, runtime->address + layout->runtime_allocator, &allocator,
+                            sizeof allocator) &&
+           seep_python_is_mimalloc(allocator);
+}
+
+static uint64_t word_at(struct seep_remote *remote, uint64_t address)
+{
+    uint64_t word = 0;
+
+    return seep_remote_read(remote, address, &word, sizeof word) ? word : 0;
+}
+
+static void read_phase(struct seep_python_runtime *runtime, struct seep_remote *remote)
+{
+    const struct seep_python_layout *l = seep_python_layout_find(runtime->version);
+
+    if (!l || runtime->no_gil)
+        return;
+    runtime->starts = !(uint32_t)word_at(remote, runtime->address + l->runtime_initialized);
+    runtime->ends = word_at(remote, runtime->address + l->runtime_finalizing);
+}
+
+static bool find_in(struct seep_python_runtime *runtime, const char *path, const char *name,
+                    uint64_t base, struct seep_remote *remote)
+{
+    uint64_t at;
+
+    if (!seep_data_address(path, base, "_PyRuntime", &runtime->address))
+        return false;
+    runtime->version = 0;
+    if (!seep_data_address(path, base, "Py_Version", &at) ||
+        !seep_remote_read(remote, at, &runtime->version, sizeof runtime->version))
+        runtime->version = version_of_name(name);
+    runtime->no_gil = has_no_gil(runtime->address, remote);
+    runtime->mimalloc = has_mimalloc(runtime, remote);
+    read_phase(runtime, remote);
+    return runtime->version != 0;
+}
+
+bool seep_python_runtime_find(struct seep_python_runtime *runtime, const struct seep_maps *maps,
+                              struct seep_remote *remote)
+{
+    char path[SEEP_MAPPED_PATH];
+
+    for (size_t i = 0; i < maps->n; i++) {
+        const struct seep_map *map = &maps->list[i];
+        const char *file = seep_maps_file(maps, map), *slash = strrchr(file, '/');
+        if (!slash || map->kind != SEEP_MAP_FILE || !map->inode ||
+            seep_maps_first(maps, map) != map || !strstr(slash, "python"))
+            continue;
+        if (seep_mapped_file(remote->files, file, map->inode, path) &&
+            find_in(runtime, path, slash, map->start, remote))
+            return true;
+    }
+    return false;
+}
 
 enum { MOST_BLOCKS = 5 * 1000 * 1000 };
 

@@ -4,13 +4,25 @@
 #ifndef SEEP_LIBPROF_LOOK_TAKEN_H
 #define SEEP_LIBPROF_LOOK_TAKEN_H
 
-#include "libprof/look/other_malloc.h"
 #include "libprof/who/blocks/block_list.h"
+#include "libprof/who/blocks/memory_window.h"
 #include "libprof/who/find/dump.h"
 #include "libprof/who/find/live_set.h"
 #include "libprof/who/find/process_profile.h"
 #include "libprof/who/graph/cells.h"
+#include "libprof/who/graph/process_maps.h"
+#include "libprof/who/process/remote.h"
 #include "libprof/who/ways/reach.h"
+
+/* Whether another malloc than glibc's is a process's: a preloaded one, or one that the program
+ * brings itself. */
+
+enum { SEEP_MALLOC_NAME = 64 };
+
+/* Names it, such as "jemalloc", or by its file. False, and "": it is glibc's, or none that can be
+ * told. Opens files as `pid` sees them. */
+bool seep_other_malloc(const struct seep_maps *maps, struct seep_window *window, pid_t pid,
+                       char name[SEEP_MALLOC_NAME]);
 
 struct seep_taken {
     struct seep_dump dump;
@@ -61,5 +73,22 @@ SEEP_MUST_CHECK int seep_taken_settle(struct seep_taken *taken);
 SEEP_MUST_CHECK int seep_taken_survey(struct seep_taken *taken,
                                       const struct seep_take_limits *limits, bool keys);
 void seep_taken_fini(struct seep_taken *taken);
+
+/* Which CPython a process runs and where its state is, found by the symbols of the program or
+ * library that contains it. */
+
+struct seep_python_runtime {
+    uint64_t address; /* of _PyRuntime */
+    uint32_t
+        version;   /* PY_VERSION_HEX; before 3.11, which does not store it, from the file's name */
+    bool no_gil;   /* free-threaded: objects are others */
+    bool mimalloc; /* which allocates its objects */
+    bool starts;   /* it cannot run code yet */
+    bool ends;     /* it takes them apart */
+};
+
+/* False: there is none. Opens files as the remote says. */
+bool seep_python_runtime_find(struct seep_python_runtime *runtime, const struct seep_maps *maps,
+                              struct seep_remote *remote);
 
 #endif
