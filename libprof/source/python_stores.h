@@ -3,7 +3,7 @@
 #ifndef SEEP_LIBPROF_SOURCE_PYTHON_STORES_H
 #define SEEP_LIBPROF_SOURCE_PYTHON_STORES_H
 
-#include "libprof/source/kept_in.h"
+#include "libprof/source/name_use.h"
 #include "libprof/source/python_source.h"
 
 struct seep_store {
