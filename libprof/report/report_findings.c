@@ -5,7 +5,6 @@
 #include "libprof/code/code_origin.h"
 #include "libprof/code/packages/distribution.h"
 #include "libprof/who/kept/kept_at.h"
-#include "libprof/who/kept/passed_at.h"
 
 #include <stdio.h>
 #include <stdlib.h>

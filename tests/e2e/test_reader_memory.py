@@ -71,7 +71,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
 """
 # Of a record's seven objects the dict and the list have a node, and numbers none.
 NODES_AN_OBJECT = {"objects": 2 / 7, "floats": 0, "blocks": 1, "large": 1}
-BYTES_A_NODE, WINDOW = 136, 8 * MIB  # libprof/who/find/reading_need.c, SEEP_MEMORY_PASSING
+BYTES_A_NODE, WINDOW = 136, 8 * MIB  # libprof/who/find/examine.c, SEEP_MEMORY_PASSING
 
 
 @needs_to_read_children

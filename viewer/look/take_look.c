@@ -2,7 +2,7 @@
 
 #include "libprof/base/clock.h"
 #include "libprof/base/text.h"
-#include "libprof/who/find/reading_need.h"
+#include "libprof/who/find/examine.h"
 #include "viewer/look/guarded_remote.h"
 #include "viewer/look/process_stat.h"
 #include "viewer/look/remote_fork.h"

@@ -1,21 +1,35 @@
 #include "libprof/who/find/examine.h"
 
-#include "libprof/base/hash_index.h"
-#include "libprof/base/json_build.h"
-#include "libprof/thresholds/thresholds.h"
-#include "libprof/who/find/dump.h"
-#include "libprof/who/find/line_groups.h"
-#include "libprof/who/find/profile_chain.h"
-#include "libprof/who/find/reading_need.h"
-#include "libprof/who/find/unrecorded.h"
-#include "libprof/who/find/who_holds.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+
+#include "libprof/base/hash_index.h"
+#include "libprof/base/json_build.h"
+#include "libprof/thresholds/thresholds.h"
+#include "libprof/who/find/dump.h"
+#include "libprof/who/find/line_groups.h"
+#include "libprof/who/find/profile_chain.h"
+#include "libprof/who/find/unrecorded.h"
+#include "libprof/who/find/who_holds.h"
+
+/* Measured (tests/e2e/test_reader_memory.py): up to 120 bytes a node, and 8 MiB without any. */
+enum {
+    BYTES_A_NODE = 136,
+    FIXED_BYTES = 12 << 20,
+};
+
+uint64_t seep_reading_need(uint64_t n_nodes, uint64_t kept_bytes)
+{
+    const uint64_t most = UINT64_C(1) << 46; /* no machine has more, and no sum overflows */
+
+    if (n_nodes > most / BYTES_A_NODE || kept_bytes > most)
+        return most;
+    return FIXED_BYTES + n_nodes * BYTES_A_NODE + kept_bytes;
+}
 
 enum { MOST_BLOCKS = 6 * 1000 * 1000, MOST_OWN = 1 << 16, MOST_LINES = 256 };
 #define MOST_BYTES (UINT64_C(2) << 30) /* the most that is copied of a process */

@@ -4,12 +4,12 @@
 #ifndef SEEP_LIBPROF_WHO_FIND_EXAMINE_H
 #define SEEP_LIBPROF_WHO_FIND_EXAMINE_H
 
-#include "libprof/base/error.h"
-
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "libprof/base/error.h"
 
 struct seep_examine_request {
     const char *folder;     /* of the job's profiles */
@@ -51,5 +51,11 @@ struct seep_examine_found {
 SEEP_MUST_CHECK int seep_examine(const struct seep_examine_request *request,
                                  struct seep_examine_found *found, json_t **out,
                                  struct seep_error *err);
+
+/* What it takes to find who holds the memory of a process: the one place that knows it. */
+
+/* Bytes that the reader of a process has at most: for `n_nodes` blocks, and objects that have a
+ * node (who/graph/cells.h), and what it keeps: pages of the process, and its profile. */
+uint64_t seep_reading_need(uint64_t n_nodes, uint64_t kept_bytes);
 
 #endif

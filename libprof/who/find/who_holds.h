@@ -3,7 +3,7 @@
 #define SEEP_LIBPROF_WHO_FIND_WHO_HOLDS_H
 
 #include "libprof/who/find/dump.h"
-#include "libprof/who/find/site_sums.h"
+#include "libprof/who/find/line_groups.h"
 #include "libprof/who/find/small_objects.h"
 #include "libprof/who/graph/cells.h"
 

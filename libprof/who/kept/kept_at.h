@@ -3,9 +3,9 @@
 #ifndef SEEP_LIBPROF_WHO_KEPT_KEPT_AT_H
 #define SEEP_LIBPROF_WHO_KEPT_KEPT_AT_H
 
-#include "libprof/who/kept/job_sources.h"
-
 #include <jansson.h>
+
+#include "libprof/who/kept/job_sources.h"
 
 enum { SEEP_KEPT_MAX_LINES = 3 };
 
@@ -18,5 +18,13 @@ json_t *seep_kept_at_json(struct seep_job_sources *job, const json_t *answer, co
  * NULL without memory. */
 json_t *seep_kept_line_json(const struct seep_job_sources *job, const struct seep_source_file *in,
                             uint32_t statement);
+
+/* The lines that pass on what a finding's line made, where native code took a reference and never
+ * gave it back: one of these calls may have. They are read from the sources, if these are what
+ * ran. */
+
+/* The schema's passed_at, for an answer as in kept_at.h, and the stack of one of the sites: a new
+ * reference, JSON's null if not known; NULL without memory. */
+json_t *seep_passed_at_json(struct seep_job_sources *job, const json_t *answer, uint32_t stack);
 
 #endif

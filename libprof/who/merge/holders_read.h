@@ -28,8 +28,60 @@
 #ifndef SEEP_LIBPROF_WHO_MERGE_HOLDERS_READ_H
 #define SEEP_LIBPROF_WHO_MERGE_HOLDERS_READ_H
 
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "libprof/base/error.h"
-#include "libprof/who/merge/holders_path.h"
+
+/* Takes values of an untrusted JSON document one by one. What is wrong is noted once for all of
+ * them. */
+
+struct seep_holders_check {
+    bool wrong;  /* something is missing, or has the wrong type */
+    bool failed; /* no memory */
+};
+
+enum { SEEP_HOLDERS_TEXT_BYTES = 2048, SEEP_HOLDERS_WORD_BYTES = 24 };
+
+/* A whole number ≥ 0; 0 if it is wrong. */
+uint64_t seep_take_count(struct seep_holders_check *c, const json_t *from, const char *key);
+
+/* The same, for a value that may be missing or null: then `missing`. */
+uint64_t seep_take_count_or(struct seep_holders_check *c, const json_t *from, const char *key,
+                            uint64_t missing);
+bool seep_take_bool(struct seep_holders_check *c, const json_t *from, const char *key);
+
+/* New references: a text without control characters, cut to SEEP_HOLDERS_TEXT_BYTES; a word of
+ * lower-case letters and hyphens. JSON's null if it is wrong, NULL without memory. */
+json_t *seep_take_text(struct seep_holders_check *c, const json_t *from, const char *key);
+json_t *seep_take_text_or_null(struct seep_holders_check *c, const json_t *from, const char *key);
+json_t *seep_take_word(struct seep_holders_check *c, const json_t *from, const char *key);
+
+enum { SEEP_HOLDERS_MAX_HOPS = 256 };
+
+/* One path to kept memory: from a root that the program can name, through hops, to the blocks. */
+struct seep_holders_path {
+    json_t *text, *root, *hops; /* as in reports: made of checked fields only */
+    char *way; /* the names of root and hops, without counts: equal in two processes if the same
+                * thing holds the memory */
+    uint64_t blocks, bytes; /* of the line, reached by it */
+    uint64_t sole_bytes;    /* bytes of the line that go with the holders of this path and of those
+                             * before */
+    bool sole_known;
+
+    /* The container that holds the blocks; all NULL and 0 if there is none. */
+    json_t *holder;
+    char *container; /* its key: name and type, or else the path to it */
+    bool has_name, has_length;
+    uint64_t length;
+};
+
+/* Takes a path from a file; errors are in *c. Allocates: free with seep_holders_path_fini(),
+ * whatever *c says. */
+void seep_holders_path_take(struct seep_holders_check *c, const json_t *from,
+                            struct seep_holders_path *path);
+void seep_holders_path_fini(struct seep_holders_path *path);
 
 enum {
     SEEP_HOLDERS_VERSION = 1,

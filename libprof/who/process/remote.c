@@ -1,8 +1,133 @@
 #include "libprof/who/process/remote.h"
 
-#include "libprof/who/process/thread_places.h"
-
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libprof/base/error.h"
+#include "libprof/who/graph/process_maps.h"
+
+/* Where the threads of a process have their stacks and their variables. From glibc 2.42 on a stack
+ * has no inaccessible map below it, so stacks of several threads, and other memory, may share one
+ * map. Threads of glibc are found by their lists of robust locks, which the kernel knows and which
+ * lie in their descriptors. */
+
+/* The threads are those of a process; the memory may be that of a copy of it. */
+struct seep_thread_source {
+    pid_t pid;
+    bool (*read)(void *context, uint64_t address, void *to, size_t bytes); /* all of it, or false */
+    void *context;
+};
+
+enum { PAGE = 4096, DESCRIPTOR = 4096, ALIGNMENT = 64, MOST_THREADS = 4096 };
+
+/* glibc's struct pthread has its own address in its first and its third word. */
+static uint64_t descriptor_of(const struct seep_thread_source *source, pid_t thread)
+{
+    uint64_t list = 0, bytes = 0, words[3];
+
+    if (syscall(SYS_get_robust_list, thread, &list, &bytes) || !list)
+        return 0;
+    for (uint64_t at = list & ~(uint64_t)(ALIGNMENT - 1), n = 0; n < DESCRIPTOR / ALIGNMENT;
+         at -= ALIGNMENT, n++)
+        if (source->read(source->context, at, words, sizeof words) && words[0] == at &&
+            words[2] == at)
+            return at;
+    return 0;
+}
+
+/* The thread pointer of the first thread; 0: it is not known. */
+static uint64_t thread_pointer_find(const struct seep_thread_source *source)
+{
+    return descriptor_of(source, source->pid);
+}
+
+/* It says where the stack is that it lies in: its start, and its size. */
+static bool stack_of(const struct seep_thread_source *source, uint64_t descriptor,
+                     uint64_t end_of_map, uint64_t *start, uint64_t *end)
+{
+    uint64_t words[DESCRIPTOR / 8];
+    const size_t room = (size_t)(end_of_map - descriptor);
+    const size_t bytes = room < sizeof words ? room & ~(size_t)7 : sizeof words;
+
+    if (!source->read(source->context, descriptor, words, bytes))
+        return false;
+    for (size_t i = 0; i + 1 < bytes / 8; i++) {
+        *start = words[i];
+        *end = *start + words[i + 1];
+        if (*start % PAGE == 0 && *end % PAGE == 0 && *start &&
+            *start<descriptor && * end> descriptor && *end - descriptor <= 64 * PAGE)
+            return true;
+    }
+    return false;
+}
+
+/* Of the map that they lie in. Its first page may be made inaccessible without a map of its own. */
+static int split(struct seep_maps *maps, size_t i, uint64_t start, uint64_t end)
+{
+    const struct seep_map whole = maps->list[i];
+    struct seep_map parts[3];
+    size_t n = 0;
+
+    if (start > whole.start) {
+        parts[n] = whole;
+        parts[n++].end = start;
+    }
+    parts[n] = whole;
+    parts[n].start = start;
+    parts[n].end = end;
+    parts[n].guarded = parts[n].alone = true;
+    n++;
+    if (end < whole.end) {
+        parts[n] = whole;
+        parts[n].start = end;
+        parts[n++].guarded = false;
+    }
+    struct seep_map *list = reallocarray(maps->list, maps->n + n - 1, sizeof *list);
+    if (!list)
+        return -SEEP_ENOMEM;
+    memmove(list + i + n, list + i + 1, (maps->n - i - 1) * sizeof *list);
+    memcpy(list + i, parts, n * sizeof *list);
+    maps->list = list;
+    maps->n += n - 1;
+    return 0;
+}
+
+static int split_stack(const struct seep_thread_source *source, struct seep_maps *maps,
+                       pid_t thread)
+{
+    const uint64_t descriptor = descriptor_of(source, thread);
+    const struct seep_map *map = descriptor ? seep_maps_at(maps, descriptor) : NULL;
+    uint64_t start, end;
+
+    if (!map || map->kind != SEEP_MAP_OTHER || map->guarded || map->alone || map->file ||
+        map->shared || !stack_of(source, descriptor, map->end, &start, &end))
+        return 0;
+    start = start < map->start ? map->start : start;
+    end = end > map->end ? map->end : end;
+    return split(maps, (size_t)(map - maps->list), start, end);
+}
+
+/* Makes a map of its own, `alone` and `guarded`, of each stack that shares one. Returns 0 or
+ * -SEEP_ENOMEM. */
+static int thread_stacks_split(const struct seep_thread_source *source, struct seep_maps *maps)
+{
+    char path[64];
+    struct dirent *entry;
+    int rc = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)source->pid);
+    DIR *tasks = opendir(path);
+    for (int n = 0; tasks && !rc && n < MOST_THREADS && (entry = readdir(tasks)); n++)
+        if (entry->d_name[0] != '.' && strtol(entry->d_name, NULL, 10) != source->pid)
+            rc = split_stack(source, maps, (pid_t)strtol(entry->d_name, NULL, 10));
+    if (tasks)
+        closedir(tasks);
+    return rc;
+}
 
 bool seep_remote_read(struct seep_remote *remote, uint64_t address, void *to, size_t bytes)
 {
@@ -33,7 +158,7 @@ static bool read_all(void *remote, uint64_t address, void *to, size_t bytes)
 
 uint64_t seep_remote_thread_pointer(struct seep_remote *remote)
 {
-    return seep_thread_pointer_find(&(struct seep_thread_source){remote->files, read_all, remote});
+    return thread_pointer_find(&(struct seep_thread_source){remote->files, read_all, remote});
 }
 
 static int read_maps(struct seep_remote *remote, struct seep_maps *maps)
@@ -41,8 +166,8 @@ static int read_maps(struct seep_remote *remote, struct seep_maps *maps)
     const int rc = seep_maps_read(maps, ((struct seep_remote_process *)remote)->memory.pid);
 
     return rc ? rc
-              : seep_thread_stacks_split(
-                    &(struct seep_thread_source){remote->files, read_all, remote}, maps);
+              : thread_stacks_split(&(struct seep_thread_source){remote->files, read_all, remote},
+                                    maps);
 }
 
 int seep_remote_process_init(struct seep_remote_process *remote, pid_t pid)

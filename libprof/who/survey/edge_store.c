@@ -1,9 +1,9 @@
 #include "libprof/who/survey/edge_store.h"
 
-#include "libprof/base/hash_index.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "libprof/base/hash_index.h"
 
 enum {
     VARINT = 10, /* bytes that a number takes at most */

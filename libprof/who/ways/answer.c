@@ -1,14 +1,229 @@
 #include "libprof/who/ways/answer.h"
 
-#include "libprof/thresholds/thresholds.h"
-#include "libprof/who/survey/survey.h"
-#include "libprof/who/ways/line_ways.h"
-#include "libprof/who/ways/reach_passes.h"
-#include "libprof/who/ways/way_types.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "libprof/thresholds/thresholds.h"
+#include "libprof/who/survey/survey.h"
+#include "libprof/who/ways/path.h"
+#include "libprof/who/ways/reach_passes.h"
+#include "libprof/who/ways/way_types.h"
+#include "libprof/who/ways/ways.h"
+
+/* The blocks that each line of code allocated, and the paths that lead to them. */
+
+enum { SEEP_LINE_WAYS = 64 }; /* paths of a line that are told apart */
+
+/* Blocks of a line that are reached by alike paths. */
+struct seep_line_way {
+    uint64_t hash, blocks, bytes;
+    uint32_t n_nodes; /* fewer than blocks, where only some were recorded */
+    uint32_t example;
+    uint8_t number; /* from 1 on */
+};
+
+struct seep_line_ways {
+    struct seep_reach *reach;
+    struct seep_ways ways;
+    uint32_t n_lines;
+    uint32_t *end;   /* [n_lines] of each line's part of */
+    uint32_t *nodes; /* the blocks of lines 1 to n_lines − 1, by line and address */
+    uint8_t *way_of; /* [nodes] for the line that was asked for last: the number of the node's way;
+                      * 0: none */
+};
+
+/* The blocks of a line. */
+static inline const uint32_t *seep_line_begin(const struct seep_line_ways *l, uint32_t line)
+{
+    return l->nodes + (line ? l->end[line - 1] : 0);
+}
+
+static inline const uint32_t *seep_line_end(const struct seep_line_ways *l, uint32_t line)
+{
+    return l->nodes + l->end[line];
+}
+
+enum {
+    ASKED = 3,    /* blocks of a path that are searched for its common part */
+    COMMON = 256, /* nodes from the root on that paths may share */
+};
+
+static uint32_t line_of_run(const struct seep_heap *heap, uint32_t node,
+                            const uint32_t *line_of_site, size_t n_sites)
+{
+    const uint32_t site = heap->nodes[node].site;
+
+    return site < n_sites ? line_of_site[site] : 0;
+}
+
+/* Takes the blocks whose site has a line: line_of_site[n_sites], 0: none. Returns 0 or
+ * -SEEP_ENOMEM. Allocates, 5 bytes for each block at most, and struct seep_ways; _fini() in either
+ * case. */
+static int line_ways_init(struct seep_line_ways *l, struct seep_reach *reach,
+                          const uint32_t *line_of_site, size_t n_sites, uint32_t n_lines)
+{
+    const struct seep_heap *heap = reach->heap;
+    uint32_t sum = 0;
+
+    *l = (struct seep_line_ways){.reach = reach, .n_lines = n_lines};
+    l->end = calloc(n_lines + (size_t)1, sizeof *l->end);
+    l->way_of = calloc(heap->n_nodes + (size_t)1, sizeof *l->way_of);
+    if (!l->end || !l->way_of || seep_ways_init(&l->ways, reach))
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < heap->n_blocks; i++) {
+        const uint32_t line = line_of_run(heap, i, line_of_site, n_sites);
+        if (line && line < n_lines)
+            l->end[line]++;
+    }
+    for (uint32_t line = 0; line < n_lines; line++) {
+        const uint32_t count = l->end[line];
+        l->end[line] = sum; /* where it begins; once all are placed, where it ends */
+        sum += count;
+    }
+    l->nodes = malloc((sum + (size_t)1) * sizeof *l->nodes);
+    if (!l->nodes)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < heap->n_blocks; i++) {
+        const uint32_t line = line_of_run(heap, i, line_of_site, n_sites);
+        if (line && line < n_lines)
+            l->nodes[l->end[line]++] = i;
+    }
+    return 0;
+}
+
+static void line_ways_fini(struct seep_line_ways *l)
+{
+    seep_ways_fini(&l->ways);
+    free(l->end);
+    free(l->nodes);
+    free(l->way_of);
+    *l = (struct seep_line_ways){0};
+}
+
+/* Sums up the paths to a line's blocks that are reached, and of which `only`[nodes] is `value`
+ * (NULL: to all), and notes each block's way. Stores at most SEEP_LINE_WAYS and returns the number
+ * of ways. If paths have changed since the last call, seep_ways_forget() comes first. */
+static size_t line_ways_find(struct seep_line_ways *l, uint32_t line, const uint8_t *only,
+                             uint8_t value, struct seep_line_way *ways)
+{
+    const struct seep_reach *reach = l->reach;
+    size_t n = 0;
+
+    for (const uint32_t *at = seep_line_begin(l, line); at < seep_line_end(l, line); at++) {
+        l->way_of[*at] = 0;
+        if (reach->distance[*at] == SEEP_UNREACHED || (only && only[*at] != value))
+            continue;
+        const uint64_t hash = seep_ways_hash(&l->ways, *at);
+        size_t i = 0;
+        while (i < n && ways[i].hash != hash)
+            i++;
+        if (i == SEEP_LINE_WAYS)
+            continue;
+        if (i == n) {
+            ways[i] =
+                (struct seep_line_way){.hash = hash, .number = (uint8_t)(i + 1), .example = *at};
+            n++;
+        }
+        l->way_of[*at] = ways[i].number;
+        if (reach->distance[*at] > reach->distance[ways[i].example])
+            ways[i].example = *at; /* the farthest: in a list, its end */
+        ways[i].n_nodes++;
+        ways[i].blocks += seep_node_stands_for(reach->heap, *at);
+        ways[i].bytes += seep_node_all_bytes(reach->heap, *at);
+    }
+    return n;
+}
+
+/* The way to most bytes, or NULL. */
+static struct seep_line_way *line_ways_largest(struct seep_line_way *ways, size_t n)
+{
+    struct seep_line_way *best = NULL;
+
+    for (size_t i = 0; i < n; i++)
+        if (ways[i].bytes && (!best || ways[i].bytes > best->bytes))
+            best = &ways[i];
+    return best;
+}
+
+/* How many nodes of a path, counted from the root, nearly all blocks of a way share. A block is not
+ * part of what it shares itself. */
+static size_t depth_of(struct seep_line_ways *l, uint32_t line, const struct seep_line_way *way,
+                       const uint32_t *path, size_t n_path)
+{
+    uint64_t shares[COMMON + 1] = {0}, sum = 0;
+
+    seep_ways_unmark(&l->ways);
+    for (size_t k = 0; k < n_path; k++)
+        seep_ways_mark(&l->ways, path[k], (uint16_t)(k + 1));
+    for (const uint32_t *at = seep_line_begin(l, line); at < seep_line_end(l, line); at++)
+        if (l->way_of[*at] == way->number)
+            shares[seep_ways_marked(&l->ways, l->reach->parent[*at])] +=
+                seep_node_stands_for(l->reach->heap, *at);
+    for (size_t k = COMMON; k > 0; k--) {
+        sum += shares[k];
+        if (way->blocks && (double)sum / (double)way->blocks >= SEEP_T_HOLDER_SHARE)
+            return k;
+    }
+    return 0;
+}
+
+/* The nearest block stands for all; of several, the largest. So the choice does not depend on
+ * addresses. */
+static void choose_example(struct seep_line_ways *l, uint32_t line, struct seep_line_way *way,
+                           uint32_t holder)
+{
+    const struct seep_reach *reach = l->reach;
+    const struct seep_node *nodes = reach->heap->nodes;
+    uint32_t best = way->example;
+
+    seep_ways_unmark(&l->ways);
+    seep_ways_mark(&l->ways, holder, 1);
+    for (const uint32_t *at = seep_line_begin(l, line); at < seep_line_end(l, line); at++) {
+        if (l->way_of[*at] != way->number || reach->distance[*at] > reach->distance[best] ||
+            (reach->distance[*at] == reach->distance[best] &&
+             nodes[*at].bytes <= nodes[best].bytes))
+            continue;
+        if (seep_ways_marked(&l->ways, *at))
+            best = *at;
+    }
+    way->example = best;
+}
+
+/* The last node that nearly all blocks of a way share with the path to `asked`, and its depth. */
+static uint32_t common_with(struct seep_line_ways *l, uint32_t line,
+                            const struct seep_line_way *way, uint32_t asked, size_t *depth)
+{
+    uint32_t first[COMMON];
+    size_t n = seep_path_begin(l->reach, asked, first, COMMON);
+
+    *depth = depth_of(l, line, way, first, n > COMMON ? COMMON : n - 1);
+    return *depth ? first[*depth - 1] : SEEP_NODE_NONE;
+}
+
+/* The last node, counted from the root, that the paths to nearly all blocks of one of the ways
+ * found last share; SEEP_NODE_NONE: none. Makes the block that stands best for them the example. */
+/* Any block may be an outlier, so several are tried. */
+static uint32_t line_ways_common(struct seep_line_ways *l, uint32_t line, struct seep_line_way *way)
+{
+    uint64_t seen = 0;
+    size_t deepest, depth;
+    uint32_t best = common_with(l, line, way, way->example, &deepest);
+
+    for (const uint32_t *at = seep_line_begin(l, line); at < seep_line_end(l, line); at++) {
+        if (l->way_of[*at] != way->number || seen++ % (way->n_nodes / ASKED + 1))
+            continue;
+        uint32_t node = common_with(l, line, way, *at, &depth);
+        if (depth > deepest) {
+            deepest = depth;
+            best = node;
+            way->example = *at;
+        }
+    }
+    if (best != SEEP_NODE_NONE)
+        choose_example(l, line, way, best);
+    return best;
+}
 
 /* Whether a block is held, and if not, what keeps it. */
 enum alive { BY_NOBODY, ALIVE, BY_CYCLE, BY_REFERENCE };
@@ -129,7 +344,7 @@ static int take_way(const struct asking *a, const struct seep_line_way *way,
 /* The ways to what a line keeps for certain. */
 static size_t certain_ways(struct asking *a, uint32_t line, struct seep_line_way *ways)
 {
-    return seep_line_ways_find(&a->lines, line, a->alive, ALIVE, ways);
+    return line_ways_find(&a->lines, line, a->alive, ALIVE, ways);
 }
 
 /* Where several variables of a library lead to the same blocks by as long ways as these, which one
@@ -140,7 +355,7 @@ enum { MOST_BY_CHANCE = 3 };
 static int find_holder(struct asking *a, const struct seep_answer *answer, struct held *held,
                        struct seep_answer_path *p)
 {
-    held->holder = seep_line_ways_common(&a->lines, answer->line, &held->way);
+    held->holder = line_ways_common(&a->lines, answer->line, &held->way);
     const int rc = take_way(a, &held->way, p);
     if (held->holder != SEEP_NODE_NONE)
         seep_answer_holder(a->reach, held->holder, p);
@@ -174,7 +389,7 @@ static int find_holders(struct asking *a, struct seep_answer *answer, struct hel
         seep_ways_forget(&a->lines.ways);
         size_t n =
             share(freed, answer->bytes) < SEEP_T_MOST ? certain_ways(a, answer->line, ways) : 0;
-        const struct seep_line_way *next = seep_line_ways_largest(ways, n);
+        const struct seep_line_way *next = line_ways_largest(ways, n);
         if (!next || share(next->bytes, answer->bytes) < least_of(a, next))
             break;
         held->way = *next;
@@ -214,15 +429,15 @@ static enum seep_hold_state state_of(const struct asking *a, const struct seep_a
 static int answer_line(struct asking *a, struct seep_answer *answer, struct held *held)
 {
     struct seep_line_way ways[SEEP_LINE_WAYS];
-    size_t n = seep_line_ways_find(&a->lines, answer->line, NULL, 0, ways);
-    const struct seep_line_way *way = seep_line_ways_largest(ways, n);
+    size_t n = line_ways_find(&a->lines, answer->line, NULL, 0, ways);
+    const struct seep_line_way *way = line_ways_largest(ways, n);
 
     answer->state = state_of(a, answer, way);
     if (answer->state == SEEP_HOLD_CYCLE || answer->state == SEEP_HOLD_REFERENCE)
         return add_path(a, answer, way);
     if (answer->state == SEEP_HOLD_HELD && root_of(a, way) == SEEP_ROOT_REFERENCE) {
         n = certain_ways(a, answer->line, ways); /* only a part is explained: who holds the rest? */
-        way = seep_line_ways_largest(ways, n);
+        way = line_ways_largest(ways, n);
         answer->state = way ? SEEP_HOLD_HELD : SEEP_HOLD_UNKNOWN;
     }
     if (answer->state != SEEP_HOLD_HELD)
@@ -446,13 +661,13 @@ int seep_answer_lines(struct seep_reach *reach, const struct seep_question *ques
     if (sums && a.alive && a.in_graph && a.held)
         rc = complete(&a);
     if (!rc)
-        rc = seep_line_ways_init(&a.lines, reach, question->line_of_site, question->n_sites,
-                                 question->n_lines);
+        rc = line_ways_init(&a.lines, reach, question->line_of_site, question->n_sites,
+                            question->n_lines);
     if (!rc)
         rc = answer_all(&a, sums, answers);
     seep_reach_changes_fini(&a.certain);
     seep_reach_changes_fini(&a.unheld);
-    seep_line_ways_fini(&a.lines);
+    line_ways_fini(&a.lines);
     free(a.alive);
     free(a.in_graph);
     free(a.held);

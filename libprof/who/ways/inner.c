@@ -1,11 +1,117 @@
 #include "libprof/who/ways/inner.h"
 
+#include <stdlib.h>
+
+#include "libprof/base/error.h"
 #include "libprof/base/hash_index.h"
+#include "libprof/who/graph/graph.h"
 #include "libprof/who/survey/survey.h"
-#include "libprof/who/ways/inner_strays.h"
 #include "libprof/who/ways/reach_passes.h"
 
-#include <stdlib.h>
+/* Numbers that look like addresses of a low heap, told from addresses by where they point. A
+ * program that keeps an address inside each block of one kind points to the same place in each, or
+ * keeps many of them. */
+
+/* How many words point into each block, and where the first of them points. */
+struct seep_inner_hits {
+    uint8_t *n;       /* [n_blocks] 255: or more */
+    uint64_t *offset; /* [n_blocks] bytes from its start */
+};
+
+enum {
+    MANY_WORDS = 3,  /* so many addresses inside one block are no chance: the block is in use */
+    LEAST_BLOCKS = 4 /* of a site: fewer may differ by chance */
+};
+
+struct hit {
+    uint32_t site, node;
+    uint64_t offset;
+};
+
+/* Returns 0 or -SEEP_ENOMEM. Allocates; inner_hits_fini() in either case. */
+static int inner_hits_init(struct seep_inner_hits *hits, const struct seep_heap *heap)
+{
+    hits->n = calloc(heap->n_blocks + 1u, sizeof *hits->n);
+    hits->offset = calloc(heap->n_blocks + 1u, sizeof *hits->offset);
+    return hits->n && hits->offset ? 0 : -SEEP_ENOMEM;
+}
+
+static void inner_hits_fini(struct seep_inner_hits *hits)
+{
+    free(hits->n);
+    free(hits->offset);
+}
+
+/* A word points into a block, so many bytes from its start. */
+static void inner_hits_add(struct seep_inner_hits *hits, uint32_t node, uint64_t inside)
+{
+    if (!hits->n[node])
+        hits->offset[node] = inside;
+    if (hits->n[node] < UINT8_MAX)
+        hits->n[node]++;
+}
+
+static int by_site(const void *a, const void *b)
+{
+    const struct hit *p = a, *q = b;
+
+    if (p->site != q->site)
+        return p->site < q->site ? -1 : 1;
+    if (p->offset != q->offset)
+        return p->offset < q->offset ? -1 : 1;
+    return (p->node > q->node) - (p->node < q->node);
+}
+
+static bool is_alike(const struct hit *list, size_t i, size_t n)
+{
+    return (i > 0 && list[i - 1].offset == list[i].offset) ||
+           (i + 1 < n && list[i + 1].offset == list[i].offset);
+}
+
+/* Judges the blocks of one site. */
+static void judge_site(const struct seep_inner_hits *hits, struct seep_heap *heap,
+                       const struct hit *list, size_t n)
+{
+    size_t alike = 0;
+
+    for (size_t i = 0; i < n; i++)
+        alike += hits->n[list[i].node] >= MANY_WORDS || is_alike(list, i, n);
+    if (n < LEAST_BLOCKS || 2 * alike >= n)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        if (hits->n[list[i].node] < MANY_WORDS)
+            heap->inner[list[i].node] &= (uint8_t)~SEEP_INNER_HOLDS;
+    }
+}
+
+/* Withdraws heap->inner's mark from blocks of a low heap that only stray numbers point into: if
+ * most of the blocks of one site that were hit are hit by few words, each at a different place.
+ * Returns 0 or -SEEP_ENOMEM. */
+static int inner_hits_drop_strays(const struct seep_inner_hits *hits, struct seep_heap *heap)
+{
+    struct hit *list;
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < heap->n_blocks; i++)
+        n += hits->n[i] && seep_heap_is_low(heap->nodes[i].start);
+    list = malloc((n + 1) * sizeof *list);
+    if (!list)
+        return -SEEP_ENOMEM;
+    n = 0;
+    for (uint32_t i = 0; i < heap->n_blocks; i++) {
+        if (hits->n[i] && seep_heap_is_low(heap->nodes[i].start))
+            list[n++] = (struct hit){heap->nodes[i].site, i, hits->offset[i]};
+    }
+    if (n)
+        qsort(list, n, sizeof *list, by_site);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && list[end].site == list[i].site;)
+            end++;
+        judge_site(hits, heap, list + i, end - i);
+    }
+    free(list);
+    return 0;
+}
 
 enum {
     LEAST_LOST = 64 << 10, /* the least bytes of a site that are lost */
@@ -96,7 +202,7 @@ static void find_in_node(struct finders *f, uint32_t node)
 
     while (seep_heap_next(heap, node, &cursor, &edge))
         if (leads_inside(heap, &edge)) {
-            seep_inner_hits_add(&f->hits, edge.to, edge.inside);
+            inner_hits_add(&f->hits, edge.to, edge.inside);
             found = true;
         }
     if (!found)
@@ -114,7 +220,7 @@ static void find_finders(struct finders *f)
     for (size_t i = 0; i < reach->n_root_edges; i++) {
         const struct seep_root_edge *one = &reach->root_edges[i];
         if (seep_reach_believes(reach, one) && leads_inside(reach->heap, &one->edge))
-            seep_inner_hits_add(&f->hits, one->edge.to, one->edge.inside);
+            inner_hits_add(&f->hits, one->edge.to, one->edge.inside);
     }
     for (uint32_t i = 0; i < reach->heap->n_nodes && !f->no_memory; i++)
         if (reach->distance[i] != SEEP_UNREACHED)
@@ -125,15 +231,15 @@ static int search(struct seep_reach *reach)
 {
     struct finders f = {.reach = reach};
 
-    int rc = seep_inner_hits_init(&f.hits, reach->heap);
+    int rc = inner_hits_init(&f.hits, reach->heap);
 
     if (!rc)
         find_finders(&f);
     if (!rc)
-        rc = f.no_memory ? -SEEP_ENOMEM : seep_inner_hits_drop_strays(&f.hits, reach->heap);
+        rc = f.no_memory ? -SEEP_ENOMEM : inner_hits_drop_strays(&f.hits, reach->heap);
     if (!rc)
         rc = seep_reach_again(reach, f.nodes, f.n);
-    seep_inner_hits_fini(&f.hits);
+    inner_hits_fini(&f.hits);
     free(f.nodes);
     return rc;
 }

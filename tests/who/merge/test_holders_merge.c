@@ -1,5 +1,5 @@
 /* Snapshots of all processes become one answer a line, and one series of lengths a container. */
-#include "libprof/who/merge/holders_length.h"
+#include "libprof/who/merge/holders_series.h"
 #include "tests/who/merge/holders_fixture.h"
 
 #include <unistd.h>
