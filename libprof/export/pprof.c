@@ -1,15 +1,78 @@
 /* This file writes pprof's profile.proto. Readers join concatenated messages and their lists into
  * one message. So each sample, location and text is written as a profile of its own, and the whole
  * need not fit in memory. */
+#include <pprof.pb-c.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "libprof/base/error.h"
 #include "libprof/base/text.h"
-#include "libprof/export/gzip.h"
 #include "libprof/export/sites.h"
 #include "libprof/export/texts.h"
 #include "libprof/report_read/report_view.h"
 
-#include <pprof.pb-c.h>
-#include <stdlib.h>
-#include <string.h>
+/* A stream that compresses bytes with gzip and writes them to a file. */
+
+struct seep_gzip {
+    z_stream z;
+    FILE *out;
+    int rc; /* the first error: nothing is written after it */
+};
+
+enum { GZIP_WINDOW = 15 + 16 }; /* deflateInit2(): the largest window, and gzip's header */
+
+/* Begins; call gzip_end() whatever happens. Allocates. */
+static void gzip_begin(struct seep_gzip *gzip, FILE *out)
+{
+    memset(gzip, 0, sizeof *gzip);
+    gzip->out = out;
+    if (deflateInit2(&gzip->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        gzip->rc = -SEEP_ENOMEM;
+}
+
+static void deflate_all(struct seep_gzip *gzip, int flush)
+{
+    unsigned char made[16384];
+
+    do {
+        gzip->z.next_out = made;
+        gzip->z.avail_out = sizeof made;
+        deflate(&gzip->z, flush);
+        const size_t n = sizeof made - gzip->z.avail_out;
+        if (fwrite(made, 1, n, gzip->out) != n)
+            gzip->rc = -SEEP_EIO;
+    } while (!gzip->rc && gzip->z.avail_out == 0);
+}
+
+static void gzip_write(struct seep_gzip *gzip, const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+
+    while (n && !gzip->rc) {
+        const unsigned piece = n < 1u << 30 ? (unsigned)n : 1u << 30;
+        gzip->z.next_in = (unsigned char *)p;
+        gzip->z.avail_in = piece;
+        deflate_all(gzip, Z_NO_FLUSH);
+        p += piece;
+        n -= piece;
+    }
+}
+
+/* Writes the rest. Returns 0, -SEEP_ENOMEM or -SEEP_EIO for all that was written. */
+static int gzip_end(struct seep_gzip *gzip)
+{
+    if (!gzip->rc) {
+        gzip->z.next_in = NULL;
+        gzip->z.avail_in = 0;
+        deflate_all(gzip, Z_FINISH);
+    }
+    deflateEnd(&gzip->z);
+    return gzip->rc;
+}
 
 typedef Seep__Pprof__Profile Profile;
 typedef Seep__Pprof__Location Location;
@@ -58,7 +121,7 @@ static void append(ProtobufCBuffer *buffer, size_t n, const uint8_t *bytes)
 {
     struct pprof *p = (struct pprof *)(void *)buffer;
 
-    seep_gzip_write(&p->gzip, bytes, n);
+    gzip_write(&p->gzip, bytes, n);
 }
 
 static void put(struct pprof *p, const Profile *part)
@@ -382,7 +445,7 @@ int seep_export_pprof(const json_t *report, struct seep_json_stream *sites,
     struct pprof p = {.buffer = {.append = append}, .job_id = seep_get_job_id(report)};
     bool has_tensors;
 
-    seep_gzip_begin(&p.gzip, out);
+    gzip_begin(&p.gzip, out);
     p.failed = seep_frames_of_sites(sites, &p.frames, &has_tensors) != 0;
     p.n_types = has_tensors ? MOST_TYPES : N_TYPES;
     p.placed = calloc(p.frames.n + 1, sizeof *p.placed);
@@ -399,7 +462,7 @@ int seep_export_pprof(const json_t *report, struct seep_json_stream *sites,
     }
     put_mappings(&p);
     put_texts(&p);
-    int rc = seep_gzip_end(&p.gzip);
+    int rc = gzip_end(&p.gzip);
     if (p.failed || p.texts.failed || p.functions.failed || p.modules.failed)
         rc = -SEEP_ENOMEM;
     seep_texts_fini(&p.texts);
