@@ -1,15 +1,80 @@
 #include "libprof/gate/fix_verdict.h"
 
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libprof/base/error.h"
 #include "libprof/base/text.h"
-#include "libprof/gate/fix_holders.h"
 #include "libprof/gate/gate_check.h"
 #include "libprof/report_read/holder_view.h"
 #include "libprof/report_read/report_pairs.h"
 #include "libprof/report_read/report_view.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+/* A fix often moves the line. Then what holds the memory shows whether two findings are the
+ * same. */
+
+static bool same_holder(const json_t *before, const json_t *after)
+{
+    const char *was = seep_get_holder_name(before), *is = seep_get_holder_name(after);
+
+    return was && is && strcmp(was, is) == 0;
+}
+
+static bool same_space(const json_t *before, const json_t *after)
+{
+    return strcmp(seep_get_space_class(seep_get_text(before, "space", "")),
+                  seep_get_space_class(seep_get_text(after, "space", ""))) == 0;
+}
+
+/* The index of the pair that has only an after and belongs to this before; the number of pairs if
+ * there is none. */
+static size_t find_after(const json_t *pairs, const json_t *before)
+{
+    json_t *pair;
+    size_t i;
+
+    json_array_foreach (pairs, i, pair) {
+        const json_t *after = json_object_get(pair, "after");
+        if (!json_is_object(json_object_get(pair, "before")) && same_holder(before, after) &&
+            same_space(before, after))
+            return i;
+    }
+    return json_array_size(pairs);
+}
+
+/* Joins pairs of seep_compare_findings() of which one has only a before and the other only an
+ * after, if both are of one space and held by the same container. Returns 0 or -SEEP_ENOMEM. */
+static int fix_join_by_holder(json_t *pairs)
+{
+    for (size_t i = 0; i < json_array_size(pairs); i++) {
+        json_t *pair = json_array_get(pairs, i);
+        const json_t *before = json_object_get(pair, "before");
+        if (!json_is_object(before) || json_is_object(json_object_get(pair, "after")))
+            continue;
+        size_t k = find_after(pairs, before);
+        if (k == json_array_size(pairs))
+            continue;
+        if (json_object_set(pair, "after", json_object_get(json_array_get(pairs, k), "after")) ||
+            json_array_remove(pairs, k))
+            return -SEEP_ENOMEM;
+        i -= k < i;
+    }
+    return 0;
+}
+
+/* Whether the same container holds it before and after, and grew before, but now neither the
+ * container nor the memory grows. Pure. */
+static bool fix_holder_stopped(const json_t *before, const json_t *after)
+{
+    struct seep_slope growth;
+
+    return same_holder(before, after) && seep_get_holder_grows(before) &&
+           seep_get_holder_stays(after) &&
+           seep_get_slope(after, "growth_bytes_per_step", &growth) && !(growth.low > 0);
+}
 
 enum { LEAK, RETENTION, PRESSURE, INFO };
 
@@ -58,7 +123,7 @@ static bool is_gone(const struct verification *v, const json_t *before, const js
 {
     if (is_out_of_memory(after))
         return false;
-    if (!counts(after, v->counts) || seep_fix_holder_stopped(before, after))
+    if (!counts(after, v->counts) || fix_holder_stopped(before, after))
         return true;
     return seep_get_severity(before) < PRESSURE && seep_get_severity(after) == PRESSURE &&
            strcmp(seep_get_text(before, "pattern", ""), seep_get_text(after, "pattern", "")) != 0;
@@ -71,7 +136,7 @@ static void judge_pair(struct verification *v, json_t *pair)
 
     if (counts(before, v->counts)) {
         bool gone = is_gone(v, before, after);
-        if (seep_fix_holder_stopped(before, after))
+        if (fix_holder_stopped(before, after))
             seep_gate_check_note(&v->check, "%s no longer grows", seep_get_holder_name(after));
         state = gone ? "vanished" : "remains";
         *(gone ? &v->n_vanished : &v->n_remaining) += 1;
@@ -93,7 +158,7 @@ static void judge_findings(struct verification *v)
         v->check.failed = true;
         return;
     }
-    v->check.failed = v->check.failed || seep_fix_join_by_holder(pairs);
+    v->check.failed = v->check.failed || fix_join_by_holder(pairs);
     json_array_foreach (pairs, i, pair)
         judge_pair(v, pair);
     json_decref(pairs);

@@ -1,13 +1,506 @@
 #include "libprof/gate/gate.h"
 
-#include "libprof/base/text.h"
-#include "libprof/gate/gate_check.h"
-#include "libprof/report_read/device_view.h"
-#include "libprof/report_read/report_pairs.h"
-#include "libprof/report_read/report_view.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "libprof/base/text.h"
+#include "libprof/gate/budget.h"
+#include "libprof/gate/gate_check.h"
+#include "libprof/report_read/holder_view.h"
+#include "libprof/report_read/report_pairs.h"
+#include "libprof/report_read/report_view.h"
+#include "libprof/report_read/site_pairs.h"
+#include "libprof/words/patterns.h"
+
+/* What a job would have kept after its failure was not seen. One that ran out of memory has
+ * violated its budget by that, or was allowed to. */
+static void doubt_failed(struct seep_gate_check *check, const json_t *report)
+{
+    const json_t *job = json_object_get(report, "job");
+    const json_t *process = seep_get_crashed(report);
+
+    if (!process || seep_compare_ran_out(report))
+        return;
+    if (strcmp(seep_get_text(job, "step_source", ""), "time") == 0)
+        seep_gate_check_doubt(check, "the job failed before its first step (%s): fix that first",
+                              seep_get_exit_text(process));
+    else
+        seep_gate_check_doubt(
+            check, "the job failed after %.0f steps (%s): fix that, or add --allow-incomplete",
+            seep_get_number(job, "steps"), seep_get_exit_text(process));
+}
+
+/* Time slices show that something grows, but not that nothing does. */
+static void doubt_without_steps(struct seep_gate_check *check, const json_t *report)
+{
+    if (strcmp(seep_get_text(json_object_get(report, "job"), "step_source", ""), "time") == 0)
+        seep_gate_check_doubt(check, "no training step was seen: call seep.step() once a step, or "
+                                     "bound what may grow with --max-growth");
+}
+
+static bool is_open(const json_t *finding)
+{
+    struct seep_slope growth;
+
+    return strcmp(seep_get_text(finding, "verdict", ""), "holds") == 0 &&
+           strcmp(seep_get_text(finding, "pattern", ""), "undetermined") == 0 &&
+           strcmp(seep_get_text(finding, "severity", ""), "pressure") == 0 &&
+           seep_get_slope(finding, "growth_bytes_per_step", &growth) && growth.value > 0;
+}
+
+static void doubt_growing(struct seep_gate_check *check, const json_t *report)
+{
+    const json_t *job = json_object_get(report, "job");
+    struct seep_slope growth;
+    char each[SEEP_SIZE_TEXT];
+    json_t *finding;
+    size_t i;
+
+    json_array_foreach (check->findings, i, finding) {
+        if (!is_open(finding))
+            continue;
+        seep_get_slope(finding, "growth_bytes_per_step", &growth);
+        seep_gate_check_doubt(check,
+                              "%s grows by %s a %s, and %.0f %ss do not show whether it goes on: "
+                              "run more",
+                              seep_get_text(finding, "id", "?"), seep_text_size(growth.value, each),
+                              seep_get_step_unit(job), seep_get_number(job, "steps"),
+                              seep_get_step_unit(job));
+    }
+}
+
+/* ---- which findings count ---------------------------------------------------------------- */
+
+static bool counts(const json_t *finding, const char *counted)
+{
+    return !json_object_get(finding, "reason") &&
+           (strcmp(seep_get_text(finding, "pattern", ""), counted) == 0 ||
+            strcmp(seep_severities[seep_get_severity(finding)], counted) == 0);
+}
+
+static bool is_severity(const char *name)
+{
+    for (int i = 0; i < SEEP_N_SEVERITIES; i++) {
+        if (strcmp(name, seep_severities[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t count(const struct seep_gate_check *check, const json_t *report,
+                      const char *counted)
+{
+    /* Of findings that are not listed, only the severity is known. */
+    double left_out = seep_get_number(json_object_get(report, "findings_left_out"), counted);
+    uint64_t n = left_out > 0 && left_out < 1e15 ? (uint64_t)left_out : 0;
+    json_t *finding;
+    size_t i;
+
+    json_array_foreach (check->findings, i, finding)
+        n += counts(finding, counted);
+    return n;
+}
+
+/* ---- lines ------------------------------------------------------------------------------- */
+
+/* Whether the line says how often the job may run out of memory. */
+static bool gate_is_of_shortage(const struct seep_budget_line *line)
+{
+    const char *pattern = seep_pattern_name(SEEP_PATTERN_OUT_OF_MEMORY);
+
+    return line->kind == SEEP_BUDGET_FINDINGS && strcmp(line->counted, pattern) == 0;
+}
+
+/* Processes that the kernel killed for lack of host memory: no finding reports that. */
+static uint64_t kills_of(const json_t *report, const struct seep_budget_line *line)
+{
+    double n = seep_get_number(json_object_get(report, "job"), "oom_kills");
+
+    return gate_is_of_shortage(line) && n > 0 && n < 1e9 ? (uint64_t)n : 0;
+}
+
+static char *finding_text(uint64_t n, uint64_t kills)
+{
+    if (!kills)
+        return seep_text_format("%llu", (unsigned long long)n);
+    return seep_text_format("%llu: the kernel killed %llu process%s of the job, out of memory",
+                            (unsigned long long)n, (unsigned long long)kills,
+                            kills == 1 ? "" : "es");
+}
+
+/* Adds the line of the check for a budget of kind SEEP_BUDGET_FINDINGS. */
+static void seep_gate_findings(struct seep_gate_check *check, const json_t *report,
+                               const struct seep_budget_line *line)
+{
+    const char *of = is_severity(line->counted) ? "severity" : "pattern";
+    uint64_t kills = kills_of(report, line), n = count(check, report, line->counted) + kills;
+    bool violated = n > line->limit;
+    json_t *finding;
+    size_t i;
+
+    json_array_foreach (check->findings, i, finding) {
+        if (violated && counts(finding, line->counted) &&
+            json_object_set_new(finding, "verdict", json_string("violated")))
+            check->failed = true;
+    }
+    seep_gate_check_add_line(check, "findings", violated ? "violated" : "holds",
+                             seep_text_format("findings of %s %s: at most %llu", of, line->counted,
+                                              (unsigned long long)line->limit),
+                             finding_text(n, kills),
+                             json_pack("{s:s, s:I, s:I, s:I}", of, line->counted, "limit",
+                                       (json_int_t)line->limit, "value", (json_int_t)n, "oom_kills",
+                                       (json_int_t)kills));
+}
+
+/* A job that ran out of memory, whether it died or caught the error, violates every budget that
+ * does not say how often it may. Adds that line if the job did and the budget does not. */
+static void gate_shortage(struct seep_gate_check *check, const json_t *report,
+                          const struct seep_budget *budget)
+{
+    const struct seep_budget_line none = {.kind = SEEP_BUDGET_FINDINGS,
+                                          .counted = seep_pattern_name(SEEP_PATTERN_OUT_OF_MEMORY)};
+
+    for (size_t i = 0; i < budget->n_lines; i++) {
+        if (gate_is_of_shortage(&budget->lines[i]))
+            return;
+    }
+    if (count(check, report, none.counted) + kills_of(report, &none))
+        seep_gate_findings(check, report, &none);
+}
+
+/* ---- ignored ----------------------------------------------------------------------------- */
+
+/* Gives each finding of the check its first verdict: "ignored" with the reason if a rule of the
+ * budget matches it, else "holds". */
+static void gate_ignore(struct seep_gate_check *check, const struct seep_budget *budget)
+{
+    json_t *finding;
+    size_t i;
+
+    json_array_foreach (check->findings, i, finding) {
+        const json_t *frame = json_object_get(finding, "frame");
+        const struct seep_budget_ignore *rule = seep_budget_ignored(
+            budget, seep_get_text(finding, "pattern", ""), seep_get_text(frame, "file", NULL),
+            seep_get_text(frame, "function", NULL), seep_get_text(frame, "qualname", NULL));
+        if (rule && json_object_set_new(finding, "reason", json_string(rule->reason)))
+            check->failed = true;
+        if (json_object_set_new(finding, "verdict", json_string(rule ? "ignored" : "holds")))
+            check->failed = true;
+    }
+}
+
+/* The line of a finding that this container holds or, without a name, that nobody holds. */
+static const json_t *frame_of(const json_t *report, const char *holder)
+{
+    json_t *finding;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "findings"), i, finding) {
+        const char *state = seep_get_text(seep_get_holders(finding), "state", "");
+        const char *name = seep_get_holder_name(finding);
+        if (*holder ? name && strcmp(name, holder) == 0 : strcmp(state, "lost") == 0)
+            return json_object_get(finding, "frame");
+    }
+    return NULL;
+}
+
+static void add_line(struct seep_gate_check *check, const json_t *report,
+                     const struct seep_budget_line *line, const char *verdict, char *name,
+                     char *text, json_t *more)
+{
+    const json_t *frame = strcmp(verdict, "holds") == 0 ? NULL : frame_of(report, line->holder);
+
+    if (!more ||
+        (json_is_object(frame) && json_object_set_new(more, "frame", json_deep_copy(frame))))
+        check->failed = true;
+    seep_gate_check_add_line(check, *line->holder ? "holder" : "lost", verdict, name, text, more);
+}
+
+static void judge_lost(struct seep_gate_check *check, const json_t *report,
+                       const struct seep_budget_line *line)
+{
+    double lost = seep_get_number(json_object_get(report, "holders"), "lost_bytes");
+    char limit[SEEP_SIZE_TEXT], size[SEEP_SIZE_TEXT];
+
+    seep_text_size((double)line->limit, limit);
+    seep_text_size(lost, size);
+    add_line(check, report, line, lost > (double)line->limit ? "violated" : "holds",
+             seep_text_format("memory that nobody holds: at most %s", limit),
+             seep_text_format("%s", size),
+             json_pack("{s:I, s:f}", "limit", (json_int_t)line->limit, "value", lost));
+}
+
+static void judge_pace(struct seep_gate_check *check, const json_t *report,
+                       const struct seep_budget_line *line, const struct seep_slope *pace)
+{
+    const char *unit = seep_get_step_unit(json_object_get(report, "job"));
+    const char *verdict = pace->low > line->pace     ? "violated"
+                          : pace->value > line->pace ? "noise"
+                                                     : "holds";
+    bool noise = strcmp(verdict, "noise") == 0;
+
+    add_line(
+        check, report, line, verdict,
+        seep_text_format("growth of %s: at most %g entries a %s", line->holder, line->pace, unit),
+        seep_text_format("%.3g entries a %s (95 %% interval %.3g to %.3g)%s", pace->value, unit,
+                         pace->low, pace->high,
+                         noise ? ": above the budget, but within the noise" : ""),
+        json_pack("{s:s, s:f, s:f, s:f, s:f}", "holder", line->holder, "limit", line->pace, "value",
+                  pace->value, "low", pace->low, "high", pace->high));
+}
+
+/* Adds the line of the check for a budget on holders, of kind SEEP_BUDGET_HOLDER or
+ * SEEP_BUDGET_LOST. A container that no snapshot saw hold anything has not grown. Returns 0;
+ * -SEEP_ENODATA with *err if the report has no snapshot, or too few of that container
+ *. */
+static int seep_gate_holders(struct seep_gate_check *check, const json_t *report,
+                             const struct seep_budget_line *line, struct seep_error *err)
+{
+    const json_t *holders = json_object_get(report, "holders");
+    struct seep_slope pace;
+
+    if (!(seep_get_number(holders, "snapshots") > 0))
+        return seep_error_set(
+            err, SEEP_ENODATA, "", 0,
+            "the profile has no snapshot of who holds memory, which a budget needs: "
+            "record with --holders; see `seep help run`");
+    if (line->kind == SEEP_BUDGET_LOST) {
+        judge_lost(check, report, line);
+        return 0;
+    }
+    const json_t *container = seep_get_container(report, line->holder);
+    if (!container) {
+        add_line(check, report, line, "holds",
+                 seep_text_format("growth of %s: at most %g entries a %s", line->holder, line->pace,
+                                  seep_get_step_unit(json_object_get(report, "job"))),
+                 strdup("no snapshot has it among the largest holders"),
+                 json_pack("{s:s, s:f}", "holder", line->holder, "limit", line->pace));
+        return 0;
+    }
+    if (!seep_get_slope(container, "growth_per_step", &pace))
+        return seep_error_set(err, SEEP_ENODATA, "", 0,
+                              "%.60s is in fewer than %d snapshots, too few to measure its growth: "
+                              "take more; see --holders in `seep help run`",
+                              line->holder, SEEP_STATISTICS_MIN);
+    judge_pace(check, report, line, &pace);
+    return 0;
+}
+
+enum { MAX_PLACES = 20 };
+
+static double steps_of(const json_t *report)
+{
+    return seep_get_number(json_object_get(report, "job"), "steps");
+}
+
+/* Both sides are objects with the bytes at `key` and a growth. */
+static bool grew(const json_t *before, const json_t *after, const char *key, double steps,
+                 const struct seep_tolerance *tolerance)
+{
+    struct seep_slope was, is;
+
+    seep_get_slope(before, "growth_bytes_per_step", &was);
+    seep_get_slope(after, "growth_bytes_per_step", &is);
+    return seep_compare_grown(seep_get_number(before, key), seep_get_number(after, key),
+                              tolerance) ||
+           seep_compare_growth_grown(&was, &is, steps, tolerance);
+}
+
+static char *text_of(const json_t *before, const json_t *after, const char *key, const char *unit)
+{
+    char was[SEEP_SIZE_TEXT], is[SEEP_SIZE_TEXT], slope_was[SEEP_SIZE_TEXT],
+        slope_is[SEEP_SIZE_TEXT];
+    struct seep_slope old, now;
+
+    seep_get_slope(before, "growth_bytes_per_step", &old);
+    seep_get_slope(after, "growth_bytes_per_step", &now);
+    seep_text_size(seep_get_number(before, key), was);
+    seep_text_size(seep_get_number(after, key), is);
+    seep_text_size(old.value, slope_was);
+    seep_text_size(now.value, slope_is);
+    if (!json_is_object(before))
+        return seep_text_format("new: keeps %s, grows by %s a %s", is, slope_is, unit);
+    return seep_text_format("keeps %s, was %s; grows by %s a %s, was %s", is, was, slope_is, unit,
+                            slope_was);
+}
+
+static void add_violated(struct seep_gate_check *check, const json_t *report, char *name,
+                         const json_t *before, const json_t *after, const char *key)
+{
+    const char *unit = seep_get_step_unit(json_object_get(report, "job"));
+    const json_t *frame = json_object_get(after, "frame");
+    json_t *more = json_pack("{s:s, s:o?}", "space", seep_get_text(after, "space", ""), "frame",
+                             frame ? json_deep_copy(frame) : NULL);
+
+    if (!frame)
+        json_object_del(more, "frame");
+    seep_gate_check_add_line(check, "baseline", "violated", name, text_of(before, after, key, unit),
+                             more);
+}
+
+/* The check's copy of a finding of the report. */
+static json_t *judged(const struct seep_gate_check *check, const json_t *finding)
+{
+    const char *id = seep_get_text(finding, "id", "");
+    json_t *copy;
+    size_t i;
+
+    json_array_foreach (check->findings, i, copy) {
+        if (strcmp(seep_get_text(copy, "id", ""), id) == 0)
+            return copy;
+    }
+    return NULL;
+}
+
+static void judge_findings(struct seep_gate_check *check, const json_t *report, const json_t *pairs,
+                           size_t *n_violated)
+{
+    const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
+    json_t *pair;
+    size_t i;
+
+    json_array_foreach (pairs, i, pair) {
+        const json_t *before = json_object_get(pair, "before"),
+                     *after = json_object_get(pair, "after");
+        json_t *copy = judged(check, after);
+        /* A finding that was only a remark before is new. */
+        if (json_is_object(before) && seep_get_severity(before) > 1 && seep_get_severity(after) < 2)
+            before = NULL;
+        bool counts = copy && seep_get_severity(after) < 2 && !json_object_get(copy, "reason");
+        if (!counts || (json_is_object(before) &&
+                        !grew(before, after, "live_bytes", steps_of(report), &SEEP_TOLERANCE)))
+            continue;
+        char *frame = seep_get_frame_text(json_object_get(after, "frame"), cwd);
+        add_violated(check, report,
+                     seep_text_format("no new or grown finding: %s at %s",
+                                      seep_get_text(after, "pattern", ""), frame ? frame : "?"),
+                     before, after, "live_bytes");
+        json_object_set_new(copy, "verdict", json_string("violated"));
+        free(frame);
+        ++*n_violated;
+    }
+}
+
+/* Whether a finding of the report already names a place. */
+static bool is_told(const struct seep_gate_check *check, const json_t *frame, const char *space)
+{
+    json_t *finding;
+    size_t i;
+
+    json_array_foreach (check->findings, i, finding) {
+        const json_t *its = json_object_get(finding, "frame");
+        const char *class = seep_get_space_class(seep_get_text(finding, "space", ""));
+        if (strcmp(class, space) == 0 &&
+            strcmp(seep_get_text(its, "function", ""), seep_get_text(frame, "function", "")) == 0 &&
+            strcmp(seep_get_text(its, "file", ""), seep_get_text(frame, "file", "")) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A pair of places that grew. */
+struct grown {
+    uint32_t pair;
+    double rise;
+};
+
+static bool has_grown(const struct seep_site_pair *pair, double steps)
+{
+    const struct seep_pair_side *was = &pair->sides[0], *is = &pair->sides[1];
+    const struct seep_tolerance *tolerance =
+        pair->is_interpreters ? &SEEP_TOLERANCE_INTERPRETER : &SEEP_TOLERANCE;
+
+    return is->n && (seep_compare_grown(was->retained, is->retained, tolerance) ||
+                     seep_compare_growth_grown(&was->growth, &is->growth, steps, tolerance));
+}
+
+static int by_rise(const void *a, const void *b)
+{
+    const struct grown *p = a, *q = b;
+
+    return p->rise != q->rise ? (p->rise < q->rise ? 1 : -1)
+                              : (p->pair > q->pair) - (p->pair < q->pair);
+}
+
+/* Those that grew, the largest first. */
+static struct grown *list_grown(const struct seep_site_pairs *pairs, double steps, size_t *n)
+{
+    struct grown *list = calloc(pairs->n + 1, sizeof *list);
+
+    *n = 0;
+    for (uint32_t i = 0; list && i < pairs->n; i++) {
+        const struct seep_site_pair *pair = &pairs->list[i];
+        if (has_grown(pair, steps))
+            list[(*n)++] = (struct grown){i, pair->sides[1].retained - pair->sides[0].retained};
+    }
+    if (*n)
+        qsort(list, *n, sizeof *list, by_rise);
+    return list;
+}
+
+static void add_place(struct seep_gate_check *check, const json_t *report, const json_t *pair)
+{
+    const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
+    json_t *after = json_object_get(pair, "after"), *frame = json_object_get(pair, "frame");
+    char *text = seep_get_frame_text(frame, cwd);
+
+    json_object_set(after, "frame", frame);
+    json_object_set(after, "space", json_object_get(pair, "space"));
+    add_violated(check, report, seep_text_format("no new or grown site: %s", text ? text : "?"),
+                 json_object_get(pair, "before"), after, "retained_bytes");
+    free(text);
+}
+
+/* Judges places that keep more. */
+static void judge_places(struct seep_gate_check *check, const json_t *report,
+                         const struct seep_site_pairs *pairs, size_t *n_violated)
+{
+    size_t n, n_told = 0;
+    struct grown *grown = list_grown(pairs, steps_of(report), &n);
+
+    check->failed = check->failed || !grown;
+    for (size_t i = 0; i < n; i++) {
+        json_t *pair = seep_site_pair_json(pairs, grown[i].pair);
+        if (!pair) {
+            check->failed = true;
+        } else if (!is_told(check, json_object_get(pair, "frame"),
+                            seep_get_text(pair, "space", ""))) {
+            if (n_told++ < MAX_PLACES)
+                add_place(check, report, pair);
+        }
+        json_decref(pair);
+    }
+    if (n_told > MAX_PLACES)
+        seep_gate_check_note(check, "%zu more lines keep more than in the baseline",
+                             n_told - MAX_PLACES);
+    free(grown);
+    *n_violated += n_told;
+}
+
+/* Compares a report, the second run, with an older one of the same job. Adds a line for each
+ * finding and place that is new or has grown, or one line that holds if there are none, and changes
+ * the verdicts of the check's findings. */
+static void seep_gate_baseline(struct seep_gate_check *check, const struct seep_compared runs[2])
+{
+    const json_t *report = runs[1].report;
+    json_t *findings = NULL;
+    struct seep_site_pairs places;
+    size_t n_violated = 0;
+
+    if (seep_site_pairs_init(&places, runs, SEEP_BY_PLACE) ||
+        seep_compare_findings(runs[0].report, report, &findings)) {
+        check->failed = true;
+    } else {
+        judge_findings(check, report, findings, &n_violated);
+        judge_places(check, report, &places, &n_violated);
+        if (!n_violated)
+            seep_gate_check_add_line(check, "baseline", "holds",
+                                     strdup("nothing new or grown since the baseline"),
+                                     strdup("all within 10 % or 64 KiB of it"), NULL);
+    }
+    json_decref(findings);
+    seep_site_pairs_fini(&places);
+}
 
 /* What is judged, and the resulting check. */
 struct judging {
@@ -217,11 +710,38 @@ static bool asks_for_findings(const struct seep_gate *gate)
     return asks;
 }
 
+static void doubt_short(struct seep_gate_check *check, const json_t *report,
+                        const struct seep_budget *budget, bool asks_for_findings)
+{
+    const double steps = seep_get_number(json_object_get(report, "job"), "steps");
+    struct seep_error err = {0};
+
+    if (steps < (double)budget->min_steps)
+        seep_gate_check_doubt(check, "the job has %.0f steps, but min_steps is %llu: record more",
+                              steps, (unsigned long long)budget->min_steps);
+    if (asks_for_findings && seep_compare_long_enough(report, &err))
+        seep_gate_check_doubt(check, "%s", err.text);
+}
+
+/* Says so where nothing is violated and yet nothing is shown: by a job that failed, had no step or
+ * too few, or has a line that grows and may go on. */
+static void gate_look_for_doubt(struct seep_gate_check *check, const json_t *report,
+                                const struct seep_budget *budget, bool asks_for_findings)
+{
+    if (!budget->allow_incomplete)
+        doubt_failed(check, report);
+    doubt_short(check, report, budget, asks_for_findings);
+    if (!asks_for_findings)
+        return;
+    doubt_without_steps(check, report);
+    doubt_growing(check, report);
+}
+
 /* Whether the budget limits only how often the job may run out of memory. */
 static bool is_plain(const struct seep_gate *gate)
 {
     for (size_t i = 0; i < gate->budget->n_lines; i++) {
-        if (!seep_gate_is_of_shortage(&gate->budget->lines[i]))
+        if (!gate_is_of_shortage(&gate->budget->lines[i]))
             return false;
     }
     return !gate->baseline.report;
@@ -261,7 +781,7 @@ static int judge_lines(struct judging *j, struct seep_error *err)
             *err = its;
         }
     }
-    seep_gate_shortage(&j->check, j->gate->report, budget);
+    gate_shortage(&j->check, j->gate->report, budget);
     return rc;
 }
 
@@ -320,7 +840,7 @@ static int judge(const struct seep_gate *gate, json_t **check)
     j.sites = j.sites ? j.sites : sites_in(gate->report, &lists[1]);
     before = before ? before : sites_in(gate->baseline.report, &lists[0]);
     if (!rc) {
-        seep_gate_ignore(&j.check, gate->budget);
+        gate_ignore(&j.check, gate->budget);
         rc = judge_lines(&j, &err);
     }
     if ((!rc || rc == -SEEP_ENODATA) && gate->baseline.report)
@@ -333,7 +853,7 @@ static int judge(const struct seep_gate *gate, json_t **check)
         rc = 0;
     }
     if (!rc) {
-        seep_gate_look_for_doubt(&j.check, gate->report, gate->budget, asks_for_findings(gate));
+        gate_look_for_doubt(&j.check, gate->report, gate->budget, asks_for_findings(gate));
         note_job(&j);
         note_devices(&j);
         rc = seep_gate_check_finish(&j.check, gate->report, check);
