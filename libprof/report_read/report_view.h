@@ -4,11 +4,11 @@
 #ifndef SEEP_LIBPROF_REPORT_READ_REPORT_VIEW_H
 #define SEEP_LIBPROF_REPORT_READ_REPORT_VIEW_H
 
-#include "libprof/base/statistics.h"
-#include "libprof/words/patterns.h"
-
 #include <jansson.h>
 #include <stdbool.h>
+
+#include "libprof/base/statistics.h"
+#include "libprof/words/patterns.h"
 
 /* All take any JSON value or NULL, and return the missing value (NULL, 0) if there is no such
  * thing. Pure; texts belong to the object. */
@@ -91,5 +91,22 @@ char *seep_get_frame_text(const json_t *frame, const char *cwd);
 
 /* The header of documents such as "seep-check": {format, version: 1, seep}. A new reference. */
 json_t *seep_get_document(const char *format);
+
+/* A device of a report in words. */
+
+/* "GPU 0: tensors at most 1.0 GiB; PyTorch reserves 1.5 GiB; this job uses 2.0 GiB (at most 2.1
+ * GiB) of 8.0 GiB": what is known of it. device: of a report's `devices`. Allocates the result;
+ * NULL without memory. */
+char *seep_device_text(const json_t *device);
+
+/* Who had the memory that was missing at an out-of-memory, from a report. */
+
+/* Line `i` of a finding, largest first; NULL after the last, and if the finding has none. It
+ * belongs to the finding. */
+const json_t *seep_get_shortage_line(const json_t *finding, size_t i);
+
+/* How much such a line had: "5.2 GiB kept from before, at most 1.0 GiB more made in the step".
+ * Allocates the result (free() it); NULL without memory. */
+char *seep_get_shortage_words(const json_t *line);
 
 #endif
