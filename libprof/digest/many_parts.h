@@ -54,6 +54,5 @@ json_t *seep_digest_not_seen_json(const struct seep_digest *d); /* sentences */
 /* "3, 17 to 19 and 40": ranks without a profile, the first few of them. Returns how many there are
  * in all. */
 enum { SEEP_DIGEST_RANKS_TEXT = 200 };
-uint64_t seep_digest_missing(const struct seep_digest *d, char text[SEEP_DIGEST_RANKS_TEXT]);
 
 #endif

@@ -6,7 +6,6 @@
 #include "libprof/report_read/holder_view.h"
 #include "libprof/report_read/report_pairs.h"
 #include "libprof/report_read/report_view.h"
-#include "libprof/report_read/shortage_view.h"
 #include "libprof/words/patterns.h"
 
 #include <inttypes.h>

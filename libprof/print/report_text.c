@@ -3,7 +3,6 @@
 #include "libprof/base/text.h"
 #include "libprof/print/put_text.h"
 #include "libprof/print/text_parts.h"
-#include "libprof/report_read/device_view.h"
 #include "libprof/report_read/report_view.h"
 #include "libprof/words/space.h"
 #include "libprof/words/step_words.h"
