@@ -22,7 +22,13 @@ static const uint64_t watch_child_ns = UINT64_C(10000000000);
 static const uint64_t parent_silent_ns = UINT64_C(3000000000);
 
 static const double share_alone = 0.5, share_beside_rounds = 0.6;
-enum { LAP_ROUNDS = 3, ITERATIONS_A_ROUND = 8, LEAST_BUSY_PERCENT = 20, SILENT_STEPS = 20 };
+enum {
+    LAP_ROUNDS = 3,
+    MOST_LAPS = 1 << 10,
+    ITERATIONS_A_ROUND = 8,
+    LEAST_BUSY_PERCENT = 20,
+    SILENT_STEPS = 20
+};
 
 /* Used by the first thread only. */
 static SEEP_LARGE struct seep_loops loops;
@@ -297,7 +303,8 @@ static void count_unseen(uint32_t rounds, const struct seep_pycount *now)
  * passed. An iterator that has come to its end may be an earlier lap's, freed. */
 static void catch_up_laps(const struct seep_pycount *now, const struct seep_pycount *around)
 {
-    const intptr_t laps = around->place - base.around.place;
+    const intptr_t further = around->place - base.around.place;
+    const intptr_t laps = further < MOST_LAPS ? further : MOST_LAPS;
     const bool in_it = goes_through(now, &base.count) && now->place < now->end;
     const intptr_t place = seep_lap_length_place(&base.lap, in_it ? now->place : 0, laps);
     count_unseen(seep_loops_unseen(&loops, base.count.place, base.n, place), now);

@@ -18,6 +18,7 @@ static struct seep_lock lock;
 /* How often the outermost loop is read where only that is needed: it hardly ever changes. And after
  * which pause it is looked for again. */
 static const uint64_t outermost_gap_ns = 20 * 1000 * 1000, quiet_ns = 100 * 1000 * 1000;
+enum { MOST_SLICES = 600 }; /* a minute without an event */
 
 /* Guarded by the lock. */
 static struct seep_choice choice;
@@ -354,11 +355,11 @@ bool seep_steps_want_loop(struct seep_thread *thread, uint64_t now, bool *beside
     return wants;
 }
 
-/* Time slices since the last one was counted. */
+/* Time slices since the last one was counted; not those in which the process was stopped. */
 static void count_slices(uint64_t now)
 {
     const uint64_t slice = SEEP_TIME_SLICE_MS * UINT64_C(1000000);
-    if (!slice_ns)
+    if (!slice_ns || now > slice_ns + MOST_SLICES * slice)
         slice_ns = now;
     for (; now >= slice_ns + slice; slice_ns += slice)
         seep_job_step(SEEP_STEP_OPTIMIZER, choice.why, 0, false);
@@ -366,9 +367,13 @@ static void count_slices(uint64_t now)
 
 void seep_steps_pass_time(struct seep_thread *thread)
 {
+    static uint64_t next_ns;
     const uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
     const bool may_be_over =
         choice.source == SEEP_STEP_OPTIMIZER && thread->first && now > choice.round_ns + quiet_ns;
+    if (now < __atomic_load_n(&next_ns, __ATOMIC_RELAXED))
+        return;
+    __atomic_store_n(&next_ns, now + quiet_ns / 2, __ATOMIC_RELAXED);
     if ((!may_be_over && choice.why != SEEP_WHY_TIME_AFTER) || seep_python_ends())
         return;
     const bool left = may_be_over && is_loop_left(thread);

@@ -1,6 +1,9 @@
 #include "preload/steps/lap_length.h"
 
-enum { NEARLY = 16 }; /* the last round is not always seen: one part in so many may be missing */
+enum {
+    NEARLY = 16, /* the last round is not always seen: one part in so many may be missing */
+    LONGEST = 1 << 30,
+};
 
 void seep_lap_length_begin(struct seep_lap_length *length, intptr_t place, uint32_t n)
 {
@@ -13,7 +16,7 @@ void seep_lap_length_saw(struct seep_lap_length *length, intptr_t place, intptr_
     if (place > 0 && place < length->first)
         length->first = place;
     const intptr_t passed = place - length->first, rounds = end - length->first;
-    if (rounds > 0 && passed >= rounds / NEARLY * (NEARLY - 1))
+    if (rounds > 0 && rounds < LONGEST && passed >= rounds / NEARLY * (NEARLY - 1))
         length->end = end;
 }
 
