@@ -1,12 +1,175 @@
 #include "libprof/print/look_text.h"
 
-#include "libprof/print/look_growth_text.h"
-#include "libprof/print/look_sums.h"
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "libprof/print/put_text.h"
+#include "libprof/report_read/report_view.h"
 #include "libprof/words/patterns.h"
 
-#include <math.h>
-#include <string.h>
+/* What a look document says of one process, or of all of a tree together. */
+
+/* The first or the last look. */
+static const json_t *look_at(const json_t *look, bool last)
+{
+    const json_t *looks = json_object_get(look, "looks");
+
+    return json_array_get(looks, last ? json_array_size(looks) - 1 : 0);
+}
+
+/* The sum over all processes that were there, in the first or the last round. */
+static double look_total(const json_t *look, bool last, const char *key)
+{
+    const json_t *tree = json_object_get(look, "tree"), *process, *moment;
+    const json_t *round = json_object_get(look_at(look, last), "round");
+    double sum = 0;
+    size_t i, k;
+
+    if (!tree)
+        return seep_get_number(look_at(look, last), key);
+    json_array_foreach (json_object_get(tree, "processes"), i, process) {
+        json_array_foreach (json_object_get(process, "looks"), k, moment)
+            sum += json_equal(json_object_get(moment, "round"), round)
+                       ? seep_get_number(moment, key)
+                       : 0;
+    }
+    return sum;
+}
+
+/* From the first look to the last. */
+static double look_minutes(const json_t *look)
+{
+    return (seep_get_number(look_at(look, true), "t_s") -
+            seep_get_number(look_at(look, false), "t_s")) /
+           60;
+}
+
+/* The holders of one process, or of all processes together. */
+static const json_t *look_holders(const json_t *look)
+{
+    const json_t *tree = json_object_get(look, "tree");
+
+    return json_object_get(tree ? tree : look, "holders");
+}
+
+/* Bytes on each GPU, by name, in the last round. A new reference. */
+static json_t *look_devices(const json_t *look)
+{
+    const json_t *tree = json_object_get(look, "tree"), *process, *moment, *bytes;
+    const json_t *round = json_object_get(look_at(look, true), "round");
+    json_t *sums = json_object();
+    const char *name;
+    size_t i, k;
+
+    if (!tree)
+        json_object_update(sums, (json_t *)json_object_get(look_at(look, true), "device_bytes"));
+    json_array_foreach (json_object_get(tree, "processes"), i, process) {
+        json_array_foreach (json_object_get(process, "looks"), k, moment) {
+            if (!json_equal(json_object_get(moment, "round"), round))
+                continue;
+            json_object_foreach ((json_t *)json_object_get(moment, "device_bytes"), name, bytes)
+                json_object_set_new(sums, name,
+                                    json_integer((json_int_t)(seep_get_number(sums, name) +
+                                                              json_number_value(bytes))));
+        }
+    }
+    return sums;
+}
+
+/* What several looks say of a process's, or a tree's, growth as a whole. */
+
+enum { SECONDS_A_MINUTE = 60, MINUTES_AN_HOUR = 60, HOURS_A_DAY = 24 };
+
+/* "in 3 hours", in the largest unit that gives two or more. */
+static void put_time(FILE *out, double minutes)
+{
+    if (minutes >= 2.0 * MINUTES_AN_HOUR * HOURS_A_DAY)
+        seep_put_count(out, minutes / MINUTES_AN_HOUR / HOURS_A_DAY, "day");
+    else if (minutes >= 2.0 * MINUTES_AN_HOUR)
+        seep_put_count(out, minutes / MINUTES_AN_HOUR, "hour");
+    else
+        seep_put_count(out, minutes < 1 ? 1 : minutes, "minute");
+}
+
+/* Bytes a minute, of all processes. */
+static double rate(const json_t *look, const char *key)
+{
+    return (look_total(look, true, key) - look_total(look, false, key)) / look_minutes(look);
+}
+
+/* What no holder's growth is. */
+struct part {
+    const char *name, *why;
+    double rate;
+};
+
+/* Of a tree, what processes own alone and did not allocate; of one process, what lies in no block
+ * and is not free. */
+static struct part rest_of(const json_t *look, double growth)
+{
+    const double live = rate(look, "live_bytes"), free = rate(look, "free_bytes");
+    const double files = rate(look, "file_bytes"), own = rate(look, "private_bytes");
+
+    if (json_object_get(look, "tree"))
+        return (struct part){"Pages that were shared",
+                             "forked processes write to them, and so own them: reading a Python "
+                             "object counts a reference, which is a write",
+                             own - (live > 0 ? live : 0) - (free > 0 ? free : 0)};
+    return (struct part){"Memory that was mapped",
+                         "a library's own allocator, or a map that is used bit by bit",
+                         growth - live - free - files};
+}
+
+static void put_part(const json_t *look, double growth, FILE *out)
+{
+    const struct part parts[] = {
+        {"Free memory in malloc's heaps",
+         "small blocks that stay lie between what is freed, and nothing else fits",
+         rate(look, "free_bytes")},
+        {"Pages of mapped files", "the kernel can drop those that were only read",
+         json_object_get(look, "tree") ? 0 : rate(look, "file_bytes")},
+        rest_of(look, growth)};
+
+    if (!(growth > 0))
+        return;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].rate < growth / 2)
+            continue;
+        fprintf(out, "%s ", parts[i].name);
+        seep_put_change(out, parts[i].rate);
+        fprintf(out, " a minute: %s\n", parts[i].why);
+        return;
+    }
+}
+
+/* How fast live memory and what is resident grow; the part that most of the latter is, if it is not
+ * what is live; and when the limit is reached. */
+static void look_put_growth(const json_t *look, FILE *out)
+{
+    const bool tree = json_object_get(look, "tree");
+    const json_t *limit = json_object_get(look, "limit");
+    const char *resident = tree ? "pss_bytes" : "rss_bytes";
+    const double growth = rate(look, resident);
+    const double room =
+        json_number_value(json_object_get(limit, "bytes")) - look_total(look, true, resident);
+
+    fputs("\nIn ", out);
+    seep_put_count(out, (double)json_array_size(json_object_get(look, "looks")), "look");
+    fprintf(out, " over %.0f s: live memory ", look_minutes(look) * SECONDS_A_MINUTE);
+    seep_put_change(out, rate(look, "live_bytes"));
+    fprintf(out, " a minute, %s ", tree ? "PSS" : "RSS");
+    seep_put_change(out, growth);
+    fputs(" a minute\n", out);
+    put_part(look, growth, out);
+    if (json_is_object(limit) && growth > 0 && room > 0) {
+        fputs("At this pace the limit is reached in ", out);
+        put_time(out, room / growth);
+        fputs("\n", out);
+    }
+}
 
 enum {
     MOST_SHOWN = 12,
@@ -59,7 +222,7 @@ static void put_limit(const json_t *look, FILE *out)
 /* What PyTorch's allocator reserves there, and what others take, comes on top. */
 static void put_devices(const json_t *look, FILE *out)
 {
-    json_t *totals = seep_look_devices(look);
+    json_t *totals = look_devices(look);
     const json_t *bytes;
     const char *name;
 
@@ -107,7 +270,7 @@ static void put_free(const json_t *last, FILE *out)
 
 static void put_one(const json_t *look, FILE *out)
 {
-    const json_t *last = seep_look_at(look, true), *core = json_object_get(look, "core");
+    const json_t *last = look_at(look, true), *core = json_object_get(look, "core");
 
     if (json_is_object(core))
         put_core(look, core, out);
@@ -131,7 +294,7 @@ static void put_one(const json_t *look, FILE *out)
 /* "  4711  PSS 1.2 GiB, 900 MiB live: python train.py" */
 static void put_process(const json_t *process, size_t n_looks, FILE *out)
 {
-    const json_t *last = seep_look_at(process, true);
+    const json_t *last = look_at(process, true);
     const size_t n = json_array_size(json_object_get(process, "looks"));
 
     fprintf(out, "  %.0f: ", number(process, "pid"));
@@ -162,7 +325,7 @@ static void put_tree(const json_t *look, FILE *out)
 
     fprintf(out, "%zu process%s: PSS ", json_array_size(processes),
             json_array_size(processes) == 1 ? "" : "es");
-    seep_put_size(out, seep_look_total(look, true, "pss_bytes"));
+    seep_put_size(out, look_total(look, true, "pss_bytes"));
     put_limit(look, out);
     fputs("\n", out);
     json_array_foreach (processes, i, process)
@@ -280,7 +443,7 @@ static bool is_held(const json_t *holder)
 /* Memory inside another holder is counted in that holder's size. */
 static void put_holders(const json_t *look, FILE *out, bool colour)
 {
-    const json_t *holders = seep_look_holders(look), *holder;
+    const json_t *holders = look_holders(look), *holder;
     size_t i, n = 0;
 
     put_title(out, colour, "What holds most", " (what would be freed without it):\n", false);
@@ -300,8 +463,7 @@ static bool is_much(const json_t *holder, const json_t *look, const json_t *tota
     const json_t *bytes;
     const char *name;
 
-    if (number(holder, "retained_bytes") * UNHELD_SHARE >=
-        seep_look_total(look, true, "live_bytes"))
+    if (number(holder, "retained_bytes") * UNHELD_SHARE >= look_total(look, true, "live_bytes"))
         return true;
     json_object_foreach ((json_t *)json_object_get(holder, "device_bytes"), name, bytes) {
         if (json_integer_value(bytes) &&
@@ -314,29 +476,29 @@ static bool is_much(const json_t *holder, const json_t *look, const json_t *tota
 /* Of memory that nobody was seen to hold, where not all of it was seen. */
 static const char *unseen_words(const json_t *look)
 {
-    if (*text(seep_look_at(look, true), "allocator"))
+    if (*text(look_at(look, true), "allocator"))
         return " that what is not counted may hold\n";
-    return json_is_true(json_object_get(seep_look_at(look, true), "complete"))
+    return json_is_true(json_object_get(look_at(look, true), "complete"))
                ? NULL
                : " that what was not read may hold\n";
 }
 
 static void put_unheld(const json_t *look, FILE *out, bool colour)
 {
-    const json_t *holders = seep_look_holders(look), *holder;
+    const json_t *holders = look_holders(look), *holder;
     const char *unseen = unseen_words(look);
-    json_t *totals = seep_look_devices(look);
+    json_t *totals = look_devices(look);
     size_t i, n = 0;
 
     put_title(out, colour, "No variable holds", " ", false);
-    seep_put_size(out, seep_look_total(look, true, "cycle_bytes"));
+    seep_put_size(out, look_total(look, true, "cycle_bytes"));
     fputs(" in reference cycles, ", out);
     if (!unseen) {
-        seep_put_size(out, seep_look_total(look, true, "reference_bytes"));
+        seep_put_size(out, look_total(look, true, "reference_bytes"));
         fputs(" behind references that were never given back, ", out);
     }
     fputs("and ", out);
-    seep_put_size(out, seep_look_total(look, true, "lost_bytes"));
+    seep_put_size(out, look_total(look, true, "lost_bytes"));
     fputs(unseen ? unseen : " that nothing points to\n", out);
     json_array_foreach (holders, i, holder) {
         if (is_held(holder) || n == MOST_UNHELD || !is_much(holder, look, totals))
@@ -359,7 +521,7 @@ static bool is_shown(const json_t *holder, const char *growth)
 static size_t put_growing(const json_t *look, const char *growth, const char *title, FILE *out,
                           bool colour)
 {
-    const json_t *holders = seep_look_holders(look), *holder;
+    const json_t *holders = look_holders(look), *holder;
     size_t i, n = 0;
 
     json_array_foreach (holders, i, holder) {
@@ -377,7 +539,7 @@ static size_t put_growing(const json_t *look, const char *growth, const char *ti
 
 static void put_growth(const json_t *look, FILE *out, bool colour)
 {
-    seep_look_put_growth(look, out);
+    look_put_growth(look, out);
     const size_t n =
         put_growing(look, "endless", "Grows in every look, and has no bound", out, colour) +
         put_growing(look, "steady", "Holds more at every look", out, colour) +
@@ -388,7 +550,7 @@ static void put_growth(const json_t *look, FILE *out, bool colour)
 
 static void put_stops(const json_t *look, FILE *out)
 {
-    const json_t *last = seep_look_at(look, true);
+    const json_t *last = look_at(look, true);
     const double ms = number(last, "stop_ns") / 1e6;
     const char *way = text(last, "way"), *why = text(last, "why");
 

@@ -1,5 +1,10 @@
 #include "libprof/print/report_text.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "libprof/base/text.h"
 #include "libprof/print/put_text.h"
 #include "libprof/print/text_parts.h"
@@ -7,8 +12,229 @@
 #include "libprof/words/space.h"
 #include "libprof/words/step_words.h"
 
-#include <stdlib.h>
-#include <string.h>
+static void put_side(FILE *out, const json_t *side, const char *unit)
+{
+    char interval[SEEP_INTERVAL_TEXT];
+    struct seep_slope growth;
+
+    if (!json_is_object(side)) {
+        fputs("not used", out);
+        return;
+    }
+    fputs("peak ", out);
+    seep_put_size(out, seep_get_number(side, "peak_bytes"));
+    if (!seep_get_slope(side, "growth_bytes_per_step", &growth)) {
+        fprintf(out, "; too few %ss to tell growth", unit);
+        return;
+    }
+    fputs(", ", out);
+    seep_put_change(out, growth.value);
+    fprintf(out, " a %s%s", unit,
+            seep_text_interval("", growth.value, growth.low, growth.high, interval));
+}
+
+void seep_spaces_text(const json_t *spaces, FILE *out, const char *unit)
+{
+    json_t *space;
+    size_t i;
+
+    json_array_foreach (spaces, i, space) {
+        const json_t *before = json_object_get(space, "before"),
+                     *after = json_object_get(space, "after");
+        fputs("  ", out);
+        seep_put_text(out, seep_get_text(space, "space", "?"));
+        fputs("\n    before  ", out);
+        put_side(out, before, unit);
+        fputs("\n    after   ", out);
+        put_side(out, after, unit);
+        double change =
+            seep_get_number(after, "peak_bytes") - seep_get_number(before, "peak_bytes");
+        if (change != 0) {
+            fputs("\n    peak    ", out);
+            seep_put_change(out, change);
+        }
+        fputc('\n', out);
+    }
+}
+
+enum { NOTABLE_BYTES = 32 << 20, NOTABLE_OWN_BYTES = 16 << 20, NOTABLE_OWN_PARTS = 50 };
+
+/* Parts below this share of RSS are not worth printing. */
+static const double least_part = 0.005;
+
+/* A part that is a space has the space's words. */
+static const struct {
+    const char *key, *space, *what;
+} parts[] = {
+    {"heap_live", "host", ""}, {"heap_free", "", "free in malloc's arenas"},
+    {"maps", "mmap", ""},      {"shm", "shm", ""},
+    {"stacks", "", "stacks"},  {"files", "", "mapped files"},
+};
+
+static double number_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static void put_part(FILE *out, double bytes, double all, const char *what, bool *any)
+{
+    char size[SEEP_SIZE_TEXT];
+
+    if (bytes < all * least_part)
+        return;
+    fprintf(out, "%s%s %s", *any ? ", " : "", seep_text_size(bytes, size), what);
+    *any = true;
+}
+
+static void put_growth(FILE *out, const json_t *rss, const char *grows, const char *growth,
+                       const char *what, const char *unit)
+{
+    char size[SEEP_SIZE_TEXT];
+
+    if (json_is_true(json_object_get(rss, grows)))
+        fprintf(out, "; %s by %s a %s", what,
+                seep_text_size(number_of(json_object_get(rss, growth), "value"), size), unit);
+}
+
+static void put_parts(FILE *out, const json_t *rss, double all)
+{
+    const json_t *explained = json_object_get(rss, "explained");
+    char words[SEEP_SPACE_WORDS];
+    bool any = false;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        put_part(out, number_of(explained, parts[i].key), all,
+                 *parts[i].space ? seep_space_words(parts[i].space, words) : parts[i].what, &any);
+    }
+    put_part(out, number_of(rss, "seep_bytes"), all, "seep's own", &any);
+}
+
+static void put_own(FILE *out, double own, double all)
+{
+    if (own > NOTABLE_OWN_BYTES && own * NOTABLE_OWN_PARTS > all)
+        fputs("; seep takes less with --sample 64KiB or a smaller --max-profile", out);
+}
+
+static void put_composition(FILE *out, const json_t *rss, const char *unit)
+{
+    double all = number_of(rss, "peak_bytes"), rest = number_of(rss, "unexplained_bytes");
+    char size[SEEP_SIZE_TEXT], when[SEEP_WHEN_TEXT];
+
+    if (!(all > 0)) {
+        fputs("no sample near the peak shows what RSS was made of", out);
+    } else {
+        fprintf(out, "RSS %s, %s: ", seep_get_when(unit, number_of(rss, "step"), INFINITY, when),
+                seep_text_size(all, size));
+        put_parts(out, rss, all);
+        fprintf(out, "; %s (%.0f %%) unexplained", seep_text_size(rest, size), 100 * rest / all);
+    }
+    put_own(out, number_of(rss, "seep_bytes"), all);
+    put_growth(out, rss, "heap_free_grows", "heap_free_growth_bytes_per_step",
+               "free memory in malloc's arenas grows", unit);
+    put_growth(out, rss, "maps_grow", "maps_growth_bytes_per_step",
+               "the touched part of earlier mappings grows", unit);
+    put_growth(out, rss, "unexplained_grows", "unexplained_growth_bytes_per_step",
+               "the unexplained part grows", unit);
+}
+
+/* What resident memory was made of, from the `rss` of a report or of a process: "RSS in step 40,
+ * 1.0 GiB: 700.0 MiB malloc'd memory, …; 12.0 MiB (1 %) unexplained; the unexplained part grows by
+ * …"; says if nobody looked near its peak. Allocates the result (free() it); NULL without
+ * memory. */
+static char *rss_text(const json_t *rss, const char *unit)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+
+    if (!out)
+        return NULL;
+    put_composition(out, rss, unit);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* "PSS peak 323.0 MiB, RSS peak 1002.0 MiB". RSS counts shared memory in each process, so PSS comes
+ * first if known (not 0). An RSS peak below it was not sampled at its highest and is left out.
+ * `together`: of several processes. Allocates the result (free() it); NULL without memory. */
+static char *resident_peaks_text(double pss_bytes, double rss_bytes, bool together)
+{
+    const char *note = together ? " (shared pages count in each process)" : "";
+    char pss[SEEP_SIZE_TEXT], rss[SEEP_SIZE_TEXT];
+
+    seep_text_size(pss_bytes, pss);
+    seep_text_size(rss_bytes, rss);
+    if (!(pss_bytes > 0))
+        return seep_text_format("RSS peak %s%s", rss, note);
+    return rss_bytes < pss_bytes ? seep_text_format("PSS peak %s", pss)
+                                 : seep_text_format("PSS peak %s, RSS peak %s%s", pss, rss, note);
+}
+
+/* Whether much of it is unexplained, or the unexplained part grows. */
+static bool rss_is_notable(const json_t *rss)
+{
+    double rest = number_of(rss, "unexplained_bytes");
+
+    return json_is_true(json_object_get(rss, "unexplained_grows")) ||
+           (rest > NOTABLE_BYTES && rest * 10 > number_of(rss, "peak_bytes"));
+}
+
+/* Requests for memory that failed. */
+
+/* For the host, the outcome decides, which `retried` says. */
+static const char *shortage_ends_text(const json_t *its)
+{
+    if (json_is_true(json_object_get(its, "retried")))
+        return ". The program then asked for less and got it.";
+    return strcmp(seep_get_text(its, "source", "allocator"), "runtime") == 0
+               ? ". The CUDA runtime refused it; the caller may have tried again."
+               : "";
+}
+
+static void put_shortage(const json_t *job, FILE *to, const json_t *its)
+{
+    const char *source = seep_get_text(its, "source", "allocator");
+    char words[SEEP_SPACE_WORDS], when[SEEP_WHEN_TEXT];
+
+    seep_space_words(seep_get_text(its, "space", "?"), words);
+    if (strcmp(source, "host") == 0)
+        fputs("Out of host memory: ", to);
+    else
+        fprintf(to, "%s (%s): ",
+                strcmp(source, "program") == 0 ? "Out of memory" : "CUDA out of memory", words);
+    seep_put_size(to, seep_get_number(its, "asked_bytes"));
+    fprintf(to, " requested %s",
+            seep_get_when(seep_get_step_unit(job), seep_get_number(its, "step"),
+                          seep_get_number(job, "steps"), when));
+    if (json_is_object(json_object_get(its, "frame"))) {
+        fputs(", ", to);
+        seep_put_frame(to, json_object_get(its, "frame"), seep_get_text(job, "cwd", ""));
+    }
+    if (strcmp(source, "allocator") != 0 && !(seep_get_number(its, "reserved_bytes") > 0)) {
+        fputs(shortage_ends_text(its), to);
+        return;
+    }
+    fputs("; ", to);
+    seep_put_size(to, seep_get_number(its, "allocated_bytes"));
+    fputs(" of ", to);
+    seep_put_size(to, seep_get_number(its, "reserved_bytes"));
+    fputs(" reserved were in use", to);
+}
+
+void seep_shortages_text(const json_t *report, FILE *out, bool last_only)
+{
+    const json_t *all = json_object_get(report, "out_of_memory");
+    const size_t n = json_array_size(all);
+
+    for (size_t i = last_only && n ? n - 1 : 0; i < n; i++) {
+        struct seep_paragraph line;
+        put_shortage(json_object_get(report, "job"), seep_put_begin(&line, out, 0, SEEP_PUT_LABEL),
+                     json_array_get(all, i));
+        seep_put_end(&line);
+    }
+}
 
 enum { MAX_SHOWN_PROCESSES = 8, MAX_SHOWN_GAPS = 8 };
 
@@ -181,7 +407,7 @@ static void put_cupti(const struct page *p, const json_t *report)
 
 static void put_rss(const struct page *p, const json_t *rss, int column)
 {
-    char *text = seep_rss_text(rss, p->unit);
+    char *text = rss_text(rss, p->unit);
 
     if (text)
         seep_put_wrapped(p->out, text, column, column);
@@ -190,38 +416,10 @@ static void put_rss(const struct page *p, const json_t *rss, int column)
 
 static void put_peaks(FILE *to, const json_t *pss, double rss_bytes, bool together)
 {
-    char *text = seep_resident_peaks_text(json_number_value(pss), rss_bytes, together);
+    char *text = resident_peaks_text(json_number_value(pss), rss_bytes, together);
 
     fputs(text ? text : "?", to);
     free(text);
-}
-
-/* For several processes together: the instant at which their sum was highest. A single process
- * shares nothing within the job, so its RSS says it all; and the kernel knows the exact peak of
- * RSS, whereas PSS is only sampled. */
-static void put_resident(const struct page *p, const json_t *report)
-{
-    const json_t *rss = json_object_get(json_object_get(report, "coverage"), "rss");
-    const json_t *pss = json_object_get(json_object_get(report, "job"), "pss_peak_bytes");
-    struct seep_paragraph line;
-
-    if (!json_is_object(rss))
-        return;
-    put_peaks(begin(&line, p, "resident"), p->is_one ? NULL : pss,
-              seep_get_number(rss, "highest_bytes"), !p->is_one);
-    seep_put_end(&line);
-    fprintf(p->out, "%*s", LABEL, "");
-    put_rss(p, rss, LABEL);
-}
-
-static void put_rss_of(const struct page *p, const json_t *process)
-{
-    const json_t *rss = json_object_get(process, "rss");
-
-    if (!json_is_object(rss) || p->is_one || !(p->all || seep_rss_is_notable(rss)))
-        return;
-    fprintf(p->out, "%*s", LABEL + 2, "");
-    put_rss(p, rss, LABEL + 2);
 }
 
 /* ---- processes --------------------------------------------------------------------------- */
@@ -241,57 +439,9 @@ static void put_cpu(FILE *to, const json_t *process)
         fprintf(to, ", %.3g ms a step", step * 1e3);
 }
 
-static void put_process(const struct page *p, const char *label, const json_t *process)
-{
-    const char *python = seep_get_text(process, "python", NULL);
-    struct seep_paragraph line;
-    FILE *to = begin(&line, p, label);
-
-    fprintf(to, "%.0f ", seep_get_number(process, "pid"));
-    seep_put_text(to, seep_get_text(process, "role", "?"));
-    if (json_is_number(json_object_get(process, "rank")))
-        fprintf(to, " (rank %.0f)", seep_get_number(process, "rank"));
-    if (p->is_spread) {
-        fputs(" on ", to);
-        seep_put_text(to, seep_get_text(process, "host", "?"));
-    }
-    seep_put_ending(to, process, ": ");
-    if (!p->is_one) {
-        fputs(", ", to);
-        put_peaks(to, json_object_get(process, "pss_peak_bytes"),
-                  seep_get_number(process, "rss_peak_bytes"), false);
-    }
-    if (python) {
-        fputs(", Python ", to);
-        seep_put_text(to, python);
-    }
-    put_cpu(to, process);
-    seep_put_end(&line);
-}
-
 static bool is_helper(const json_t *process)
 {
     return strcmp(seep_get_text(process, "role", "helper"), "helper") == 0;
-}
-
-/* Helpers come last: if there are many processes, helpers are not the ones to look at. */
-static void put_processes(const struct page *p, const json_t *report)
-{
-    const json_t *processes = json_object_get(report, "processes");
-    size_t n = json_array_size(processes), shown = 0;
-
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < n && shown < MAX_SHOWN_PROCESSES; i++) {
-            const json_t *process = json_array_get(processes, i);
-            if (is_helper(process) != (pass == 1))
-                continue;
-            put_process(p, shown ? "" : "process", process);
-            put_rss_of(p, process);
-            shown++;
-        }
-    }
-    if (n > shown)
-        fprintf(p->out, "%*sand %zu more\n", LABEL, "", n - shown);
 }
 
 /* What the snapshots for who holds memory cost. */
@@ -345,6 +495,82 @@ static bool is_one(const json_t *report)
 {
     return json_array_size(json_object_get(report, "processes")) == 1 &&
            json_is_object(json_object_get(json_object_get(report, "coverage"), "rss"));
+}
+
+static void put_process(const struct page *p, const char *label, const json_t *process)
+{
+    const char *python = seep_get_text(process, "python", NULL);
+    struct seep_paragraph line;
+    FILE *to = begin(&line, p, label);
+
+    fprintf(to, "%.0f ", seep_get_number(process, "pid"));
+    seep_put_text(to, seep_get_text(process, "role", "?"));
+    if (json_is_number(json_object_get(process, "rank")))
+        fprintf(to, " (rank %.0f)", seep_get_number(process, "rank"));
+    if (p->is_spread) {
+        fputs(" on ", to);
+        seep_put_text(to, seep_get_text(process, "host", "?"));
+    }
+    seep_put_ending(to, process, ": ");
+    if (!p->is_one) {
+        fputs(", ", to);
+        put_peaks(to, json_object_get(process, "pss_peak_bytes"),
+                  seep_get_number(process, "rss_peak_bytes"), false);
+    }
+    if (python) {
+        fputs(", Python ", to);
+        seep_put_text(to, python);
+    }
+    put_cpu(to, process);
+    seep_put_end(&line);
+}
+
+static void put_rss_of(const struct page *p, const json_t *process)
+{
+    const json_t *rss = json_object_get(process, "rss");
+
+    if (!json_is_object(rss) || p->is_one || !(p->all || rss_is_notable(rss)))
+        return;
+    fprintf(p->out, "%*s", LABEL + 2, "");
+    put_rss(p, rss, LABEL + 2);
+}
+
+/* Helpers come last: if there are many processes, helpers are not the ones to look at. */
+static void put_processes(const struct page *p, const json_t *report)
+{
+    const json_t *processes = json_object_get(report, "processes");
+    size_t n = json_array_size(processes), shown = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < n && shown < MAX_SHOWN_PROCESSES; i++) {
+            const json_t *process = json_array_get(processes, i);
+            if (is_helper(process) != (pass == 1))
+                continue;
+            put_process(p, shown ? "" : "process", process);
+            put_rss_of(p, process);
+            shown++;
+        }
+    }
+    if (n > shown)
+        fprintf(p->out, "%*sand %zu more\n", LABEL, "", n - shown);
+}
+
+/* For several processes together: the instant at which their sum was highest. A single process
+ * shares nothing within the job, so its RSS says it all; and the kernel knows the exact peak of
+ * RSS, whereas PSS is only sampled. */
+static void put_resident(const struct page *p, const json_t *report)
+{
+    const json_t *rss = json_object_get(json_object_get(report, "coverage"), "rss");
+    const json_t *pss = json_object_get(json_object_get(report, "job"), "pss_peak_bytes");
+    struct seep_paragraph line;
+
+    if (!json_is_object(rss))
+        return;
+    put_peaks(begin(&line, p, "resident"), p->is_one ? NULL : pss,
+              seep_get_number(rss, "highest_bytes"), !p->is_one);
+    seep_put_end(&line);
+    fprintf(p->out, "%*s", LABEL, "");
+    put_rss(p, rss, LABEL);
 }
 
 static void put_job_parts(const struct page *p, const json_t *report)

@@ -3,11 +3,11 @@
 #ifndef SEEP_LIBPROF_PRINT_TEXT_PARTS_H
 #define SEEP_LIBPROF_PRINT_TEXT_PARTS_H
 
-#include "libprof/base/json_stream.h"
-
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
+
+#include "libprof/base/json_stream.h"
 
 /* One line: how many findings there are in how many steps; if none, whether that proves
  * anything. */
@@ -41,20 +41,6 @@ void seep_shortages_text(const json_t *report, FILE *out, bool last_only);
 /* Who holds the memory that a finding's line made, and where they got it: "held by local 'history'
  * …" and "kept at train.py:42 …", indented by `indent`; nothing if not known. `cwd`: of the job. */
 void seep_holder_text(const json_t *finding, const char *cwd, FILE *out, int indent);
-
-/* What resident memory was made of, from the `rss` of a report or of a process: "RSS in step 40,
- * 1.0 GiB: 700.0 MiB malloc'd memory, …; 12.0 MiB (1 %) unexplained; the unexplained part grows by
- * …"; says if nobody looked near its peak. Allocates the result (free() it); NULL without
- * memory. */
-char *seep_rss_text(const json_t *rss, const char *unit);
-
-/* "PSS peak 323.0 MiB, RSS peak 1002.0 MiB". RSS counts shared memory in each process, so PSS comes
- * first if known (not 0). An RSS peak below it was not sampled at its highest and is left out.
- * `together`: of several processes. Allocates the result (free() it); NULL without memory. */
-char *seep_resident_peaks_text(double pss_bytes, double rss_bytes, bool together);
-
-/* Whether much of it is unexplained, or the unexplained part grows. */
-bool seep_rss_is_notable(const json_t *rss);
 
 /* How many ranks made steps, of how many, and on which hosts: "7 of 8 with steps, on 2 hosts: a,
  * b". Returns whether there is anything to say: false for a job of one rank on one host. */
