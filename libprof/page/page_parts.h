@@ -9,11 +9,11 @@ enum { SEEP_EXCERPT_AROUND = 3 };
 
 /* The lines around those that findings are about, from the job's sources: [{file, line, first,
  * lines: [text, …]}] for the frames, `kept_at` and `passed_at` of a report's findings, each line
- * once, if page_source.h opens the file. */
+ * once, if page_source.c opens the file. */
 json_t *seep_page_excerpts(const json_t *report);
 
 /* Adds the column `source` to the frames in the tables: the number of the text of each frame's
- * line, without its indentation; −1 if page_source.h opens no file of that time with it. */
+ * line, without its indentation; −1 if page_source.c opens no file of that time with it. */
 void seep_page_add_frame_lines(struct seep_page_tables *tables, const char *cwd,
                                double before_unix_s);
 
@@ -26,24 +26,10 @@ json_t *seep_page_layouts(const json_t *report);
 /* Adds the ids of all sites that are in layouts to `named`, as keys. */
 void seep_page_name_layout_sites(const json_t *report, json_t *named, bool *failed);
 
-/* Of a report of a digest: sets `digest`, the report's, with its cells as columns {node,
- * local_rank, ranks, measures: {NAME: {sum, most}}}, and takes out what a digest does not know: RSS
- * over time, and the list of processes, of which the report has only the outermost. Leaves pages of
- * other reports as they are. */
-void seep_page_add_many(json_t *page, const json_t *report, bool *failed);
-
 #define SEEP_PAGE_LIGHT 1e-4 /* of a space: less is invisible in a picture of it */
 
 /* Whether both the peak of a site and all that it allocated are below that share of its space's. */
 bool seep_page_is_light(const json_t *report, const json_t *site);
-
-/* {id: true} of the sites that findings name or that are drawn in a device's layout: a new
- * reference. */
-json_t *seep_page_named_sites(const json_t *report, bool *failed);
-
-/* Whether a site is in the page only as part of a sum: it is light, allocates seldom, and is not
- * named. */
-bool seep_page_is_small(const json_t *report, const json_t *named, const json_t *site);
 
 /* The change of a level at the end of a step. */
 struct seep_page_change {
