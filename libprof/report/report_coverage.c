@@ -1,12 +1,474 @@
 /* Coverage, in report.json, says what was seen and what could not be: each gap has its sentence. */
-#include "libprof/report/report_pieces.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "libprof/base/text.h"
+#include "libprof/code/packages/library_allocators.h"
 #include "libprof/format/profile_format.h"
 #include "libprof/model/bare_processes.h"
+#include "libprof/program/own_allocator.h"
+#include "libprof/program/program_entry_words.h"
+#include "libprof/report/report_pieces.h"
 #include "libprof/report/report_said.h"
+#include "libprof/runtime/program/program_entry.h"
+#include "libprof/thresholds/thresholds.h"
 
-#include <stdio.h>
+/* Memory of devices, tier by tier: what was taken from the driver, how much of it PyTorch's
+ * allocator reports as its own, how much of that its tensors fill, and what none of them
+ * explains. */
+
+struct tiers {
+    uint64_t driver_bytes, reserved_bytes, tensor_bytes, unexplained_bytes;
+};
+
+static uint64_t above(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* The tiers of a process at its end. */
+static struct tiers tiers_of(const struct seep_model *m, const struct seep_model_process *p,
+                             size_t device)
+{
+    const struct seep_tensor_books *books = &p->recording.tensors[device];
+    struct tiers t = {.reserved_bytes = books->reserved_bytes};
+
+    for (size_t i = 0; i < SEEP_MAX_SPACES; i++) {
+        const struct seep_space_name *name =
+            p->space_of[i] ? &m->spaces[p->space_of[i] - 1].name : NULL;
+        if (!name || name->device != (int)device)
+            continue;
+        if (name->class == SEEP_CLASS_DEVICE)
+            t.driver_bytes = seep_totals_live(&p->spaces[i]);
+        else if (name->class == SEEP_CLASS_TENSOR)
+            t.tensor_bytes = seep_totals_live(&p->spaces[i]);
+    }
+    t.unexplained_bytes = above(t.driver_bytes, t.reserved_bytes > t.tensor_bytes ? t.reserved_bytes
+                                                                                  : t.tensor_bytes);
+    return t;
+}
+
+/* The sums over all processes. */
+static struct tiers tiers_of_job(const struct seep_model *m, size_t device)
+{
+    struct tiers sum = {0};
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct tiers its = tiers_of(m, &m->processes[i], device);
+        sum.driver_bytes = seep_sum(sum.driver_bytes, its.driver_bytes);
+        sum.reserved_bytes = seep_sum(sum.reserved_bytes, its.reserved_bytes);
+        sum.tensor_bytes = seep_sum(sum.tensor_bytes, its.tensor_bytes);
+        sum.unexplained_bytes = seep_sum(sum.unexplained_bytes, its.unexplained_bytes);
+    }
+    return sum;
+}
+
+static bool has_space(const struct seep_model *m, size_t device)
+{
+    for (size_t i = 0; i < m->n_spaces; i++)
+        if (m->spaces[i].name.class == SEEP_CLASS_DEVICE && m->spaces[i].recorded &&
+            m->spaces[i].name.device == (int)device)
+            return true;
+    return false;
+}
+
+static json_t *devices_json(const struct seep_model *m)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < SEEP_MAX_DEVICES; i++) {
+        const struct tiers t = tiers_of_job(m, i);
+        if (has_space(m, i))
+            seep_json_append(list,
+                             json_pack("{s:I, s:o, s:o, s:o, s:o}", "device", (json_int_t)i,
+                                       "driver_bytes", seep_json_count(t.driver_bytes),
+                                       "reserved_bytes", seep_json_count(t.reserved_bytes),
+                                       "tensor_bytes", seep_json_count(t.tensor_bytes),
+                                       "unexplained_bytes", seep_json_count(t.unexplained_bytes)),
+                             &failed);
+    }
+    return seep_json_whole(list, failed);
+}
+
+/* NULL: CUPTI was not requested, or CUDA was not used. */
+static const char *cupti_state(const struct seep_process_recording *r)
+{
+    static const char *const states[] = {
+        [SEEP_CUPTI_LISTENS] = "listens",
+        [SEEP_CUPTI_ABSENT] = "absent",
+        [SEEP_CUPTI_REFUSED] = "refused",
+    };
+
+    return r->cupti < sizeof states / sizeof *states ? states[r->cupti] : NULL;
+}
+
+static json_t *cupti_json(const struct seep_model *m)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_process_recording *r = &m->processes[i].recording;
+        if (cupti_state(r))
+            seep_json_append(list,
+                             json_pack("{s:o, s:s, s:o}", "pid",
+                                       seep_json_count(m->processes[i].id.pid), "state",
+                                       cupti_state(r), "error",
+                                       r->cupti == SEEP_CUPTI_REFUSED ? json_integer(r->cupti_error)
+                                                                      : json_null()),
+                             &failed);
+    }
+    return seep_json_whole(list, failed);
+}
+
+/* What the drivers of devices gave below that, in `coverage`. */
+static json_t *json_runtime(const struct seep_model *m)
+{
+    struct seep_device_aliases sum = {0};
+    uint64_t ipc_blocks = 0, refused = 0;
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_process_recording *r = &m->processes[i].recording;
+        sum.registered_bytes = seep_sum(sum.registered_bytes, r->aliases.registered_bytes);
+        sum.registered_peak_bytes =
+            seep_sum(sum.registered_peak_bytes, r->aliases.registered_peak_bytes);
+        ipc_blocks += above(r->aliases.ipc_opened, r->aliases.ipc_closed);
+        refused += r->n_refused;
+    }
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "devices", devices_json(m),
+                     "registered_bytes", seep_json_count(sum.registered_bytes),
+                     "registered_peak_bytes", seep_json_count(sum.registered_peak_bytes),
+                     "ipc_blocks", seep_json_count(ipc_blocks), "refused", seep_json_count(refused),
+                     "cupti", cupti_json(m));
+}
+
+/* Says why CUPTI reports nothing although it was requested. */
+static void say_cupti(struct seep_said *said, const struct seep_model_process *p)
+{
+    const struct seep_process_recording *r = &p->recording;
+
+    if (r->cupti == SEEP_CUPTI_ABSENT)
+        seep_said_add(said,
+                      "pid %u: --gpu=cupti: no usable libcupti.so was found: add the folder "
+                      "of CUDA's libcupti.so to LD_LIBRARY_PATH",
+                      p->id.pid);
+    else if (r->cupti == SEEP_CUPTI_REFUSED && r->cupti_error == SEEP_CUPTI_TAKEN)
+        seep_said_add(said,
+                      "pid %u: --gpu=cupti: another tool uses CUPTI, which serves only one "
+                      "(error %u): run the job without that tool (nsys, ncu, a profiler of its "
+                      "own)",
+                      p->id.pid, r->cupti_error);
+    else if (r->cupti == SEEP_CUPTI_REFUSED)
+        seep_said_add(said, "pid %u: --gpu=cupti: CUPTI refused seep (error %u)", p->id.pid,
+                      r->cupti_error);
+}
+
+/* Whether some allocator of the job has settings with which it reports no blocks. */
+static bool is_silent(const struct seep_model *m)
+{
+    for (size_t i = 0; i < m->n_processes; i++) {
+        if (m->processes[i].recording.allocator_settings &
+            (SEEP_ALLOCATOR_ASYNC | SEEP_ALLOCATOR_NO_CACHE))
+            return true;
+    }
+    return false;
+}
+
+/* Memory of devices that no allocator accounts for. */
+static void said_runtime(struct seep_said *said)
+{
+    for (size_t i = 0; i < said->pieces->code->model->n_processes; i++)
+        say_cupti(said, &said->pieces->code->model->processes[i]);
+    for (size_t i = 0; i < SEEP_MAX_DEVICES; i++) {
+        const struct tiers t = tiers_of_job(said->pieces->code->model, i);
+        char bytes[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
+        if (t.unexplained_bytes)
+            seep_said_add(
+                said,
+                "GPU %zu: %s of %s taken from the driver %s; it counts at the lines that "
+                "took it",
+                i, seep_text_size((double)t.unexplained_bytes, bytes),
+                seep_text_size((double)t.driver_bytes, all),
+                is_silent(said->pieces->code->model)
+                    ? "is not reported by PyTorch's allocator, which is set to keep no cache"
+                    : "does not belong to PyTorch's allocator");
+    }
+}
+
+/* This part of report.json's coverage names processes that could not record, and programs that seep
+ * could not enter. */
+
+/* ---- processes that could not record ----------------------------------------------------- */
+
+static void say_trouble(struct seep_said *said, const struct seep_process *e, uint32_t job_uid)
+{
+    char who[96];
+
+    snprintf(who, sizeof who, "pid %u%s%s%s", e->pid, e->name[0] ? " (" : "", e->name,
+             e->name[0] ? ")" : "");
+    if (e->trouble == SEEP_TROUBLE_SANDBOX)
+        seep_said_add(said,
+                      "%s: its own seccomp filter forbids what seep needs: nothing more of it "
+                      "was recorded",
+                      who);
+    else if (e->trouble == SEEP_TROUBLE_FOLDER)
+        seep_said_add(said, "%s: --max-folder was reached: it is only counted, without stacks",
+                      who);
+    else if (e->uid != job_uid && (e->trouble_errno == EACCES || e->trouble_errno == EPERM))
+        seep_said_add(said,
+                      "%s became uid %u and could not write %s: let the job keep its user, or "
+                      "give that user the folder",
+                      who, e->uid,
+                      e->trouble == SEEP_TROUBLE_PROFILE ? "a profile" : "its profile");
+    else
+        seep_said_add(said, "%s: its profile could not be %s: %s", who,
+                      e->trouble == SEEP_TROUBLE_PROFILE ? "created" : "extended",
+                      e->trouble_errno ? strerror(e->trouble_errno) : "for an unknown reason");
+}
+
+static void say_unwritten(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->code->model;
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_jobs; i++) {
+        const struct seep_job *job = m->jobs[i];
+        for (uint32_t k = 0; job && k < job->n_processes; k++) {
+            const struct seep_process *e = &job->processes[k];
+            if (e->pid && e->trouble && ++n <= SEEP_SAID_MOST)
+                say_trouble(said, e, job->processes[0].uid);
+        }
+    }
+    seep_said_more(said, n, "processes could not write their profiles");
+}
+
+/* ---- programs that could not be entered -------------------------------------------------- */
+
+static bool same_exec(const struct seep_process *a, const struct seep_process *b)
+{
+    return a->exec_entry == b->exec_entry && strcmp(a->exec_path, b->exec_path) == 0;
+}
+
+/* A static program that ended before the launcher's first look at it, and was small: ldconfig, or
+ * another short-lived tool. The job's own program is always told, and so are other reasons: the
+ * user can do something about those. */
+static bool was_brief_tool(const struct seep_job *job, uint32_t i)
+{
+    const struct seep_process *e = &job->processes[i];
+
+    return i && e->exec_entry == SEEP_ENTRY_STATIC && job->pss_peak_bytes && e->has_status &&
+           !e->pss_peak_bytes && e->rss_peak_bytes < SEEP_T_LARGE_BYTES;
+}
+
+static bool is_told(const struct seep_job *job, uint32_t i)
+{
+    const struct seep_process *e = &job->processes[i];
+
+    return e->pid && e->exec_path[0] && e->exec_entry && !was_brief_tool(job, i);
+}
+
+/* Each program once, with the number of processes that became it. */
+static void say_entries_of(struct seep_said *said, const struct seep_job *job, size_t *n_said)
+{
+    for (uint32_t i = 0; i < job->n_processes; i++) {
+        const struct seep_process *e = &job->processes[i];
+        size_t n = 0;
+        bool first = is_told(job, i);
+        char pids[64];
+        for (uint32_t k = 0; k < i && first; k++)
+            first = !(is_told(job, k) && same_exec(&job->processes[k], e));
+        for (uint32_t k = i; k < job->n_processes && first; k++)
+            n += is_told(job, k) && same_exec(&job->processes[k], e);
+        if (first && ++*n_said <= SEEP_SAID_MOST)
+            seep_said_add(said, "%s became %s, which %s, so nothing of it is recorded: %s",
+                          seep_said_pids(e->pid, n, pids), e->exec_path,
+                          seep_entry_words((enum seep_entry)e->exec_entry),
+                          seep_entry_advice((enum seep_entry)e->exec_entry));
+    }
+}
+
+/* Whether the process became another program, and nothing after it has an entry. */
+static bool vanished(const struct seep_model_process *p)
+{
+    if (!p->execed || !p->entry || p->entry->exec_path[0])
+        return false;
+    uint32_t at = (uint32_t)(p->entry - p->job->processes);
+    for (uint32_t i = at + 1; i < p->job->n_processes; i++) {
+        if (p->job->processes[i].pid == p->entry->pid)
+            return false;
+    }
+    return true;
+}
+
+static void say_execs(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->code->model;
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_jobs; i++) {
+        if (m->jobs[i])
+            say_entries_of(said, m->jobs[i], &n);
+    }
+    seep_said_more(said, n, "programs could not be entered");
+    n = 0;
+    for (size_t i = 0; i < m->n_processes; i++) {
+        if (vanished(&m->processes[i]) && ++n <= SEEP_SAID_MOST)
+            seep_said_add(said,
+                          "pid %u was replaced by another program, which recorded nothing: seep "
+                          "doctor -- PROGRAM tells why",
+                          m->processes[i].id.pid);
+    }
+    seep_said_more(said, n, "were replaced by other programs");
+}
+
+/* ---- machines that met in one folder ----------------------------------------------------- */
+
+/* Whether a table is of another machine than one that recorded beside it without any. */
+static bool is_foreign(const struct seep_model *m, const struct seep_model_process *p)
+{
+    const struct seep_job *job = p->folder < m->n_jobs ? m->jobs[p->folder] : NULL;
+
+    return job && !p->entry && job->host[0] && p->id.host[0] && strcmp(job->host, p->id.host) != 0;
+}
+
+static void say_machines(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->code->model;
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_jobs; i++) {
+        if (m->jobs[i] && m->jobs[i]->is_part == 1 && ++n <= SEEP_SAID_MOST)
+            seep_said_add(
+                said,
+                "host %s: SEEP_OUT named a folder with the table of another machine or boot: its "
+                "processes recorded in a folder in there, and follow no steps of others",
+                m->jobs[i]->host);
+    }
+    seep_said_more(said, n, "found another machine's table");
+    n = 0;
+    for (size_t i = 0; i < m->n_processes; i++) {
+        if (is_foreign(m, &m->processes[i]) && ++n <= SEEP_SAID_MOST)
+            seep_said_add(
+                said,
+                "pid %u on host %s: the folder has the table of another machine (%s), and no "
+                "folder could be made in there: who started it, and how it ended, is "
+                "known only from itself",
+                m->processes[i].id.pid, m->processes[i].id.host,
+                m->jobs[m->processes[i].folder]->host);
+    }
+    seep_said_more(said, n, "recorded beside another machine's table");
+}
+
+/* Processes that could not record, and programs that a preload cannot enter
+ *. */
+static void said_troubles(struct seep_said *said)
+{
+    say_machines(said);
+    say_unwritten(said);
+    say_execs(said);
+}
+
+/* This part of report.json's coverage names allocators that are not libc's: those that replace a
+ * process's malloc, and those inside libraries. */
+
+enum { MAX_FILES = 24 }; /* that are examined */
+
+/* Indices of coverage_seen[]. */
+enum hook {
+#define SEEP_HOOK(name, ...) HOOK_##name,
+#include "libprof/format/hooks.def"
+#undef SEEP_HOOK
+    HOOK_NVTX = HOOK_InitializeInjectionNvtx2,
+};
+
+/* ---- whose malloc ------------------------------------------------------------------------ */
+
+/* Processes with the same one: by the file's path or, if only that is known, its name. */
+struct own_malloc {
+    const char *path;
+    uint32_t pid;
+    size_t n;
+    bool never;
+};
+
+struct own_mallocs {
+    struct own_malloc list[SEEP_SAID_MOST];
+    size_t n;
+};
+
+static void note_own_malloc(struct own_mallocs *all, const char *path, uint32_t pid, bool never)
+{
+    size_t k = 0;
+
+    if (!path)
+        return;
+    while (k < all->n && strcmp(all->list[k].path, path) != 0)
+        k++;
+    if (k == SEEP_SAID_MOST)
+        return;
+    if (k == all->n)
+        all->list[all->n++] = (struct own_malloc){path, pid, 0, true};
+    all->list[k].n++;
+    all->list[k].never &= never;
+}
+
+static void say_own_malloc(struct seep_said *said, const struct own_malloc *own)
+{
+    char name[SEEP_OWN_ALLOCATOR_TEXT] = "", pids[64];
+    struct seep_own_allocator found;
+
+    if (said->pieces->may_open && own->path[0] == '/' && seep_own_allocator_find(own->path, &found))
+        seep_own_allocator_text(&found, name);
+    seep_said_add(said,
+                  "%s: malloc was %s here: %s brings its own%s%s%s, whose blocks show only "
+                  "in RSS and in its mappings. Use its own profiler, or build it without",
+                  seep_said_pids(own->pid, own->n, pids),
+                  own->never ? "never called" : "mostly not called", seep_text_base(own->path),
+                  name[0] ? " (" : "", name, name[0] ? ")" : "");
+}
+
+/* ---- allocators inside libraries --------------------------------------------------------- */
+
+/* The module that asked for a map: the innermost frame's. 0: none. */
+static uint32_t asking_module(const struct seep_model *m, const struct seep_model_site *site)
+{
+    enum seep_space_class class = m->spaces[site->space].name.class;
+    const struct seep_dict_frame *f = &m->dict.frames[m->dict.stacks[site->stack].frame];
+
+    if (!site->stack || f->kind != SEEP_FRAME_NATIVE || f->pseudo ||
+        (class != SEEP_CLASS_MMAP && class != SEEP_CLASS_SHM))
+        return 0;
+    return f->source;
+}
+
+/* CPython includes mimalloc from 3.13 on. With it or with its own allocator, what it maps are
+ * arenas of its objects, which seep knows. */
+static bool is_interpreter(const char *path)
+{
+    const char *name = seep_text_base(path);
+
+    return strncmp(name, "libpython", 9) == 0 || strncmp(name, "python", 6) == 0;
+}
+
+/* A file may contain several; who asked for the map is the one that is used. */
+static int find_allocator(const struct seep_code *code, uint32_t stack, const char *path,
+                          char name[SEEP_OWN_ALLOCATOR_TEXT])
+{
+    const struct seep_library_allocator *its;
+    struct seep_own_allocator found;
+
+    *name = '\0';
+    if (seep_library_allocator_of_stack(code, stack, &its))
+        return -SEEP_ENOMEM;
+    if (seep_own_allocator_find(path, &found))
+        seep_own_allocator_text(&found, name);
+    if (its && strncmp(name, its->allocator, strlen(its->allocator)) != 0)
+        snprintf(name, SEEP_OWN_ALLOCATOR_TEXT, "%s", its->allocator);
+    return 0;
+}
 
 enum {
     OPTIMIZER_CALLS = 16, /* fewer prove nothing … */
@@ -22,13 +484,6 @@ static const char *const hook_names[] = {
 #define SEEP_HOOK(name, ...) #name,
 #include "libprof/format/hooks.def"
 #undef SEEP_HOOK
-};
-
-enum {
-#define SEEP_HOOK(name, ...) HOOK_##name,
-#include "libprof/format/hooks.def"
-#undef SEEP_HOOK
-    HOOK_NVTX = HOOK_InitializeInjectionNvtx2,
 };
 
 enum { N_HOOKS = sizeof hook_names / sizeof *hook_names };
@@ -49,6 +504,109 @@ static json_t *hooks_seen(const struct seep_model *m)
             seep_json_append(list, json_string(i < N_HOOKS ? hook_names[i] : number), &failed);
     }
     return seep_json_whole(list, failed);
+}
+
+/* libc itself calls malloc in any program that does something, unless another malloc replaces
+ * it. */
+static bool never_called_malloc(const struct seep_model_process *p)
+{
+    static const enum hook heap[] = {
+        HOOK_malloc,         HOOK_calloc,        HOOK_realloc,  HOOK_reallocarray,
+        HOOK_posix_memalign, HOOK_aligned_alloc, HOOK_memalign,
+    };
+    static const enum hook maps[] = {HOOK_mmap,    HOOK_mmap64, HOOK_mprotect,
+                                     HOOK_madvise, HOOK_sbrk,   HOOK_brk};
+    const struct seep_process_recording *r = &p->recording;
+    bool any_heap = false, any_map = false;
+
+    for (size_t i = 0; i < sizeof heap / sizeof *heap; i++)
+        any_heap |= r->hooks_seen[heap[i]];
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        any_map |= r->hooks_seen[maps[i]];
+    return !r->inherits && any_map && !any_heap;
+}
+
+/* The file whose allocator the process used instead of the one that seep sees; NULL: none. */
+static const char *own_malloc_of(const struct seep_model_process *p)
+{
+    if (p->id.allocator[0])
+        return p->id.allocator;
+    return never_called_malloc(p) && p->id.exe[0] ? p->id.exe : NULL;
+}
+
+static bool is_own_malloc_of_any(const struct seep_model *m, const char *path)
+{
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const char *its = own_malloc_of(&m->processes[i]);
+        if (its && strcmp(its, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int add_library(const struct seep_code *code, uint32_t stack, const char *path, char *text,
+                       size_t capacity)
+{
+    char name[SEEP_OWN_ALLOCATOR_TEXT];
+    const size_t n = strlen(text);
+
+    if (is_interpreter(path) || is_own_malloc_of_any(code->model, path))
+        return 0;
+    const int rc = find_allocator(code, stack, path, name);
+    if (!rc && *name)
+        snprintf(text + n, capacity - n, "%s%s (%s)", n ? ", " : "", seep_text_base(path), name);
+    return rc;
+}
+
+static void say_libraries(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->code->model;
+    bool *asked = said->pieces->may_open ? calloc(m->dict.n_modules + 1, sizeof *asked) : NULL;
+    size_t n_looked = 0;
+    char text[1024] = "";
+
+    for (size_t i = 0; i < m->n_sites && asked && n_looked < MAX_FILES; i++) {
+        uint32_t module = asking_module(m, &m->sites[i]);
+        if (!module || asked[module])
+            continue;
+        asked[module] = true;
+        n_looked++;
+        said->failed |= add_library(said->pieces->code, m->sites[i].stack,
+                                    seep_dictionary_text(&m->dict, m->dict.modules[module].path),
+                                    text, sizeof text) != 0;
+    }
+    said->failed |= said->pieces->may_open && !asked;
+    free(asked);
+    if (text[0])
+        seep_said_add(said,
+                      "libraries with their own allocator: %s: seep records the memory that they "
+                      "map, but not the blocks that they hand out",
+                      text);
+}
+
+static void say_own_mallocs(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->code->model;
+    struct own_mallocs all = {.n = 0};
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_model_process *p = &m->processes[i];
+        note_own_malloc(&all, own_malloc_of(p), p->id.pid, !p->recording.hooks_seen[HOOK_malloc]);
+    }
+    for (size_t i = 0; i < m->n_bares; i++) {
+        const struct seep_process *e = m->bares[i].entry;
+        if (e->flags & SEEP_PROCESS_OWN_MALLOC)
+            note_own_malloc(&all, e->name, e->pid, true);
+    }
+    for (size_t i = 0; i < all.n; i++)
+        say_own_malloc(said, &all.list[i]);
+}
+
+/* Programs and libraries whose allocator is not libc's. */
+static void said_allocators(struct seep_said *said)
+{
+    say_own_mallocs(said);
+    say_libraries(said);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -349,8 +907,8 @@ json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
     const struct seep_model *m = pieces->code->model;
     struct seep_said said = {.pieces = pieces, .list = json_array()};
 
-    seep_said_allocators(&said);
-    seep_said_troubles(&said);
+    said_allocators(&said);
+    said_troubles(&said);
     say_readers(&said);
     say_short(&said);
     say_nvtx(&said);
@@ -363,12 +921,12 @@ json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
     say_small_sites(&said);
     say_holders(&said);
     seep_said_tensors(&said);
-    seep_said_runtime(&said);
+    said_runtime(&said);
     if (pieces->n_left_out)
         seep_said_add(&said, "%zu more site%s left out of this list: --all lists all",
                       pieces->n_left_out, pieces->n_left_out == 1 ? " is" : "s are");
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "hooks", hooks_seen(m), "holders",
-                     copies_seen(m), "tensors", seep_json_tensors(m), "runtime",
-                     seep_json_runtime(m), "not_seen", seep_json_whole(said.list, said.failed),
-                     "rss", seep_json_rss(&pieces->rss->job));
+                     copies_seen(m), "tensors", seep_json_tensors(m), "runtime", json_runtime(m),
+                     "not_seen", seep_json_whole(said.list, said.failed), "rss",
+                     seep_json_rss(&pieces->rss->job));
 }

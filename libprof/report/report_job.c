@@ -1,13 +1,234 @@
 /* This file writes report.json's processes, those folded by name (`helpers`), and the job over
  * time. */
-#include "libprof/report/report_pieces.h"
-
-#include "libprof/model/bare_processes.h"
-#include "libprof/model/process_ends.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "libprof/model/bare_processes.h"
+#include "libprof/model/process_ends.h"
+#include "libprof/report/report_pieces.h"
+#include "libprof/words/exit_words.h"
+
+/* How the job and its processes ended. */
+
+/* ---- of one process ---------------------------------------------------------------------- */
+
+static void say(const struct seep_process_end *end, char text[SEEP_EXIT_TEXT])
+{
+    const size_t n = SEEP_EXIT_TEXT;
+
+    if (end->replaced)
+        snprintf(text, n, SEEP_ENDED_REPLACED_TEXT);
+    else if (end->terminated)
+        snprintf(text, n, SEEP_ENDED_TERMINATED_TEXT);
+    else if (end->out_of_memory)
+        snprintf(text, n, SEEP_ENDED_OOM_TEXT);
+    else if (end->kind == SEEP_ENDED_SIGNAL)
+        seep_exit_signal_text(end->value, text);
+    else if (end->kind == SEEP_ENDED_EXIT && end->value)
+        snprintf(text, n, SEEP_ENDED_STATUS_TEXT, end->value);
+    else
+        snprintf(text, n, "%s",
+                 end->kind == SEEP_ENDED_EXIT      ? SEEP_ENDED_WELL_TEXT
+                 : end->kind == SEEP_ENDED_RUNNING ? SEEP_ENDED_RUNNING_TEXT
+                                                   : SEEP_ENDED_UNSEEN_TEXT);
+}
+
+static bool has_failed(const struct seep_process_end *end)
+{
+    return !end->terminated && !end->replaced &&
+           (end->kind == SEEP_ENDED_SIGNAL || (end->kind == SEEP_ENDED_EXIT && end->value));
+}
+
+static json_t *end_json(const struct seep_process_end *end, const char *text)
+{
+    static const char *const kinds[] = {"exit", "signal", "running", "unknown"};
+    const bool valued = end->kind == SEEP_ENDED_EXIT || end->kind == SEEP_ENDED_SIGNAL;
+
+    return json_pack("{s:s, s:o, s:b, s:s}", "kind", kinds[end->kind], "value",
+                     valued ? json_integer(end->value) : json_null(), "failed", has_failed(end),
+                     "text", text);
+}
+
+/* How a process or the job ended, also in words. The job's end is that of the first trainer or rank
+ * that failed, else that of its command, else that of the main process. */
+static json_t *json_exit(const struct seep_process_end *end)
+{
+    char text[SEEP_EXIT_TEXT];
+
+    say(end, text);
+    return end_json(end, text);
+}
+
+/* ---- of the job -------------------------------------------------------------------------- */
+
+static bool trains(const struct seep_model_process *p)
+{
+    return p->role == SEEP_ROLE_TRAINER || p->role == SEEP_ROLE_RANK;
+}
+
+/* The trainer or rank that failed first: failures of others followed from it. */
+static const struct seep_model_process *first_failed(const struct seep_model *m)
+{
+    const struct seep_model_process *first = NULL;
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_model_process *p = &m->processes[i];
+        if (trains(p) && has_failed(&p->ended) && (!first || p->end_ns < first->end_ns))
+            first = p;
+    }
+    return first;
+}
+
+/* How the command ended, if the launcher saw it fail. */
+static bool command_failed(const struct seep_model *m, struct seep_process_end *end)
+{
+    for (size_t i = 0; i < m->n_jobs; i++) {
+        const struct seep_job *job = m->jobs[i];
+        if (job && job->argv_bytes && job->ended_ns && job->wait_status) {
+            *end = seep_process_end_of(job->wait_status);
+            return true;
+        }
+    }
+    return false;
+}
+
+json_t *seep_json_job_exit(const struct seep_model *m)
+{
+    const struct seep_model_process *failed = first_failed(m);
+    struct seep_process_end end = m->processes[m->main].ended;
+    char text[SEEP_EXIT_TEXT], longer[96];
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        if (m->processes[i].ended.kind == SEEP_ENDED_RUNNING)
+            return json_exit(&m->processes[i].ended);
+    }
+    if (!failed) {
+        command_failed(m, &end);
+        return json_exit(&end);
+    }
+    say(&failed->ended, text);
+    if (failed->role != SEEP_ROLE_RANK)
+        return end_json(&failed->ended, text);
+    snprintf(longer, sizeof longer, SEEP_ENDED_RANK_TEXT, failed->id.rank, text);
+    return end_json(&failed->ended, longer);
+}
+
+/* This file writes what seep itself cost the job. */
+
+static double seconds(uint64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+/* The process that was slowed most: several slow the job no more than that one. NULL: none was
+ * measured. */
+static const struct seep_model_process *most_slowed(const struct seep_model *m)
+{
+    const struct seep_model_process *most = NULL;
+
+    for (uint32_t i = 0; i < m->n_processes; i++) {
+        const struct seep_model_process *p = &m->processes[i];
+        if (p->recording.cost.felt_ns > (most ? most->recording.cost.felt_ns : 0))
+            most = p;
+    }
+    return most;
+}
+
+static struct seep_cost sum(const struct seep_model *m)
+{
+    struct seep_cost all = {0};
+
+    for (uint32_t i = 0; i < m->n_processes; i++) {
+        const struct seep_cost *its = &m->processes[i].recording.cost;
+        all.events = seep_sum(all.events, its->events);
+        for (int k = 0; k < SEEP_N_COSTS; k++)
+            all.ns[k] = seep_sum(all.ns[k], its->ns[k]);
+    }
+    return all;
+}
+
+json_t *seep_json_oom_kills(const struct seep_model *m)
+{
+    uint64_t sum = 0;
+    bool all;
+
+    for (size_t i = 0; i < m->n_jobs; i++)
+        sum += m->jobs[i] ? seep_job_oom_kills(m->jobs[i], &all) : 0;
+    return seep_json_count(sum);
+}
+
+static struct seep_snapshot_reads readers(const struct seep_model *m)
+{
+    struct seep_snapshot_reads all = {0};
+
+    for (size_t i = 0; i < m->n_jobs; i++) {
+        const struct seep_snapshot_reads *its = m->jobs[i] ? &m->jobs[i]->snapshots : &all;
+        if (its == &all)
+            continue;
+        all.cpu_ns = seep_sum(all.cpu_ns, its->cpu_ns);
+        all.taken_ns = seep_sum(all.taken_ns, its->taken_ns);
+        all.peak_bytes = its->peak_bytes > all.peak_bytes ? its->peak_bytes : all.peak_bytes;
+    }
+    return all;
+}
+
+/* Of all processes at the job's peak, or of the largest at its own. */
+static uint64_t own_bytes(const struct seep_report_pieces *pieces)
+{
+    const struct seep_model *m = pieces->code->model;
+    const struct seep_rss *job = &pieces->rss->job;
+    uint64_t most = job->peak.parts_known ? job->peak.sum.seep_bytes : 0;
+
+    for (uint32_t i = 0; i < m->n_processes; i++) {
+        const struct seep_process_samples *s = &m->processes[i].samples;
+        for (uint32_t k = 0; k < s->n; k++)
+            most = s->list[k].seep_bytes > most ? s->list[k].seep_bytes : most;
+    }
+    return most;
+}
+
+static uint64_t sample_bytes(const struct seep_model *m)
+{
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < m->n_processes; i++) {
+        const uint64_t its = m->processes[i].recording.sample_bytes;
+        most = its > most ? its : most;
+    }
+    return most;
+}
+
+json_t *seep_json_cost(const struct seep_report_pieces *pieces)
+{
+    const struct seep_model *m = pieces->code->model;
+    const struct seep_model_process *p = most_slowed(m);
+    const struct seep_cost all = sum(m);
+    const struct seep_snapshot_reads read = readers(m);
+    json_t *json;
+    bool failed = false;
+
+    if (!p || p->end_ns <= p->start_ns)
+        return json_null();
+    const double of_s = seconds(p->end_ns - p->start_ns);
+    const double felt_s = seconds(seep_sum(p->recording.cost.felt_ns, read.taken_ns));
+    json = json_object();
+    seep_json_set(json, "felt_s", seep_json_real(felt_s), &failed);
+    seep_json_set(json, "of_s", seep_json_real(of_s), &failed);
+    seep_json_set(json, "share", seep_json_real(felt_s / of_s), &failed);
+    seep_json_set(json, "pid", seep_json_count(p->id.pid), &failed);
+    seep_json_set(json, "events", seep_json_count(all.events), &failed);
+    seep_json_set(json, "events_s", seep_json_real(seconds(all.ns[SEEP_COST_EVENTS])), &failed);
+    seep_json_set(json, "stacks_s", seep_json_real(seconds(all.ns[SEEP_COST_STACKS])), &failed);
+    seep_json_set(json, "upkeep_s", seep_json_real(seconds(all.ns[SEEP_COST_UPKEEP])), &failed);
+    seep_json_set(json, "stops_s", seep_json_real(seconds(all.ns[SEEP_COST_STOPS])), &failed);
+    seep_json_set(json, "reader_cpu_s", seep_json_real(seconds(read.cpu_ns)), &failed);
+    seep_json_set(json, "reader_taken_s", seep_json_real(seconds(read.taken_ns)), &failed);
+    seep_json_set(json, "own_bytes", seep_json_count(own_bytes(pieces)), &failed);
+    seep_json_set(json, "reader_peak_bytes", seep_json_count(read.peak_bytes), &failed);
+    seep_json_set(json, "sample_bytes", seep_json_count(sample_bytes(m)), &failed);
+    return seep_json_whole(json, failed);
+}
 
 enum { GRID_POINTS = 256 };
 _Static_assert((int)GRID_POINTS <= (int)SEEP_TIMELINE_ROWS, "one array holds either grid");
@@ -103,7 +324,7 @@ static json_t *process_json(const struct seep_report_pieces *pieces,
     set_place(json, id, failed);
     seep_json_set(json, "argv", seep_json_argv(id->argv, id->argv_bytes), failed);
     seep_json_set(json, "python", python_of(id->python_version), failed);
-    seep_json_set(json, "exit", seep_json_exit(&p->ended), failed);
+    seep_json_set(json, "exit", json_exit(&p->ended), failed);
     seep_json_set(json, "steps", seep_json_count(p->steps), failed);
     seep_json_set(json, "spaces", spaces_of(pieces, p, failed), failed);
     seep_json_set(json, "rss_peak_bytes", seep_json_count(p->rss_peak_bytes), failed);
@@ -145,7 +366,7 @@ static json_t *bare_process_json(const struct seep_model *m, const struct seep_b
         "pid", seep_json_count(e->pid), "ppid", seep_json_count(e->ppid), "role", "helper", "host",
         seep_json_text(bare->job->host), "rank", "local_rank", "node", "world_size", "local_size",
         "job_id", "restart", "argv", seep_json_argv(e->name, (uint32_t)strlen(e->name)), "python",
-        "exit", seep_json_exit(&end), "steps", seep_json_count(e->steps), "spaces",
+        "exit", json_exit(&end), "steps", seep_json_count(e->steps), "spaces",
         counted_spaces(e, false, failed), "rss_peak_bytes", seep_json_count(e->rss_peak_bytes),
         "pss_peak_bytes", e->pss_peak_bytes ? seep_json_count(e->pss_peak_bytes) : json_null());
 }

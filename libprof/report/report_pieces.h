@@ -29,11 +29,6 @@ json_t *seep_json_shown(const struct seep_report_pieces *pieces, uint32_t frame)
 /* Who holds the memory that a line made in a space; null if nobody looked. */
 json_t *seep_json_holders(const struct seep_report_pieces *pieces, uint16_t space, uint32_t frame);
 
-/* Fills chosen[n_sites] with the sites to list, largest peak first, and sets `shown` and
- * n_left_out. Always includes the largest site of every finding. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_report_choose(struct seep_report_pieces *pieces, uint32_t *chosen,
-                                       size_t *n_chosen);
-
 /* Whether a space is in the report: it has recorded memory, or a finding is about it. */
 bool seep_report_lists_space(const struct seep_report_pieces *pieces, uint16_t space);
 
@@ -55,7 +50,7 @@ json_t *seep_json_left_out(const struct seep_report_pieces *pieces); /* findings
 json_t *seep_json_processes(const struct seep_report_pieces *pieces);
 /* How a process or the job ended, also in words. The job's end is that of the first trainer or rank
  * that failed, else that of its command, else that of the main process. */
-json_t *seep_json_exit(const struct seep_process_end *end);
+
 json_t *seep_json_job_exit(const struct seep_model *m);
 json_t *seep_json_oom_kills(const struct seep_model *m);    /* processes that the kernel killed */
 json_t *seep_json_memory_files(const struct seep_job *job); /* that it left on a tmpfs, or null */
@@ -72,7 +67,7 @@ json_t *seep_json_process_timeline(const struct seep_report_pieces *pieces,
 json_t *seep_json_epoch_steps(const struct seep_model *m); /* the steps in which epochs began */
 
 /* How steps were counted, why so, and the line of the loop whose iterations they are, or null
- * (report_steps.c). */
+ *. */
 json_t *seep_json_step_source(const struct seep_model *m);
 json_t *seep_json_step_why(const struct seep_model *m);
 json_t *seep_json_step_line(const struct seep_report_pieces *pieces);
@@ -81,7 +76,7 @@ json_t *seep_json_step_line(const struct seep_report_pieces *pieces);
 json_t *seep_json_epoch_source(const struct seep_model *m);
 json_t *seep_json_epoch_line(const struct seep_report_pieces *pieces);
 
-/* What seep cost the job; null if nobody measured it (report_cost.c). */
+/* What seep cost the job; null if nobody measured it. */
 json_t *seep_json_cost(const struct seep_report_pieces *pieces);
 
 /* What was seen, and what could not be (report_coverage.c). */
@@ -90,18 +85,15 @@ json_t *seep_json_coverage(const struct seep_report_pieces *pieces);
 /* What PyTorch reports of its memory on each device, in `coverage`. */
 json_t *seep_json_tensors(const struct seep_model *m);
 
-/* What the drivers of devices gave below that, in `coverage` (report_runtime.c). */
-json_t *seep_json_runtime(const struct seep_model *m);
-
 /* Who had the memory that was missing at an out-of-memory; null for other findings
- * (report_shortage.c). */
+ *. */
 struct seep_shortage;
 json_t *seep_json_shortage(const struct seep_report_pieces *pieces, const struct seep_shortage *s);
 
-/* Devices known from their driver or from PyTorch's allocator (report_devices.c). */
+/* Devices known from their driver or from PyTorch's allocator. */
 json_t *seep_json_devices(const struct seep_model *m);
 
-/* Where blocks were in devices' memory (report_layouts.c). Call it after seep_report_choose(). */
+/* Where blocks were in devices' memory. Call it after seep_report_choose(). */
 json_t *seep_json_layouts(const struct seep_report_pieces *pieces);
 
 /* Requests that a device had no room for. */

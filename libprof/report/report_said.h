@@ -22,17 +22,7 @@ void seep_said_more(struct seep_said *said, size_t n, const char *what);
 /* "pid 12", "pid 12 and 3 more" */
 const char *seep_said_pids(uint32_t first, size_t n, char text[64]);
 
-/* Programs and libraries whose allocator is not libc's (report_allocators.c). */
-void seep_said_allocators(struct seep_said *said);
-
-/* Devices whose tensors were not all seen (report_tensors.c). */
+/* Devices whose tensors were not all seen. */
 void seep_said_tensors(struct seep_said *said);
-
-/* Memory of devices that no allocator accounts for (report_runtime.c). */
-void seep_said_runtime(struct seep_said *said);
-
-/* Processes that could not record, and programs that a preload cannot enter
- * (report_troubles.c). */
-void seep_said_troubles(struct seep_said *said);
 
 #endif
