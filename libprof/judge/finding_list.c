@@ -1,16 +1,224 @@
 #include "libprof/judge/finding_list.h"
 
-#include "libprof/base/text.h"
-#include "libprof/patterns/finding_order.h"
-#include "libprof/signs/prospect.h"
-#include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/line_words.h"
-#include "libprof/words/space.h"
-#include "libprof/words/step_words.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "libprof/base/text.h"
+#include "libprof/code/packages/blame.h"
+#include "libprof/measure/resident/memory_limit.h"
+#include "libprof/model/live_level.h"
+#include "libprof/patterns/finding.h"
+#include "libprof/signs/prospect.h"
+#include "libprof/thresholds/thresholds.h"
+#include "libprof/who/merge/hops.h"
+#include "libprof/words/findings/growth_words.h"
+#include "libprof/words/findings/holder_advice.h"
+#include "libprof/words/findings/line_words.h"
+#include "libprof/words/findings/lost_words.h"
+#include "libprof/words/limit_kind.h"
+#include "libprof/words/space.h"
+#include "libprof/words/step_words.h"
+
+/* Memory that was allocated and never freed. */
+static char *advise_to_free(const struct seep_blame *blame)
+{
+    if (!*blame->package)
+        return strdup(SEEP_LOST_FREE_HERE_TEXT);
+    if (blame->is_own)
+        return seep_text_format(SEEP_LOST_FREE_THERE_TEXT, blame->package);
+    return seep_text_format(SEEP_LOST_LIBRARY_TEXT, blame->package, blame->package,
+                            *blame->calls ? ": " : "", blame->calls);
+}
+
+/* An object whose reference count is too high: the code that allocated it need not be the code that
+ * took the reference. */
+static char *advise_to_give_back(const struct seep_blame *blame)
+{
+    const bool library = *blame->package && !blame->is_own;
+
+    return seep_text_format(SEEP_LOST_REFERENCE_TEXT, library ? SEEP_LOST_FIRST_OF_ALL_TEXT : "",
+                            library ? blame->package : "");
+}
+
+static bool is_about_growth(enum seep_pattern pattern)
+{
+    return pattern == SEEP_PATTERN_UNBOUNDED_GROWTH || pattern == SEEP_PATTERN_SHM_GROWTH ||
+           pattern == SEEP_PATTERN_UNDETERMINED;
+}
+
+static int advise_on_lost(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_kept_by *k = &c->signs->kept_by;
+    struct seep_blame blame;
+
+    if (!f->n_sites || !is_about_growth(f->pattern))
+        return 0;
+    if (seep_blame_find(c->code, c->m->sites[f->sites[0]].stack, &blame))
+        return -SEEP_ENOMEM;
+    if (f->pattern == SEEP_PATTERN_UNDETERMINED)
+        seep_finding_note(f, "%s", seep_kept_by_nobody_text(k));
+    const bool through = strcmp(blame.made_in, blame.package) != 0;
+    if (*blame.calls)
+        seep_finding_note(f, SEEP_LOST_MADE_IN_TEXT, blame.made_in,
+                          through ? SEEP_LOST_MADE_FOR_TEXT : "", through ? blame.package : "",
+                          blame.calls);
+    f->advice =
+        k->state == SEEP_HOLDERS_LOST ? advise_to_free(&blame) : advise_to_give_back(&blame);
+    return f->advice ? 0 : -SEEP_ENOMEM;
+}
+
+/* ---- what somebody holds ------------------------------------------------------------------------
+ */
+
+/* The installed package in whose own data it is; "": in none's. Who shares it with a variable is
+ * not told by the path: the package that the line calls, then. */
+static int name_owner(const struct seep_case *c, const struct seep_finding *f,
+                      char owner[SEEP_BLAME_NAME])
+{
+    const struct seep_kept_by *k = &c->signs->kept_by;
+    struct seep_blame blame = {0};
+
+    owner[0] = '\0';
+    if (!f->n_sites || (!*k->library && !k->is_shared))
+        return 0;
+    if (seep_blame_find(c->code, c->m->sites[f->sites[0]].stack, &blame))
+        return -SEEP_ENOMEM;
+    if (*k->library && seep_blame_is_library(k->library))
+        seep_package_name(c->m, k->library, owner);
+    else if (!*k->library && !blame.is_own)
+        memcpy(owner, blame.package, SEEP_BLAME_NAME);
+    return 0;
+}
+
+int seep_holder_advise(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_kept_by *k = &c->signs->kept_by;
+    const bool cured_there =
+        f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH || f->pattern == SEEP_PATTERN_UNDETERMINED ||
+        f->pattern == SEEP_PATTERN_FIRST_TOUCH_CACHE || f->pattern == SEEP_PATTERN_GRAPH_RETENTION;
+    const char *usual = cured_there && k->way
+                            ? seep_holder_advice(k->way, seep_hops_have_type, seep_hops_have_name)
+                            : NULL;
+    char owner[SEEP_BLAME_NAME];
+
+    if (seep_kept_by_nobody(k))
+        return advise_on_lost(c, f);
+    if (f->keeper || (!k->known && !k->is_shared))
+        return 0;
+    if (name_owner(c, f, owner))
+        return -SEEP_ENOMEM;
+    const char *name = *owner ? owner : k->name;
+    if (*name && !(f->keeper = strdup(name)))
+        return -SEEP_ENOMEM;
+    if (usual)
+        f->advice = strdup(usual);
+    else if (f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && *owner)
+        f->advice = seep_text_format(SEEP_LINE_LIBRARY_KEEPS_TEXT, owner, owner);
+    else if (f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && *name)
+        f->advice = seep_text_format(SEEP_LINE_BOUND_HOLDER_TEXT, name);
+    else if (f->pattern == SEEP_PATTERN_UNDETERMINED && *name && !*owner && !f->advice)
+        f->advice = seep_text_format(SEEP_LINE_MAY_BOUND_HOLDER_TEXT, name);
+    else
+        return 0;
+    return f->advice ? 0 : -SEEP_ENOMEM;
+}
+
+bool seep_finding_is_on_host(const struct seep_model *m, const struct seep_finding *f)
+{
+    const struct seep_space_name *space = &m->spaces[f->space].name;
+
+    return space->host_like || space->class == SEEP_CLASS_SHM;
+}
+
+/* The limit that the growth reaches first; bytes 0: none is known. */
+static struct seep_limit nearest_of(const struct seep_model *m, const struct seep_finding *f)
+{
+    return seep_finding_is_on_host(m, f)
+               ? seep_memory_limit_nearest(m, f->growth.value, f->processes, f->n_processes)
+               : seep_memory_limit_of_space(m, f->space, f->growth.value);
+}
+
+/* What seep takes itself, above a fiftieth of what the job does. */
+static bool is_notable(const struct seep_limit *limit)
+{
+    enum { PARTS = 50 };
+    return limit->own * PARTS >= limit->used && limit->own;
+}
+
+/* Where all of the job's memory grows faster than what the finding accounts for, it reaches the
+ * limit. */
+static void note_pace(const struct seep_model *m, const struct seep_resident_trend *resident,
+                      struct seep_limit *limit, struct seep_finding *f)
+{
+    const double most = f->growth.value * (1 + 1.0 / SEEP_T_LARGE_SHARE);
+    char each[SEEP_SIZE_TEXT];
+
+    if (!seep_finding_is_on_host(m, f) || !resident->grows || resident->slope.value <= most)
+        return;
+    limit->growth = resident->slope.value;
+    seep_finding_note(f, SEEP_LINE_LIMIT_PACE_TEXT, seep_text_size(resident->slope.value, each),
+                      seep_step_unit(m->step_source == SEEP_STEP_TIME));
+}
+
+void seep_finding_set_limit(const struct seep_model *m, const struct seep_resident_trend *resident,
+                            struct seep_finding *f)
+{
+    char size[SEEP_SIZE_TEXT], used[SEEP_SIZE_TEXT], own[SEEP_SIZE_TEXT];
+    const char *kind;
+
+    f->steps_to_limit = -1;
+    f->limit_bytes = seep_finding_is_on_host(m, f)
+                         ? seep_memory_limit_of(m, &kind)
+                         : seep_memory_limit_of_space(m, f->space, 0).bytes;
+    if (f->growth.value <= 0 || f->returns)
+        return;
+    struct seep_limit nearest = nearest_of(m, f);
+    if (!nearest.bytes)
+        return;
+    note_pace(m, resident, &nearest, f);
+    f->limit_bytes = nearest.bytes;
+    f->steps_to_limit = seep_memory_limit_steps(&nearest);
+    seep_text_size((double)nearest.used, used);
+    seep_text_size((double)nearest.bytes, size);
+    if (is_notable(&nearest))
+        seep_finding_note(f, SEEP_LINE_LIMIT_OWN_TEXT, used, size, seep_limit_words(nearest.kind),
+                          seep_text_size((double)nearest.own, own));
+    else
+        seep_finding_note(f, SEEP_LINE_LIMIT_TEXT, used, size, seep_limit_words(nearest.kind));
+}
+
+/* `times`: how much was requested, as a share of what is resident. */
+static void note_requested(const struct seep_model *m, double times, struct seep_finding *f)
+{
+    char all[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
+
+    seep_finding_note(f, times < 1 ? SEEP_CHUNKS_TEXT : SEEP_UNTOUCHED_TEXT);
+    seep_text_size(times * (double)f->live_bytes, all);
+    if (f->growth.value > 0)
+        seep_finding_note(f, SEEP_REQUESTED_GROWS_TEXT, all,
+                          seep_text_size(times * f->growth.value, each),
+                          seep_step_unit(m->step_source == SEEP_STEP_TIME));
+    else
+        seep_finding_note(f, SEEP_REQUESTED_TEXT, all);
+}
+
+int seep_finding_set_peak(const struct seep_model *m, struct seep_finding *f)
+{
+    struct seep_level level = {0};
+    int rc = seep_level_sum(m, f->sites, f->n_sites, SEEP_LEVEL_ALL, &level);
+    const double requested = (double)seep_level_highest(&level).bytes;
+
+    if (!rc)
+        rc = seep_level_resident(m, f->sites, f->n_sites, SEEP_LEVEL_ALL, &level);
+    const double resident = (double)seep_level_highest(&level).bytes;
+    seep_level_fini(&level);
+    f->peak_bytes = (uint64_t)resident > f->live_bytes ? (uint64_t)resident : f->live_bytes;
+    if (fmax(requested, resident) >= (1 + 1.0 / SEEP_T_LARGE_SHARE) * fmin(requested, resident) &&
+        f->live_bytes >= SEEP_T_PEAK_BYTES)
+        note_requested(m, requested / resident, f);
+    return rc;
+}
 
 /* ---- one graph, one finding ------------------------------------------------------------------ */
 

@@ -11,7 +11,7 @@
  * the others are its evidence. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_findings_join(const struct seep_model *m, struct seep_findings *f);
 
-/* Puts what matters most first (finding_order.h), and drops findings that another one explains:
+/* Puts what matters most first (finding.h), and drops findings that another one explains:
  * lines that only fill an allocator's cache, arenas that forked workers copy. */
 void seep_findings_sort(const struct seep_model *m, struct seep_findings *f);
 
@@ -25,22 +25,22 @@ void seep_findings_cut(const struct seep_model *m, struct seep_findings *f);
  * or -SEEP_ENOMEM (segment_findings.c). */
 SEEP_MUST_CHECK int seep_segments_join(const struct seep_code *code, struct seep_findings *f);
 
-/* Whether its memory counts towards the host's limits (limit_evidence.c). */
+/* Whether its memory counts towards the host's limits. */
 bool seep_finding_is_on_host(const struct seep_model *m, const struct seep_finding *finding);
 
 /* Sets peak_bytes, over all of its sites, and notes what was requested, where malloc takes a tenth
- * more for it (requested_evidence.c). Returns 0 or -SEEP_ENOMEM. */
+ * more for it. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_finding_set_peak(const struct seep_model *m, struct seep_finding *finding);
 
 /* Sets limit_bytes and steps_to_limit: on host memory by the limit that its growth reaches first,
  * on a device by its capacity; notes in the evidence what is in use. Needs the finding's processes
- * (limit_evidence.c). */
+ *. */
 void seep_finding_set_limit(const struct seep_model *m, const struct seep_resident_trend *resident,
                             struct seep_finding *finding);
 
 /* Sets the advice that follows from who was seen to hold what a finding is about, and the holder's
  * name. If nobody holds it, notes the calls that allocated it, innermost first: "PyArray_IterNew ←
- * diag ← roots". Looks up symbols. Returns 0 or -SEEP_ENOMEM (keeper_advice.c). */
+ * diag ← roots". Looks up symbols. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_holder_advise(const struct seep_case *c, struct seep_finding *f);
 
 #endif

@@ -1,11 +1,17 @@
 #include "libprof/judge/resident_rest.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "libprof/base/text.h"
+#include "libprof/code/code.h"
 #include "libprof/code/packages/library_allocators.h"
 #include "libprof/judge/finding_list.h"
-#include "libprof/judge/heap_pins.h"
 #include "libprof/measure/doublings.h"
 #include "libprof/measure/resident/resident_instant.h"
+#include "libprof/measure/span.h"
+#include "libprof/measure/trend.h"
 #include "libprof/model/live_level.h"
 #include "libprof/signs/grown_maps.h"
 #include "libprof/thresholds/thresholds.h"
@@ -13,9 +19,130 @@
 #include "libprof/words/findings/kept_words.h"
 #include "libprof/words/step_words.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+/* Small blocks that stay keep the free memory of malloc's heap between them from being joined: what
+ * is asked for later fits into none of it. */
+
+/* What a line's small blocks gained in the judged steps. */
+struct seep_heap_pins {
+    uint32_t frame;
+    int64_t blocks, bytes; /* 0: no line's became more */
+    bool keep_coming;      /* up to the end, and are enough to tell */
+    enum seep_part part;
+    uint32_t *sites;                 /* [n] of the line, */
+    struct seep_level_point *gained; /* [n] and what each gained */
+    size_t n;
+};
+
+/* What one site of malloc's gained; zeros where its blocks are large, which leave nothing between
+ * them. */
+static int gained_of(const struct seep_code *code, const struct seep_span *span, uint32_t site,
+                     uint32_t process, struct seep_level *level, struct seep_level_point *gained)
+{
+    const struct seep_model *m = code->model;
+    const struct seep_model_site *its = &m->sites[site];
+
+    *gained = (struct seep_level_point){0};
+    if (m->spaces[its->space].name.class != SEEP_CLASS_HOST ||
+        its->totals.allocations < SEEP_T_MANY)
+        return 0;
+    if (seep_level_sum(m, &site, 1, process, level))
+        return -SEEP_ENOMEM;
+    const struct seep_level_point first = seep_level_at(level, span->judge);
+    const struct seep_level_point last = seep_level_at(level, span->last);
+    if (last.blocks > first.blocks &&
+        last.bytes - first.bytes < (last.blocks - first.blocks) * SEEP_T_SMALL_BYTES)
+        *gained = (struct seep_level_point){last.step, last.bytes - first.bytes,
+                                            last.blocks - first.blocks};
+    return 0;
+}
+
+/* ---- which line -------------------------------------------------------------------------- */
+
+/* What each site gained, by site; and the line whose blocks became most. */
+static int find_line(const struct seep_code *code, const struct seep_span *span, uint32_t process,
+                     struct seep_level *level, struct seep_level_point *gained,
+                     struct seep_heap_pins *most)
+{
+    const struct seep_model *m = code->model;
+    struct seep_heap_pins *lines = calloc(m->dict.n_frames + (size_t)1, sizeof *lines);
+    int rc = lines ? 0 : -SEEP_ENOMEM;
+
+    for (uint32_t i = 0; i < m->n_sites && !rc; i++) {
+        struct seep_heap_pins *line = &lines[code->lines->shown[m->sites[i].stack]];
+        rc = gained_of(code, span, i, process, level, &gained[i]);
+        line->frame = code->lines->shown[m->sites[i].stack];
+        line->part = (enum seep_part)code->lines->part[m->sites[i].stack];
+        line->blocks += gained[i].blocks;
+        line->bytes += gained[i].bytes;
+        if (line->blocks > most->blocks)
+            *most = *line;
+    }
+    free(lines);
+    return rc;
+}
+
+static int list_pins(const struct seep_code *code, const struct seep_level_point *gained,
+                     struct seep_heap_pins *pins)
+{
+    const struct seep_model *m = code->model;
+
+    pins->sites = calloc(m->n_sites + (size_t)1, sizeof *pins->sites);
+    pins->gained = calloc(m->n_sites + (size_t)1, sizeof *pins->gained);
+    if (!pins->sites || !pins->gained)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < m->n_sites; i++) {
+        if (code->lines->shown[m->sites[i].stack] != pins->frame || !gained[i].blocks)
+            continue;
+        pins->sites[pins->n] = i;
+        pins->gained[pins->n++] = gained[i];
+    }
+    return 0;
+}
+
+/* ---- do they keep coming ----------------------------------------------------------------- */
+
+static bool rises(const struct seep_span *span, const struct seep_level *level)
+{
+    const int32_t steps = span->last - span->judge;
+    const size_t n = steps < SEEP_STATISTICS_MAX ? (size_t)steps + 1 : SEEP_STATISTICS_MAX;
+    double y[SEEP_STATISTICS_MAX];
+    struct seep_trend trend;
+
+    if (steps < SEEP_STATISTICS_MIN)
+        return false;
+    seep_level_sample(level, span->judge, span->last, n, y);
+    return seep_trend_measure(y, n, steps / (double)(n - 1), &trend) &&
+           seep_trend_grows(&trend, steps, 0, SEEP_T_RISING);
+}
+
+/* The line of a process whose small blocks became most. Returns 0 or -SEEP_ENOMEM; call
+ * heap_pins_fini() in either case. */
+static int heap_pins_find(const struct seep_code *code, const struct seep_span *span,
+                          uint32_t process, struct seep_heap_pins *pins)
+{
+    struct seep_level_point *gained = calloc(code->model->n_sites + (size_t)1, sizeof *gained);
+    struct seep_level level = {0};
+    int rc = gained ? 0 : -SEEP_ENOMEM;
+
+    *pins = (struct seep_heap_pins){0};
+    if (!rc)
+        rc = find_line(code, span, process, &level, gained, pins);
+    if (!rc)
+        rc = list_pins(code, gained, pins);
+    if (!rc)
+        rc = seep_level_sum(code->model, pins->sites, pins->n, process, &level);
+    /* A model that grew for a while has left holes as well: their pins have stopped coming. */
+    pins->keep_coming = !rc && pins->blocks >= SEEP_T_MANY && rises(span, &level);
+    seep_level_fini(&level);
+    free(gained);
+    return rc;
+}
+
+static void heap_pins_fini(struct seep_heap_pins *pins)
+{
+    free(pins->sites);
+    free(pins->gained);
+}
 
 /* What no finding accounts for. */
 struct rest {
@@ -294,7 +421,7 @@ static int add_fragments(const struct rest *r, struct seep_findings *out)
 
     if (!is_long(r->span)) /* any heap that is filled for the first time looks like that */
         return 0;
-    int rc = seep_heap_pins_find(r->code, r->span, r->process, &pins);
+    int rc = heap_pins_find(r->code, r->span, r->process, &pins);
     if (!rc && (leak = leak_of_pins(r, &pins, out))) {
         note_part(r, SEEP_FRAGMENTS_FREE_TEXT, r->first->heap_free_bytes, r->last->heap_free_bytes,
                   leak);
@@ -307,7 +434,7 @@ static int add_fragments(const struct rest *r, struct seep_findings *out)
         if (rc)
             seep_finding_fini(&f);
     }
-    seep_heap_pins_fini(&pins);
+    heap_pins_fini(&pins);
     return rc;
 }
 

@@ -9,7 +9,30 @@
 
 #include "libprof/code/code.h"
 #include "libprof/measure/device_memory.h"
-#include "libprof/measure/host_refusal.h"
+#include "libprof/model/model.h"
+
+/* Host memory that was refused: by what, and whether that says that memory ran out.
+ *
+ * A program may ask for much only to see what it gets: it asks again for less at once, and gets it.
+ * That is a probe, and no shortage. It is one where the same thread got a block at the same place
+ * within SEEP_RETRY_MS and in the same step: from the same call, or at the same Python line at
+ * least 1/SEEP_T_RETRY_SHARE of what was refused. So a MemoryError was caught if the job went on at
+ * another place, or in the next step, and ended the job if that ended. */
+
+/* What refused a request: a limit of the process, or without one the kernel. */
+struct seep_host_bound {
+    const char *kind;    /* "RLIMIT_AS", "RLIMIT_DATA", "overcommit"; NULL: not of the host */
+    uint64_t bytes;      /* the limit; 0 of overcommit, whose rule depends on all processes */
+    uint64_t used_bytes; /* of it then */
+};
+
+bool seep_host_refusal_is_probe(const struct seep_model *m, const struct seep_model_shortage *its);
+
+/* A limit counts if the request came near it: a heap is enlarged in pieces. A cgroup refuses
+ * nothing, it kills. */
+struct seep_host_bound seep_host_bound_of(const struct seep_model_shortage *its);
+
+uint64_t seep_host_bound_free(const struct seep_host_bound *bound);
 
 /* Causes of an out-of-memory error. */
 enum seep_shortage_cause {
@@ -99,7 +122,7 @@ void seep_shortage_free(struct seep_shortage *s);
 
 /* Which of the model's requests say that memory ran out, to counts[n_shortages]: not those that the
  * runtime refused PyTorch's allocator, which then empties its cache and tries again; nor those of
- * host memory that asked for less at once, and got it (host_refusal.h).
+ * host memory that asked for less at once, and got it (below).
  * Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_shortage_requests(const struct seep_code *code, bool *counts);
 

@@ -6,6 +6,7 @@
 #include "libprof/base/statistics.h"
 #include "libprof/measure/growth.h"
 #include "libprof/measure/resident/resident_pace.h"
+#include "libprof/model/model.h"
 #include "libprof/words/parts.h"
 #include "libprof/words/patterns.h"
 
@@ -53,7 +54,7 @@ struct seep_finding {
 };
 
 struct seep_findings {
-    struct seep_finding *list; /* in the order of patterns/finding_order.h */
+    struct seep_finding *list; /* in the order of patterns/finding.h */
     size_t n;
     size_t left_out[SEEP_N_SEVERITIES];  /* beyond SEEP_MAX_FINDINGS */
     struct seep_span span, after;        /* all steps; those that follow a training */
@@ -95,5 +96,15 @@ bool seep_finding_is_among(const struct seep_finding *one, const struct seep_fin
 
 /* Whether two frames are lines of one Python function. */
 bool seep_finding_same_function(const struct seep_model *m, uint32_t frame, uint32_t other);
+
+/* Which findings come first: the one rule, for the report and for all that reads it.
+ *
+ * A finding weighs what its fix would save, or else what it keeps, and what it would add in another
+ * run as long, as a share of the memory that limits it: the GPU's, or the host's. What is accused
+ * (a leak, retention) weighs ten times that: it comes before what is only likely, unless it is less
+ * than a tenth of it. What needs no fix comes last. */
+
+/* Sorts by that; what weighs the same by severity, then by line. Pure. */
+void seep_findings_order(const struct seep_model *m, struct seep_findings *f);
 
 #endif

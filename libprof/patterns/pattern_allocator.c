@@ -1,5 +1,5 @@
 /* allocator-cache of the host: live memory is flat, but more is taken from the system.
- * pattern_device_cache.c has the counterpart for devices. */
+ * pattern_device.c has the counterpart for devices. */
 #include "libprof/base/text.h"
 #include "libprof/measure/resident/resident_memory.h"
 #include "libprof/measure/trend.h"

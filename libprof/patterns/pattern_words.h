@@ -10,10 +10,4 @@
 SEEP_MUST_CHECK int seep_finding_set_words(const struct seep_code *code,
                                            struct seep_finding *finding);
 
-/* Part of that, and first: names the library whose own allocator asked for most of the memory, if
- * it is known (library_allocators.def), with its own count and settings. Looks up symbols. Returns
- * 0 or -SEEP_ENOMEM (library_words.c). */
-SEEP_MUST_CHECK int seep_finding_name_library(const struct seep_code *code,
-                                              struct seep_finding *finding);
-
 #endif

@@ -4,7 +4,6 @@
 #include "libprof/base/text.h"
 #include "libprof/measure/device_layout.h"
 #include "libprof/measure/device_memory.h"
-#include "libprof/measure/host_refusal.h"
 #include "libprof/measure/segments.h"
 #include "libprof/measure/shortage.h"
 #include "libprof/report/report_pieces.h"

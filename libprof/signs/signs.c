@@ -1,14 +1,160 @@
 #include "libprof/signs/signs.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "libprof/code/function_kinds.h"
+#include "libprof/signs/case.h"
 #include "libprof/signs/graph_nodes.h"
 #include "libprof/signs/library_sites.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/signs/renewal.h"
-#include "libprof/signs/sign_parts.h"
 #include "libprof/signs/work_areas.h"
 #include "libprof/thresholds/thresholds.h"
 
-#include <stdlib.h>
+/* Signs of a case that have a file of their own. */
+
+static uint32_t largest_site(const struct seep_case *c)
+{
+    uint32_t largest = c->sites[0];
+
+    for (size_t i = 1; i < c->n_sites; i++) {
+        if (c->m->sites[c->sites[i]].totals.peak_bytes > c->m->sites[largest].totals.peak_bytes)
+            largest = c->sites[i];
+    }
+    return largest;
+}
+
+static bool begins_with_any(const char *name, const char *const *with, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strncmp(name, with[i], strlen(with[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Operators of libtorch and the C API of NumPy have no Python frame of their own. */
+static bool joins(const char *name)
+{
+    static const char *const names[] = {"at::_ops::cat::", "at::_ops::concat", "at::_ops::hstack::",
+                                        "at::_ops::vstack::", "PyArray_Concat"};
+
+    return begins_with_any(name, names, sizeof names / sizeof *names);
+}
+
+static bool copies(const char *name)
+{
+    static const char *const names[] = {"at::_ops::_to_copy::", "at::_ops::to_",
+                                        "torch::autograd::THPVariable_to(",
+                                        "torch::autograd::THPVariable_cuda("};
+
+    return begins_with_any(name, names, sizeof names / sizeof *names);
+}
+
+static void note(const struct seep_case *c, uint32_t frame, struct seep_makers *makers)
+{
+    const struct seep_function_kinds *kinds = c->code->lines->kinds;
+    const struct seep_symbol *symbol;
+
+    makers->joins |= seep_function_kinds_is(kinds, frame, SEEP_FUNCTION_JOIN);
+    makers->loads |= seep_function_kinds_is(kinds, frame, SEEP_FUNCTION_LOAD);
+    if (!seep_symbols_get(c->code->symbols, frame, &symbol) || !symbol[0].function)
+        return;
+    makers->named |= strncmp(symbol[0].function, "at::_ops::", 10) == 0;
+    makers->joins |= joins(symbol[0].function);
+    makers->copies |= copies(symbol[0].function);
+}
+
+/* What kinds of functions made a line's memory: those between the line and the allocation, for the
+ * line's largest site. Returns 0 or -SEEP_ENOMEM. */
+static int makers_find(const struct seep_case *c, struct seep_makers *makers)
+{
+    enum { MOST = 64 };
+    const struct seep_dictionary *d = &c->m->dict;
+    const uint32_t stack = c->m->sites[largest_site(c)].stack;
+    const uint32_t line = c->code->lines->shown[stack];
+    uint32_t frames[MOST] = {0};
+    size_t n = 0;
+
+    for (uint32_t s = stack; s && n < MOST && d->stacks[s].frame != line; s = d->stacks[s].parent)
+        frames[n++] = d->stacks[s].frame;
+    *makers = (struct seep_makers){.known = true};
+    if (seep_symbols_resolve(c->code->symbols, frames, n))
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        note(c, frames[i], makers);
+    return 0;
+}
+
+static bool is_streamed(const struct seep_case *c)
+{
+    const struct seep_dictionary *d = &c->m->dict;
+
+    for (size_t i = 0; i < c->n_sites; i++) {
+        for (uint32_t s = c->m->sites[c->sites[i]].stack; s; s = d->stacks[s].parent) {
+            if (seep_function_kinds_is(c->code->lines->kinds, d->stacks[s].frame,
+                                       SEEP_FUNCTION_STREAM))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The sum of the processes' own peaks. */
+static int sum_of_heights(const struct seep_model *m, const uint32_t *sites, size_t n, double *sum)
+{
+    struct seep_level level = {0};
+    int rc = 0;
+
+    *sum = 0;
+    for (uint32_t p = 0; p < m->n_processes && !rc; p++) {
+        rc = seep_level_sum(m, sites, n, p, &level);
+        *sum += rc ? 0 : (double)seep_level_highest(&level).bytes;
+    }
+    seep_level_fini(&level);
+    return rc;
+}
+
+/* Sites that keep a notable amount: kept[0, n). */
+static size_t find_keeping(const struct seep_case *c, const struct seep_site_signs *sites,
+                           uint32_t *kept)
+{
+    uint64_t most = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->n_sites; i++)
+        most = sites[i].kept.bytes > most ? sites[i].kept.bytes : most;
+    for (size_t i = 0; i < c->n_sites; i++) {
+        if (sites[i].kept.bytes * SEEP_T_ALIKE_SHARE >= most)
+            kept[n++] = c->sites[i];
+    }
+    return n;
+}
+
+/* Whether the line makes something of what it draws from a stream, which has no pass that ends, and
+ * each process keeps nearly all of it while it lives. A buffer that fills gives some away
+ * meanwhile; what is only needed to make an item does not count. `sites`: what each of the line's
+ * sites holds. Returns 0 or -SEEP_ENOMEM. */
+static int stream_is_kept(const struct seep_case *c, const struct seep_site_signs *sites,
+                          bool *is_kept)
+{
+    double made = 0, held = 0;
+
+    *is_kept = false;
+    if (!is_streamed(c))
+        return 0;
+    uint32_t *keeping = malloc((c->n_sites + 1) * sizeof *keeping);
+    if (!keeping)
+        return -SEEP_ENOMEM;
+    const size_t n = find_keeping(c, sites, keeping);
+    int rc = sum_of_heights(c->m, keeping, n, &held);
+    for (size_t i = 0; i < n; i++)
+        made += (double)c->m->sites[keeping[i]].totals.allocated_bytes;
+    free(keeping);
+    *is_kept = held > 0 && held >= SEEP_T_NEARLY_ALL * made;
+    return rc;
+}
 
 static const unsigned data_parts =
     1u << SEEP_PART_DATASET | 1u << SEEP_PART_LOADER | 1u << SEEP_PART_CAMERA;
@@ -245,9 +391,9 @@ static int compute(const struct seep_case *c, struct seep_signs *signs)
     signs->cache = rc ? NULL : c->cache ? c->cache : seep_library_holder(c, signs);
     if (!rc && ((signs->staircase.climbs && signs->staircase.jumps) || is_of_device(c) ||
                 signs->is_replaced))
-        rc = seep_makers_find(c, &signs->makers);
+        rc = makers_find(c, &signs->makers);
     if (!rc && !signs->timed && g->growing)
-        rc = seep_stream_is_kept(c, signs->sites, &signs->is_kept_stream);
+        rc = stream_is_kept(c, signs->sites, &signs->is_kept_stream);
     signs->prospect = seep_prospect_of(c, signs);
     if (!rc && !is_kept_without_graph(signs) &&
         (is_full(signs) || (signs->prospect == SEEP_ENDS_BY_HOLDER && !signs->is_data)))

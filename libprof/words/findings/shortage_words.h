@@ -70,7 +70,7 @@
 #define SEEP_SHORTAGE_ENDED_BY_SIGNAL_TEXT   "The process was then ended by signal %d"
 
 /* Advice if more is known than that a step needs too much; the advice of patterns.def's row is then
- * repeated below as the alternative. judge/shortage_advice.c chooses. */
+ * repeated below as the alternative. judge/shortage_findings.c chooses. */
 #define SEEP_SHORTAGE_REGISTER_LESS_TEXT                                                           \
     "Register less at a time: in pieces that you unregister when you are done with them "          \
     "(cudaHostUnregister), or copy through one small pinned buffer."
