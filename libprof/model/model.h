@@ -167,7 +167,7 @@ enum seep_model_stage {
     SEEP_MODEL_EMPTY,
     SEEP_MODEL_OPENED,   /* which processes there are, by their headers: open_folders.h */
     SEEP_MODEL_SORTED,   /* the clocks brought together: step_axis.h */
-    SEEP_MODEL_LINKED,   /* who forked whom: fork_links.h */
+    SEEP_MODEL_LINKED,   /* who forked whom: process_tree.c */
     SEEP_MODEL_PLACED,   /* whose steps count for whom, and where on the axis: step_axis.h */
     SEEP_MODEL_MERGED,   /* what they allocated, by stack; profiles are closed: merge.h */
     SEEP_MODEL_MARKED,   /* what ran in the loop of a loader's worker: process_role.h */
@@ -181,7 +181,7 @@ struct seep_model {
     enum seep_model_stage stage; /* the last one begun */
     uint32_t only_pid;           /* given: the model is of this process and those that it started;
                                   * 0: of all */
-    uint64_t most_bytes; /* given: what its parts may take (small_sites.h); 0: the default */
+    uint64_t most_bytes; /* given: what its parts may take (stages/merge.c); 0: the default */
     struct seep_dictionary dict; /* [merged]; its stacks' marks: [marked] */
     struct seep_job **jobs;      /* [opened] one per folder with profiles, NULL without a table */
     size_t n_jobs;
@@ -205,7 +205,7 @@ struct seep_model {
     size_t n_shortages, shortages_capacity;
     struct seep_model_layout *layouts; /* [merged] at most one per process, device and reason */
     size_t n_layouts, layouts_capacity;
-    uint64_t n_small_sites, small_sites_below; /* [merged] counted together: small_sites.h; the
+    uint64_t n_small_sites, small_sites_below; /* [merged] counted together: stages/merge.c; the
                                                 * bytes that none of them ever held */
     struct seep_hash_index site_index;         /* only while it is [merged] */
     struct seep_not_read *not_read;            /* [opened], [merged] */

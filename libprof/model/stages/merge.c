@@ -1,14 +1,110 @@
-#include "libprof/model/stages/model_stages.h"
-
-#include "libprof/model/resident_blocks.h"
-#include "libprof/model/stack_import.h"
-#include "libprof/model/stages/process_import.h"
-#include "libprof/model/stages/small_sites.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "libprof/model/model.h"
+#include "libprof/model/resident_blocks.h"
+#include "libprof/model/stack_import.h"
+#include "libprof/model/stages/model_stages.h"
+#include "libprof/model/stages/process_import.h"
+
+/* A job's profiles may have more sites than fit into memory. Near a bound, those that never held
+ * much have no place of their own in the model: they count together, as what is beyond a profile's
+ * own bound does. */
+
+/* Of a model's parts. With it a report of 1,000,000 different stacks took 177 MiB in all, a page of
+ * two such runs 313 (docs/benchmarks.md). */
+#define SEEP_MODEL_MOST_BYTES (UINT64_C(80) << 20)
+
+enum { SEEP_PEAK_SIZES = 64 * 8 }; /* eight to each power of two */
+
+struct seep_small_sites {
+    uint64_t most_bytes;
+    uint64_t chunks, chunks_done; /* of sites and all that they refer to, in all profiles */
+    uint64_t seen[SEEP_PEAK_SIZES], n_seen, n_kept;
+    unsigned least; /* size from which on a site has a place */
+};
+
+enum { PER_POWER = 8, JUDGED_EACH = 1024 };
+
+static unsigned size_of(uint64_t bytes)
+{
+    if (bytes < PER_POWER)
+        return (unsigned)bytes;
+    const unsigned power = 63 - (unsigned)__builtin_clzll(bytes);
+    return power * PER_POWER + (unsigned)(bytes >> (power - 3) & (PER_POWER - 1));
+}
+
+/* The most that one without a place may have held. */
+static uint64_t seep_small_sites_below(const struct seep_small_sites *s)
+{
+    const unsigned power = s->least / PER_POWER;
+
+    if (s->least < PER_POWER)
+        return s->least;
+    if (s->least == SEEP_PEAK_SIZES)
+        return UINT64_MAX;
+    return (uint64_t)(PER_POWER + s->least % PER_POWER) << (power - 3);
+}
+
+/* Of a model whose profiles are open, and none is merged. */
+static struct seep_small_sites small_sites_of(const struct seep_model *m)
+{
+    struct seep_small_sites s = {.most_bytes =
+                                     m->most_bytes ? m->most_bytes : SEEP_MODEL_MOST_BYTES};
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_profile *profile = m->processes[i].profile;
+        s.chunks += profile ? profile->n_chunks - profile->first_chunk : 0;
+    }
+    return s;
+}
+
+/* What grows with the sites. */
+static uint64_t bytes_of(const struct seep_model *m)
+{
+    const struct seep_dictionary *d = &m->dict;
+
+    return m->n_sites * sizeof *m->sites + m->n_slots * sizeof *m->slots +
+           m->n_extras * sizeof *m->extras + m->n_points * sizeof *m->points +
+           d->n_stacks * sizeof *d->stacks + d->n_frames * sizeof *d->frames +
+           d->n_strings * sizeof *d->string_at + d->text_bytes;
+}
+
+/* From half of the bound on: the sites ahead are like those so far, and as many of the largest are
+ * kept as there is room for. What has a place keeps it. */
+static void judge(struct seep_small_sites *s, const struct seep_model *m)
+{
+    const uint64_t used = bytes_of(m), done = s->chunks_done ? s->chunks_done : 1;
+    const double ahead = s->chunks > done ? (double)(s->chunks - done) / (double)done : 0;
+    const double each = (double)used / (double)(s->n_kept ? s->n_kept : 1);
+    double left = (double)s->most_bytes - (double)used;
+    unsigned least = SEEP_PEAK_SIZES;
+
+    if (used < s->most_bytes / 2)
+        return;
+    while (least && left >= 0)
+        left -= (double)s->seen[--least] * ahead * each;
+    if (left < 0)
+        least++;
+    s->least = least > s->least ? least : s->least;
+}
+
+/* Whether the next site has, by the most that it ever held. */
+static bool small_sites_have_place(struct seep_small_sites *s, const struct seep_model *m,
+                                   uint64_t peak_bytes)
+{
+    const unsigned size = size_of(peak_bytes);
+
+    s->seen[size]++;
+    if (++s->n_seen % JUDGED_EACH == 0)
+        judge(s, m);
+    if (size < s->least)
+        return false;
+    s->n_kept++;
+    return true;
+}
 
 /* What one space's sites without a place add up to in a process. */
 struct folded {
@@ -311,7 +407,7 @@ static int add_site(struct merging *g, const struct seep_site *s, uint32_t ref)
         .peak_step = seep_model_step(m, p, s->peak_period),
     };
     add_totals(&p->spaces[s->space], &r.totals);
-    if (!seep_small_sites_have_place(g->small, m, s->peak_bytes))
+    if (!small_sites_have_place(g->small, m, s->peak_bytes))
         fold(g, &r);
     else
         rc = add_record(m, &r, seep_resolve_stack(g->resolver, p->profile, s->stack),
@@ -458,7 +554,7 @@ static void find_loops(struct seep_model *m, struct seep_resolver *resolver)
 int seep_merge(struct seep_model *m, struct seep_error *err)
 {
     struct seep_resolver resolver = {.dict = &m->dict};
-    struct seep_small_sites small = seep_small_sites_of(m);
+    struct seep_small_sites small = small_sites_of(m);
     uint32_t *users = count_users(m);
     int rc = users ? 0 : -SEEP_ENOMEM;
 
