@@ -4,13 +4,143 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "libprof/code/dwarf_scopes.h"
 #include "libprof/code/elf_file.h"
+
+/* Which function and which inlined calls an address lies in, by DWARF. A part of symbols.
+ *
+ * libdw's dwarf_getscopes() walks the whole unit for each address. Here the functions of the last
+ * unit are kept sorted, so addresses in ascending order cost one pass per unit. */
+
+struct seep_scope_function {
+    uint64_t low, high; /* [low, high) */
+    Dwarf_Off die;
+};
+
+/* Initially all zero. */
+struct seep_scopes {
+    Dwarf_Off unit; /* the unit of the functions below; 0: none */
+    struct seep_scope_function *functions;
+    size_t n, capacity;
+};
+
+enum { MAX_DEPTH = 64 }; /* of nested scopes; a hostile file may nest without end */
+
+static void scopes_fini(struct seep_scopes *scopes)
+{
+    free(scopes->functions);
+    *scopes = (struct seep_scopes){0};
+}
+
+static bool add(struct seep_scopes *scopes, uint64_t low, uint64_t high, Dwarf_Off die)
+{
+    if (scopes->n == scopes->capacity) {
+        size_t capacity = scopes->capacity ? scopes->capacity * 2 : 256;
+        struct seep_scope_function *larger = realloc(scopes->functions, capacity * sizeof *larger);
+        if (!larger)
+            return false;
+        scopes->functions = larger;
+        scopes->capacity = capacity;
+    }
+    scopes->functions[scopes->n++] = (struct seep_scope_function){low, high, die};
+    return true;
+}
+
+/* Collects the functions among the children of `parent` and in namespaces below it. */
+static bool collect(struct seep_scopes *scopes, Dwarf_Die *parent, int depth)
+{
+    Dwarf_Die child;
+    bool more = dwarf_child(parent, &child) == 0;
+
+    for (; more; more = dwarf_siblingof(&child, &child) == 0) {
+        int tag = dwarf_tag(&child);
+        if (tag == DW_TAG_namespace && depth < MAX_DEPTH && !collect(scopes, &child, depth + 1))
+            return false;
+        if (tag != DW_TAG_subprogram)
+            continue;
+        Dwarf_Addr base, low, high;
+        ptrdiff_t at = 0;
+        while ((at = dwarf_ranges(&child, at, &base, &low, &high)) > 0)
+            if (low < high && !add(scopes, low, high, dwarf_dieoffset(&child)))
+                return false;
+    }
+    return true;
+}
+
+static int by_low(const void *a, const void *b)
+{
+    const struct seep_scope_function *p = a, *q = b;
+
+    return (p->low > q->low) - (p->low < q->low);
+}
+
+static bool find(const struct seep_scopes *scopes, uint64_t address, Dwarf_Off *die)
+{
+    size_t low = 0, high = scopes->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (scopes->functions[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low || address >= scopes->functions[low - 1].high)
+        return false;
+    *die = scopes->functions[low - 1].die;
+    return true;
+}
+
+/* The child of `parent` that covers the address, a block or an inlined call. */
+static bool inner(Dwarf_Die *parent, uint64_t address, Dwarf_Die *child)
+{
+    for (bool more = dwarf_child(parent, child) == 0; more;
+         more = dwarf_siblingof(child, child) == 0) {
+        int tag = dwarf_tag(child);
+        if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
+            dwarf_haspc(child, address) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* The DIEs around `address` in `unit`: inlined calls, innermost first, then the function. Returns
+ * how many, at most `capacity`; 0 if no function covers the address or memory is short. */
+static uint32_t scopes_at(struct seep_scopes *scopes, Dwarf *dwarf, Dwarf_Die *unit,
+                          uint64_t address, Dwarf_Die *chain, uint32_t capacity)
+{
+    Dwarf_Die outside_in[MAX_DEPTH], at, child;
+    Dwarf_Off die, unit_offset = dwarf_dieoffset(unit);
+    uint32_t n = 0, stored = 0;
+
+    if (scopes->unit != unit_offset) {
+        scopes->n = 0;
+        scopes->unit = 0;
+        if (!collect(scopes, unit, 0))
+            return 0;
+        if (scopes->n)
+            qsort(scopes->functions, scopes->n, sizeof *scopes->functions, by_low);
+        scopes->unit = unit_offset;
+    }
+    if (!find(scopes, address, &die) || !dwarf_offdie(dwarf, die, &at))
+        return 0;
+    outside_in[n++] = at;
+    for (int depth = 0; depth < MAX_DEPTH && n < MAX_DEPTH && inner(&at, address, &child);
+         depth++) {
+        at = child;
+        if (dwarf_tag(&at) == DW_TAG_inlined_subroutine)
+            outside_in[n++] = at;
+    }
+    while (n && stored < capacity)
+        chain[stored++] = outside_in[--n];
+    return stored;
+}
 
 enum { MAX_INLINES = 16, MAX_NAME_BYTES = 480, UNSIZED_BYTES = 4096 };
 
@@ -169,7 +299,7 @@ static bool open_module(struct seep_symbols *s, uint32_t module, struct module_f
 
 static void close_module(struct module_file *file)
 {
-    seep_scopes_fini(&file->scopes);
+    scopes_fini(&file->scopes);
     if (file->dwarf)
         dwarf_end(file->dwarf);
     if (file->debug_elf) {
@@ -344,7 +474,7 @@ static uint32_t lines_at(struct seep_symbols *s, struct module_file *module, uin
         at.line = number > 0 ? (unsigned)number : 0;
     }
     uint32_t n_scopes =
-        seep_scopes_at(&module->scopes, module->dwarf, &unit, address, scopes, MAX_INLINES);
+        scopes_at(&module->scopes, module->dwarf, &unit, address, scopes, MAX_INLINES);
     for (; n < n_scopes; n++) {
         at.function = function_of(s, &scopes[n]);
         out[n] = at;
