@@ -1,11 +1,11 @@
-#include "libprof/who/graph/py_walk.h"
+#include <string.h>
 
 #include "libprof/who/graph/edges.h"
+#include "libprof/who/graph/graph.h"
 #include "libprof/who/graph/py_fields.h"
 #include "libprof/who/graph/py_size.h"
 #include "libprof/who/graph/py_text.h"
-
-#include <string.h>
+#include "libprof/who/graph/py_walk.h"
 
 enum { MAX_LENGTH = 1 << 27, MAX_SCANNED = 1 << 20 };
 
@@ -121,26 +121,6 @@ static void walk_type(struct seep_heap *heap, const struct seep_node *node, uint
                    SEEP_COST_TYPE);
 }
 
-/* An array's elements are not addresses, unless they are objects. */
-static void walk_array(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
-{
-    enum { DATA = 16, N_AXES = 24, AXES = 32, EACH_AXIS = 16 /* its length, its stride */ };
-    uint64_t data = word_at(heap, object + DATA), axes = word_at(heap, object + AXES);
-    int64_t n = seep_python_array_objects(heap, object);
-    const uint64_t bytes = seep_python_memory_of(heap, object, type);
-
-    if (axes)
-        seep_edge_raw(heap, axes,
-                      (uint64_t)seep_memory_u32(heap->memory, object + N_AXES) * EACH_AXIS);
-    if (n >= 0) {
-        seep_edge_raw(heap, data, bytes);
-        walk_items(heap, data, n);
-        return;
-    }
-    seep_edge_spare(heap, data, bytes);
-    seep_edge_maybe(heap, data, named(SEEP_WORD_DATA), 1, SEEP_COST_NEVER);
-}
-
 static bool is_member(const struct seep_pytype *type, int64_t at, seep_label *label)
 {
     for (size_t i = 0; i < type->n_members; i++)
@@ -178,8 +158,10 @@ static void walk_field(struct seep_heap *heap, uint64_t object, const struct see
     heap->marks &= (uint8_t)~SEEP_EDGE_BORROWED;
 }
 
-void seep_python_walk_words(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type,
-                            uint64_t from, uint64_t to)
+/* Walks the words of an object in these bytes of it: its type's members by their names, others if
+ * they look like addresses. */
+static void python_walk_words(struct seep_heap *heap, uint64_t object,
+                              const struct seep_pytype *type, uint64_t from, uint64_t to)
 {
     bool bytes = holds_bytes(type);
     seep_label label;
@@ -207,7 +189,7 @@ static void walk_fields(struct seep_heap *heap, const struct seep_node *node, ui
 
     if (node->bytes && (type->item || object + to > seep_node_end(node)))
         to = seep_node_end(node) - object;
-    seep_python_walk_words(heap, object, type, from, to < MAX_SCANNED ? to : MAX_SCANNED);
+    python_walk_words(heap, object, type, from, to < MAX_SCANNED ? to : MAX_SCANNED);
 }
 
 static void walk_members(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
@@ -329,6 +311,133 @@ static void walk_int(struct seep_heap *heap, uint64_t object)
         seep_edge_inner(heap, value, seep_label_of(SEEP_LABEL_HIDDEN, 0));
 }
 
+enum { FIRST_FIELD = 16 };
+
+/* Walks a function; a generator, coroutine or async generator; a frame that is an object. */
+static void python_walk_function(struct seep_heap *heap, uint64_t object,
+                                 const struct seep_pytype *type)
+{
+    const struct seep_python_layout *l = heap->python.layout;
+    const struct {
+        uint32_t at;
+        unsigned cost;
+        seep_label label;
+    } named[] = {
+        {l->function_closure, 1, seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_CLOSURE)},
+        {l->function_defaults, 1, seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_DEFAULTS)},
+        {l->function_kwdefaults, 1, seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_KWDEFAULTS)},
+        {l->function_dict, 1, seep_label_of(SEEP_LABEL_HIDDEN, 0)},
+        {l->function_code, 20, seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_CODE)},
+        {l->function_globals, SEEP_COST_GLOBALS, seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_GLOBALS)},
+        {l->function_builtins, SEEP_COST_GLOBALS,
+         seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_BUILTINS)},
+    };
+    const size_t n = sizeof named / sizeof *named;
+
+    for (uint32_t at = FIRST_FIELD; at + 8 <= type->basic; at += 8) {
+        size_t i = 0;
+        while (i < n && named[i].at != at)
+            i++;
+        if (i < n)
+            seep_edge_exact(heap, word_at(heap, object + at), named[i].label, named[i].cost);
+        else
+            python_walk_words(heap, object, type, at, at + 8);
+    }
+}
+
+static void python_walk_generator(struct seep_heap *heap, uint64_t object,
+                                  const struct seep_pytype *type)
+{
+    const struct seep_python_layout *l = heap->python.layout;
+
+    if (!l->generator_state) { /* its frame is an object, and its first field */
+        seep_edge_exact(heap, word_at(heap, object + l->generator_frame),
+                        seep_label_of(SEEP_LABEL_HIDDEN, 0), 1);
+        python_walk_words(heap, object, type, l->generator_frame + 8, (uint64_t)type->basic);
+        return;
+    }
+    python_walk_words(heap, object, type, FIRST_FIELD, l->generator_frame);
+    const int state = (int8_t)seep_memory_u8(heap->memory, object + l->generator_state);
+    const int runs = (int)l->generator_runs;
+    if (state <= runs)
+        seep_python_walk_frame(heap, object + l->generator_frame, SEEP_COST_NAMED, state == runs);
+}
+
+/* From 3.11 on the frame lies behind these fields, or elsewhere while its call lasts. A frame that
+ * outlives its call also keeps its callers' frames, if those outlive their calls. */
+static void python_walk_frame_object(struct seep_heap *heap, uint64_t object)
+{
+    const struct seep_python_layout *l = heap->python.layout;
+    size_t index;
+    int64_t offset;
+
+    for (size_t i = 0; seep_pyfield_of("frame", l->minor, i, &offset, &index); i++)
+        seep_edge_exact(heap, word_at(heap, object + (uint64_t)offset),
+                        seep_label_of(SEEP_LABEL_KNOWN, index), SEEP_COST_NAMED);
+    if (!l->frame_object_frame) {
+        seep_python_walk_frame(heap, object, SEEP_COST_NAMED, false);
+        return;
+    }
+    uint64_t frame = word_at(heap, object + l->frame_object_frame);
+    if (frame && seep_memory_u8(heap->memory, frame + l->frame_owner) == SEEP_PY_OWNER_OBJECT)
+        seep_python_walk_frame(heap, frame, SEEP_COST_NAMED, false);
+}
+
+static int64_t size_at(struct seep_heap *heap, uint64_t address)
+{
+    int64_t n = (int64_t)seep_memory_word(heap->memory, address);
+
+    return n < 0 || n >> 40 ? -1 : n;
+}
+
+/* How many consecutive elements an array has; 0: they are not consecutive. */
+static int64_t elements_of(struct seep_heap *heap, uint64_t array)
+{
+    enum { N_AXES = 24, AXES = 32, FLAGS = 64, IN_ORDER = 3, MOST_AXES = 64, MOST = 1 << 27 };
+    uint32_t n = seep_memory_u32(heap->memory, array + N_AXES);
+    uint64_t axes = seep_memory_word(heap->memory, array + AXES);
+    int64_t all = 1;
+
+    if (n > MOST_AXES || !(seep_memory_u32(heap->memory, array + FLAGS) & IN_ORDER))
+        return 0;
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t length = size_at(heap, axes + (uint64_t)i * 8);
+        if (length <= 0 || length > MOST || (all *= length) > MOST)
+            return 0;
+    }
+    return all;
+}
+
+/* How many consecutive objects a numpy array has as its elements; −1: its elements are not
+ * objects. */
+static int64_t python_array_objects(struct seep_heap *heap, uint64_t array)
+{
+    enum { DESCRIPTOR = 56, KIND = 24 };
+    uint64_t descriptor = seep_memory_word(heap->memory, array + DESCRIPTOR);
+
+    return seep_memory_u8(heap->memory, descriptor + KIND) == 'O' ? elements_of(heap, array) : -1;
+}
+
+/* An array's elements are not addresses, unless they are objects. */
+static void walk_array(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
+{
+    enum { DATA = 16, N_AXES = 24, AXES = 32, EACH_AXIS = 16 /* its length, its stride */ };
+    uint64_t data = word_at(heap, object + DATA), axes = word_at(heap, object + AXES);
+    int64_t n = python_array_objects(heap, object);
+    const uint64_t bytes = seep_python_memory_of(heap, object, type);
+
+    if (axes)
+        seep_edge_raw(heap, axes,
+                      (uint64_t)seep_memory_u32(heap->memory, object + N_AXES) * EACH_AXIS);
+    if (n >= 0) {
+        seep_edge_raw(heap, data, bytes);
+        walk_items(heap, data, n);
+        return;
+    }
+    seep_edge_spare(heap, data, bytes);
+    seep_edge_maybe(heap, data, named(SEEP_WORD_DATA), 1, SEEP_COST_NEVER);
+}
+
 /* The references of well-known kinds of objects. False: there are no others. */
 static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
                      const struct seep_pytype *type)
@@ -366,7 +475,7 @@ static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
         walk_class(heap, type);
         return false;
     case SEEP_PYTYPE_FUNCTION:
-        seep_python_walk_function(heap, object, type);
+        python_walk_function(heap, object, type);
         return false;
     case SEEP_PYTYPE_CELL:
     case SEEP_PYTYPE_PROXY:
@@ -379,10 +488,10 @@ static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
         seep_heap_scan(heap, object + 16, object + (uint64_t)type->basic, object, 10, 10);
         return false;
     case SEEP_PYTYPE_GENERATOR:
-        seep_python_walk_generator(heap, object, type);
+        python_walk_generator(heap, object, type);
         return false;
     case SEEP_PYTYPE_FRAME:
-        seep_python_walk_frame_object(heap, object);
+        python_walk_frame_object(heap, object);
         return false;
     default:
         return walk_of_library(heap, object, type);
@@ -402,4 +511,45 @@ void seep_python_walk(struct seep_heap *heap, uint32_t n)
     } else if (walk_own(heap, n, object, type)) {
         walk_rest(heap, n, object, type);
     }
+}
+
+int64_t seep_python_length(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
+{
+    switch (type->kind) {
+    case SEEP_PYTYPE_DICT:
+    case SEEP_PYTYPE_LIST:
+    case SEEP_PYTYPE_TUPLE:
+    case SEEP_PYTYPE_DEQUE:
+        return size_at(heap, object + SEEP_PY_SIZE);
+    case SEEP_PYTYPE_ARRAY:
+        return python_array_objects(heap, object);
+    case SEEP_PYTYPE_SET:
+        return size_at(heap, object + SEEP_PY_SET_USED);
+    case SEEP_PYTYPE_LRU:
+        return size_at(heap,
+                       seep_memory_word(heap->memory, object + SEEP_PY_LRU_CACHE) + SEEP_PY_SIZE);
+    default:
+        return -1;
+    }
+}
+
+int64_t seep_python_bound(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
+{
+    if (type->kind == SEEP_PYTYPE_DEQUE)
+        return size_at(heap, object + SEEP_PY_DEQUE_MOST);
+    return type->kind == SEEP_PYTYPE_LRU ? size_at(heap, object + SEEP_PY_LRU_MOST) : -1;
+}
+
+bool seep_python_int(struct seep_heap *heap, uint64_t object, uint64_t *value)
+{
+    enum { SIZE = 16, DIGITS = 24, DIGIT_BITS = 30, TAG_BITS = 3 };
+    const uint64_t size = seep_memory_word(heap->memory, object + SIZE);
+    const uint64_t n = heap->python.layout->minor >= 12 ? size >> TAG_BITS : size;
+
+    if ((n != 1 && n != 2) || (n != size && n << TAG_BITS != size)) /* it is negative */
+        return false;
+    const uint64_t low = seep_memory_u32(heap->memory, object + DIGITS);
+    const uint64_t high = n == 2 ? seep_memory_u32(heap->memory, object + DIGITS + 4) : 0;
+    *value = high << DIGIT_BITS | low;
+    return true;
 }

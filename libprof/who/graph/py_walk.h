@@ -31,17 +31,7 @@ void seep_python_walk_attributes(struct seep_heap *heap, uint32_t node,
 /* Cost of a reference to `object`: nobody would name a module as an owner. */
 unsigned seep_python_cost(struct seep_heap *heap, uint64_t object);
 
-/* Walks the words of an object in these bytes of it: its type's members by their names, others if
- * they look like addresses. */
-void seep_python_walk_words(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type,
-                            uint64_t from, uint64_t to);
-
 /* Walks a function; a generator, coroutine or async generator; a frame that is an object. */
-void seep_python_walk_function(struct seep_heap *heap, uint64_t object,
-                               const struct seep_pytype *type);
-void seep_python_walk_generator(struct seep_heap *heap, uint64_t object,
-                                const struct seep_pytype *type);
-void seep_python_walk_frame_object(struct seep_heap *heap, uint64_t object);
 
 /* Walks a frame's variables and its stack, at distance `cost`; `running`: the end of its stack is
  * not stored. */
@@ -55,9 +45,5 @@ int64_t seep_python_length(struct seep_heap *heap, uint64_t object, const struct
 
 /* How many entries it can have, by its own bound (maxlen, maxsize), or −1. */
 int64_t seep_python_bound(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type);
-
-/* How many consecutive objects a numpy array has as its elements; −1: its elements are not
- * objects. */
-int64_t seep_python_array_objects(struct seep_heap *heap, uint64_t array);
 
 #endif
