@@ -547,6 +547,47 @@ static int take_process(struct unit *unit, const json_t *process)
     return 0;
 }
 
+/* The unit of a key, made where there is none yet. NULL without memory. */
+static struct unit *unit_of(struct units *units, const char *key, size_t next)
+{
+    const json_t *place = json_object_get(units->index, key);
+    struct unit *unit = &units->list[place ? (size_t)json_integer_value(place) : next];
+
+    if (place)
+        return unit;
+    unit->live = json_object();
+    if (!unit->live || json_object_set_new(units->index, key, json_integer((json_int_t)next))) {
+        json_decref(unit->live);
+        unit->live = NULL;
+        return NULL;
+    }
+    return unit;
+}
+
+static int list_processes(struct units *units, const json_t *report)
+{
+    const char *host = seep_get_text(json_object_get(report, "job"), "host", "");
+    char key[KEY_BYTES], name[SEEP_METRIC_LABEL_BYTES + 1];
+    json_t *process;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
+        const json_int_t pid = json_integer_value(json_object_get(process, "pid"));
+        metric_label_text(seep_get_text(process, "host", host), name);
+        snprintf(key, sizeof key, "%lld@%s", (long long)pid, name);
+        struct unit *unit = unit_of(units, key, units->n);
+        if (!unit)
+            return -SEEP_ENOMEM;
+        units->n += unit == &units->list[units->n];
+        memcpy(unit->host, name, sizeof name);
+        snprintf(unit->pid, sizeof unit->pid, "%lld", (long long)pid);
+        unit->n = 1;
+        if (take_process(unit, process))
+            return -SEEP_ENOMEM;
+    }
+    return 0;
+}
+
 static int compare(const void *left, const void *right)
 {
     const struct unit *a = left, *b = right;
@@ -583,45 +624,6 @@ static int add(struct unit *to, const struct unit *process)
     return 0;
 }
 
-/* ---- series ------------------------------------------------------------------------------ */
-
-static void put(const struct seep_metrics *m, const char *name, const struct unit *unit,
-                const char *space, double value)
-{
-    const struct seep_metric_label labels[] = {{"host", unit->host},
-                                               {"role", unit->role},
-                                               {"rank", unit->rank},
-                                               {"pid", unit->pid},
-                                               {"space", space}};
-
-    metric_put(m, name, labels, sizeof labels / sizeof *labels, value);
-}
-
-/* The next one that is shown, from *at on; NULL after the last. */
-static const struct unit *next(const struct units *units, size_t *at)
-{
-    if (*at == MOST_OWN && units->n > MOST_OWN)
-        *at = units->n;
-    return *at < units->n + units->n_sums ? &units->list[(*at)++] : NULL;
-}
-
-/* The unit of a key, made where there is none yet. NULL without memory. */
-static struct unit *unit_of(struct units *units, const char *key, size_t next)
-{
-    const json_t *place = json_object_get(units->index, key);
-    struct unit *unit = &units->list[place ? (size_t)json_integer_value(place) : next];
-
-    if (place)
-        return unit;
-    unit->live = json_object();
-    if (!unit->live || json_object_set_new(units->index, key, json_integer((json_int_t)next))) {
-        json_decref(unit->live);
-        unit->live = NULL;
-        return NULL;
-    }
-    return unit;
-}
-
 /* Roles are few, hosts may be many: those that have no room are one. */
 static int sum_rest(struct units *units)
 {
@@ -649,28 +651,26 @@ static int sum_rest(struct units *units)
     return 0;
 }
 
-static int list_processes(struct units *units, const json_t *report)
-{
-    const char *host = seep_get_text(json_object_get(report, "job"), "host", "");
-    char key[KEY_BYTES], name[SEEP_METRIC_LABEL_BYTES + 1];
-    json_t *process;
-    size_t i;
+/* ---- series ------------------------------------------------------------------------------ */
 
-    json_array_foreach (json_object_get(report, "processes"), i, process) {
-        const json_int_t pid = json_integer_value(json_object_get(process, "pid"));
-        metric_label_text(seep_get_text(process, "host", host), name);
-        snprintf(key, sizeof key, "%lld@%s", (long long)pid, name);
-        struct unit *unit = unit_of(units, key, units->n);
-        if (!unit)
-            return -SEEP_ENOMEM;
-        units->n += unit == &units->list[units->n];
-        memcpy(unit->host, name, sizeof name);
-        snprintf(unit->pid, sizeof unit->pid, "%lld", (long long)pid);
-        unit->n = 1;
-        if (take_process(unit, process))
-            return -SEEP_ENOMEM;
-    }
-    return 0;
+static void put(const struct seep_metrics *m, const char *name, const struct unit *unit,
+                const char *space, double value)
+{
+    const struct seep_metric_label labels[] = {{"host", unit->host},
+                                               {"role", unit->role},
+                                               {"rank", unit->rank},
+                                               {"pid", unit->pid},
+                                               {"space", space}};
+
+    metric_put(m, name, labels, sizeof labels / sizeof *labels, value);
+}
+
+/* The next one that is shown, from *at on; NULL after the last. */
+static const struct unit *next(const struct units *units, size_t *at)
+{
+    if (*at == MOST_OWN && units->n > MOST_OWN)
+        *at = units->n;
+    return *at < units->n + units->n_sums ? &units->list[(*at)++] : NULL;
 }
 
 static void put_live(const struct seep_metrics *m, const struct units *units)

@@ -69,6 +69,33 @@ static void doubt_growing(struct seep_gate_check *check, const json_t *report)
     }
 }
 
+static void doubt_short(struct seep_gate_check *check, const json_t *report,
+                        const struct seep_budget *budget, bool asks_for_findings)
+{
+    const double steps = seep_get_number(json_object_get(report, "job"), "steps");
+    struct seep_error err = {0};
+
+    if (steps < (double)budget->min_steps)
+        seep_gate_check_doubt(check, "the job has %.0f steps, but min_steps is %llu: record more",
+                              steps, (unsigned long long)budget->min_steps);
+    if (asks_for_findings && seep_compare_long_enough(report, &err))
+        seep_gate_check_doubt(check, "%s", err.text);
+}
+
+/* Says so where nothing is violated and yet nothing is shown: by a job that failed, had no step or
+ * too few, or has a line that grows and may go on. */
+static void gate_look_for_doubt(struct seep_gate_check *check, const json_t *report,
+                                const struct seep_budget *budget, bool asks_for_findings)
+{
+    if (!budget->allow_incomplete)
+        doubt_failed(check, report);
+    doubt_short(check, report, budget, asks_for_findings);
+    if (!asks_for_findings)
+        return;
+    doubt_without_steps(check, report);
+    doubt_growing(check, report);
+}
+
 /* ---- which findings count ---------------------------------------------------------------- */
 
 static bool counts(const json_t *finding, const char *counted)
@@ -708,33 +735,6 @@ static bool asks_for_findings(const struct seep_gate *gate)
     for (size_t i = 0; i < gate->budget->n_lines; i++)
         asks = asks || gate->budget->lines[i].kind == SEEP_BUDGET_FINDINGS;
     return asks;
-}
-
-static void doubt_short(struct seep_gate_check *check, const json_t *report,
-                        const struct seep_budget *budget, bool asks_for_findings)
-{
-    const double steps = seep_get_number(json_object_get(report, "job"), "steps");
-    struct seep_error err = {0};
-
-    if (steps < (double)budget->min_steps)
-        seep_gate_check_doubt(check, "the job has %.0f steps, but min_steps is %llu: record more",
-                              steps, (unsigned long long)budget->min_steps);
-    if (asks_for_findings && seep_compare_long_enough(report, &err))
-        seep_gate_check_doubt(check, "%s", err.text);
-}
-
-/* Says so where nothing is violated and yet nothing is shown: by a job that failed, had no step or
- * too few, or has a line that grows and may go on. */
-static void gate_look_for_doubt(struct seep_gate_check *check, const json_t *report,
-                                const struct seep_budget *budget, bool asks_for_findings)
-{
-    if (!budget->allow_incomplete)
-        doubt_failed(check, report);
-    doubt_short(check, report, budget, asks_for_findings);
-    if (!asks_for_findings)
-        return;
-    doubt_without_steps(check, report);
-    doubt_growing(check, report);
 }
 
 /* Whether the budget limits only how often the job may run out of memory. */

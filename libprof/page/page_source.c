@@ -16,33 +16,6 @@
 
 enum { SEEP_SOURCE_MAX_BYTES = 4 << 20 }; /* of a file */
 
-static bool is_there(const json_t *excerpts, const char *file, json_int_t line)
-{
-    size_t i;
-    json_t *one;
-
-    json_array_foreach (excerpts, i, one) {
-        if (json_integer_value(json_object_get(one, "line")) == line &&
-            strcmp(seep_get_text(one, "file", ""), file) == 0)
-            return true;
-    }
-    return false;
-}
-
-struct place {
-    json_int_t file, line; /* the file's name as the number of a text */
-    size_t frame;
-};
-
-static int by_file_and_line(const void *a, const void *b)
-{
-    const struct place *p = a, *q = b;
-
-    if (p->file != q->file)
-        return p->file < q->file ? -1 : 1;
-    return p->line < q->line ? -1 : p->line > q->line;
-}
-
 /* A profile may name any file, and a page may be passed on to others: so only files with names of
  * sources are read. */
 static bool is_source(const char *name)
@@ -91,6 +64,93 @@ static json_t *page_source_line(char *line, ssize_t n)
     json_t *json = clean ? seep_page_cut(clean) : NULL;
     free(clean);
     return json;
+}
+
+/* The lines from `first` to `last`, as far as the file has them. */
+static json_t *read_lines(FILE *file, json_int_t first, json_int_t last)
+{
+    json_t *lines = json_array();
+    char *text = NULL;
+    size_t capacity = 0;
+    ssize_t n;
+    bool failed = false;
+
+    for (json_int_t at = 1; at <= last && !failed && (n = getline(&text, &capacity, file)) >= 0;
+         at++) {
+        if (at >= first)
+            seep_json_append(lines, page_source_line(text, n), &failed);
+    }
+    free(text);
+    return seep_json_whole(lines, failed);
+}
+
+static bool is_there(const json_t *excerpts, const char *file, json_int_t line)
+{
+    size_t i;
+    json_t *one;
+
+    json_array_foreach (excerpts, i, one) {
+        if (json_integer_value(json_object_get(one, "line")) == line &&
+            strcmp(seep_get_text(one, "file", ""), file) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* `place`: an object with `file` and `line`. */
+static void add_excerpt(json_t *excerpts, const json_t *job, const json_t *place, bool *failed)
+{
+    const char *name = seep_get_text(place, "file", NULL);
+    const json_int_t line = json_integer_value(json_object_get(place, "line"));
+    const json_int_t first = line > SEEP_EXCERPT_AROUND ? line - SEEP_EXCERPT_AROUND : 1;
+
+    if (*failed || !name || line <= 0 || line > SEEP_SOURCE_MAX_BYTES ||
+        is_there(excerpts, name, line))
+        return;
+    FILE *file = page_source_open(seep_get_text(job, "cwd", ""), name,
+                                  seep_get_number(job, "started_unix_s"));
+    if (!file)
+        return;
+    json_t *lines = read_lines(file, first, line + SEEP_EXCERPT_AROUND);
+    fclose(file);
+    if (lines && first + (json_int_t)json_array_size(lines) <= line)
+        json_decref(lines); /* too short a file: not what ran */
+    else
+        seep_json_append(excerpts,
+                         json_pack("{s:s, s:I, s:I, s:o}", "file", name, "line", line, "first",
+                                   first, "lines", lines),
+                         failed);
+}
+
+json_t *seep_page_excerpts(const json_t *report)
+{
+    const json_t *job = json_object_get(report, "job");
+    json_t *excerpts = json_array(), *finding, *kept;
+    bool failed = false;
+    size_t i, k;
+
+    json_array_foreach (json_object_get(report, "findings"), i, finding) {
+        add_excerpt(excerpts, job, json_object_get(finding, "frame"), &failed);
+        json_array_foreach (json_object_get(finding, "kept_at"), k, kept)
+            add_excerpt(excerpts, job, kept, &failed);
+        json_array_foreach (json_object_get(finding, "passed_at"), k, kept)
+            add_excerpt(excerpts, job, kept, &failed);
+    }
+    return seep_json_whole(excerpts, failed);
+}
+
+struct place {
+    json_int_t file, line; /* the file's name as the number of a text */
+    size_t frame;
+};
+
+static int by_file_and_line(const void *a, const void *b)
+{
+    const struct place *p = a, *q = b;
+
+    if (p->file != q->file)
+        return p->file < q->file ? -1 : 1;
+    return p->line < q->line ? -1 : p->line > q->line;
 }
 
 static json_int_t line_text(struct seep_page_tables *tables, char *line, ssize_t n)
@@ -155,64 +215,4 @@ void seep_page_add_frame_lines(struct seep_page_tables *tables, const char *cwd,
         read_files(tables, cwd, before_unix_s, places, n);
     }
     free(places);
-}
-
-/* The lines from `first` to `last`, as far as the file has them. */
-static json_t *read_lines(FILE *file, json_int_t first, json_int_t last)
-{
-    json_t *lines = json_array();
-    char *text = NULL;
-    size_t capacity = 0;
-    ssize_t n;
-    bool failed = false;
-
-    for (json_int_t at = 1; at <= last && !failed && (n = getline(&text, &capacity, file)) >= 0;
-         at++) {
-        if (at >= first)
-            seep_json_append(lines, page_source_line(text, n), &failed);
-    }
-    free(text);
-    return seep_json_whole(lines, failed);
-}
-
-/* `place`: an object with `file` and `line`. */
-static void add_excerpt(json_t *excerpts, const json_t *job, const json_t *place, bool *failed)
-{
-    const char *name = seep_get_text(place, "file", NULL);
-    const json_int_t line = json_integer_value(json_object_get(place, "line"));
-    const json_int_t first = line > SEEP_EXCERPT_AROUND ? line - SEEP_EXCERPT_AROUND : 1;
-
-    if (*failed || !name || line <= 0 || line > SEEP_SOURCE_MAX_BYTES ||
-        is_there(excerpts, name, line))
-        return;
-    FILE *file = page_source_open(seep_get_text(job, "cwd", ""), name,
-                                  seep_get_number(job, "started_unix_s"));
-    if (!file)
-        return;
-    json_t *lines = read_lines(file, first, line + SEEP_EXCERPT_AROUND);
-    fclose(file);
-    if (lines && first + (json_int_t)json_array_size(lines) <= line)
-        json_decref(lines); /* too short a file: not what ran */
-    else
-        seep_json_append(excerpts,
-                         json_pack("{s:s, s:I, s:I, s:o}", "file", name, "line", line, "first",
-                                   first, "lines", lines),
-                         failed);
-}
-
-json_t *seep_page_excerpts(const json_t *report)
-{
-    const json_t *job = json_object_get(report, "job");
-    json_t *excerpts = json_array(), *finding, *kept;
-    bool failed = false;
-    size_t i, k;
-
-    json_array_foreach (json_object_get(report, "findings"), i, finding) {
-        add_excerpt(excerpts, job, json_object_get(finding, "frame"), &failed);
-        json_array_foreach (json_object_get(finding, "kept_at"), k, kept)
-            add_excerpt(excerpts, job, kept, &failed);
-        json_array_foreach (json_object_get(finding, "passed_at"), k, kept)
-            add_excerpt(excerpts, job, kept, &failed);
-    }
-    return seep_json_whole(excerpts, failed);
 }

@@ -422,6 +422,34 @@ static void put_peaks(FILE *to, const json_t *pss, double rss_bytes, bool togeth
     free(text);
 }
 
+/* For several processes together: the instant at which their sum was highest. A single process
+ * shares nothing within the job, so its RSS says it all; and the kernel knows the exact peak of
+ * RSS, whereas PSS is only sampled. */
+static void put_resident(const struct page *p, const json_t *report)
+{
+    const json_t *rss = json_object_get(json_object_get(report, "coverage"), "rss");
+    const json_t *pss = json_object_get(json_object_get(report, "job"), "pss_peak_bytes");
+    struct seep_paragraph line;
+
+    if (!json_is_object(rss))
+        return;
+    put_peaks(begin(&line, p, "resident"), p->is_one ? NULL : pss,
+              seep_get_number(rss, "highest_bytes"), !p->is_one);
+    seep_put_end(&line);
+    fprintf(p->out, "%*s", LABEL, "");
+    put_rss(p, rss, LABEL);
+}
+
+static void put_rss_of(const struct page *p, const json_t *process)
+{
+    const json_t *rss = json_object_get(process, "rss");
+
+    if (!json_is_object(rss) || p->is_one || !(p->all || rss_is_notable(rss)))
+        return;
+    fprintf(p->out, "%*s", LABEL + 2, "");
+    put_rss(p, rss, LABEL + 2);
+}
+
 /* ---- processes --------------------------------------------------------------------------- */
 
 /* ", 2.5 s of CPU, 10 ms a step" */
@@ -439,9 +467,57 @@ static void put_cpu(FILE *to, const json_t *process)
         fprintf(to, ", %.3g ms a step", step * 1e3);
 }
 
+static void put_process(const struct page *p, const char *label, const json_t *process)
+{
+    const char *python = seep_get_text(process, "python", NULL);
+    struct seep_paragraph line;
+    FILE *to = begin(&line, p, label);
+
+    fprintf(to, "%.0f ", seep_get_number(process, "pid"));
+    seep_put_text(to, seep_get_text(process, "role", "?"));
+    if (json_is_number(json_object_get(process, "rank")))
+        fprintf(to, " (rank %.0f)", seep_get_number(process, "rank"));
+    if (p->is_spread) {
+        fputs(" on ", to);
+        seep_put_text(to, seep_get_text(process, "host", "?"));
+    }
+    seep_put_ending(to, process, ": ");
+    if (!p->is_one) {
+        fputs(", ", to);
+        put_peaks(to, json_object_get(process, "pss_peak_bytes"),
+                  seep_get_number(process, "rss_peak_bytes"), false);
+    }
+    if (python) {
+        fputs(", Python ", to);
+        seep_put_text(to, python);
+    }
+    put_cpu(to, process);
+    seep_put_end(&line);
+}
+
 static bool is_helper(const json_t *process)
 {
     return strcmp(seep_get_text(process, "role", "helper"), "helper") == 0;
+}
+
+/* Helpers come last: if there are many processes, helpers are not the ones to look at. */
+static void put_processes(const struct page *p, const json_t *report)
+{
+    const json_t *processes = json_object_get(report, "processes");
+    size_t n = json_array_size(processes), shown = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < n && shown < MAX_SHOWN_PROCESSES; i++) {
+            const json_t *process = json_array_get(processes, i);
+            if (is_helper(process) != (pass == 1))
+                continue;
+            put_process(p, shown ? "" : "process", process);
+            put_rss_of(p, process);
+            shown++;
+        }
+    }
+    if (n > shown)
+        fprintf(p->out, "%*sand %zu more\n", LABEL, "", n - shown);
 }
 
 /* What the snapshots for who holds memory cost. */
@@ -495,82 +571,6 @@ static bool is_one(const json_t *report)
 {
     return json_array_size(json_object_get(report, "processes")) == 1 &&
            json_is_object(json_object_get(json_object_get(report, "coverage"), "rss"));
-}
-
-static void put_process(const struct page *p, const char *label, const json_t *process)
-{
-    const char *python = seep_get_text(process, "python", NULL);
-    struct seep_paragraph line;
-    FILE *to = begin(&line, p, label);
-
-    fprintf(to, "%.0f ", seep_get_number(process, "pid"));
-    seep_put_text(to, seep_get_text(process, "role", "?"));
-    if (json_is_number(json_object_get(process, "rank")))
-        fprintf(to, " (rank %.0f)", seep_get_number(process, "rank"));
-    if (p->is_spread) {
-        fputs(" on ", to);
-        seep_put_text(to, seep_get_text(process, "host", "?"));
-    }
-    seep_put_ending(to, process, ": ");
-    if (!p->is_one) {
-        fputs(", ", to);
-        put_peaks(to, json_object_get(process, "pss_peak_bytes"),
-                  seep_get_number(process, "rss_peak_bytes"), false);
-    }
-    if (python) {
-        fputs(", Python ", to);
-        seep_put_text(to, python);
-    }
-    put_cpu(to, process);
-    seep_put_end(&line);
-}
-
-static void put_rss_of(const struct page *p, const json_t *process)
-{
-    const json_t *rss = json_object_get(process, "rss");
-
-    if (!json_is_object(rss) || p->is_one || !(p->all || rss_is_notable(rss)))
-        return;
-    fprintf(p->out, "%*s", LABEL + 2, "");
-    put_rss(p, rss, LABEL + 2);
-}
-
-/* Helpers come last: if there are many processes, helpers are not the ones to look at. */
-static void put_processes(const struct page *p, const json_t *report)
-{
-    const json_t *processes = json_object_get(report, "processes");
-    size_t n = json_array_size(processes), shown = 0;
-
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < n && shown < MAX_SHOWN_PROCESSES; i++) {
-            const json_t *process = json_array_get(processes, i);
-            if (is_helper(process) != (pass == 1))
-                continue;
-            put_process(p, shown ? "" : "process", process);
-            put_rss_of(p, process);
-            shown++;
-        }
-    }
-    if (n > shown)
-        fprintf(p->out, "%*sand %zu more\n", LABEL, "", n - shown);
-}
-
-/* For several processes together: the instant at which their sum was highest. A single process
- * shares nothing within the job, so its RSS says it all; and the kernel knows the exact peak of
- * RSS, whereas PSS is only sampled. */
-static void put_resident(const struct page *p, const json_t *report)
-{
-    const json_t *rss = json_object_get(json_object_get(report, "coverage"), "rss");
-    const json_t *pss = json_object_get(json_object_get(report, "job"), "pss_peak_bytes");
-    struct seep_paragraph line;
-
-    if (!json_is_object(rss))
-        return;
-    put_peaks(begin(&line, p, "resident"), p->is_one ? NULL : pss,
-              seep_get_number(rss, "highest_bytes"), !p->is_one);
-    seep_put_end(&line);
-    fprintf(p->out, "%*s", LABEL, "");
-    put_rss(p, rss, LABEL);
 }
 
 static void put_job_parts(const struct page *p, const json_t *report)

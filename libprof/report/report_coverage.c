@@ -386,6 +386,34 @@ enum hook {
 
 /* ---- whose malloc ------------------------------------------------------------------------ */
 
+/* libc itself calls malloc in any program that does something, unless another malloc replaces
+ * it. */
+static bool never_called_malloc(const struct seep_model_process *p)
+{
+    static const enum hook heap[] = {
+        HOOK_malloc,         HOOK_calloc,        HOOK_realloc,  HOOK_reallocarray,
+        HOOK_posix_memalign, HOOK_aligned_alloc, HOOK_memalign,
+    };
+    static const enum hook maps[] = {HOOK_mmap,    HOOK_mmap64, HOOK_mprotect,
+                                     HOOK_madvise, HOOK_sbrk,   HOOK_brk};
+    const struct seep_process_recording *r = &p->recording;
+    bool any_heap = false, any_map = false;
+
+    for (size_t i = 0; i < sizeof heap / sizeof *heap; i++)
+        any_heap |= r->hooks_seen[heap[i]];
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        any_map |= r->hooks_seen[maps[i]];
+    return !r->inherits && any_map && !any_heap;
+}
+
+/* The file whose allocator the process used instead of the one that seep sees; NULL: none. */
+static const char *own_malloc_of(const struct seep_model_process *p)
+{
+    if (p->id.allocator[0])
+        return p->id.allocator;
+    return never_called_malloc(p) && p->id.exe[0] ? p->id.exe : NULL;
+}
+
 /* Processes with the same one: by the file's path or, if only that is known, its name. */
 struct own_malloc {
     const char *path;
@@ -430,6 +458,24 @@ static void say_own_malloc(struct seep_said *said, const struct own_malloc *own)
                   name[0] ? " (" : "", name, name[0] ? ")" : "");
 }
 
+static void say_own_mallocs(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->code->model;
+    struct own_mallocs all = {.n = 0};
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_model_process *p = &m->processes[i];
+        note_own_malloc(&all, own_malloc_of(p), p->id.pid, !p->recording.hooks_seen[HOOK_malloc]);
+    }
+    for (size_t i = 0; i < m->n_bares; i++) {
+        const struct seep_process *e = m->bares[i].entry;
+        if (e->flags & SEEP_PROCESS_OWN_MALLOC)
+            note_own_malloc(&all, e->name, e->pid, true);
+    }
+    for (size_t i = 0; i < all.n; i++)
+        say_own_malloc(said, &all.list[i]);
+}
+
 /* ---- allocators inside libraries --------------------------------------------------------- */
 
 /* The module that asked for a map: the innermost frame's. 0: none. */
@@ -442,6 +488,16 @@ static uint32_t asking_module(const struct seep_model *m, const struct seep_mode
         (class != SEEP_CLASS_MMAP && class != SEEP_CLASS_SHM))
         return 0;
     return f->source;
+}
+
+static bool is_own_malloc_of_any(const struct seep_model *m, const char *path)
+{
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const char *its = own_malloc_of(&m->processes[i]);
+        if (its && strcmp(its, path) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* CPython includes mimalloc from 3.13 on. With it or with its own allocator, what it maps are
@@ -468,80 +524,6 @@ static int find_allocator(const struct seep_code *code, uint32_t stack, const ch
     if (its && strncmp(name, its->allocator, strlen(its->allocator)) != 0)
         snprintf(name, SEEP_OWN_ALLOCATOR_TEXT, "%s", its->allocator);
     return 0;
-}
-
-enum {
-    OPTIMIZER_CALLS = 16, /* fewer prove nothing … */
-    CALLS_A_STEP = 8,     /* … nor do several optimizers that step in turn, … */
-    ROUNDS = 8,           /* … nor do many that keep stepping */
-};
-
-/* ---- hooks --------------------------------------------------------------------------------- */
-
-/* The order of coverage_seen[] is that of hooks.def, which is a part of the file format: rows are
- * only ever appended, so the names are right for profiles of older builds too. */
-static const char *const hook_names[] = {
-#define SEEP_HOOK(name, ...) #name,
-#include "libprof/format/hooks.def"
-#undef SEEP_HOOK
-};
-
-enum { N_HOOKS = sizeof hook_names / sizeof *hook_names };
-_Static_assert((int)N_HOOKS <= (int)SEEP_MAX_COVERAGE, "each hook has its place");
-
-static json_t *hooks_seen(const struct seep_model *m)
-{
-    json_t *list = json_array();
-    bool failed = false;
-
-    for (size_t i = 0; i < SEEP_MAX_COVERAGE; i++) {
-        bool seen = false;
-        char number[24];
-        for (size_t p = 0; p < m->n_processes && !seen; p++)
-            seen = m->processes[p].recording.hooks_seen[i];
-        snprintf(number, sizeof number, "hook %zu", i); /* recorded by a newer build */
-        if (seen)
-            seep_json_append(list, json_string(i < N_HOOKS ? hook_names[i] : number), &failed);
-    }
-    return seep_json_whole(list, failed);
-}
-
-/* libc itself calls malloc in any program that does something, unless another malloc replaces
- * it. */
-static bool never_called_malloc(const struct seep_model_process *p)
-{
-    static const enum hook heap[] = {
-        HOOK_malloc,         HOOK_calloc,        HOOK_realloc,  HOOK_reallocarray,
-        HOOK_posix_memalign, HOOK_aligned_alloc, HOOK_memalign,
-    };
-    static const enum hook maps[] = {HOOK_mmap,    HOOK_mmap64, HOOK_mprotect,
-                                     HOOK_madvise, HOOK_sbrk,   HOOK_brk};
-    const struct seep_process_recording *r = &p->recording;
-    bool any_heap = false, any_map = false;
-
-    for (size_t i = 0; i < sizeof heap / sizeof *heap; i++)
-        any_heap |= r->hooks_seen[heap[i]];
-    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
-        any_map |= r->hooks_seen[maps[i]];
-    return !r->inherits && any_map && !any_heap;
-}
-
-/* The file whose allocator the process used instead of the one that seep sees; NULL: none. */
-static const char *own_malloc_of(const struct seep_model_process *p)
-{
-    if (p->id.allocator[0])
-        return p->id.allocator;
-    return never_called_malloc(p) && p->id.exe[0] ? p->id.exe : NULL;
-}
-
-static bool is_own_malloc_of_any(const struct seep_model *m, const char *path)
-{
-    for (size_t i = 0; i < m->n_processes; i++) {
-        const char *its = own_malloc_of(&m->processes[i]);
-        if (its && strcmp(its, path) == 0)
-            return true;
-    }
-    return false;
 }
 
 static int add_library(const struct seep_code *code, uint32_t stack, const char *path, char *text,
@@ -584,29 +566,47 @@ static void say_libraries(struct seep_said *said)
                       text);
 }
 
-static void say_own_mallocs(struct seep_said *said)
-{
-    const struct seep_model *m = said->pieces->code->model;
-    struct own_mallocs all = {.n = 0};
-
-    for (size_t i = 0; i < m->n_processes; i++) {
-        const struct seep_model_process *p = &m->processes[i];
-        note_own_malloc(&all, own_malloc_of(p), p->id.pid, !p->recording.hooks_seen[HOOK_malloc]);
-    }
-    for (size_t i = 0; i < m->n_bares; i++) {
-        const struct seep_process *e = m->bares[i].entry;
-        if (e->flags & SEEP_PROCESS_OWN_MALLOC)
-            note_own_malloc(&all, e->name, e->pid, true);
-    }
-    for (size_t i = 0; i < all.n; i++)
-        say_own_malloc(said, &all.list[i]);
-}
-
 /* Programs and libraries whose allocator is not libc's. */
 static void said_allocators(struct seep_said *said)
 {
     say_own_mallocs(said);
     say_libraries(said);
+}
+
+enum {
+    OPTIMIZER_CALLS = 16, /* fewer prove nothing … */
+    CALLS_A_STEP = 8,     /* … nor do several optimizers that step in turn, … */
+    ROUNDS = 8,           /* … nor do many that keep stepping */
+};
+
+/* ---- hooks --------------------------------------------------------------------------------- */
+
+/* The order of coverage_seen[] is that of hooks.def, which is a part of the file format: rows are
+ * only ever appended, so the names are right for profiles of older builds too. */
+static const char *const hook_names[] = {
+#define SEEP_HOOK(name, ...) #name,
+#include "libprof/format/hooks.def"
+#undef SEEP_HOOK
+};
+
+enum { N_HOOKS = sizeof hook_names / sizeof *hook_names };
+_Static_assert((int)N_HOOKS <= (int)SEEP_MAX_COVERAGE, "each hook has its place");
+
+static json_t *hooks_seen(const struct seep_model *m)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < SEEP_MAX_COVERAGE; i++) {
+        bool seen = false;
+        char number[24];
+        for (size_t p = 0; p < m->n_processes && !seen; p++)
+            seen = m->processes[p].recording.hooks_seen[i];
+        snprintf(number, sizeof number, "hook %zu", i); /* recorded by a newer build */
+        if (seen)
+            seep_json_append(list, json_string(i < N_HOOKS ? hook_names[i] : number), &failed);
+    }
+    return seep_json_whole(list, failed);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */

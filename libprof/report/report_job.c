@@ -93,6 +93,16 @@ static bool command_failed(const struct seep_model *m, struct seep_process_end *
     return false;
 }
 
+json_t *seep_json_oom_kills(const struct seep_model *m)
+{
+    uint64_t sum = 0;
+    bool all;
+
+    for (size_t i = 0; i < m->n_jobs; i++)
+        sum += m->jobs[i] ? seep_job_oom_kills(m->jobs[i], &all) : 0;
+    return seep_json_count(sum);
+}
+
 json_t *seep_json_job_exit(const struct seep_model *m)
 {
     const struct seep_model_process *failed = first_failed(m);
@@ -146,16 +156,6 @@ static struct seep_cost sum(const struct seep_model *m)
             all.ns[k] = seep_sum(all.ns[k], its->ns[k]);
     }
     return all;
-}
-
-json_t *seep_json_oom_kills(const struct seep_model *m)
-{
-    uint64_t sum = 0;
-    bool all;
-
-    for (size_t i = 0; i < m->n_jobs; i++)
-        sum += m->jobs[i] ? seep_job_oom_kills(m->jobs[i], &all) : 0;
-    return seep_json_count(sum);
 }
 
 static struct seep_snapshot_reads readers(const struct seep_model *m)
