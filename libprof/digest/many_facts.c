@@ -10,7 +10,6 @@
 #include "libprof/digest/digest_rows.h"
 #include "libprof/digest/digest_write.h"
 #include "libprof/digest/many_parts.h"
-#include "libprof/words/findings/many_words.h"
 
 /* Rows put together, and what is said of processes. */
 
@@ -18,11 +17,10 @@ const char *seep_digest_place(const struct seep_digest *d, const struct seep_dig
                               char text[SEEP_DIGEST_PLACE_TEXT])
 {
     if (who->rank >= 0)
-        snprintf(text, SEEP_DIGEST_PLACE_TEXT, SEEP_DIGEST_RANK_ON_TEXT, who->rank, who->pid,
+        snprintf(text, SEEP_DIGEST_PLACE_TEXT, "rank %d (process %u on %s)", who->rank, who->pid,
                  d->texts[who->host]);
     else
-        snprintf(text, SEEP_DIGEST_PLACE_TEXT, SEEP_DIGEST_PROCESS_ON_TEXT, who->pid,
-                 d->texts[who->host]);
+        snprintf(text, SEEP_DIGEST_PLACE_TEXT, "process %u on %s", who->pid, d->texts[who->host]);
     return text;
 }
 
@@ -356,9 +354,10 @@ static void add_behind(const struct seep_digest *d, json_t *list, bool *failed)
     for (uint32_t i = 0; least && most && i < 3 && i < least->n; i++) {
         if ((double)least->who[i].value >= BEHIND * (double)most->who[0].value)
             break;
-        snprintf(
-            line, sizeof line, SEEP_DIGEST_BEHIND_TEXT, seep_digest_place(d, &least->who[i], place),
-            seep_text_count(least->who[i].value, few), seep_text_count(most->who[0].value, all));
+        snprintf(line, sizeof line, "%s has made %s of %s steps",
+                 seep_digest_place(d, &least->who[i], place),
+                 seep_text_count(least->who[i].value, few),
+                 seep_text_count(most->who[0].value, all));
         seep_json_append(list, seep_json_text(line), failed);
     }
 }
@@ -373,9 +372,10 @@ static void add_above(const struct seep_digest *d, enum seep_digest_measure meas
     for (uint32_t i = 0; most && i < 3 && i < most->n; i++) {
         if ((double)most->who[i].value <= ABOVE * mean)
             break;
-        snprintf(
-            line, sizeof line, SEEP_DIGEST_ABOVE_TEXT, seep_digest_place(d, &most->who[i], place),
-            seep_text_size((double)most->who[i].value, size), name, seep_text_size(mean, usual));
+        snprintf(line, sizeof line, "%s has %s of %s at its peak, the average is %s",
+                 seep_digest_place(d, &most->who[i], place),
+                 seep_text_size((double)most->who[i].value, size), name,
+                 seep_text_size(mean, usual));
         seep_json_append(list, seep_json_text(line), failed);
     }
 }
@@ -402,27 +402,34 @@ json_t *seep_digest_not_seen_json(const struct seep_digest *d)
     const uint64_t missing = digest_missing(d, ranks), *numbers = d->numbers;
 
     if (missing) {
-        snprintf(line, sizeof line, SEEP_DIGEST_MISSING_TEXT, seep_text_count(missing, n),
+        snprintf(line, sizeof line, "%s of %s ranks have no profile here: %s",
+                 seep_text_count(missing, n),
                  seep_text_count(numbers[SEEP_DIGEST_NUMBER_WORLD], of), ranks);
         seep_json_append(list, json_string(line), &failed);
     }
     if (numbers[SEEP_DIGEST_NUMBER_NOT_MERGED]) {
-        snprintf(line, sizeof line, SEEP_DIGEST_NOT_MERGED_TEXT,
+        snprintf(line, sizeof line, "%s digests could not be merged",
                  seep_text_count(numbers[SEEP_DIGEST_NUMBER_NOT_MERGED], n));
         seep_json_append(list, json_string(line), &failed);
     }
     if (numbers[SEEP_DIGEST_NUMBER_BY_TIME]) {
-        snprintf(line, sizeof line, SEEP_DIGEST_BY_TIME_TEXT,
+        snprintf(line, sizeof line,
+                 "%s of %s folders have no steps: their courses are by time slices",
                  seep_text_count(numbers[SEEP_DIGEST_NUMBER_BY_TIME], n),
                  seep_text_count(numbers[SEEP_DIGEST_NUMBER_FOLDERS], of));
         seep_json_append(list, json_string(line), &failed);
     }
     if (d->site_level) {
-        snprintf(line, sizeof line, SEEP_DIGEST_FORGOTTEN_TEXT,
-                 seep_text_size((double)(UINT64_C(1) << (d->site_level - 1)), n));
+        snprintf(
+            line, sizeof line,
+            "Stacks of which no process had %s or more are counted together: there were too many",
+            seep_text_size((double)(UINT64_C(1) << (d->site_level - 1)), n));
         seep_json_append(list, json_string(line), &failed);
     }
-    seep_json_append(list, json_string(SEEP_DIGEST_NO_PEAK_TEXT), &failed);
+    seep_json_append(list,
+                     json_string("A digest has no peak of a sum: the peaks of spaces and stacks "
+                                 "are the sums of each process's own peaks"),
+                     &failed);
     return seep_json_whole(list, failed);
 }
 

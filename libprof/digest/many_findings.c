@@ -4,7 +4,6 @@
 
 #include "libprof/base/json_build.h"
 #include "libprof/base/text.h"
-#include "libprof/words/findings/many_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,19 +73,21 @@ static void where(const struct told *t, char line[MAX_LINE])
     const struct seep_digest_found *f = &t->g->found;
 
     if (t->spread == SPREAD_ALL)
-        snprintf(line, MAX_LINE, SEEP_DIGEST_IN_ALL_TEXT, t->n_text, roles_of(t));
+        snprintf(line, MAX_LINE, "In all %s %s", t->n_text, roles_of(t));
     else if (t->spread == SPREAD_ONE)
         snprintf(line, MAX_LINE,
-                 t->g->max.rank == 0 ? SEEP_DIGEST_IN_ZERO_TEXT : SEEP_DIGEST_IN_ONE_TEXT, t->place,
-                 t->of_text, roles_of(t));
+                 t->g->max.rank == 0 ? "In %s alone, of %s %s: look at what only rank 0 does "
+                                       "(evaluation, logging, checkpoints)"
+                                     : "In %s alone, of %s %s",
+                 t->place, t->of_text, roles_of(t));
     else if (t->spread == SPREAD_HOST)
-        snprintf(line, MAX_LINE, SEEP_DIGEST_ON_ONE_TEXT, t->n_text, t->of_text, roles_of(t),
-                 t->d->texts[f->least_host]);
+        snprintf(line, MAX_LINE, "In %s of %s %s, all on %s: compare this node with another one",
+                 t->n_text, t->of_text, roles_of(t), t->d->texts[f->least_host]);
     else if (f->ranks)
-        snprintf(line, MAX_LINE, SEEP_DIGEST_IN_RANKS_TEXT, t->n_text, t->of_text, roles_of(t),
-                 f->least_rank, f->most_rank);
+        snprintf(line, MAX_LINE, "In %s of %s %s, between rank %d and rank %d", t->n_text,
+                 t->of_text, roles_of(t), f->least_rank, f->most_rank);
     else
-        snprintf(line, MAX_LINE, SEEP_DIGEST_IN_SOME_TEXT, t->n_text, t->of_text, roles_of(t));
+        snprintf(line, MAX_LINE, "In %s of %s %s", t->n_text, t->of_text, roles_of(t));
 }
 
 static void title(const struct told *t, char line[MAX_LINE])
@@ -101,12 +102,13 @@ static void title(const struct told *t, char line[MAX_LINE])
     if (t->of == 1)
         snprintf(line, MAX_LINE, "%s", own);
     else if (t->spread == SPREAD_ALL)
-        snprintf(line, MAX_LINE, SEEP_DIGEST_TITLE_ALL_TEXT, cut, t->n_text, roles_of(t), size);
+        snprintf(line, MAX_LINE, "%s (in all %s %s, %s together)", cut, t->n_text, roles_of(t),
+                 size);
     else if (t->spread == SPREAD_ONE)
-        snprintf(line, MAX_LINE, SEEP_DIGEST_TITLE_ONE_TEXT, cut, t->place, t->of_text,
+        snprintf(line, MAX_LINE, "%s (in %s alone, of %s %s)", cut, t->place, t->of_text,
                  roles_of(t));
     else
-        snprintf(line, MAX_LINE, SEEP_DIGEST_TITLE_SOME_TEXT, cut, t->n_text, t->of_text,
+        snprintf(line, MAX_LINE, "%s (in %s of %s %s, %s together)", cut, t->n_text, t->of_text,
                  roles_of(t), size);
     line[seep_text_clean_in_place(line, strlen(line))] = '\0';
 }
@@ -127,7 +129,7 @@ static json_t *evidence(const struct told *t)
     if (t->of > 1)
         add_line(list, line, &failed);
     if (t->g->n > 1) {
-        snprintf(line, sizeof line, SEEP_DIGEST_EACH_TEXT,
+        snprintf(line, sizeof line, "%s on average; most in %s: %s",
                  seep_text_size((double)t->g->sum / (double)t->g->n, mean), t->place,
                  seep_text_size((double)t->g->max.value, most));
         add_line(list, line, &failed);
@@ -136,11 +138,11 @@ static json_t *evidence(const struct told *t)
         const char *text = json_string_value(one);
         if (!text || !*text || i == MAX_EVIDENCE)
             break;
-        snprintf(line, sizeof line, SEEP_DIGEST_AS_THERE_TEXT, text);
+        snprintf(line, sizeof line, "There: %s", text);
         add_line(list, line, &failed);
     }
     if (*example_text(t, "held_by", "")) {
-        snprintf(line, sizeof line, SEEP_DIGEST_HELD_BY_TEXT, example_text(t, "held_by", ""));
+        snprintf(line, sizeof line, "There: held by %s", example_text(t, "held_by", ""));
         add_line(list, line, &failed);
     }
     return seep_json_whole(list, failed);

@@ -5,7 +5,6 @@
 #include "libprof/signs/work_areas.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/who/merge/kept_by.h"
-#include "libprof/words/findings/growth_words.h"
 
 #include <stdlib.h>
 
@@ -98,11 +97,11 @@ static const char *whose(const json_t *answer)
     switch (seep_kept_by_of(answer).state) {
     case SEEP_HOLDERS_LOST:
     case SEEP_HOLDERS_REFERENCE:
-        return SEEP_SMALL_OF_NOBODY_TEXT;
+        return "nobody holds";
     case SEEP_HOLDERS_CYCLE:
-        return SEEP_SMALL_OF_CYCLES_TEXT;
+        return "only reference cycles keep alive";
     default:
-        return SEEP_SMALL_OF_HOLDER_TEXT;
+        return "this holder keeps alive";
     }
 }
 
@@ -114,10 +113,15 @@ void seep_arena_growth_note(const struct seep_arena_growth *line,
     seep_text_size((double)rise->bytes, its);
     seep_text_size(line->gained_bytes, all);
     if (rise->from_step < rise->to_step)
-        seep_finding_note(f, SEEP_SMALL_RISE_TEXT, rise->from_step, rise->to_step, all,
-                          whose(rise->answer), its);
+        seep_finding_note(f,
+                          "From step %u to step %u the arenas of Python's small objects grew by "
+                          "%s, and the objects that %s by %s",
+                          rise->from_step, rise->to_step, all, whose(rise->answer), its);
     else
-        seep_finding_note(f, SEEP_SMALL_SEEN_TEXT, rise->to_step, all, its, whose(rise->answer));
+        seep_finding_note(f,
+                          "Up to step %u the arenas of Python's small objects grew by %s; there "
+                          "are %s of objects that %s",
+                          rise->to_step, all, its, whose(rise->answer));
 }
 
 void seep_arena_growth_fini(struct seep_arena_growth *out)

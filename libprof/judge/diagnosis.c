@@ -21,7 +21,6 @@
 #include "libprof/signs/messages.h"
 #include "libprof/signs/signs.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/line_words.h"
 #include "libprof/words/step_words.h"
 
 /* Findings on memory that was counted without stacks: its lines are unknown. */
@@ -130,11 +129,15 @@ static int add_uncounted_finding(const struct seep_model *m, uint32_t process,
     }
     f.processes[0] = process;
     seep_finding_set_limit(m, &out->resident, &f);
-    f.title = seep_text_format(SEEP_UNCOUNTED_TITLE_TEXT,
-                               seep_text_size(c->trend.slope.value, each), unit);
-    f.advice = strdup(SEEP_UNCOUNTED_ADVICE_TEXT);
+    f.title = seep_text_format(
+        "Host memory grows by %s a %s on lines that the full profile does not record",
+        seep_text_size(c->trend.slope.value, each), unit);
+    f.advice = strdup(
+        "Run again with a larger --max-profile, or with --sample, to see which lines these are.");
     seep_finding_note(
-        &f, SEEP_UNCOUNTED_EVENTS_TEXT,
+        &f,
+        "The profile reached --max-profile or --max-folder: %s allocations and frees were counted "
+        "without their stacks",
         seep_text_count(seep_process_events_without_stacks(&m->processes[process]), events));
     out->list[out->n++] = f;
     return 0;
@@ -261,7 +264,8 @@ static int complete(const struct seep_case *c, struct seep_finding *f)
     const uint32_t sender = f->n_sites ? seep_message_sender(c, f->sites[0]) : 0;
 
     if (sender)
-        seep_finding_note(f, SEEP_LINE_BY_MESSAGES_TEXT);
+        seep_finding_note(f, "It arrived in messages from another process, where this line "
+                             "allocates blocks of that size");
     f->sender = sender ? sender : f->sender;
     return describe(c, f);
 }
@@ -277,8 +281,8 @@ static int look_for_container(const struct seep_case *c, struct seep_finding *f)
         return rc;
     f->frame = line;
     free(f->title);
-    f->title = strdup(SEEP_LINE_TABLE_AND_OBJECTS_TEXT);
-    seep_finding_note(f, SEEP_LINE_TABLE_TEXT);
+    f->title = strdup("Small Python objects pile up, and a list, dict or set grows at this line");
+    seep_finding_note(f, "The table of a list, dict or set grows at this line, up to the end");
     return 0;
 }
 

@@ -12,10 +12,8 @@
 #include "libprof/signs/prospect.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/who/merge/hops.h"
-#include "libprof/words/findings/growth_words.h"
+#include "libprof/words/findings/finding_words.h"
 #include "libprof/words/findings/holder_advice.h"
-#include "libprof/words/findings/line_words.h"
-#include "libprof/words/findings/lost_words.h"
 #include "libprof/words/limit_kind.h"
 #include "libprof/words/space.h"
 #include "libprof/words/step_words.h"
@@ -24,11 +22,16 @@
 static char *advise_to_free(const struct seep_blame *blame)
 {
     if (!*blame->package)
-        return strdup(SEEP_LOST_FREE_HERE_TEXT);
+        return strdup("Free what this line allocates when you are done with it: nothing points to "
+                      "it any more, so no other code can.");
     if (blame->is_own)
-        return seep_text_format(SEEP_LOST_FREE_THERE_TEXT, blame->package);
-    return seep_text_format(SEEP_LOST_LIBRARY_TEXT, blame->package, blame->package,
-                            *blame->calls ? ": " : "", blame->calls);
+        return seep_text_format("%s allocates it and nobody frees it. Free it there, or call the "
+                                "function that frees it when you are done with it.",
+                                blame->package);
+    return seep_text_format(
+        "%s leaks this memory. Upgrade %s, or report it to its developers with these calls%s%s. "
+        "Until then make the call in a process that you restart now and then.",
+        blame->package, blame->package, *blame->calls ? ": " : "", blame->calls);
 }
 
 /* An object whose reference count is too high: the code that allocated it need not be the code that
@@ -37,8 +40,11 @@ static char *advise_to_give_back(const struct seep_blame *blame)
 {
     const bool library = *blame->package && !blame->is_own;
 
-    return seep_text_format(SEEP_LOST_REFERENCE_TEXT, library ? SEEP_LOST_FIRST_OF_ALL_TEXT : "",
-                            library ? blame->package : "");
+    return seep_text_format(
+        "An extension took a reference to what this line allocates and never gave it back "
+        "(Py_INCREF without Py_DECREF). Find out which extension gets it%s%s. Upgrade that "
+        "extension, or report the leak to its developers.",
+        library ? ", starting with " : "", library ? blame->package : "");
 }
 
 static bool is_about_growth(enum seep_pattern pattern)
@@ -60,9 +66,8 @@ static int advise_on_lost(const struct seep_case *c, struct seep_finding *f)
         seep_finding_note(f, "%s", seep_kept_by_nobody_text(k));
     const bool through = strcmp(blame.made_in, blame.package) != 0;
     if (*blame.calls)
-        seep_finding_note(f, SEEP_LOST_MADE_IN_TEXT, blame.made_in,
-                          through ? SEEP_LOST_MADE_FOR_TEXT : "", through ? blame.package : "",
-                          blame.calls);
+        seep_finding_note(f, "Allocated in %s%s%s: %s", blame.made_in, through ? " for " : "",
+                          through ? blame.package : "", blame.calls);
     f->advice =
         k->state == SEEP_HOLDERS_LOST ? advise_to_free(&blame) : advise_to_give_back(&blame);
     return f->advice ? 0 : -SEEP_ENOMEM;
@@ -114,11 +119,19 @@ int seep_holder_advise(const struct seep_case *c, struct seep_finding *f)
     if (usual)
         f->advice = strdup(usual);
     else if (f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && *owner)
-        f->advice = seep_text_format(SEEP_LINE_LIBRARY_KEEPS_TEXT, owner, owner);
+        f->advice = seep_text_format(
+            "%s keeps it in data of its own, not in a variable of yours. Close or delete what this "
+            "line opens or makes, or empty the library's cache. If there is nothing to close, "
+            "upgrade %s, or report the growth to its developers.",
+            owner, owner);
     else if (f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && *name)
-        f->advice = seep_text_format(SEEP_LINE_BOUND_HOLDER_TEXT, name);
+        f->advice =
+            seep_text_format("Bound %s, which holds it, or remove what you no longer need.", name);
     else if (f->pattern == SEEP_PATTERN_UNDETERMINED && *name && !*owner && !f->advice)
-        f->advice = seep_text_format(SEEP_LINE_MAY_BOUND_HOLDER_TEXT, name);
+        f->advice =
+            seep_text_format("Bound %s, which holds it, if nothing ever empties it. In doubt run "
+                             "longer, past one full epoch: a cache levels off, a leak does not.",
+                             name);
     else
         return 0;
     return f->advice ? 0 : -SEEP_ENOMEM;
@@ -157,8 +170,10 @@ static void note_pace(const struct seep_model *m, const struct seep_resident_tre
     if (!seep_finding_is_on_host(m, f) || !resident->grows || resident->slope.value <= most)
         return;
     limit->growth = resident->slope.value;
-    seep_finding_note(f, SEEP_LINE_LIMIT_PACE_TEXT, seep_text_size(resident->slope.value, each),
-                      seep_step_unit(m->step_source == SEEP_STEP_TIME));
+    seep_finding_note(
+        f, "All that is resident of the job grows by %s a %s: at that pace it reaches the limit",
+        seep_text_size(resident->slope.value, each),
+        seep_step_unit(m->step_source == SEEP_STEP_TIME));
 }
 
 void seep_finding_set_limit(const struct seep_model *m, const struct seep_resident_trend *resident,
@@ -182,7 +197,8 @@ void seep_finding_set_limit(const struct seep_model *m, const struct seep_reside
     seep_text_size((double)nearest.used, used);
     seep_text_size((double)nearest.bytes, size);
     if (is_notable(&nearest))
-        seep_finding_note(f, SEEP_LINE_LIMIT_OWN_TEXT, used, size, seep_limit_words(nearest.kind),
+        seep_finding_note(f, "%s of %s %s in use, and %s by seep, which is not counted here", used,
+                          size, seep_limit_words(nearest.kind),
                           seep_text_size((double)nearest.own, own));
     else
         seep_finding_note(f, SEEP_LINE_LIMIT_TEXT, used, size, seep_limit_words(nearest.kind));
@@ -193,14 +209,16 @@ static void note_requested(const struct seep_model *m, double times, struct seep
 {
     char all[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
 
-    seep_finding_note(f, times < 1 ? SEEP_CHUNKS_TEXT : SEEP_UNTOUCHED_TEXT);
+    seep_finding_note(f, times < 1
+                             ? "Sizes are those of malloc's chunks, with headers and rounding"
+                             : "Of large blocks only those pages count that the job has touched");
     seep_text_size(times * (double)f->live_bytes, all);
     if (f->growth.value > 0)
-        seep_finding_note(f, SEEP_REQUESTED_GROWS_TEXT, all,
+        seep_finding_note(f, "Requested: %s, %s more each %s", all,
                           seep_text_size(times * f->growth.value, each),
                           seep_step_unit(m->step_source == SEEP_STEP_TIME));
     else
-        seep_finding_note(f, SEEP_REQUESTED_TEXT, all);
+        seep_finding_note(f, "Requested: %s", all);
 }
 
 int seep_finding_set_peak(const struct seep_model *m, struct seep_finding *f)
@@ -325,7 +343,8 @@ static void find_graphs_on_devices(const struct seep_model *m, struct seep_findi
         close(its);
         seep_finding_verdict(its, SEEP_PATTERN_GRAPH_RETENTION, graph->severity, SEEP_LIKELY);
         its->saving_bytes = its->live_bytes;
-        seep_finding_note(its, SEEP_LINE_NODES_ON_HOST_TEXT);
+        seep_finding_note(its, "Autograd graph nodes from this function pile up in host memory, "
+                               "and with them whole blocks a step on the GPU");
     }
 }
 
@@ -379,13 +398,15 @@ static void note_absorbed(const struct seep_model *m, const struct seep_finding 
     if (graph->n_evidence + 2 >= SEEP_MAX_EVIDENCE)
         return;
     if (has_line && grows)
-        seep_finding_note(graph, SEEP_LINE_SAME_KEEPS_MORE_TEXT, what, source,
-                          (unsigned long long)at->where, each, unit);
+        seep_finding_note(graph, "The same %s keeps what %s:%llu allocates, %s more each %s", what,
+                          source, (unsigned long long)at->where, each, unit);
     else if (has_line)
-        seep_finding_note(graph, SEEP_LINE_SAME_KEEPS_TEXT, what, source,
+        seep_finding_note(graph, "The same %s keeps what %s:%llu allocates", what, source,
                           (unsigned long long)at->where);
     else if (f->of_arenas && grows)
-        seep_finding_note(graph, SEEP_LINE_SAME_ARENAS_TEXT, what, each, unit);
+        seep_finding_note(graph,
+                          "The same %s keeps small Python objects in arenas, %s more each %s", what,
+                          each, unit);
 }
 
 static int absorb(const struct seep_model *m, struct seep_finding *graph, struct seep_finding *f)
@@ -472,7 +493,7 @@ static int join_host_and_device(const struct seep_model *m, struct seep_findings
         if (larger && !rc)
             rc = add_sites(larger, its);
         if (larger && !rc) {
-            seep_finding_note(larger, SEEP_LINE_KEEPS_AS_WELL_TEXT,
+            seep_finding_note(larger, "It also keeps %s of %s",
                               seep_text_size((double)its->live_bytes, size),
                               seep_space_words(m->spaces[its->space].name.text, space));
             seep_finding_fini(its);

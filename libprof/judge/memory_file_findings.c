@@ -3,8 +3,7 @@
 #include "libprof/measure/resident/memory_files.h"
 #include "libprof/measure/resident/memory_limit.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/line_words.h"
-#include "libprof/words/findings/memory_file_words.h"
+#include "libprof/words/findings/finding_words.h"
 #include "libprof/words/limit_kind.h"
 #include "libprof/words/step_words.h"
 
@@ -34,12 +33,12 @@ static void note_folders(const struct seep_memory_files *left, struct seep_findi
         const struct seep_memory_folder *its = &sorted.folders[i];
         if (i && its->bytes < sorted.bytes / SEEP_T_NEGLIGIBLE)
             break;
-        seep_finding_note(f, SEEP_MEMORY_FILES_LEFT_TEXT, its->n_files,
+        seep_finding_note(f, "The job left %u file%s in %s: %s. The largest is %s", its->n_files,
                           its->n_files == 1 ? "" : "s", its->path,
                           seep_text_size((double)its->bytes, bytes), its->largest);
     }
     if (left->is_cut)
-        seep_finding_note(f, SEEP_MEMORY_FILES_CUT_TEXT);
+        seep_finding_note(f, "There are more files: not all were looked at");
 }
 
 /* The one that holds most. */
@@ -77,11 +76,17 @@ static void describe(const struct seep_model *m, const struct seep_memory_files_
     const char *path = main_folder(left_by(m))->path;
     char each[SEEP_SIZE_TEXT], one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
 
-    f->title = seep_text_format(SEEP_MEMORY_FILES_TITLE_TEXT, path,
+    f->title = seep_text_format("The job's files in %s are memory, and grow by %s a %s", path,
                                 seep_text_size(g->slope.value, each), unit);
-    f->advice = seep_text_format(SEEP_MEMORY_FILES_ADVICE_TEXT, path);
-    seep_finding_note(f, SEEP_MEMORY_FILES_RISE_TEXT, seep_text_size(g->first, one),
-                      seep_text_size(g->last, other), unit, (int)g->from, (int)g->to);
+    f->advice = seep_text_format("Delete each file once nobody reads it any more, or write to a "
+                                 "disk. %s lies on a tmpfs: files there stay in memory until they "
+                                 "are deleted, also after the job, and count towards its limit.",
+                                 path);
+    seep_finding_note(f,
+                      "Files in memory (tmpfs) went from %s to %s over %ss %d to %d; they are in "
+                      "no process's RSS",
+                      seep_text_size(g->first, one), seep_text_size(g->last, other), unit,
+                      (int)g->from, (int)g->to);
     note_folders(left_by(m), f);
 }
 

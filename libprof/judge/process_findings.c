@@ -2,7 +2,6 @@
 
 #include "libprof/base/text.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/process_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,11 +85,15 @@ static int add_finding(const struct seep_model *m, uint32_t parent, const struct
     }
     memcpy(f.processes, pile->stay, pile->n * sizeof *pile->stay);
     f.n_processes = pile->n;
-    f.title = seep_text_format(SEEP_PROCESSES_TITLE_TEXT, pile->n);
-    f.advice = strdup(SEEP_PROCESSES_ADVICE_TEXT);
-    seep_finding_note(&f, SEEP_PROCESSES_STARTED_TEXT, m->processes[parent].id.pid,
-                      pile->n + pile->n_ended, (int)pile->first, pile->n_ended);
-    seep_finding_note(&f, SEEP_PROCESSES_EACH_TEXT,
+    f.title = seep_text_format("Processes pile up: %zu were started and are still alive", pile->n);
+    f.advice = strdup("End and join each process when its work is done: close() or shutdown() a "
+                      "pool. Make a loader with persistent workers once, not for each evaluation.");
+    seep_finding_note(&f,
+                      "Process %u started %zu processes, from step %d to the end; %zu of them "
+                      "ended before the job did",
+                      m->processes[parent].id.pid, pile->n + pile->n_ended, (int)pile->first,
+                      pile->n_ended);
+    seep_finding_note(&f, "Each had %s of private pages: %s in all",
                       seep_text_size((double)pile->bytes / (double)pile->n, each),
                       seep_text_size((double)pile->bytes, all));
     out->list[out->n++] = f;

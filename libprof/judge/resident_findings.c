@@ -4,7 +4,6 @@
 #include "libprof/judge/finding_list.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/resident_words.h"
 #include "libprof/words/step_words.h"
 
 #include <math.h>
@@ -28,19 +27,25 @@ static void describe(const struct seep_model *m, const struct seep_rss *rss, str
     const char *unit = seep_step_unit(m->step_source == SEEP_STEP_TIME);
     char each[SEEP_SIZE_TEXT], one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
 
-    f->title = seep_text_format(SEEP_RESIDENT_TITLE_TEXT,
+    f->title = seep_text_format("Memory that seep cannot see grows by %s a %s",
                                 seep_text_size(rss->unexplained.slope.value, each), unit);
-    f->advice = strdup(SEEP_RESIDENT_ADVICE_TEXT);
-    seep_finding_note(
-        f, SEEP_RESIDENT_UNEXPLAINED_TEXT, seep_text_size(rss->unexplained.first, one),
-        seep_text_size(rss->unexplained.last, other), unit, (int)rss->from, (int)rss->to);
+    f->advice = strdup("Look under \"not seen\" for a library with its own allocator. Otherwise "
+                       "look which mappings grow (run pmap -X PID twice): a driver's, those of a "
+                       "library that maps memory without libc, or [heap], which grows when code "
+                       "calls malloc through a handle of its own (ctypes, dlsym).");
+    seep_finding_note(f,
+                      "Resident memory that is neither heap, mappings, shared memory, stack nor a "
+                      "known file went from %s to %s over %ss %d to %d",
+                      seep_text_size(rss->unexplained.first, one),
+                      seep_text_size(rss->unexplained.last, other), unit, (int)rss->from,
+                      (int)rss->to);
     if (rss->peak.parts_known && rss->peak.step > 0 && sum->rss_bytes)
-        seep_finding_note(f, SEEP_RESIDENT_THEN_TEXT, unit, (int)rss->peak.step,
+        seep_finding_note(f, "In %s %d it was %s of %s RSS (%.0f %%)", unit, (int)rss->peak.step,
                           seep_text_size((double)sum->unexplained_bytes, one),
                           seep_text_size((double)sum->rss_bytes, all),
                           100.0 * (double)sum->unexplained_bytes / (double)sum->rss_bytes);
     if (rss->heap_free.growing)
-        seep_finding_note(f, SEEP_RESIDENT_ARENAS_TOO_TEXT,
+        seep_finding_note(f, "Free memory in malloc's arenas also grows, by %s a %s",
                           seep_text_size(rss->heap_free.slope.value, each), unit);
 }
 
@@ -87,7 +92,7 @@ static void note_fragmentation(const struct seep_model *m, const struct seep_rss
     for (size_t i = 0; i < out->n && job->heap_free.growing; i++) {
         struct seep_finding *f = &out->list[i];
         if (f->pattern == SEEP_PATTERN_ALLOCATOR_CACHE && f->space == m->host)
-            seep_finding_note(f, SEEP_RESIDENT_ARENAS_TEXT,
+            seep_finding_note(f, "Free memory in malloc's arenas grows by %s a %s",
                               seep_text_size(job->heap_free.slope.value, each),
                               seep_step_unit(m->step_source == SEEP_STEP_TIME));
     }
@@ -150,9 +155,13 @@ static int add_contexts(const struct seep_model *m, uint16_t space, const uint32
     }
     memcpy(f.processes, whose, n * sizeof *whose);
     f.n_processes = n;
-    f.title = seep_text_format(SEEP_RESIDENT_CONTEXTS_TEXT, seep_text_size((double)bytes, size));
-    seep_finding_note(&f, SEEP_RESIDENT_RANKS_TEXT, n, n == 1 ? "" : "s", n == 1 ? "its" : "their",
-                      n == 1 ? "s" : "", m->spaces[space].name.device);
+    f.title = seep_text_format("Ranks have a CUDA context on another rank's GPU: %s",
+                               seep_text_size((double)bytes, size));
+    seep_finding_note(&f,
+                      "The driver says that %zu rank%s with %s own GPU also use%s GPU %d: for a "
+                      "CUDA context and its code, not for blocks of the program",
+                      n, n == 1 ? "" : "s", n == 1 ? "its" : "their", n == 1 ? "s" : "",
+                      m->spaces[space].name.device);
     out->list[out->n++] = f;
     return 0;
 }
@@ -176,7 +185,7 @@ int seep_contexts_judge(const struct seep_model *m, struct seep_findings *out)
             bytes = seep_sum(bytes, its);
         }
         if (n && known)
-            seep_finding_note(known, SEEP_RESIDENT_CONTEXTS_USE_TEXT,
+            seep_finding_note(known, "With their contexts they use %s of that GPU",
                               seep_text_size((double)bytes, size));
         else if (n && space_of_device(m, device, &space))
             rc = add_contexts(m, space, whose, n, bytes, out);

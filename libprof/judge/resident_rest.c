@@ -15,8 +15,7 @@
 #include "libprof/model/live_level.h"
 #include "libprof/signs/grown_maps.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/allocator_words.h"
-#include "libprof/words/findings/kept_words.h"
+#include "libprof/words/findings/finding_words.h"
 #include "libprof/words/step_words.h"
 
 /* Small blocks that stay keep the free memory of malloc's heap between them from being joined: what
@@ -389,10 +388,11 @@ static void describe_fragments(const struct rest *r, const struct seep_heap_pins
     }
     f->frame = pins->frame;
     f->part = pins->part;
-    seep_finding_note(f, SEEP_FRAGMENTS_PINS_TEXT, blocks,
-                      seep_text_size((double)pins->bytes / (double)pins->blocks, bytes),
-                      seep_step_unit(r->m->step_source == SEEP_STEP_TIME),
-                      seep_text_size(f->growth.value / blocks, each));
+    seep_finding_note(
+        f, "This line keeps %.3g blocks of about %s more each %s, and %s stays free around each",
+        blocks, seep_text_size((double)pins->bytes / (double)pins->blocks, bytes),
+        seep_step_unit(r->m->step_source == SEEP_STEP_TIME),
+        seep_text_size(f->growth.value / blocks, each));
     for (size_t i = 0; i < pins->n; i++)
         seep_finding_keep(f, pins->sites[i], 0, (uint64_t)pins->gained[i].blocks);
     f->live_bytes = /* around them */
@@ -459,7 +459,10 @@ static int begin_at_maps(const struct rest *r, const struct seep_grown_maps *map
         if (maps->list[i].bytes > 0)
             seep_finding_keep(f, maps->list[i].site, 0, 1);
     if (!rc)
-        note_part(r, SEEP_LIBRARY_MAPS_TEXT, r->first->maps_bytes, r->last->maps_bytes, f);
+        note_part(r,
+                  "What is resident of the maps that the job requested went from %s to %s over %ss "
+                  "%d to %d",
+                  r->first->maps_bytes, r->last->maps_bytes, f);
     return rc;
 }
 
@@ -471,9 +474,15 @@ static int begin_at_file(const struct rest *r, const struct seep_grown_maps *map
     if (begin_at(r, SEEP_PATTERN_RESERVATION, maps->list[0].site, maps->bytes, f))
         return -SEEP_ENOMEM;
     f->severity = SEEP_PRESSURE;
-    note_part(r, SEEP_FILE_PAGES_TEXT, r->first->copied_bytes, r->last->copied_bytes, f);
-    f->title = strdup(SEEP_FILE_PAGES_TITLE_TEXT);
-    f->advice = strdup(SEEP_FILE_PAGES_ADVICE_TEXT);
+    note_part(r,
+              "Pages of mapped files that were written to, and so became the process's own, went "
+              "from %s to %s over %ss %d to %d",
+              r->first->copied_bytes, r->last->copied_bytes, f);
+    f->title = strdup("a file is mapped as private: each page of it that is written to becomes "
+                      "memory, and stays");
+    f->advice = strdup("If the changes may go into the file, map it shared (np.memmap mode 'r+', "
+                       "MAP_SHARED): the kernel then writes such pages back. Else copy the part "
+                       "that is changed, and drop it; or map the file again now and then.");
     return f->title && f->advice ? 0 : -SEEP_ENOMEM;
 }
 
@@ -492,7 +501,10 @@ static int begin_at_shared(const struct rest *r, const struct seep_grown_maps *m
     if (rc)
         return rc;
     f->severity = SEEP_PRESSURE;
-    note_part(r, SEEP_SHARED_PAGES_TEXT, r->first->shm_bytes, r->last->shm_bytes, f);
+    note_part(r,
+              "What is resident of shared memory went from %s to %s over %ss %d to %d; its map was "
+              "made before",
+              r->first->shm_bytes, r->last->shm_bytes, f);
     return 0;
 }
 
@@ -603,7 +615,10 @@ static int add_touched(const struct rest *r, struct seep_findings *out)
     rc = begin_at(r, SEEP_PATTERN_RESERVATION, site, bytes, &f);
     f.severity = SEEP_INFO;
     if (!rc && r->first)
-        note_part(r, SEEP_TOUCHED_TEXT, r->first->heap_live_bytes, r->last->heap_live_bytes, &f);
+        note_part(r,
+                  "What is resident of live blocks went from %s to %s over %ss %d to %d; this "
+                  "line's had been requested before",
+                  r->first->heap_live_bytes, r->last->heap_live_bytes, &f);
     if (!rc)
         rc = judge_touched(r, site, &f);
     if (!rc)

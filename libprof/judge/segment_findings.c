@@ -5,7 +5,6 @@
 #include "libprof/measure/device_memory.h"
 #include "libprof/measure/segments.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/allocator_words.h"
 #include "libprof/words/space.h"
 
 #include <math.h>
@@ -158,7 +157,9 @@ static int call_caches(const struct seep_model *m, struct seep_findings *f, stru
         free(most->evidence[--most->n_evidence]);
     seep_finding_verdict(most, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
     most->saving_bytes = device > tensors ? device - tensors : 0;
-    seep_finding_note(most, SEEP_ALLOCATOR_OUTGROWS_TENSORS_TEXT,
+    seep_finding_note(most,
+                      "PyTorch reserved up to %s of %s, but tensors never needed more than %s: "
+                      "reserved memory grows faster than they do",
                       seep_text_size((double)device, taken),
                       seep_space_words(m->spaces[most->space].name.text, gpu),
                       seep_text_size((double)tensors, kept));
@@ -183,7 +184,7 @@ static int join_device(const struct seep_code *code, uint16_t device, struct see
         long of = p.is_segment[i] ? find_tensors(&p, i) : -1;
         p.drop[i] = of >= 0 || (p.is_segment[i] && is_allocators_own(&f->list[i]));
         if (of >= 0)
-            seep_finding_note(&f->list[of], SEEP_ALLOCATOR_HOLDS_FOR_KEPT_TEXT,
+            seep_finding_note(&f->list[of], "The allocator holds %s of %s for it",
                               seep_text_size((double)f->list[i].live_bytes, size),
                               seep_space_words(m->spaces[device].name.text, gpu));
     }

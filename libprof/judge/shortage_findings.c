@@ -13,7 +13,7 @@
 #include "libprof/measure/shortage.h"
 #include "libprof/patterns/finding.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/shortage_words.h"
+#include "libprof/words/findings/finding_words.h"
 #include "libprof/words/limit_kind.h"
 #include "libprof/words/space.h"
 #include "libprof/words/step_words.h"
@@ -34,15 +34,24 @@ struct seep_shortage_told {
  * asked for. */
 static char *about_pinned(const struct seep_shortage_told *t)
 {
-    const char *less = t->s->request->source == SEEP_SHORTAGE_BY_REGISTER
-                           ? SEEP_SHORTAGE_REGISTER_LESS_TEXT
-                       : seep_shortage_is_of_pool(t->s) ? SEEP_SHORTAGE_PIN_LESS_POOL_TEXT
-                                                        : SEEP_SHORTAGE_PIN_LESS_TEXT;
-    const char *bound = SEEP_SHORTAGE_PIN_BOUND_TEXT;
+    const char *less =
+        t->s->request->source == SEEP_SHORTAGE_BY_REGISTER
+            ? "Register less at a time: in pieces that you unregister when you are done with them "
+              "(cudaHostUnregister), or copy through one small pinned buffer."
+        : seep_shortage_is_of_pool(t->s)
+            ? "Pin less: use few different batch sizes, just below a power of two rather than "
+              "above, since PyTorch's pool rounds up and keeps its blocks. Lower prefetch_factor; "
+              "use pin_memory=False for what is large."
+            : "Pin less: reuse one buffer, or free it (cudaFreeHost) before the next. Lower "
+              "prefetch_factor; use few different batch sizes.";
+    const char *bound = "Pinned memory is bounded by the machine's free memory, a cgroup or "
+                        "RLIMIT_MEMLOCK (ulimit -l).";
 
     if (t->s->cause == SEEP_SHORTAGE_FILLED)
-        return seep_text_format(SEEP_SHORTAGE_FIX_PINNED_TEXT, t->s->filler);
-    return t->cure ? seep_text_format(SEEP_SHORTAGE_SEE_FIRST_ELSE_ALSO_TEXT, t->cure, less, bound)
+        return seep_text_format(
+            "Fix F%u first: it keeps pinned memory. Pinning less at a time only delays the crash.",
+            t->s->filler);
+    return t->cure ? seep_text_format("See F%u first. %s %s", t->cure, less, bound)
                    : seep_text_format(SEEP_SHORTAGE_ADVICES_TEXT, less, bound);
 }
 
@@ -50,12 +59,20 @@ static char *about_pinned(const struct seep_shortage_told *t)
 static char *about_host(const struct seep_shortage_told *t)
 {
     if (t->s->cause == SEEP_SHORTAGE_FILLED)
-        return seep_text_format(SEEP_SHORTAGE_FIX_HOST_TEXT, t->s->filler);
+        return seep_text_format(
+            "Fix F%u first: it fills the memory. A higher limit only delays the crash.",
+            t->s->filler);
     return seep_text_format(
-        SEEP_SHORTAGE_ADVICES_TEXT, SEEP_SHORTAGE_HOST_LESS_TEXT,
-        strcmp(t->s->bound.kind, "RLIMIT_AS") == 0     ? SEEP_SHORTAGE_RAISE_ADDRESS_TEXT
-        : strcmp(t->s->bound.kind, "RLIMIT_DATA") == 0 ? SEEP_SHORTAGE_RAISE_DATA_TEXT
-                                                       : SEEP_SHORTAGE_CHECK_SIZE_TEXT);
+        SEEP_SHORTAGE_ADVICES_TEXT,
+        "Allocate less at a time: work in pieces, use a smaller batch or dtype, or memory-map "
+        "files (numpy.memmap).",
+        strcmp(t->s->bound.kind, "RLIMIT_AS") == 0
+            ? "Or raise the limit (ulimit -v): it counts address space, of which libraries and "
+              "threads reserve more than they use."
+        : strcmp(t->s->bound.kind, "RLIMIT_DATA") == 0
+            ? "Or raise the limit (ulimit -d)."
+            : "Check the size: a wrong shape or dtype asks for more than the machine has. If it is "
+              "right, see vm.overcommit_memory and vm.max_map_count (man 5 proc).");
 }
 
 /* Data from a dataset, loader or camera on the device could wait on the host. */
@@ -88,8 +105,9 @@ static char *about_too_large(const struct seep_shortage_told *t)
 
     if (data) {
         char *place = seep_place_text(t->code, data->frame);
-        char *text = seep_text_format(SEEP_SHORTAGE_KEEP_ON_HOST_TEXT,
-                                      place ? place : SEEP_SHORTAGE_THE_LOADER_TEXT, usual);
+        char *text = seep_text_format(
+            "Keep what %s allocates in host memory, and move one batch at a time to the GPU. %s",
+            place ? place : "the loader", usual);
         free(place);
         return text;
     }
@@ -102,9 +120,13 @@ static char *about_own(const struct seep_shortage_told *t)
 {
     switch (t->s->cause) {
     case SEEP_SHORTAGE_FILLED:
-        return seep_text_format(SEEP_SHORTAGE_FIX_OWN_TEXT, t->s->filler);
+        return seep_text_format(
+            "Fix F%u first: it fills the memory. A larger capacity only delays the failure.",
+            t->s->filler);
     case SEEP_SHORTAGE_FRAGMENTED:
-        return strdup(SEEP_SHORTAGE_OWN_PIECES_TEXT);
+        return strdup("Let the allocator round requests to few sizes and give back what it has "
+                      "reserved but does not use, or map memory so that it can grow in place. "
+                      "Requests of equal size from step to step (padding, buckets) help as well.");
     case SEEP_SHORTAGE_OTHERS:
         return strdup(SEEP_SHORTAGE_LOOK_WHO_TEXT);
     case SEEP_SHORTAGE_TOO_LARGE:
@@ -126,7 +148,9 @@ static char *advise_on_shortage(const struct seep_shortage_told *t)
         return about_own(t);
     switch (t->s->cause) {
     case SEEP_SHORTAGE_FILLED:
-        return seep_text_format(SEEP_SHORTAGE_FIX_TEXT, t->s->filler);
+        return seep_text_format(
+            "Fix F%u first: it fills the GPU. A smaller batch only delays the crash.",
+            t->s->filler);
     case SEEP_SHORTAGE_FRAGMENTED:
         return strdup(seep_allocator_advice(t->s->device.settings));
     case SEEP_SHORTAGE_OTHERS:
@@ -147,14 +171,15 @@ static char *when(const struct seep_shortage_told *t)
     const char *unit = seep_step_unit(t->code->model->step_source == SEEP_STEP_TIME);
     const int32_t step = t->s->request->step;
 
-    return step > 0 ? seep_text_format(SEEP_SHORTAGE_IN_STEP_TEXT, unit, (int)step)
-                    : strdup(SEEP_SHORTAGE_BEFORE_TRAINING_TEXT);
+    return step > 0 ? seep_text_format("in %s %d", unit, (int)step) : strdup("before step 1");
 }
 
 static const char *tried_text(const struct seep_shortage *s)
 {
-    return seep_shortage_is_announced(s) ? SEEP_SHORTAGE_TRIED_PROGRAM_TEXT
-                                         : SEEP_SHORTAGE_TRIED_PYTORCH_TEXT;
+    return seep_shortage_is_announced(s)
+               ? "Tried to allocate %s %s: the job's own allocator had %s allocated, %s reserved "
+                 "but unallocated%s"
+               : "Tried to allocate %s %s: PyTorch had %s allocated, %s reserved but unallocated%s";
 }
 
 /* In the words of PyTorch's own message. */
@@ -167,14 +192,14 @@ static void note_of_device(const struct seep_shortage_told *t, const char *step,
     char *capacity = NULL;
 
     if (s->device.capacity_bytes)
-        capacity =
-            seep_text_format(s->request->device < SEEP_MAX_DEVICES ? SEEP_SHORTAGE_CAPACITY_TEXT
-                                                                   : SEEP_SHORTAGE_HOLDS_TEXT,
-                             seep_text_size((double)s->device.capacity_bytes, all));
+        capacity = seep_text_format(s->request->device < SEEP_MAX_DEVICES ? "; the GPU has %s"
+                                                                          : "; its capacity is %s",
+                                    seep_text_size((double)s->device.capacity_bytes, all));
     seep_text_size((double)s->request->asked_bytes, asked);
     seep_text_size((double)s->allocated_bytes, have);
     if (!seep_shortage_has_reserve(s))
-        seep_finding_note(f, SEEP_SHORTAGE_TRIED_RUNTIME_TEXT, asked, step, have,
+        seep_finding_note(f, "Tried to allocate %s %s: %s of %s was allocated by then%s", asked,
+                          step, have,
                           seep_space_words(t->code->model->spaces[s->space].name.text, space),
                           capacity ? capacity : "");
     else
@@ -190,11 +215,12 @@ static const char *kept_for(const struct seep_shortage *s)
     if (s->largest_piece_bytes < s->request->asked_bytes)
         return "";
     if (seep_shortage_is_announced(s))
-        return SEEP_SHORTAGE_PIECES_UNUSED_TEXT;
+        return "; some are large enough, but were not used";
     if (s->unusable_bytes < s->unallocated_bytes)
-        return SEEP_SHORTAGE_PIECES_ELSEWHERE_TEXT;
-    return s->request->asked_bytes > SEEP_SMALL_REQUEST ? SEEP_SHORTAGE_PIECES_SMALL_POOL_TEXT
-                                                        : SEEP_SHORTAGE_PIECES_LARGE_POOL_TEXT;
+        return "; some are large enough, but belong to another stream or pool";
+    return s->request->asked_bytes > SEEP_SMALL_REQUEST
+               ? ", which PyTorch keeps for requests of up to 1 MiB"
+               : ", which PyTorch keeps for requests above 1 MiB";
 }
 
 static void note_unallocated(const struct seep_shortage *s, struct seep_finding *f)
@@ -202,8 +228,8 @@ static void note_unallocated(const struct seep_shortage *s, struct seep_finding 
     char largest[SEEP_SIZE_TEXT];
 
     if (s->unallocated_pieces)
-        seep_finding_note(f, SEEP_SHORTAGE_PIECES_TEXT, s->unallocated_pieces,
-                          s->unallocated_pieces == 1 ? "" : "s",
+        seep_finding_note(f, "Unallocated memory lies in %zu piece%s of at most %s%s",
+                          s->unallocated_pieces, s->unallocated_pieces == 1 ? "" : "s",
                           seep_text_size((double)s->largest_piece_bytes, largest), kept_for(s));
 }
 
@@ -217,19 +243,22 @@ static void note_of_pinned(const struct seep_shortage_told *t, const char *step,
     char *registered = NULL;
 
     if (r->registered_bytes)
-        registered = seep_text_format(SEEP_SHORTAGE_REGISTERED_TEXT,
+        registered = seep_text_format(" and %s registered",
                                       seep_text_size((double)r->registered_bytes, more));
     seep_finding_note(f,
-                      r->source == SEEP_SHORTAGE_BY_REGISTER ? SEEP_SHORTAGE_TRIED_REGISTER_TEXT
-                                                             : SEEP_SHORTAGE_TRIED_PINNED_TEXT,
+                      r->source == SEEP_SHORTAGE_BY_REGISTER
+                          ? "Tried to register %s %s: %s of pinned memory was allocated%s by then"
+                          : "Tried to allocate %s %s: %s of pinned memory was allocated%s by then",
                       seep_text_size((double)r->asked_bytes, asked), step,
                       seep_text_size((double)t->s->kept_bytes, have), registered ? registered : "");
     if (seep_shortage_is_of_pool(t->s))
-        seep_finding_note(f, SEEP_SHORTAGE_POWER_OF_TWO_TEXT,
+        seep_finding_note(f,
+                          "PyTorch rounds pinned requests up to a power of two: little more than "
+                          "%s may be needed",
                           seep_text_size((double)(r->asked_bytes / 2), asked));
     if (limit)
-        seep_finding_note(f, SEEP_SHORTAGE_PINNED_LIMIT_TEXT, seep_text_size((double)limit, have),
-                          seep_limit_words(kind));
+        seep_finding_note(f, "Pinned memory is host memory, of which there is %s (%s)",
+                          seep_text_size((double)limit, have), seep_limit_words(kind));
     free(registered);
 }
 
@@ -243,14 +272,18 @@ static void note_bound(const struct seep_shortage_told *t, struct seep_finding *
     seep_text_size((double)its->bytes, all);
     seep_text_size((double)its->used_bytes, used);
     if (strcmp(its->kind, "RLIMIT_AS") == 0)
-        seep_finding_note(f, SEEP_SHORTAGE_ADDRESS_LIMIT_TEXT, all, used);
+        seep_finding_note(f, "RLIMIT_AS (ulimit -v) allows %s of address space; %s was in use", all,
+                          used);
     else if (strcmp(its->kind, "RLIMIT_DATA") == 0)
-        seep_finding_note(f, SEEP_SHORTAGE_DATA_LIMIT_TEXT, all, used);
+        seep_finding_note(f, "RLIMIT_DATA (ulimit -d) allows %s of data; %s was in use", all, used);
     else if (limit)
-        seep_finding_note(f, SEEP_SHORTAGE_OVERCOMMIT_OF_TEXT, seep_text_size((double)limit, all),
-                          seep_limit_words(kind));
+        seep_finding_note(f,
+                          "No limit of the process was reached: the kernel refused the request "
+                          "(overcommit). There is %s (%s)",
+                          seep_text_size((double)limit, all), seep_limit_words(kind));
     else
-        seep_finding_note(f, SEEP_SHORTAGE_OVERCOMMIT_TEXT);
+        seep_finding_note(
+            f, "No limit of the process was reached: the kernel refused the request (overcommit)");
 }
 
 static void note_of_host(const struct seep_shortage_told *t, const char *step,
@@ -258,7 +291,7 @@ static void note_of_host(const struct seep_shortage_told *t, const char *step,
 {
     char asked[SEEP_SIZE_TEXT], have[SEEP_SIZE_TEXT];
 
-    seep_finding_note(f, SEEP_SHORTAGE_TRIED_HOST_TEXT,
+    seep_finding_note(f, "Tried to allocate %s %s: %s of host memory was allocated by then",
                       seep_text_size((double)t->s->request->asked_bytes, asked), step,
                       seep_text_size((double)t->s->allocated_bytes, have));
     note_bound(t, f);
@@ -325,11 +358,11 @@ static void note_lines(const struct seep_shortage_told *t, struct seep_finding *
     char size[SEEP_SIZE_TEXT], *kept = list_lines(t, false), *in_step = list_lines(t, true);
 
     if (kept)
-        seep_finding_note(f, SEEP_SHORTAGE_KEPT_BEFORE_TEXT,
+        seep_finding_note(f, "Kept from before, %s: %s",
                           seep_text_size((double)t->s->kept_bytes, size), kept);
     if (made && in_step)
-        seep_finding_note(f, SEEP_SHORTAGE_MADE_IN_STEP_TEXT, seep_text_size((double)made, size),
-                          in_step);
+        seep_finding_note(f, "Allocated in the step itself, %s: at most %s",
+                          seep_text_size((double)made, size), in_step);
     free(kept);
     free(in_step);
 }
@@ -341,10 +374,12 @@ static void note_pieces(const struct seep_shortage_told *t, struct seep_finding 
 {
     char size[SEEP_SIZE_TEXT];
 
-    seep_finding_note(f, SEEP_SHORTAGE_FRAGMENTED_TEXT,
+    seep_finding_note(f,
+                      "%s is reserved but unallocated, in pieces that are too small; in one piece "
+                      "it would be enough",
                       seep_text_size((double)t->s->unallocated_bytes, size));
     if (t->cache)
-        seep_finding_note(f, SEEP_SHORTAGE_BY_CACHE_TEXT, t->cache);
+        seep_finding_note(f, "F%u, allocator-cache, explains how this came about", t->cache);
 }
 
 static void note_cause(const struct seep_shortage_told *t, struct seep_finding *f)
@@ -353,20 +388,21 @@ static void note_cause(const struct seep_shortage_told *t, struct seep_finding *
     char size[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
 
     if (s->before > 1 && s->kept_bytes > s->began_bytes)
-        seep_finding_note(f, SEEP_SHORTAGE_SINCE_FIRST_STEP_TEXT,
+        seep_finding_note(f, "Of what is kept, %s came after step 1; %s was there by then",
                           seep_text_size((double)(s->kept_bytes - s->began_bytes), size),
                           seep_text_size((double)s->began_bytes, other));
     if (s->filler)
-        seep_finding_note(f, SEEP_SHORTAGE_FILLER_TEXT, s->filler, t->filler,
-                          seep_text_size((double)s->filled_bytes, size),
-                          s->cause == SEEP_SHORTAGE_FILLED ? SEEP_SHORTAGE_FILLER_ENOUGH_TEXT : "");
+        seep_finding_note(
+            f, "F%u, %s, holds %s of it%s", s->filler, t->filler,
+            seep_text_size((double)s->filled_bytes, size),
+            s->cause == SEEP_SHORTAGE_FILLED ? ": without it the request would have fitted" : "");
     if (s->cause == SEEP_SHORTAGE_FRAGMENTED)
         note_pieces(t, f);
     if (s->device.others_bytes)
-        seep_finding_note(f, SEEP_SHORTAGE_OTHERS_TEXT,
+        seep_finding_note(f, "Processes outside this job use %s of the GPU",
                           seep_text_size((double)s->device.others_bytes, size));
     if (s->free_bytes && s->free_bytes < s->request->asked_bytes)
-        seep_finding_note(f, SEEP_SHORTAGE_WOULD_FIT_TEXT,
+        seep_finding_note(f, "A request of up to %s would have fitted",
                           seep_text_size((double)s->free_bytes, size));
 }
 
@@ -383,18 +419,19 @@ static void note_outcome(const struct seep_shortage_told *t, struct seep_finding
 
     seep_text_span("step", first, last, span);
     if (left_out)
-        seep_finding_note(f, SEEP_SHORTAGE_REQUESTS_AND_MORE_TEXT, t->s->n_requests, span,
+        seep_finding_note(f, "%zu requests failed in %s, and then %u more", t->s->n_requests, span,
                           left_out);
     else if (t->s->n_requests > 1)
-        seep_finding_note(f, SEEP_SHORTAGE_REQUESTS_TEXT, t->s->n_requests, span);
+        seep_finding_note(f, "%zu requests failed, in %s", t->s->n_requests, span);
     if (stepped && (int64_t)t->code->model->n_steps >= last && t->code->model->n_steps)
-        seep_finding_note(f, SEEP_SHORTAGE_CAUGHT_TEXT, t->code->model->n_steps);
+        seep_finding_note(f, "The job caught the error and continued, to step %u",
+                          t->code->model->n_steps);
     else if (p->ended.kind == SEEP_ENDED_EXIT && p->ended.value)
-        seep_finding_note(f, SEEP_SHORTAGE_ENDED_BY_STATUS_TEXT, p->ended.value);
+        seep_finding_note(f, "The process then ended with exit status %d", p->ended.value);
     else if (p->ended.kind == SEEP_ENDED_SIGNAL)
-        seep_finding_note(f, SEEP_SHORTAGE_ENDED_BY_SIGNAL_TEXT, p->ended.value);
+        seep_finding_note(f, "The process was then ended by signal %d", p->ended.value);
     else if (p->ended.kind == SEEP_ENDED_EXIT && seep_shortage_is_of_host(t->s))
-        seep_finding_note(f, SEEP_SHORTAGE_ENDED_WELL_TEXT);
+        seep_finding_note(f, "The process caught the error and ended normally");
 }
 
 /* Adds the evidence. */

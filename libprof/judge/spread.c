@@ -3,7 +3,6 @@
 #include "libprof/base/text.h"
 #include "libprof/measure/common_caller.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/line_words.h"
 
 #include <stdlib.h>
 
@@ -152,10 +151,11 @@ void seep_spread_note(const struct seep_spread *spread, struct seep_finding *f)
 {
     char most[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
 
-    seep_finding_note(f, SEEP_SPREAD_LINES_TEXT, seep_text_size(spread->largest_bytes, most),
+    seep_finding_note(f, "No line keeps growing by itself: the largest gained %s of %s",
+                      seep_text_size(spread->largest_bytes, most),
                       seep_text_size(spread->gained_bytes, all));
     if (spread->below_bytes > 0)
-        seep_finding_note(f, SEEP_SPREAD_SHARE_TEXT,
+        seep_finding_note(f, "%.0f %% of it was allocated below the line shown",
                           100 * spread->below_bytes / spread->gained_bytes);
 }
 

@@ -5,7 +5,6 @@
 #include "libprof/measure/trend.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/allocator_words.h"
 
 /* Taken from the system and live, at points spread evenly over the judged steps. */
 struct taking {
@@ -139,10 +138,14 @@ static bool find_host_cache(struct seep_case *c, struct seep_finding *f)
             continue;
         seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
         f->saving_bytes = (uint64_t)taken;
-        seep_finding_note(f, SEEP_MALLOC_TAKEN_TEXT, seep_text_size(t.taken[0], one),
-                          seep_text_size(t.taken[t.n - 1], other), (int)t.from, (int)t.to,
-                          seep_text_size(t.live[0], low), seep_text_size(t.live[t.n - 1], high));
-        seep_finding_note(f, SEEP_MALLOC_SIZES_TEXT);
+        seep_finding_note(f,
+                          "Memory taken from the system rose from %s to %s over steps %d to %d; "
+                          "live memory went from %s to %s",
+                          seep_text_size(t.taken[0], one), seep_text_size(t.taken[t.n - 1], other),
+                          (int)t.from, (int)t.to, seep_text_size(t.live[0], low),
+                          seep_text_size(t.live[t.n - 1], high));
+        seep_finding_note(
+            f, "This line asks for ever new sizes: freed memory does not fit the next request");
         return true;
     }
     return false;

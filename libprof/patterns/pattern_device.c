@@ -11,8 +11,6 @@
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/allocator_words.h"
-#include "libprof/words/findings/kept_words.h"
 #include "libprof/words/space.h"
 #include "libprof/words/step_words.h"
 
@@ -118,9 +116,12 @@ static void advise(const struct seep_case *c, unsigned settings, struct seep_fin
         f->advice = strdup(seep_allocator_advice(settings));
         return;
     }
-    seep_finding_note(f, SEEP_ALLOCATOR_GRAPHS_TEXT);
+    seep_finding_note(
+        f, "CUDA graphs were captured: each reserves its own memory pool unless it is given one");
     f->advice =
-        seep_text_format(SEEP_ALLOCATOR_GRAPHS_ADVICE_TEXT, seep_allocator_advice(settings));
+        seep_text_format("Let CUDA graphs share a pool: torch.cuda.graph(g, pool=first.pool()). "
+                         "Pad shapes to a few sizes, so that fewer graphs are captured. %s",
+                         seep_allocator_advice(settings));
 }
 
 static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors,
@@ -145,7 +146,7 @@ static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors
     const struct seep_device_memory d = seep_device_memory_of(m, m->spaces[space].name.device);
     if (d.reports)
         advise(c, d.settings, f);
-    seep_finding_note(f, SEEP_ALLOCATOR_RISES_TEXT,
+    seep_finding_note(f, "Memory taken from %s grows by %s a %s, memory of %s by %s",
                       seep_space_words(m->spaces[space].name.text, device),
                       seep_text_size(taken->slope.value, one), unit_of(c),
                       seep_space_words(m->spaces[tensors].name.text, in_words),
@@ -341,15 +342,19 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
     seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
     f->saving_bytes = idle;
     f->title =
-        seep_text_format(SEEP_ALLOCATOR_TITLE_TEXT, seep_text_size((double)reserved, one), device,
+        seep_text_format("PyTorch reserves %s of GPU %d; at most %s was in use at once",
+                         seep_text_size((double)reserved, one), device,
                          seep_text_size((double)c->m->spaces[tensors].totals.peak_bytes, other));
     advise(c, d.settings, f);
-    seep_finding_note(f, SEEP_ALLOCATOR_IDLE_TEXT, seep_text_size((double)idle, one));
+    seep_finding_note(f, "%s of that was never in use", seep_text_size((double)idle, one));
     if (mended)
-        seep_finding_note(f, SEEP_ALLOCATOR_RETRIED_TEXT, unit_of(c), (int)mended->step, device,
+        seep_finding_note(f,
+                          "In %s %d GPU %d could not serve a request of %s: PyTorch released "
+                          "unused memory and tried again",
+                          unit_of(c), (int)mended->step, device,
                           seep_text_size((double)mended->asked_bytes, one));
     if (d.capacity_bytes)
-        seep_finding_note(f, SEEP_ALLOCATOR_CAPACITY_TEXT, device,
+        seep_finding_note(f, "GPU %d has %s: this job used up to %s, other processes %s", device,
                           seep_text_size((double)d.capacity_bytes, all),
                           seep_text_size((double)d.used_peak_bytes, one),
                           seep_text_size((double)d.others_bytes, other));
@@ -408,10 +413,11 @@ static int note_pieces(const struct seep_case *c, int device, struct seep_findin
     int rc = find_peak(c, device, &peak);
 
     if (!rc && peak.n_free > 1)
-        seep_finding_note(f, SEEP_ALLOCATOR_PIECES_TEXT, unit_of(c),
-                          (int)(peak.from->step > 0 ? peak.from->step : 0),
-                          seep_text_size((double)peak.free_bytes, all), peak.n_free,
-                          seep_text_size((double)peak.largest_free_bytes, largest));
+        seep_finding_note(
+            f, "In %s %d, %s of the reserved memory was free, in %zu pieces of at most %s",
+            unit_of(c), (int)(peak.from->step > 0 ? peak.from->step : 0),
+            seep_text_size((double)peak.free_bytes, all), peak.n_free,
+            seep_text_size((double)peak.largest_free_bytes, largest));
     seep_device_layout_fini(&peak);
     return rc;
 }
@@ -488,11 +494,11 @@ bool seep_is_wrong_device(const struct seep_case *c, struct seep_finding *f)
     seep_finding_verdict(f, SEEP_PATTERN_WRONG_DEVICE, SEEP_RETENTION, SEEP_CERTAIN);
     f->saving_bytes = f->live_bytes;
     if (rank >= 0)
-        (void)snprintf(who, sizeof who, SEEP_RANK_TEXT, rank);
+        (void)snprintf(who, sizeof who, "rank %d", rank);
     else
-        (void)snprintf(who, sizeof who, SEEP_RANK_PROCESS_TEXT, pid);
-    seep_finding_note(f, SEEP_RANK_DEVICES_TEXT, who, works_on, (unsigned long long)f->count,
-                      device);
+        (void)snprintf(who, sizeof who, "process %u", pid);
+    seep_finding_note(f, "%s works on GPU %d and also holds %llu blocks on GPU %d", who, works_on,
+                      (unsigned long long)f->count, device);
     return true;
 }
 
@@ -532,7 +538,7 @@ bool seep_is_pinned_pool(const struct seep_case *c, struct seep_finding *f)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_PINNED_POOL, SEEP_PRESSURE, SEEP_LIKELY);
     f->saving_bytes = f->live_bytes / 2;
-    seep_finding_note(f, SEEP_PINNED_POOL_TEXT, (unsigned long long)f->count,
-                      seep_text_size((double)f->live_bytes, size));
+    seep_finding_note(f, "%llu pinned blocks with power-of-two sizes, %s in all; none was freed",
+                      (unsigned long long)f->count, seep_text_size((double)f->live_bytes, size));
     return true;
 }

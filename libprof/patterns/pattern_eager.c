@@ -5,7 +5,7 @@
 #include "libprof/patterns/state_use.h"
 #include "libprof/signs/work_areas.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/kept_words.h"
+#include "libprof/words/findings/finding_words.h"
 #include "libprof/words/limit_kind.h"
 #include "libprof/words/space.h"
 
@@ -81,7 +81,8 @@ static void note_little(const struct seep_case *c, struct seep_finding *f)
     const uint64_t limit = seep_memory_limit_of(c->m, &kind);
     char size[SEEP_SIZE_TEXT];
 
-    seep_finding_note(f, SEEP_LOADED_LITTLE_TEXT, 100.0 * (double)f->live_bytes / (double)limit,
+    seep_finding_note(f, "It takes %.1f %% of %s %s: that matters only if the data set grows",
+                      100.0 * (double)f->live_bytes / (double)limit,
                       seep_text_size((double)limit, size), seep_limit_words(kind));
 }
 
@@ -116,9 +117,10 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
     seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, matters ? SEEP_RETENTION : SEEP_INFO,
                          data ? SEEP_CERTAIN : SEEP_LIKELY);
     f->saving_bytes = f->live_bytes - f->live_bytes / f->count;
-    seep_finding_note(f, SEEP_LOADED_BLOCKS_TEXT, (unsigned long long)f->count,
+    seep_finding_note(f, "%llu blocks of %s, all allocated before step 1 ended",
+                      (unsigned long long)f->count,
                       seep_text_size((double)f->live_bytes / (double)f->count, each));
-    seep_finding_note(f, SEEP_LOADED_STAYS_TEXT, (int)c->span->last);
+    seep_finding_note(f, "None was freed and none was added up to step %d", (int)c->span->last);
     seep_finding_note(f, SEEP_KEPT_SHARE_TEXT, seep_text_size((double)f->live_bytes, size),
                       100.0 * (double)f->live_bytes / (double)c->space_peak,
                       seep_space_words(seep_case_space(c)->text, space));

@@ -6,7 +6,6 @@
 #include "libprof/patterns/state_use.h"
 #include "libprof/signs/graph_nodes.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/peak_words.h"
 #include "libprof/words/space.h"
 
 #include <string.h>
@@ -139,16 +138,22 @@ static void say(const struct seep_case *c, struct seep_finding *f, bool evaluati
     (void)seep_text_size((double)f->live_bytes, size);
     f->saving_bytes = f->live_bytes;
     f->returns = true;
-    f->title = evaluation ? seep_text_format(SEEP_GATHERED_EVALUATION_TITLE_TEXT, size, gpu,
-                                             nodes ? SEEP_GATHERED_GRAPH_TEXT : "")
-                          : seep_text_format(SEEP_GATHERED_TITLE_TEXT, size, gpu);
-    f->advice = strdup(!evaluation ? SEEP_GATHERED_ROLLOUT_ADVICE_TEXT
-                       : nodes     ? SEEP_GATHERED_GRAPH_ADVICE_TEXT
-                                   : SEEP_GATHERED_ADVICE_TEXT);
-    seep_finding_note(f, SEEP_GATHERED_BLOCKS_TEXT, (unsigned long long)f->count,
+    f->title = evaluation ? seep_text_format("Evaluation collects %s on GPU %d%s", size, gpu,
+                                             nodes ? ", with the autograd graph of each batch" : "")
+                          : seep_text_format("%s is collected on GPU %d between steps", size, gpu);
+    f->advice =
+        strdup(!evaluation ? "If the next steps learn from it, ignore this. If it is an "
+                             "evaluation, move what you keep of each batch to the CPU (.cpu())."
+               : nodes ? "Evaluate under torch.no_grad(). Move what you keep of each batch to the "
+                         "CPU (.cpu()), or compute the metric batch by batch."
+                       : "Move what you keep of each batch to the CPU (.cpu()), or compute the "
+                         "metric batch by batch.");
+    seep_finding_note(f, "%llu blocks are alive at once: %.0f %% of the peak of %s",
+                      (unsigned long long)f->count,
                       100.0 * (double)f->live_bytes / (double)c->space_peak,
                       seep_space_words(seep_case_space(c)->text, space));
-    seep_finding_note(f, SEEP_GATHERED_FREED_TEXT);
+    seep_finding_note(f, "They are freed before the next step ends: this raises the peak but does "
+                         "not grow from step to step");
 }
 
 bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f, bool with_graph)

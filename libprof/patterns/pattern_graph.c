@@ -4,7 +4,6 @@
 #include "libprof/signs/graph_nodes.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/growth_words.h"
 
 #include <math.h>
 
@@ -21,12 +20,12 @@ static void keep_graph(const struct seep_case *c, struct seep_finding *f)
 static void note_graph(const struct seep_case *c, struct seep_finding *f)
 {
     if (c->signs->kept_by.in_graph && *c->signs->kept_by.text)
-        seep_finding_note(f, SEEP_GRAPH_HELD_BY_TEXT, c->signs->kept_by.text);
+        seep_finding_note(f, "Held through an autograd graph: %s", c->signs->kept_by.text);
     else if (c->signs->kept_by.in_graph)
-        seep_finding_note(f, SEEP_GRAPH_HELD_TEXT);
+        seep_finding_note(f, "Held through an autograd graph");
     else
-        seep_finding_note(f, SEEP_GRAPH_NODES_TEXT, c->signs->graph_nodes,
-                          c->signs->graph_nodes == 1 ? "" : "s");
+        seep_finding_note(f, "Autograd graph nodes from this line stay alive, at %u site%s",
+                          c->signs->graph_nodes, c->signs->graph_nodes == 1 ? "" : "s");
 }
 
 static bool piles_up_by_epoch(const struct seep_sawtooth *s)
@@ -54,8 +53,9 @@ static bool judge_epoch_graph(const struct seep_case *c, struct seep_finding *f)
     f->growth = (struct seep_slope){s->rise, s->rise, s->rise};
     f->returns = true;
     f->saving_bytes = (uint64_t)s->height;
-    seep_finding_note(f, SEEP_GRAPH_EPOCH_TEXT, seep_text_size(s->rise, rise),
-                      seep_text_size(s->top, top));
+    seep_finding_note(
+        f, "Grows by %s a step within each epoch, up to %s, and is freed when the epoch ends",
+        seep_text_size(s->rise, rise), seep_text_size(s->top, top));
     note_graph(c, f);
     return f->n_sites > 0;
 }
@@ -73,8 +73,9 @@ static bool judge_summed_graph(const struct seep_case *c, struct seep_finding *f
     f->growth = (struct seep_slope){s->rise, s->rise, s->rise};
     f->returns = true;
     f->saving_bytes = (uint64_t)s->height;
-    seep_finding_note(f, SEEP_GRAPH_FALLS_TEXT, s->falls, s->falls == 1 ? "" : "s",
-                      seep_text_size(s->top, top), seep_text_size(s->base, base));
+    seep_finding_note(f, "%u time%s live memory fell from about %s to %s", s->falls,
+                      s->falls == 1 ? "" : "s", seep_text_size(s->top, top),
+                      seep_text_size(s->base, base));
     note_graph(c, f);
     return f->n_sites > 0;
 }
@@ -92,12 +93,17 @@ static void note_bound(const struct seep_case *c, struct seep_finding *f)
     const struct seep_kept_by *k = &c->signs->kept_by;
 
     if (k->bounded)
-        seep_finding_note(f, SEEP_GRAPH_BOUND_TEXT, k->text, (unsigned long long)k->length,
-                          (unsigned long long)k->bound);
+        seep_finding_note(f, "Bounded by %s, which holds %llu of at most %llu results", k->text,
+                          (unsigned long long)k->length, (unsigned long long)k->bound);
     if (!c->signs->growth.growing)
-        seep_finding_note(f, SEEP_GRAPH_FLAT_TEXT, (int)c->signs->growth.plateau);
+        seep_finding_note(f,
+                          "Live memory is flat since step %d: each new graph replaces an old one",
+                          (int)c->signs->growth.plateau);
     if (!k->in_graph)
-        seep_finding_note(f, SEEP_GRAPH_ALIVE_TEXT, (unsigned long long)c->signs->graphs,
+        seep_finding_note(f,
+                          "%llu autograd graphs are alive at once, counted by the nodes of one "
+                          "operator in this %s; this line has %.1f blocks for each",
+                          (unsigned long long)c->signs->graphs,
                           seep_case_space(c)->host_like ? "line" : "function",
                           (double)f->count / (double)c->signs->graphs);
 }
@@ -121,7 +127,8 @@ static bool judge_full_graph(const struct seep_case *c, struct seep_finding *f)
                          c->signs->kept_by.in_graph ? SEEP_CERTAIN : SEEP_LIKELY);
     f->saving_bytes = f->live_bytes;
     f->plateau_step = c->signs->growth.growing ? 0 : c->signs->growth.plateau;
-    f->title = seep_text_format(SEEP_GRAPH_RESULTS_TITLE_TEXT, (unsigned long long)results);
+    f->title = seep_text_format("%llu results are kept, each with its autograd graph",
+                                (unsigned long long)results);
     note_bound(c, f);
     if (c->signs->kept_by.in_graph)
         note_graph(c, f);

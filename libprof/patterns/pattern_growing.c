@@ -5,8 +5,6 @@
 #include "libprof/signs/messages.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/growth_words.h"
-#include "libprof/words/findings/kept_words.h"
 
 #include <string.h>
 
@@ -54,7 +52,7 @@ static bool was_seen_as(const struct seep_case *c, enum seep_holders_state state
 
 static void note_cycle(struct seep_finding *f)
 {
-    seep_finding_note(f, SEEP_CYCLE_ALONE_TEXT);
+    seep_finding_note(f, "A snapshot shows that only a reference cycle holds it");
 }
 
 /* The collector is disabled, or does not get to it. */
@@ -108,10 +106,11 @@ bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)
     seep_finding_verdict(f, SEEP_PATTERN_REFERENCE_CYCLE, SEEP_PRESSURE,
                          was_seen_as(c, SEEP_HOLDERS_CYCLE) ? SEEP_CERTAIN : SEEP_LIKELY);
     f->saving_bytes = (uint64_t)s->height;
-    seep_finding_note(f, SEEP_CYCLE_BURSTS_TEXT, s->falls, s->falls == 1 ? "" : "s",
-                      seep_text_size(s->top, top), seep_text_size(s->base, base));
-    seep_finding_note(f, SEEP_CYCLE_RISE_TEXT, seep_text_size(s->rise, rise),
-                      follow_epochs(s) ? "" : SEEP_CYCLE_NO_EPOCHS_TEXT);
+    seep_finding_note(f, "Freed only in bursts: %u time%s live memory fell from about %s to %s",
+                      s->falls, s->falls == 1 ? "" : "s", seep_text_size(s->top, top),
+                      seep_text_size(s->base, base));
+    seep_finding_note(f, "In between it rises by %s a step%s", seep_text_size(s->rise, rise),
+                      follow_epochs(s) ? "" : "; the falls do not match epoch ends");
     if (was_seen_as(c, SEEP_HOLDERS_CYCLE))
         note_cycle(f);
     return true;
@@ -128,11 +127,11 @@ void seep_case_note_prospect(const struct seep_case *c, struct seep_finding *f)
     seep_finding_note(f, "%s",
                       c->signs->prospect == SEEP_ENDLESS_LOST ? seep_kept_by_nobody_text(k)
                       : c->signs->prospect == SEEP_ENDLESS_BY_HOLDER && k->grows && !is_counted
-                          ? SEEP_GROWTH_KEEPS_MORE_TEXT
+                          ? "What holds it keeps more in each snapshot, and has no bound"
                           : seep_prospect_text(c->signs->prospect));
     if (is_counted)
-        seep_finding_note(f, SEEP_GROWTH_NO_BOUND_TEXT, k->text, (unsigned long long)k->length,
-                          k->pace, seep_case_unit(c));
+        seep_finding_note(f, "%s has %llu entries, ≈ %.3g more a %s, and no bound", k->text,
+                          (unsigned long long)k->length, k->pace, seep_case_unit(c));
 }
 
 bool seep_is_shm_growth(const struct seep_case *c, struct seep_finding *f)
@@ -140,8 +139,8 @@ bool seep_is_shm_growth(const struct seep_case *c, struct seep_finding *f)
     if (!grows_for_good(c))
         return false;
     describe_growth(c, f);
-    seep_finding_note(f, SEEP_GROWTH_SHARED_MAPS_TEXT, (unsigned long long)f->count,
-                      seep_case_unit(c));
+    seep_finding_note(f, "%llu shared mappings outlive the %s that made them",
+                      (unsigned long long)f->count, seep_case_unit(c));
     seep_case_note_prospect(c, f);
     return f->n_sites > 0;
 }
@@ -151,9 +150,11 @@ static void blame_taker(const struct seep_case *c, struct seep_finding *f)
 {
     f->sender = seep_batch_taker(c);
     if (f->sender)
-        seep_finding_note(f, SEEP_GROWTH_BATCHES_TEXT);
+        seep_finding_note(f, "This line takes the batches, which the loader's thread has pinned");
     if (!c->signs->kept_by.known)
-        f->advice = strdup(SEEP_GROWTH_KEEPS_BATCHES_TEXT);
+        f->advice =
+            strdup("Find what keeps the batches: a list, a queue, or a branch of itertools.tee() "
+                   "that lags behind. Keep clone() of what must stay, not the pinned batch.");
 }
 
 bool seep_is_unbounded_growth(const struct seep_case *c, struct seep_finding *f)
@@ -183,18 +184,22 @@ static void say_what_is_open(const struct seep_case *c, struct seep_finding *f)
 
     f->of_arenas = c->signs->prospect == SEEP_OPEN_ARENAS;
     if (f->of_arenas) {
-        f->title = strdup(SEEP_OBJECTS_TITLE_TEXT);
-        f->advice = strdup(SEEP_OBJECTS_ADVICE_TEXT);
+        f->title = strdup("Small Python objects pile up");
+        f->advice =
+            strdup("Look for a list, dict or set that is only added to, here or at other lines. "
+                   "seep run --python-allocators shows each object at its own line.");
     }
     if (c->signs->prospect == SEEP_OPEN_TRAINED) {
-        f->title = strdup(SEEP_NETWORK_TITLE_TEXT);
-        f->advice = strdup(SEEP_NETWORK_ADVICE_TEXT);
+        f->title = strdup("The network grows by new parameters");
+        f->advice =
+            strdup("If every part of the network is in use, plan memory for its final size. If "
+                   "not, remove old parts from the network and from the optimizer.");
     }
     if (c->signs->prospect == SEEP_OPEN_LIBRARY_EACH) {
-        f->title = seep_text_format(SEEP_LIBRARY_GROWS_TITLE_TEXT, cache->name);
+        f->title = seep_text_format("%s grows", cache->name);
         f->keeper = strdup(cache->name);
         f->advice = strdup(cache->advice);
-        seep_finding_note(f, SEEP_LIBRARY_IS_TEXT, cache->name, cache->bound);
+        seep_finding_note(f, "%s: %s", cache->name, cache->bound);
     }
 }
 

@@ -3,7 +3,6 @@
 #include "libprof/base/text.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/peak_words.h"
 #include "libprof/words/space.h"
 
 #include <math.h>
@@ -114,9 +113,13 @@ int seep_find_carry_over(struct seep_case *c, struct seep_finding *f, bool *foun
         return 0;
     seep_finding_verdict(f, SEEP_PATTERN_CARRY_OVER, SEEP_INFO, SEEP_LIKELY);
     f->saving_bytes = sum;
-    seep_finding_note(f, SEEP_CARRIED_TWICE_TEXT, seep_text_size((double)sum, size));
-    f->advice = seep_text_format(SEEP_CARRIED_ADVICE_TEXT, size);
-    seep_finding_note(f, SEEP_CARRIED_PEAK_TEXT,
+    seep_finding_note(f,
+                      "A step's blocks are freed during the next step, so %s of them exists twice",
+                      seep_text_size((double)sum, size));
+    f->advice = seep_text_format("del the step's batch, outputs and loss at the end of the loop "
+                                 "body. This lowers the peak by %s; nothing is leaking.",
+                                 size);
+    seep_finding_note(f, "Nothing grows; the peak of %s could be %s (%.0f %%) lower",
                       seep_space_words(c->m->spaces[c->space].name.text, space), size,
                       100.0 * (double)sum / (double)peak);
     return 0;
@@ -308,10 +311,14 @@ static bool find_written(struct seep_case *c, struct seep_finding *f)
     const double slope = sum.to > sum.from ? (double)sum.bytes / (sum.to - sum.from) : 0;
     f->growth = (struct seep_slope){slope, slope, slope};
     f->returns = true;
-    seep_finding_note(f, SEEP_COPIED_WRITTEN_TEXT, sum.workers,
-                      seep_text_size((double)sum.bytes / sum.workers, each),
+    seep_finding_note(f,
+                      "%u forked processes wrote to %s each (%s in all) of large blocks that they "
+                      "had inherited, and so copied it; this line had made most of that",
+                      sum.workers, seep_text_size((double)sum.bytes / sum.workers, each),
                       seep_text_size((double)sum.bytes, all));
-    f->advice = strdup(SEEP_COPIED_WRITTEN_ADVICE_TEXT);
+    f->advice = strdup("Copy what is changed (row = self.rows[i].copy()) and let the copy go; or "
+                       "change all of it once, before the processes start; or keep it in shared "
+                       "memory (tensor.share_memory_()), if all may see the changes.");
     return true;
 }
 
@@ -342,10 +349,13 @@ int seep_find_cow_growth(struct seep_case *c, struct seep_finding *f, bool *foun
         f->growth = (struct seep_slope){slope, slope, slope};
         f->returns = true;
     }
-    seep_finding_note(f, SEEP_COPIED_PAGES_TEXT, sum.workers,
-                      seep_text_size((double)sum.bytes / sum.workers, each),
+    seep_finding_note(f,
+                      "%u forked processes came to own %s of pages each (%s in all) that they did "
+                      "not allocate; their own blocks never exceeded %s",
+                      sum.workers, seep_text_size((double)sum.bytes / sum.workers, each),
                       seep_text_size((double)sum.bytes, all),
                       seep_text_size((double)sum.own_bytes / sum.workers, live));
-    seep_finding_note(f, SEEP_COPIED_WHY_TEXT);
+    seep_finding_note(f, "Reading a Python object writes its reference count, and that copies its "
+                         "page; this line made most of the objects before the fork");
     return 0;
 }

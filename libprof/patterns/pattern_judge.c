@@ -3,7 +3,6 @@
 #include "libprof/base/text.h"
 #include "libprof/measure/resident/memory_limit.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/growth_words.h"
 #include "libprof/words/step_words.h"
 
 static const struct {
@@ -234,13 +233,18 @@ uint64_t seep_case_short_frees(const struct seep_case *c, const struct seep_mode
 
 static void note_shape(const struct seep_growth *g, struct seep_finding *f)
 {
-    const char *plateau = g->growing ? SEEP_GROWTH_NO_PLATEAU_TEXT : "";
+    const char *plateau = g->growing ? "; never levels off" : "";
 
     if (g->shape.rising == g->shape.windows)
-        seep_finding_note(f, SEEP_GROWTH_ALL_PARTS_TEXT "%s", g->shape.windows, plateau);
+        seep_finding_note(f,
+                          "Rises in all %u parts of the run"
+                          "%s",
+                          g->shape.windows, plateau);
     else
-        seep_finding_note(f, SEEP_GROWTH_SOME_PARTS_TEXT "%s", g->shape.rising, g->shape.windows,
-                          plateau);
+        seep_finding_note(f,
+                          "Rises in %u of %u parts of the run"
+                          "%s",
+                          g->shape.rising, g->shape.windows, plateau);
 }
 
 void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f)
@@ -254,7 +258,7 @@ void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f)
     seep_finding_note_pace(f, unit, seep_text_span(unit, g->from, g->to, span));
     note_shape(g, f);
     if (g->by_process)
-        seep_finding_note(f, SEEP_GROWTH_BY_PROCESS_TEXT);
+        seep_finding_note(f, "Measured within each process: some ended before the job did");
 }
 
 bool seep_case_comes_in_bursts(const struct seep_case *c)

@@ -4,7 +4,6 @@
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/who/merge/hops.h"
-#include "libprof/words/findings/kept_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -117,21 +116,22 @@ static void note_plateau(const struct seep_case *c, struct seep_finding *f)
     char size[SEEP_SIZE_TEXT];
 
     f->plateau_step = c->signs->growth.plateau;
-    seep_finding_note(f, SEEP_CACHE_PLATEAU_TEXT,
+    seep_finding_note(f, "Grew by %s until step %d, then levelled off",
                       seep_text_size(c->signs->growth.plateau_rise, size),
                       (int)c->signs->growth.plateau);
     if (c->span->epoch_passed && c->signs->growth.began_late)
-        seep_finding_note(f, SEEP_CACHE_ITS_EPOCH_TEXT, (int)pass_end(c));
+        seep_finding_note(f, "The epoch in which it began ended with step %d", (int)pass_end(c));
     else if (c->span->epoch_passed)
-        seep_finding_note(f, SEEP_CACHE_FIRST_EPOCH_TEXT, (int)c->span->epoch_steps);
+        seep_finding_note(f, "The first epoch ended with step %d", (int)c->span->epoch_steps);
 }
 
 static void note_fading(struct seep_finding *f, const struct seep_fading *fading)
 {
     char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
 
-    seep_finding_note(f, SEEP_CACHE_FADING_TEXT, seep_text_size((double)fading->first, one),
-                      seep_text_size((double)fading->last, other));
+    seep_finding_note(
+        f, "Each epoch adds less, the first %s, the last %s: only items that are new are kept",
+        seep_text_size((double)fading->first, one), seep_text_size((double)fading->last, other));
 }
 
 static void note_turnover(struct seep_finding *f, const struct turnover *t)
@@ -140,14 +140,19 @@ static void note_turnover(struct seep_finding *f, const struct turnover *t)
     double block = f->count ? (double)f->live_bytes / (double)f->count : 0;
 
     if (f->pattern == SEEP_PATTERN_LEGITIMATE_GROWTH)
-        seep_finding_note(f, SEEP_CACHE_RENEWED_TEXT, (unsigned long long)t->lasting,
-                          (unsigned long long)t->kept);
+        seep_finding_note(f,
+                          "Since then its size is constant while new blocks replace old ones: %llu "
+                          "lasting allocations for %llu live blocks",
+                          (unsigned long long)t->lasting, (unsigned long long)t->kept);
     else if (f->pattern == SEEP_PATTERN_ALIASED_CACHE)
-        seep_finding_note(f, SEEP_CACHE_REPLACED_TEXT, (unsigned long long)t->lasting,
-                          (unsigned long long)t->kept, (int)t->median_age);
+        seep_finding_note(f,
+                          "Later epochs replace old blocks with new ones: %llu lasting allocations "
+                          "for %llu live blocks, each replaced after about %d steps",
+                          (unsigned long long)t->lasting, (unsigned long long)t->kept,
+                          (int)t->median_age);
     else
-        seep_finding_note(f, SEEP_CACHE_ONCE_TEXT, (unsigned long long)t->kept,
-                          seep_text_size(block, each));
+        seep_finding_note(f, "%llu blocks of about %s, each allocated once and never replaced",
+                          (unsigned long long)t->kept, seep_text_size(block, each));
 }
 
 /* Keeps the line's sites if they gather items: up to a plateau, or fewer epoch by epoch. False if
@@ -231,7 +236,9 @@ static bool judge_cycled(const struct seep_case *c, struct seep_finding *f)
     if (!c->signs->growth.growing || !c->signs->enough_steps || !*k->text ||
         !seep_hops_have_type(k->way, "cycle") || !is_cache(c, SEEP_CERTAIN, f))
         return false;
-    seep_finding_note(f, SEEP_CACHE_CYCLED_TEXT, k->text, (unsigned long long)k->length);
+    seep_finding_note(
+        f, "Held by %s, which keeps everything from its first pass: %llu items in the snapshot",
+        k->text, (unsigned long long)k->length);
     return true;
 }
 
@@ -242,8 +249,10 @@ static bool judge_items(const struct seep_case *c, struct seep_finding *f)
 
     if (c->signs->prospect != SEEP_ENDS_BY_ITEMS || c->exchanges || !is_cache(c, SEEP_LIKELY, f))
         return false;
-    seep_finding_note(f, SEEP_CACHE_ITEMS_TEXT, k->text, (unsigned long long)k->length,
-                      (int)k->step);
+    seep_finding_note(f,
+                      "Held by %s: the %llu entries were all there in step %d, and each keeps what "
+                      "its first use makes. This ends when all were used",
+                      k->text, (unsigned long long)k->length, (int)k->step);
     return true;
 }
 
@@ -293,13 +302,13 @@ static bool judge_bounded(const struct seep_case *c, struct seep_finding *f)
     seep_case_keep_retaining(c, f);
     seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_CERTAIN);
     f->plateau_step = g->growing ? 0 : g->plateau;
-    seep_finding_note(f, SEEP_BOUNDED_HOLDER_TEXT, k->text);
-    seep_finding_note(f, SEEP_BOUNDED_LENGTH_TEXT, (unsigned long long)k->length,
-                      (unsigned long long)k->bound,
+    seep_finding_note(f, "Held by %s", k->text);
+    seep_finding_note(f, "It has %llu of at most %llu entries, and takes %s when full",
+                      (unsigned long long)k->length, (unsigned long long)k->bound,
                       seep_text_size((double)k->bound * k->entry_bytes, size));
     if (fills)
-        seep_finding_note(f, SEEP_BOUNDED_FULL_AT_TEXT, to_come / g->slope.value,
-                          seep_case_unit(c));
+        seep_finding_note(f, "At this pace it is full about %.0f %ss after the snapshot",
+                          to_come / g->slope.value, seep_case_unit(c));
     return f->n_sites > 0 && f->live_bytes >= SEEP_T_CACHE_BYTES;
 }
 
@@ -317,15 +326,16 @@ static bool judge_library(const struct seep_case *c, struct seep_finding *f)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_LIKELY);
     f->plateau_step = g->growing ? 0 : g->plateau;
-    f->title = seep_text_format(SEEP_LIBRARY_FILLS_TITLE_TEXT, cache->name);
+    f->title = seep_text_format("%s fills up", cache->name);
     f->keeper = strdup(cache->name);
     f->advice = strdup(cache->advice);
     seep_finding_note(f,
-                      cache->blocks == SEEP_LIBRARY_CACHE_EACH ? SEEP_LIBRARY_LEVELLED_TEXT
-                                                               : SEEP_LIBRARY_BOUND_TEXT,
+                      cache->blocks == SEEP_LIBRARY_CACHE_EACH ? "%s has levelled off: %s"
+                                                               : "%s has a bound: %s",
                       cache->name, cache->bound);
     seep_finding_note(f, "%s",
-                      c->cache ? SEEP_LIBRARY_BY_FUNCTIONS_TEXT : SEEP_LIBRARY_BY_STATIC_TEXT);
+                      c->cache ? "Recognised by the functions that allocated it"
+                               : "Recognised by its holder: static data of the library");
     return true;
 }
 
@@ -349,11 +359,13 @@ static bool judge_staircase(const struct seep_case *c, struct seep_finding *f)
     seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO,
                          ended ? SEEP_CERTAIN : SEEP_POSSIBLE);
     f->plateau_step = ended ? s->last_jump : 0;
-    seep_finding_note(f, SEEP_BOUNDED_STAIRS_TEXT, seep_text_size((double)s->start, from),
-                      seep_text_size((double)s->end, to), s->jumps);
-    seep_finding_note(f, SEEP_BOUNDED_BLOCKS_TEXT, (long long)s->most_blocks);
+    seep_finding_note(
+        f, "Grew from %s to %s in %d jumps, each time replacing a block with a larger one",
+        seep_text_size((double)s->start, from), seep_text_size((double)s->end, to), s->jumps);
+    seep_finding_note(f, "The number of blocks stays the same: %lld", (long long)s->most_blocks);
     if (ended)
-        seep_finding_note(f, SEEP_BOUNDED_LAST_JUMP_TEXT, (int)s->last_jump, (int)c->m->n_steps);
+        seep_finding_note(f, "The last jump was in step %d of %d", (int)s->last_jump,
+                          (int)c->m->n_steps);
     return f->n_sites > 0;
 }
 

@@ -5,7 +5,6 @@
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/patterns/state_use.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/kept_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -146,16 +145,23 @@ bool seep_case_judge_loaded(const struct seep_case *c, struct seep_finding *f)
     seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, large ? SEEP_RETENTION : SEEP_INFO,
                          n > 1 ? SEEP_CERTAIN : SEEP_LIKELY);
     f->saving_bytes = f->live_bytes / n * (n - moments);
-    f->title = seep_text_format(SEEP_LOADED_TITLE_TEXT, seep_text_size((double)loaded.bytes, size),
-                                seep_case_space(c)->device);
-    f->advice = strdup(SEEP_LOADED_ADVICE_TEXT);
+    f->title =
+        seep_text_format("%s loaded from a file stays on GPU %d",
+                         seep_text_size((double)loaded.bytes, size), seep_case_space(c)->device);
+    f->advice = strdup("Load checkpoints with map_location=\"cpu\", and del them once "
+                       "load_state_dict() has copied them.");
     if (n > 1)
-        seep_finding_note(f, SEEP_LOADED_TIMES_TEXT, seep_case_unit(c), (int)c->span->last,
-                          (unsigned long long)n);
+        seep_finding_note(f,
+                          "It is still live in %s %d: block by block, %llu times what the network "
+                          "holds, beside the network itself",
+                          seep_case_unit(c), (int)c->span->last, (unsigned long long)n);
     if (moments)
-        seep_finding_note(f, SEEP_LOADED_MOMENTS_TEXT);
+        seep_finding_note(f, "The optimizer keeps using the moments in it; the rest is left over");
     if (n == 1)
-        seep_finding_note(f, SEEP_LOADED_SECOND_TEXT, seep_case_unit(c), (int)c->span->last,
-                          (unsigned long long)f->count);
+        seep_finding_note(
+            f,
+            "It is still live in %s %d: %llu blocks, together as large as the network. "
+            "load_state_dict() has copied weights into the network, so this is a second copy",
+            seep_case_unit(c), (int)c->span->last, (unsigned long long)f->count);
     return true;
 }

@@ -5,8 +5,7 @@
 #include "libprof/measure/doublings.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/kept_words.h"
-#include "libprof/words/findings/peak_words.h"
+#include "libprof/words/findings/finding_words.h"
 #include "libprof/words/space.h"
 
 /* doubling: a buffer that is full makes room for as much again. */
@@ -118,10 +117,11 @@ bool seep_is_collective_buffer(const struct seep_case *c, struct seep_finding *f
         return false;
     const struct seep_model_site *site = &c->m->sites[f->sites[0]];
     seep_finding_verdict(f, SEEP_PATTERN_COLLECTIVE_BUFFER, SEEP_PRESSURE, SEEP_LIKELY);
-    seep_finding_note(f, SEEP_COLLECTIVE_BLOCK_TEXT, seep_text_size((double)f->saving_bytes, size),
+    seep_finding_note(f, "One block of %s is allocated %.1f times a step and freed within the step",
+                      seep_text_size((double)f->saving_bytes, size),
                       (double)site->totals.allocations / (double)c->m->n_steps /
                           (site->n_slots ? site->n_slots : 1));
-    seep_finding_note(f, SEEP_COLLECTIVE_SHARE_TEXT,
+    seep_finding_note(f, "While it is alive it is %.0f %% of the peak of %s",
                       100.0 * (double)f->saving_bytes / (double)c->space_peak,
                       seep_space_words(seep_case_space(c)->text, space));
     return true;
@@ -180,10 +180,12 @@ bool seep_is_size_spike(const struct seep_case *c, struct seep_finding *f)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_SIZE_SPIKE, SEEP_PRESSURE, SEEP_LIKELY);
     f->saving_bytes = spike.largest - spike.median;
-    seep_finding_note(f, SEEP_SPIKE_LARGEST_TEXT, seep_text_size((double)spike.largest, one),
+    seep_finding_note(f, "The largest request is %s; half of all requests are below %s",
+                      seep_text_size((double)spike.largest, one),
                       seep_text_size((double)spike.median, usual));
-    seep_finding_note(f, SEEP_SPIKE_SHARE_TEXT, 100 * spike.share,
-                      100.0 * (double)spike.largest / (double)c->space_peak,
-                      seep_space_words(seep_case_space(c)->text, space));
+    seep_finding_note(
+        f, "%.1f %% of the requests are about as large; the largest is %.0f %% of the peak of %s",
+        100 * spike.share, 100.0 * (double)spike.largest / (double)c->space_peak,
+        seep_space_words(seep_case_space(c)->text, space));
     return true;
 }

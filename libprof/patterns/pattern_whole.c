@@ -7,7 +7,7 @@
 #include "libprof/signs/graph_nodes.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/kept_words.h"
+#include "libprof/words/findings/finding_words.h"
 #include "libprof/words/space.h"
 
 /* Growth that no line shows by itself: the same evidence, for many lines together. */
@@ -145,7 +145,8 @@ static void note_draw(const struct seep_case *c, uint32_t line, uint64_t bytes,
     const struct seep_dict_frame *at = &c->m->dict.frames[line];
     char size[SEEP_SIZE_TEXT];
 
-    seep_finding_note(f, SEEP_WHOLE_PART_TEXT, seep_text_size((double)bytes, size),
+    seep_finding_note(f, "Each step uses about %s of it, at %s:%llu",
+                      seep_text_size((double)bytes, size),
                       seep_dictionary_text(&c->m->dict, at->source), (unsigned long long)at->where);
 }
 
@@ -168,13 +169,15 @@ bool seep_case_judge_whole(const struct seep_case *c, struct seep_finding *f)
                          fills && line ? SEEP_RETENTION : SEEP_INFO,
                          line ? SEEP_LIKELY : SEEP_POSSIBLE);
     f->saving_bytes = line ? f->live_bytes - bytes : 0;
-    seep_finding_note(f, SEEP_WHOLE_STAYS_TEXT, (int)c->span->last);
+    seep_finding_note(f, "Copied to the GPU before step 1 ended, and still live in step %d",
+                      (int)c->span->last);
     seep_finding_note(f, SEEP_KEPT_SHARE_TEXT, seep_text_size((double)f->live_bytes, size),
                       100.0 * (double)f->live_bytes / all,
                       seep_space_words(seep_case_space(c)->text, space));
     if (line)
         note_draw(c, line, bytes, f);
     else
-        f->advice = strdup(SEEP_WHOLE_ADVICE_TEXT);
+        f->advice = strdup("If each step reads all of it, ignore this. Otherwise keep it in host "
+                           "memory (pin_memory) and move one batch at a time to the GPU.");
     return true;
 }

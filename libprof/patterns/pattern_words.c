@@ -10,9 +10,7 @@
 #include "libprof/code/packages/blame.h"
 #include "libprof/code/packages/library_allocators.h"
 #include "libprof/measure/shortage.h"
-#include "libprof/words/findings/allocator_words.h"
-#include "libprof/words/findings/line_words.h"
-#include "libprof/words/findings/shortage_words.h"
+#include "libprof/words/findings/finding_words.h"
 #include "libprof/words/python_file.h"
 #include "libprof/words/step_words.h"
 
@@ -33,18 +31,31 @@ static bool is_advised(const struct seep_finding *f)
 static void note(const struct seep_library_allocator *its, const char *name, struct seep_finding *f)
 {
     if (is_of_library(f))
-        seep_finding_note(f, SEEP_LIBRARY_CHANCE_TEXT, its->library, its->library);
+        seep_finding_note(f,
+                          "This line is where %s needed one more map: other lines that call %s may "
+                          "use what is in it",
+                          its->library, its->library);
     else if (*its->live)
-        seep_finding_note(f, SEEP_LIBRARY_OF_TEXT, its->allocator, name, its->live);
+        seep_finding_note(f,
+                          "The own allocator (%s) of %s asked for this memory, and hands out "
+                          "pieces of it. What is in use: %s",
+                          its->allocator, name, its->live);
     else
-        seep_finding_note(f, SEEP_LIBRARY_SILENT_OF_TEXT, its->allocator, name);
+        seep_finding_note(
+            f, "The own allocator (%s) of %s asked for this memory, and hands out pieces of it",
+            its->allocator, name);
 }
 
 static char *advice(const struct seep_library_allocator *its)
 {
-    return *its->live
-               ? seep_text_format(SEEP_LIBRARY_ADVICE_TEXT, its->live, its->library, its->setting)
-               : seep_text_format(SEEP_LIBRARY_SILENT_ADVICE_TEXT, its->library, its->setting);
+    return *its->live ? seep_text_format(
+                            "Watch what is in use: %s. If that grows, too, something keeps objects "
+                            "of %s; if it is flat, the allocator keeps free memory. %s",
+                            its->live, its->library, its->setting)
+                      : seep_text_format(
+                            "Look for objects of %s that are kept: it does not tell what it has in "
+                            "use. If there are none, the allocator keeps free memory. %s",
+                            its->library, its->setting);
 }
 
 /* Whether the interpreter itself asked, for mimalloc, which CPython contains from 3.13 on. */
@@ -69,12 +80,18 @@ static void name_python(const struct seep_model *m, struct seep_finding *f)
     char size[SEEP_SIZE_TEXT];
 
     if (!f->title)
-        f->title = seep_text_format(SEEP_MIMALLOC_TITLE_TEXT, seep_text_size(f->growth.value, size),
-                                    seep_step_unit(m->step_source == SEEP_STEP_TIME));
+        f->title = seep_text_format(
+            "Python's objects, which lie in mimalloc's maps, have %s more resident each %s",
+            seep_text_size(f->growth.value, size),
+            seep_step_unit(m->step_source == SEEP_STEP_TIME));
     if (!f->advice)
-        f->advice =
-            seep_text_format("%s", no_gil ? SEEP_NO_GIL_ADVICE_TEXT : SEEP_MIMALLOC_ADVICE_TEXT);
-    seep_finding_note(f, SEEP_MIMALLOC_TEXT);
+        f->advice = seep_text_format(
+            "%s", no_gil ? "Run the job with a Python that has a GIL: of one without, seep reads "
+                           "neither the line nor who holds its objects."
+                         : "Run the job with PYTHONMALLOC=malloc: then each object shows at its "
+                           "own line. Or ask seep look PID who holds them.");
+    seep_finding_note(f,
+                      "seep sees what mimalloc maps, but not the objects that Python gets from it");
 }
 
 /* Part of that, and first: names the library whose own allocator asked for most of the memory, if
@@ -102,8 +119,8 @@ static int finding_name_library(const struct seep_code *code, struct seep_findin
         return -SEEP_ENOMEM;
     note(its, name, f);
     if (is_of_library(f) && !f->title)
-        f->title = seep_text_format(SEEP_LIBRARY_TITLE_TEXT, name, its->allocator,
-                                    seep_text_size(f->growth.value, size),
+        f->title = seep_text_format("%s: its own allocator (%s) has %s more resident each %s", name,
+                                    its->allocator, seep_text_size(f->growth.value, size),
                                     seep_step_unit(m->step_source == SEEP_STEP_TIME));
     if (is_advised(f) && !f->advice)
         f->advice = advice(its);
@@ -120,9 +137,9 @@ static const char *function_name(const struct seep_code *code, uint32_t frame)
 
     if (f->kind == SEEP_FRAME_PYTHON) {
         const char *name = seep_dictionary_text(d, f->function);
-        return *name ? name : SEEP_LINE_THIS_LINE_TEXT;
+        return *name ? name : "this line";
     }
-    return symbol && symbol->function ? symbol->function : SEEP_LINE_THIS_CODE_TEXT;
+    return symbol && symbol->function ? symbol->function : "this code";
 }
 
 /* "multiprocessing/connection.py": two parts of a path tell a library's files apart. */
@@ -182,13 +199,13 @@ static char *made_in(const struct seep_code *code, const struct seep_finding *f)
     if (f->sender && code->model->spaces[f->space].name.class == SEEP_CLASS_PINNED)
         return strdup("");
     if (f->sender)
-        return f->keeper ? seep_text_format(SEEP_LINE_MADE_ELSEWHERE_TEXT, function)
-                         : strdup(SEEP_LINE_ELSEWHERE_TEXT);
+        return f->keeper ? seep_text_format(" (allocated in another process's %s)", function)
+                         : strdup(" (in another process)");
     if (!library)
         return strdup("");
     name_library(code->model, library, name);
-    return f->keeper ? seep_text_format(SEEP_LINE_MADE_IN_LIBRARY_TEXT, name, function)
-                     : seep_text_format(SEEP_LINE_IN_LIBRARY_TEXT, name);
+    return f->keeper ? seep_text_format(" (allocated in %s's %s)", name, function)
+                     : seep_text_format(" (in %s)", name);
 }
 
 static bool any_runs(const struct seep_model *m)
@@ -236,21 +253,20 @@ static char *fill(const char *template, const struct filling *words, size_t n)
 
 static char *blocks_of(const struct seep_finding *f)
 {
-    return seep_text_format(SEEP_LINE_BLOCKS_TEXT, (unsigned long long)f->count,
-                            f->count == 1 ? "" : "s");
+    return seep_text_format("%llu block%s", (unsigned long long)f->count, f->count == 1 ? "" : "s");
 }
 
 /* For a graph: the end of an epoch is known, the end of a sum of losses is not. */
 static const char *until_when(const struct seep_finding *f)
 {
     return !f->returns                    ? ""
-           : f->severity == SEEP_PRESSURE ? SEEP_LINE_UNTIL_FREED_TEXT
-                                          : SEEP_LINE_UNTIL_EPOCH_TEXT;
+           : f->severity == SEEP_PRESSURE ? ", until it is released"
+                                          : ", until the epoch ends";
 }
 
 static char *since_plateau(const struct seep_finding *f)
 {
-    return f->plateau_step ? seep_text_format(SEEP_LINE_SINCE_STEP_TEXT, (int)f->plateau_step)
+    return f->plateau_step ? seep_text_format("from step %d on", (int)f->plateau_step)
                            : strdup(SEEP_LINE_SO_FAR_TEXT);
 }
 
@@ -293,15 +309,14 @@ static char *lines_of(const struct seep_finding *f)
 
 static char *below_of(const struct seep_code *code, const struct seep_finding *f)
 {
-    return f->below_bytes > 0
-               ? seep_text_format(SEEP_SPREAD_BELOW_TEXT, function_name(code, f->frame))
-               : strdup("");
+    return f->below_bytes > 0 ? seep_text_format(", most below %s", function_name(code, f->frame))
+                              : strdup("");
 }
 
 /* The GPU that the memory lies on, also for tensors. */
 static char *gpu_of(const struct seep_model *m, const struct seep_finding *f)
 {
-    return seep_text_format(SEEP_GPU_TEXT, m->spaces[f->space].name.device);
+    return seep_text_format("GPU %d", m->spaces[f->space].name.device);
 }
 
 /* What was free when a request failed but could not serve it. */
@@ -310,29 +325,29 @@ static char *free_of(const struct seep_shortage *s)
     char all[SEEP_SIZE_TEXT], largest[SEEP_SIZE_TEXT];
     if (s && s->cause == SEEP_SHORTAGE_FRAGMENTED &&
         s->largest_piece_bytes >= s->request->asked_bytes)
-        return seep_text_format(SEEP_SHORTAGE_FREE_ELSEWHERE_TEXT,
+        return seep_text_format("; %s free, but kept for other requests",
                                 seep_text_size((double)s->unallocated_bytes, all));
     if (s && s->cause == SEEP_SHORTAGE_FRAGMENTED)
-        return seep_text_format(SEEP_SHORTAGE_FREE_PIECES_TEXT,
+        return seep_text_format("; %s free, but in pieces of at most %s",
                                 seep_text_size((double)s->unallocated_bytes, all),
                                 seep_text_size((double)s->largest_piece_bytes, largest));
     if (s && s->free_bytes && s->free_bytes < s->request->asked_bytes)
-        return seep_text_format(SEEP_SHORTAGE_FREE_TEXT,
-                                seep_text_size((double)s->free_bytes, all));
+        return seep_text_format("; %s free", seep_text_size((double)s->free_bytes, all));
     return strdup("");
 }
 
 static const char *title_of(const struct seep_model *m, const struct seep_finding *f)
 {
     if (f->n_lines)
-        return SEEP_SPREAD_TITLE_TEXT;
+        return "Live memory grows by {each} a {unit} ({memory}), spread over {lines} lines{below}";
     if (f->shortage && seep_shortage_is_pinned(f->shortage))
-        return SEEP_SHORTAGE_PINNED_TITLE_TEXT;
+        return "Out of pinned memory: {asked} requested";
     if (f->shortage && seep_shortage_is_announced(f->shortage))
-        return f->shortage->request->device < SEEP_MAX_DEVICES ? SEEP_SHORTAGE_PROGRAM_TITLE_TEXT
-                                                               : SEEP_SHORTAGE_OWN_TITLE_TEXT;
+        return f->shortage->request->device < SEEP_MAX_DEVICES
+                   ? "Out of memory on {gpu}: {asked} requested{free}"
+                   : "Out of memory in {memory}: {asked} requested{free}";
     if (f->shortage && seep_shortage_is_of_host(f->shortage))
-        return SEEP_SHORTAGE_HOST_TITLE_TEXT;
+        return "Out of host memory: {asked} requested{free}";
     return is_on_gpu(m, f) && on_gpus[f->pattern].title ? on_gpus[f->pattern].title
                                                         : seep_pattern_row(f->pattern)->title;
 }
@@ -340,7 +355,8 @@ static const char *title_of(const struct seep_model *m, const struct seep_findin
 static const char *advice_of(const struct seep_model *m, const struct seep_finding *f)
 {
     if (f->n_lines && f->severity == SEEP_LEAK)
-        return SEEP_SPREAD_LEAK_TEXT;
+        return "Find what keeps the results of all these lines: a cache or a registry that gets "
+               "ever new keys, or generated code that is never dropped.";
     return is_on_gpu(m, f) && on_gpus[f->pattern].advice ? on_gpus[f->pattern].advice
                                                          : seep_pattern_row(f->pattern)->advice;
 }
@@ -363,7 +379,7 @@ int seep_finding_set_words(const struct seep_code *code, struct seep_finding *f)
         {"saving", size_of((double)f->saving_bytes)},
         {"unit", strdup(seep_step_unit(timed))},
         {"blocks", blocks_of(f)},
-        {"lasting", strdup(any_runs(m) ? SEEP_LINE_SO_FAR_TEXT : SEEP_LINE_TO_THE_END_TEXT)},
+        {"lasting", strdup(any_runs(m) ? SEEP_LINE_SO_FAR_TEXT : "to the end")},
         {"since", since_plateau(f)},
         {"until", strdup(until_when(f))},
     };

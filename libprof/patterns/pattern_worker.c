@@ -5,7 +5,6 @@
 #include "libprof/signs/prospect.h"
 #include "libprof/signs/work_areas.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/kept_words.h"
 
 #include <math.h>
 
@@ -48,7 +47,10 @@ bool seep_case_judge_sent_and_kept(const struct seep_case *c, struct seep_findin
         seep_case_note_growth(c, f);
     f->plateau_step = c->signs->growth.growing ? 0 : c->signs->growth.plateau;
     f->saving_bytes = f->live_bytes;
-    seep_finding_note(f, SEEP_WORKER_SENT_TEXT, (unsigned long long)f->count,
+    seep_finding_note(f,
+                      "Loader workers allocated %llu blocks of about %s, sent them to the trainer, "
+                      "and still keep them",
+                      (unsigned long long)f->count,
                       seep_text_size((double)f->live_bytes / (double)f->count, each));
     return true;
 }
@@ -97,8 +99,9 @@ bool seep_is_worker_multiplication(const struct seep_case *c, struct seep_findin
     f->count = w->sum_blocks / w->n * together;
     f->saving_bytes = total - mean;
     seep_finding_verdict(f, SEEP_PATTERN_WORKER_MULTIPLICATION, SEEP_RETENTION, SEEP_CERTAIN);
-    seep_finding_note(f, SEEP_WORKER_EACH_TEXT, together, seep_text_size((double)mean, each),
+    seep_finding_note(f, "%u loader workers at a time hold their own %s each: %s in total",
+                      together, seep_text_size((double)mean, each),
                       seep_text_size((double)total, size));
-    seep_finding_note(f, SEEP_WORKER_COUNT_TEXT, w->n);
+    seep_finding_note(f, "%u worker processes did so over the whole run", w->n);
     return f->n_sites > 0;
 }

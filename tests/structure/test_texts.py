@@ -1,5 +1,5 @@
-"""What people read: all of it is in the list of texts, and in plain English as far as a machine can tell. What they read of
-findings is said in libprof/words; who measures and judges has the numbers for it."""
+"""What people read: all of it is in the list of texts, wherever it is said, and in plain English as far as a machine can
+tell."""
 import re
 import subprocess
 import sys
@@ -11,32 +11,6 @@ from tests.structure.test_symbols import objects
 sys.path.insert(0, str(ROOT) + "/docs")
 
 import texts as listed  # noqa: E402
-
-# Comments, #include lines, characters, and strings, of which one goes on in the next.
-STRING = r'"(?:[^"\\\n]|\\.)*"'
-TOKEN = re.compile(r"/\*.*?\*/|^\s*#\s*include[^\n]*|'(?:[^'\\]|\\.)'|%s(?:\s*%s)*" % (STRING, STRING),
-                   re.DOTALL | re.MULTILINE)
-SENTENCE = re.compile(r" [a-z]+\b")
-NAME_OF_CPP = re.compile(r'::|^"operator ')
-
-
-def sentences_of(source):
-    strings = (token.group(0) for token in TOKEN.finditer(source) if token.group(0).startswith('"'))
-    return [string for string in strings if SENTENCE.search(string) and not NAME_OF_CPP.search(string)]
-
-
-class Texts(unittest.TestCase):
-    def test_who_measures_and_judges_writes_no_sentence(self):
-        files = files_below("libprof/measure", "libprof/signs", "libprof/patterns", "libprof/judge", endings=(".c", ".h"))
-        self.assertGreater(len(files), 80)
-        found = ["%s: %s" % (file, text) for file in files for text in sentences_of((ROOT / file).read_text())]
-        self.assertEqual(found, [], "move these to libprof/words/findings")
-
-    def test_a_sentence_is_found(self):
-        source = '/* "a comment" */\n#include "x y.h"\nchar c = \'"\';\n' \
-                 'f("%s %d", "step", "it"\n  " grows");\ng("the limit");'
-        self.assertEqual(sentences_of(source), ['"it"\n  " grows"', '"the limit"'])
-
 
 def built_strings():
     """(source, string) of all that the compiler keeps as strings."""

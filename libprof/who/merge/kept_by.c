@@ -2,7 +2,6 @@
 
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/who/merge/hops.h"
-#include "libprof/words/findings/lost_words.h"
 
 #include <string.h>
 
@@ -247,6 +246,9 @@ const char *seep_kept_by_nobody_text(const struct seep_kept_by *kept)
 {
     if (!seep_kept_by_nobody(kept))
         return "";
-    return kept->state == SEEP_HOLDERS_LOST ? SEEP_LOST_NO_POINTER_TEXT
-                                            : SEEP_LOST_NO_REFERENCE_TEXT;
+    return kept->state == SEEP_HOLDERS_LOST
+               ? "A snapshot shows that nothing points to it any more: whoever allocated it forgot "
+                 "to free it"
+               : "A snapshot shows that nothing refers to it any more, but it still counts a "
+                 "reference that was never given back";
 }
