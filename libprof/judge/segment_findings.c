@@ -1,7 +1,6 @@
 #include "libprof/judge/finding_list.h"
 
 #include "libprof/base/text.h"
-#include "libprof/measure/allocator_settings.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/measure/segments.h"
 #include "libprof/thresholds/thresholds.h"

@@ -33,7 +33,7 @@ struct seep_look_holder {
     double most;    /* the share that it retains */
     uint32_t found; /* its index before they were sorted */
     json_t
-        *made_at; /* the lines that made its host memory, see look_lines.h; NULL: not asked yet */
+        *made_at; /* the lines that made its host memory, see look_holders.c; NULL: not asked yet */
 };
 
 struct seep_look_memory {

@@ -12,7 +12,7 @@
 #include "libprof/who/blocks/glibc_free.h"
 #include "libprof/who/blocks/live_places.h"
 #include "libprof/who/find/examine.h"
-#include "libprof/who/process/mapped_file.h"
+#include "libprof/who/process/file_pages.h"
 
 /* Its first heap, at the break: chunks, one after the other. */
 static bool has_glibc_heap(const struct seep_maps *maps, struct seep_window *window)

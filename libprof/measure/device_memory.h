@@ -3,6 +3,8 @@
 #ifndef SEEP_LIBPROF_MEASURE_DEVICE_MEMORY_H
 #define SEEP_LIBPROF_MEASURE_DEVICE_MEMORY_H
 
+#include <stdbool.h>
+
 #include "libprof/model/model.h"
 
 struct seep_device_memory {
@@ -34,5 +36,14 @@ bool seep_device_memory_is_known(const struct seep_device_memory *d);
 
 /* What the allocator has reserved but not allocated. */
 uint64_t seep_device_memory_cached(const struct seep_device_memory *d);
+
+/* Which settings make PyTorch's allocator reserve less of a device. */
+
+/* Whether these settings (bits of enum seep_allocator_settings) already keep idle memory from being
+ * reserved. */
+bool seep_allocator_is_cured(unsigned settings);
+
+/* What else to do, given the settings that are already on. */
+const char *seep_allocator_advice(unsigned settings);
 
 #endif

@@ -2,6 +2,8 @@
 #ifndef SEEP_LIBPROF_MEASURE_GROWTH_H
 #define SEEP_LIBPROF_MEASURE_GROWTH_H
 
+#include <stdbool.h>
+
 #include "libprof/base/statistics.h"
 #include "libprof/measure/span.h"
 #include "libprof/model/live_level.h"
@@ -40,5 +42,21 @@ void seep_growth_fini(struct seep_growth *growth);
 SEEP_MUST_CHECK int seep_growth_of_site(const struct seep_model *m, const struct seep_span *span,
                                         uint32_t site, struct seep_level *level,
                                         struct seep_slope *slope);
+
+/* Defines "it grows" in one place: a slope that is clear of zero, of chance and of the noise, in
+ * most windows, up to the end. */
+
+struct seep_trend {
+    struct seep_slope slope; /* bytes per step */
+    struct seep_shape shape;
+    double z; /* Mann–Kendall */
+};
+
+/* Of n points, dx steps apart. False if they are too few to say anything. Pure. */
+bool seep_trend_measure(const double *y, size_t n, double dx, struct seep_trend *trend);
+
+/* Whether it grows by at least least_bytes over `steps`, in at least this share of windows. */
+bool seep_trend_grows(const struct seep_trend *trend, double steps, double least_bytes,
+                      double least_rising);
 
 #endif

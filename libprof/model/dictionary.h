@@ -31,7 +31,7 @@ struct seep_dict_frame {
 };
 
 /* Stacks are what a model has most of. While they are added the index knows a stack by its two
- * words: the flag is set once all is merged, see process_role.h. */
+ * words: the flag is set once all is merged, see stages/model_build.c. */
 struct seep_dict_stack {
     uint32_t parent; /* 0: the frame is the outermost */
     uint32_t frame : 31, in_worker_loop : 1;

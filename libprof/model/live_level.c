@@ -1,7 +1,5 @@
 #include "libprof/model/live_level.h"
 
-#include "libprof/model/resident_blocks.h"
-
 #include <stdlib.h>
 
 void seep_level_fini(struct seep_level *level)

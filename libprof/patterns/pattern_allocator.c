@@ -1,8 +1,8 @@
 /* allocator-cache of the host: live memory is flat, but more is taken from the system.
  * pattern_device.c has the counterpart for devices. */
 #include "libprof/base/text.h"
+#include "libprof/measure/growth.h"
 #include "libprof/measure/resident/resident_memory.h"
-#include "libprof/measure/trend.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/thresholds/thresholds.h"
 

@@ -4,7 +4,6 @@
 
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
-#include "libprof/measure/allocator_settings.h"
 #include "libprof/measure/device_layout.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/measure/segments.h"

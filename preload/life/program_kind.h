@@ -6,7 +6,7 @@
 
 /* The kind assumed at start: a bystander is a program that starts others, or that the job starts
  * beside its training: a shell, a compiler. Users know them by --helpers. What a process is in the
- * job, a trainer or a helper, is found later, by its steps (libprof/model/stages/process_role.h).
+ * job, a trainer or a helper, is found later, by its steps (libprof/model/stages/model_build.c).
  */
 extern bool seep_program_is_bystander;
 

@@ -1,6 +1,6 @@
 /* What a trend must show to count as growth: each threshold from both sides, with all others well
  * exceeded. */
-#include "libprof/measure/trend.h"
+#include "libprof/measure/growth.h"
 #include "tests/suite.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 #include "libprof/measure/resident/heap_headers.h"
 
-#include "libprof/model/resident_blocks.h"
+#include "libprof/model/live_level.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* What malloc's chunks take beyond the bytes that were asked for (libprof/model/resident_blocks.h). */
+/* What malloc's chunks take beyond the bytes that were asked for (libprof/model/live_level.h). */
 #ifndef SEEP_LIBPROF_MEASURE_RESIDENT_HEAP_HEADERS_H
 #define SEEP_LIBPROF_MEASURE_RESIDENT_HEAP_HEADERS_H
 

@@ -1,7 +1,7 @@
 #include "libprof/measure/resident/memory_files.h"
 
+#include "libprof/measure/growth.h"
 #include "libprof/measure/resident/resident_memory.h"
-#include "libprof/measure/trend.h"
 #include "libprof/thresholds/thresholds.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "libprof/measure/resident/resident_memory.h"
 
-#include "libprof/measure/trend.h"
+#include "libprof/measure/growth.h"
 #include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>

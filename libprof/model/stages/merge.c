@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libprof/model/live_level.h"
 #include "libprof/model/model.h"
-#include "libprof/model/resident_blocks.h"
 #include "libprof/model/stack_import.h"
 #include "libprof/model/stages/model_stages.h"
 #include "libprof/model/stages/process_import.h"

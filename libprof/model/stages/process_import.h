@@ -3,7 +3,7 @@
 #ifndef SEEP_LIBPROF_MODEL_STAGES_PROCESS_IMPORT_H
 #define SEEP_LIBPROF_MODEL_STAGES_PROCESS_IMPORT_H
 
-#include "libprof/model/model_process.h"
+#include "libprof/model/model.h"
 
 /* Fills *p, zero before, from an open profile, which it takes over, also on failure, and from
  * `job`, its folder's table or NULL. Times stay those of the file. Returns 0 or -SEEP_ENOMEM; the

@@ -10,6 +10,9 @@
 #include <sys/types.h>
 
 #include "libprof/base/error.h"
+#include "libprof/who/blocks/block_list.h"
+#include "libprof/who/find/dump.h"
+#include "libprof/who/graph/graph.h"
 
 struct seep_examine_request {
     const char *folder;     /* of the job's profiles */
@@ -57,5 +60,20 @@ SEEP_MUST_CHECK int seep_examine(const struct seep_examine_request *request,
 /* Bytes that the reader of a process has at most: for `n_nodes` blocks, and objects that have a
  * node (who/graph/cells.h), and what it keeps: pages of the process, and its profile. */
 uint64_t seep_reading_need(uint64_t n_nodes, uint64_t kept_bytes);
+
+/* Where only some of the small blocks were recorded: the others, which are no line's, but may hold
+ * what is. They are chunks of glibc's heaps, whose sizes lead from one to the next. */
+
+/* Lists all chunks of a process, recorded or not, by address. Returns 0, -SEEP_EIO or -SEEP_ENOMEM.
+ * Allocates; seep_block_list_fini() in either case. */
+SEEP_MUST_CHECK int seep_unrecorded_find(struct seep_block_list *chunks,
+                                         struct seep_remote *remote);
+
+/* Adds to a graph that has all recorded blocks so far, and nothing else, what is live of the
+ * chunks. Sets *whole: they are all that there is, judged by the blocks that stand for others,
+ * which must be among them. They are not if malloc is another one, or if the process went on
+ * meanwhile. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_unrecorded_add(struct seep_block_list *chunks, struct seep_dump *dump,
+                                        struct seep_heap *heap, bool *whole);
 
 #endif

@@ -3,11 +3,12 @@
 #ifndef SEEP_LIBPROF_WHO_PROCESS_FILE_PAGES_H
 #define SEEP_LIBPROF_WHO_PROCESS_FILE_PAGES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
 #include "libprof/base/error.h"
 #include "libprof/who/graph/process_maps.h"
-
-#include <stdbool.h>
-#include <sys/types.h>
 
 struct seep_file_pages {
     const struct seep_maps *maps;
@@ -25,5 +26,14 @@ bool seep_file_pages_has(const struct seep_file_pages *pages, const struct seep_
 
 /* A source of seep_memory; `pages` is a struct seep_file_pages. */
 size_t seep_file_pages_read(void *pages, uint64_t address, void *to, size_t n);
+
+/* Where a file that a process has mapped can be opened from here. */
+
+enum { SEEP_MAPPED_PATH = 4200 };
+
+/* Writes the path of the file that the maps of `pid` name: below the process's own root (a
+ * container's), or as it is, for the maps of a process in a chroot have the whole path already.
+ * False: neither is a file with that inode. */
+bool seep_mapped_file(pid_t pid, const char *file, uint64_t inode, char path[SEEP_MAPPED_PATH]);
 
 #endif

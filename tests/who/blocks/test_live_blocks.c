@@ -1,7 +1,6 @@
 /* What is live by glibc's own structures: in a child of this process, which waits. */
 #include "libprof/look/taken.h"
 #include "libprof/who/find/examine.h"
-#include "libprof/who/find/unrecorded.h"
 #include "tests/suite.h"
 
 #include <signal.h>

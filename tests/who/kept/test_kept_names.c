@@ -1,5 +1,5 @@
 /* Under which names source code stores something in its holder. */
-#include "libprof/who/kept/kept_names.h"
+#include "libprof/who/kept/kept_at.h"
 #include "tests/suite.h"
 
 #include <stdio.h>

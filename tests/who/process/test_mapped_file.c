@@ -1,5 +1,5 @@
 /* Files that the maps of a process name, where they are seen from here. */
-#include "libprof/who/process/mapped_file.h"
+#include "libprof/who/process/file_pages.h"
 #include "tests/suite.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Edges, written in few bytes and read back as they were. */
 #include "libprof/who/survey/edge_store.h"
-#include "libprof/who/survey/names.h"
+#include "libprof/who/survey/survey.h"
 #include "tests/suite.h"
 
 #include <stdio.h>
