@@ -24,7 +24,7 @@ def output_of(*command, **options):
 def install(prefix, destdir=""):
     """What is built is installed as it is: nothing is made, whatever flags it was made with."""
     env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX")}
-    output_of("make", "-s", "-o", "all", "install-kernels", "BUILD=%s" % BUILD, "PREFIX=%s" % prefix,
+    output_of("make", "-s", "-o", "lab", "install-kernels", "BUILD=%s" % BUILD, "PREFIX=%s" % prefix,
               "DESTDIR=%s" % destdir, cwd=ROOT, env=env)
 
 
