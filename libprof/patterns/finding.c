@@ -10,7 +10,6 @@
 #include "libprof/measure/resident/memory_limit.h"
 #include "libprof/measure/shortage.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/words/findings/growth_words.h"
 
 /* Where no limit is known, bytes are compared. */
 static double limit_of(const struct seep_model *m, const struct seep_finding *f)
@@ -69,9 +68,10 @@ static char *pace_text(const struct seep_finding *f, const char *unit)
 {
     char value[SEEP_SIZE_TEXT], interval[SEEP_INTERVAL_TEXT];
 
-    return seep_text_format(SEEP_GROWTH_PACE_TEXT, seep_text_size(f->growth.value, value), unit,
-                            seep_text_interval(SEEP_GROWTH_INTERVAL_TEXT, f->growth.value,
-                                               f->growth.low, f->growth.high, interval),
+    return seep_text_format("Grows by ≈ %s a %s%s over %s", seep_text_size(f->growth.value, value),
+                            unit,
+                            seep_text_interval("95 % interval: ", f->growth.value, f->growth.low,
+                                               f->growth.high, interval),
                             f->pace_span);
 }
 
