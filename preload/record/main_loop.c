@@ -360,8 +360,8 @@ static bool read_items(struct seep_thread *thread, const struct seep_pyframe *ou
         thread->stack.n < SEEP_LOOP_FRAMES ? thread->stack.n : SEEP_LOOP_FRAMES;
     const unsigned n = seep_python_loops(&thread->stack, n_frames, thread->loop_memo, items);
     bool any = false;
-    if (loops.main.items) /* it may have ended, or begun anew */
-        seep_main_loop_catch_up(thread);
+    if (loops.main.items && !seep_loops_main_goes_on(&loops, items, n))
+        seep_main_loop_catch_up(thread); /* it has ended, or begun anew */
     *rounds = seep_loops_main_items(&loops, items, n);
     if (searches) {
         *now = seep_own_time_ns();

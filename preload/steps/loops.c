@@ -267,16 +267,16 @@ static const struct seep_pyloop *main_of(const struct seep_loops *loops,
     return NULL;
 }
 
-bool seep_loops_has_main(const struct seep_loops *loops, const struct seep_pyloop *items,
-                         unsigned n)
-{
-    return main_of(loops, items, n) != NULL;
-}
-
 struct seep_pyloop *seep_loops_main_item(struct seep_loops *loops)
 {
     const struct seep_pyloop *item = main_of(loops, loops->items, loops->n_items);
     return item ? &loops->items[item - loops->items] : NULL;
+}
+
+bool seep_loops_main_goes_on(struct seep_loops *loops, const struct seep_pyloop *items, unsigned n)
+{
+    const struct seep_pyloop *last = seep_loops_main_item(loops), *now = main_of(loops, items, n);
+    return last && now && now->iterator == last->iterator && now->place >= last->place;
 }
 
 uint32_t seep_loops_unseen(const struct seep_loops *loops, intptr_t before, uint32_t n,

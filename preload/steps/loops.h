@@ -111,9 +111,9 @@ bool seep_loops_items(struct seep_loops *loops, const struct seep_pyframe *outer
                       uint64_t now_ns);
 void seep_loops_keep_items(struct seep_loops *loops, const struct seep_pyloop *items, unsigned n);
 
-/* Whether the job is in the main loop, by its iterator. */
-bool seep_loops_has_main(const struct seep_loops *loops, const struct seep_pyloop *items,
-                         unsigned n);
+/* Whether the job is in the main loop, by its iterator: the same as kept last, and as far at least.
+ */
+bool seep_loops_main_goes_on(struct seep_loops *loops, const struct seep_pyloop *items, unsigned n);
 
 /* The main loop's iterator as kept last, also where its rounds are seen by places; NULL if it was
  * not among the items. */

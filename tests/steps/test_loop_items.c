@@ -228,7 +228,7 @@ TEST(rounds_that_allocate_nothing_show_in_the_iterator)
         EVENT(20, MAIN, 10);
         look(i, 0, 0);
     }
-    ck_assert(seep_loops_has_main(&loops, loops.items, loops.n_items));
+    ck_assert(seep_loops_main_goes_on(&loops, loops.items, loops.n_items));
     ck_assert(loops.main.items);
     ck_assert_uint_eq(seep_loops_unseen(&loops, 60, loops.main.n, 200), 140);
     ck_assert_uint_eq(seep_loops_unseen(&loops, 60, loops.main.n, 60), 0);
@@ -240,12 +240,25 @@ TEST(rounds_seen_by_places_are_not_counted_again)
 {
     a_loop_by_places(60);
     ck_assert(loops.main.code && !loops.main.items);
-    ck_assert(seep_loops_has_main(&loops, loops.items, loops.n_items));
+    ck_assert(seep_loops_main_goes_on(&loops, loops.items, loops.n_items));
     const uint32_t n = loops.main.n;
     a_loop_by_places(20);
     ck_assert_uint_eq(seep_loops_unseen(&loops, 60, n, 80), 0);
     ck_assert_uint_eq(seep_loops_unseen(&loops, 60, n, 81), 0); /* the current one may yet show */
     ck_assert_uint_eq(seep_loops_unseen(&loops, 60, n, 200), 119);
+}
+
+TEST(a_loop_that_begins_anew_does_not_go_on)
+{
+    a_loop_by_places(60);
+    struct seep_pyloop items[SEEP_PYLOOPS];
+    memcpy(items, loops.items, sizeof items);
+    const size_t at = (size_t)(seep_loops_main_item(&loops) - loops.items);
+    items[at].place++;
+    ck_assert(seep_loops_main_goes_on(&loops, items, loops.n_items));
+    items[at].place = 1;
+    ck_assert(!seep_loops_main_goes_on(&loops, items, loops.n_items));
+    ck_assert(!seep_loops_main_goes_on(&loops, items, 0));
 }
 
 TEST(a_loop_that_follows_the_main_loop_is_not_taken_for_it)
