@@ -35,7 +35,7 @@ def with_a_device(data):
     for name, factor in (("tensor:0", 1), ("device:0", 2)):
         data["spaces"][name] = data["spaces"]["host"]
         line["spaces"][name] = {"live_bytes": [factor * n for n in host]}
-    half = len(host) // 2
+    half = next(i for i in range(len(host)) if all(line[axis][i] >= (line[axis][0] + line[axis][-1]) / 2 for axis in ("t_s", "step")))
     line["devices"] = {"0": {"used_bytes": [None] * half + [3 * n for n in host[half:]]}}
 
 
