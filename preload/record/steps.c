@@ -341,12 +341,18 @@ void seep_steps_told(struct seep_thread *thread, enum seep_step_source by)
 
 /* ---- the main loop --------------------------------------------------------------------------- */
 
+/* Whether the optimizer's loop has been left. Without the lock. */
+static bool is_training_left(struct seep_thread *thread, uint64_t now)
+{
+    return choice.source == SEEP_STEP_OPTIMIZER && thread->first &&
+           now > choice.round_ns + quiet_ns && is_loop_left(thread);
+}
+
 bool seep_steps_want_loop(struct seep_thread *thread, uint64_t now, bool *beside_rounds)
 {
     bool wants = false;
     *beside_rounds = false;
-    const bool left = choice.source == SEEP_STEP_OPTIMIZER && now > choice.round_ns + quiet_ns &&
-                      is_loop_left(thread);
+    const bool left = is_training_left(thread, now);
     if (seep_os_lock(&lock)) {
         choice.left = left;
         wants = seep_choice_wants_loop(&choice, now, beside_rounds);
@@ -369,15 +375,13 @@ void seep_steps_pass_time(struct seep_thread *thread)
 {
     static uint64_t next_ns;
     const uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
-    const bool may_be_over =
-        choice.source == SEEP_STEP_OPTIMIZER && thread->first && now > choice.round_ns + quiet_ns;
     if (now < __atomic_load_n(&next_ns, __ATOMIC_RELAXED))
         return;
     __atomic_store_n(&next_ns, now + quiet_ns / 2, __ATOMIC_RELAXED);
-    if ((!may_be_over && choice.why != SEEP_WHY_TIME_AFTER) || seep_python_ends())
+    if (seep_python_ends())
         return;
-    const bool left = may_be_over && is_loop_left(thread);
-    if (!seep_os_lock(&lock))
+    const bool left = is_training_left(thread, now);
+    if ((!left && choice.why != SEEP_WHY_TIME_AFTER) || !seep_os_lock(&lock))
         return;
     choice.left = choice.left || left;
     if (seep_choice_time(&choice, now))
