@@ -23,10 +23,10 @@ for i in range(250):
 
 
 class OneMatter(SeepCase):
-    def judged(self, *args):
+    def judged(self, *args, options=()):
         with open(self.path("job.py"), "w") as f:
             f.write(JOB)
-        return self.run_looked_at([SYSTEM_PYTHON, "job.py", *args], cwd=self.dir).report
+        return self.run_looked_at([SYSTEM_PYTHON, "job.py", *args], options, cwd=self.dir).report
 
     def test_a_list_of_nested_objects(self):
         findings = self.judged()["findings"]
@@ -38,6 +38,10 @@ class OneMatter(SeepCase):
         self.assertAlmostEqual(float(said.group(1)), findings[0]["growth_bytes_per_step"]["value"] / 1024, delta=1)
         self.assertGreater(float(said.group(1)), 130)  # 52 of tables, 95 of arenas
         self.assertGreater(findings[0]["live_bytes"], 30e6)  # the tables, 13 MB, and the arenas, 25 MB
+
+    def test_a_look_while_pythons_own_objects_are_a_quarter(self):
+        findings = self.judged(options=("--holders", "30,60"))["findings"]
+        self.assertEqual([f["pattern"] for f in findings], ["unbounded-growth"], findings)
 
     def test_a_bounded_one_is_no_leak(self):
         self.assertNotIn("leak", [f["severity"] for f in self.judged("40")["findings"]])

@@ -9,7 +9,6 @@
 
 #include "libprof/base/hash_index.h"
 #include "libprof/base/json_build.h"
-#include "libprof/thresholds/thresholds.h"
 #include "libprof/who/blocks/glibc_chunks.h"
 #include "libprof/who/blocks/glibc_free.h"
 #include "libprof/who/find/dump.h"
@@ -360,7 +359,8 @@ static json_t *unknown(void)
                      "lost_bytes", 0, "cycle_bytes", 0, "paths");
 }
 
-/* Whether the path's holder also has most of the small objects. */
+/* Whether the path's holder also has more of the small objects than all others together: those of
+ * Python's own modules are many in a young process. */
 static bool fills_arenas(const struct seep_answer_path *path,
                          const struct seep_small_objects *small)
 {
@@ -369,7 +369,7 @@ static bool fills_arenas(const struct seep_answer_path *path,
     return most && *path->holder_name && strcmp(path->holder_name, most->holder_name) == 0 &&
            path->holder_length == most->holder_length &&
            path->path.root.kind == most->path.root.kind &&
-           (double)most->bytes >= SEEP_T_MOST * (double)small->bytes;
+           2 * most->bytes > small->bytes;
 }
 
 /* It is chance which line's request made Python take an arena: small objects of other lines lie in
