@@ -110,13 +110,6 @@ $(SEEP_LAB): $(call obj,kernels/lab/lab_main.c) $(LAB_LIB) $(LIB)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LAB_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS)
 
-# Their tests, and the fuzzers of their readers.
-$(BUILD)/tests/kernels/%: $(BUILD)/obj/tests/kernels/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(LAB_LIB) $(SHIM_PARTS) $(LIB)
-	$(call link_test,$(LAB_LIBS) $(CUDA_LIBS))
-
-$(LAB_FUZZERS:tests/fuzz/%.c=$(BUILD)/replay/%): $(BUILD)/replay/%: tests/fuzz/replay.c $(BUILD)/obj/tests/fuzz/%.o $(LAB_LIB) $(LIB)
-	$(call link_replay,$(LAB_LIBS) $(CUDA_LIBS))
-
 # ROWS="NAME…": scenarios or constants.
 mutants: lab ## move each constant of the lab's scenarios, both ways, and print which rows notice (ten minutes with ccache)
 	$(Q)$(PYTHON) tests/mutants/mutants.py $(ROWS)

@@ -4,3 +4,12 @@ $(REPORTS): tests/gpu-torch/reports.c
 	@mkdir -p $(@D)
 	$(say) CC $@
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -fPIC -shared -Wall -Wextra -o $@ $< -ldl
+
+# From PyPI, 1.4 GB, or from the folder in WHEELS; skipped without either.
+gpu-torch: all $(STANDIN_LIBS) $(REPORTS) ## PyTorch's wheels on stand-ins for two GPUs, held against PyTorch's own books
+	$(Q)SEEP=$(SEEP) $(PYTHON) tests/gpu-torch/gpu_torch.py
+
+gpu-check: all ## all of it on a machine with a GPU and PyTorch ($$PYTHON), where nothing can be installed
+	$(Q)SEEP=$(SEEP) PYTHON=$(PYTHON) $(PYTHON) tests/gpu-torch/gpu_check.py
+
+.PHONY: gpu-torch gpu-check

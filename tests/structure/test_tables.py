@@ -119,7 +119,7 @@ class Lists(unittest.TestCase):
                 self.assertLess(abs(wanted - has), 24, name)
 
     def test_the_makefile_fills_pages_from_every_table_that_they_name(self):
-        tables_of_make = re.search(r"(?ms)^TABLES := (.*?[^\\])$", text("Makefile")).group(1)
+        tables_of_make = re.search(r"(?ms)^TABLES := (.*?[^\\])$", text("viewer/options/rules.mk")).group(1)
         texts = [*(tables.ROOT / "docs/man").glob("*.txt"), tables.ROOT / "viewer/options/options.def"]
         named = {name for path in texts for name in re.findall(r"@(?:EACH )?([A-Z_]+)(?: [a-z]+)?@", path.read_text())}
         self.assertGreater(len(named), 5)
