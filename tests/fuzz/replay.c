@@ -1,5 +1,6 @@
-/* Runs a fuzz target on its saved corpus, without libFuzzer: part of every `make check`, with the
- * sanitizers. Counts tests like Check; whatever ends the process is a failure. */
+/* Runs a fuzz target on its saved corpus, as make unpacks it, without libFuzzer: part of every
+ * `make check`, with the sanitizers. Counts tests like Check; whatever ends the process is a
+ * failure. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Writes the first inputs of fuzz_profile's corpus: seed_profiles DIR. Run it by hand if the format
  * changes:
  *   cc -D_GNU_SOURCE -I. -o /tmp/seed tests/fuzz/seed_profiles.c tests/profile_builder.c
- *   /tmp/seed tests/fuzz/corpus/fuzz_profile */
+ *   /tmp/seed build/fuzz/corpus/fuzz_profile && make fuzz-pack */
 #include "tests/profile_builder.h"
 
 #include <stdio.h>

@@ -9,8 +9,8 @@
 /* The look of a process, the same of it and a child that could not be looked at, and that of a
  * process with tensors on a GPU under seep, and that of a core file. */
 static const char *const whole[] = {
-    "tests/fuzz/corpus/fuzz_look_page/one", "tests/fuzz/corpus/fuzz_look_page/tree",
-    "tests/fuzz/corpus/fuzz_look_page/devices", "tests/fuzz/corpus/fuzz_look_page/core"};
+    "build/fuzz/corpus/fuzz_look_page/one", "build/fuzz/corpus/fuzz_look_page/tree",
+    "build/fuzz/corpus/fuzz_look_page/devices", "build/fuzz/corpus/fuzz_look_page/core"};
 
 static json_t *document, *page;
 static struct seep_error err;

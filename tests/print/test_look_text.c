@@ -54,7 +54,7 @@ TEST(titles_have_colours_and_nothing_else_does)
         "\n" BOLD "No variable holds" PLAIN " "};
     size_t n = 0;
 
-    print("tests/fuzz/corpus/fuzz_look_page/one", true);
+    print("build/fuzz/corpus/fuzz_look_page/one", true);
     for (size_t i = 0; i < N(titles); i++)
         ck_assert_msg(strstr(text, titles[i]), "%s in:\n%s", titles[i], text);
     for (const char *at = text; (at = strchr(at, '\033')); at++)
@@ -64,10 +64,10 @@ TEST(titles_have_colours_and_nothing_else_does)
 
 TEST(without_colours_the_text_is_the_same)
 {
-    print("tests/fuzz/corpus/fuzz_look_page/tree", true);
+    print("build/fuzz/corpus/fuzz_look_page/tree", true);
     strip(text);
     char *stripped = strdup(text);
-    print("tests/fuzz/corpus/fuzz_look_page/tree", false);
+    print("build/fuzz/corpus/fuzz_look_page/tree", false);
     ck_assert_str_eq(text, stripped);
     free(stripped);
 }
@@ -75,7 +75,7 @@ TEST(without_colours_the_text_is_the_same)
 /* Of RSS that grows from 20 to 30 MiB in a minute, live memory in the same. */
 static void print_free(long first, long last)
 {
-    static const char path[] = "tests/fuzz/corpus/fuzz_look_page/one";
+    static const char path[] = "build/fuzz/corpus/fuzz_look_page/one";
     size_t n;
 
     teardown();
@@ -110,7 +110,7 @@ TEST(free_memory_in_the_heap_is_told_where_it_is_much_or_most_of_what_grows)
  * grows by a part of that. */
 static void print_owned(long live)
 {
-    static const char path[] = "tests/fuzz/corpus/fuzz_look_page/tree";
+    static const char path[] = "build/fuzz/corpus/fuzz_look_page/tree";
     size_t n, i;
     json_t *process;
 
