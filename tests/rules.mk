@@ -62,8 +62,13 @@ check: all tests ## build and run every test; the last line counts them
 		$(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%) \
 		$(SCRIPT_TESTS)
 
+# What is left out is the lab's, what starts jobs, and each second run with sanitizers.
+UNIT_BINS = $(filter-out $(BUILD)/tests/kernels/%,$(TEST_BINS))
+check-unit: all $(UNIT_BINS) ## build and run seep's unit tests alone (a minute, once they are built)
+	$(Q)$(PYTHON) tests/run-all $(UNIT_BINS)
+
 LOOKS ?= 10000
 look-often: all $(SUBJECT_BINS) ## look LOOKS times (10000) at a program that would notice (an hour and more)
 	$(Q)SEEP=$(SEEP) SEEP_LOOKS=$(LOOKS) $(PYTHON) -m unittest -v tests.e2e.test_look_unnoticed
 
-.PHONY: tests check look-often
+.PHONY: tests check check-unit look-often
