@@ -70,10 +70,10 @@ shim_obj = $(patsubst %.c,$(BUILD)/obj/shim/%.o,$(1))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all demo pages texts install clean help format FORCE
+.PHONY: all demo install clean help format FORCE
 
 # In the order in which one uses the names of another; those of suites and packages after that.
-RULES := $(patsubst %,%/rules.mk,libprof preload viewer/page viewer/options viewer viewer/mpi docs/man kernels tests tests/standin)
+RULES := $(patsubst %,%/rules.mk,libprof preload viewer/page viewer/options viewer viewer/mpi docs/man tools kernels tests tests/standin)
 include $(filter-out $(WITHOUT_LAB),$(RULES) $(filter-out $(RULES),$(sort $(wildcard tests/*/rules.mk packaging/*/rules.mk))))
 
 # A sanitizer's malloc conflicts with ours: such a build has no shim.
@@ -124,15 +124,6 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -m 644 docs/report.schema.json docs/digest.schema.json docs/check.schema.json docs/look.schema.json \
 		libprof/code/roles.toml libprof/code/library_caches.def docs/alerts.yml docs/grafana.json docs/pyroscope-types.json \
 		$(DESTDIR)$(PREFIX)/share/seep/
-
-pages: ## make docs/patterns.md, and the lists in README.md and the schemas, from the tables
-	@mkdir -p $(BUILD)
-	$(Q)$(PYTHON) docs/patterns.py >$(BUILD)/patterns.md && cp $(BUILD)/patterns.md docs/patterns.md
-	$(Q)$(PYTHON) docs/lists.py
-
-texts: ## list all that users read, with its place, in build/texts.txt; counts what breaks rules of English
-	@mkdir -p $(BUILD)
-	$(Q)$(PYTHON) docs/texts.py >$(BUILD)/texts.txt
 
 clean: ## remove build/
 	rm -rf build

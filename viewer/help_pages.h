@@ -1,4 +1,4 @@
-/* The manual pages as text, made from docs/man/ by pages-to-c.awk when seep is built. */
+/* The manual pages as text, made from docs/man/ by tools/pages-to-c.awk when seep is built. */
 #ifndef SEEP_VIEWER_HELP_PAGES_H
 #define SEEP_VIEWER_HELP_PAGES_H
 

@@ -7,7 +7,7 @@ import sys
 
 from tests.e2e.support import ROOT, SEEP, SeepCase
 
-sys.path.insert(0, str(ROOT) + "/docs")
+sys.path.insert(0, str(ROOT) + "/tools")
 
 import patterns as tables  # noqa: E402
 

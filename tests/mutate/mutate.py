@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "docs")]
+sys.path[:0] = [str(ROOT / "tools")]
 
 import patterns  # noqa: E402
 

@@ -31,7 +31,7 @@ def rooms_of_architecture(half):
 
 class Rooms(unittest.TestCase):
     def test_readme_names_each_folder_of_the_tree(self):
-        self.assertEqual(folders_of_readme(), {*HALVES, "packaging", "docs", "tests"})
+        self.assertEqual(folders_of_readme(), {*HALVES, "packaging", "docs", "tools", "tests"})
 
     def test_architecture_says_what_each_room_is_for(self):
         self.assertEqual(rooms_of_architecture("libprof"), rooms_below("libprof"))

@@ -7,7 +7,7 @@ import unittest
 
 from tests.e2e.support import ROOT
 
-sys.path.insert(0, str(ROOT) + "/docs")
+sys.path.insert(0, str(ROOT) + "/tools")
 
 import lists  # noqa: E402
 import patterns as tables  # noqa: E402

@@ -8,7 +8,7 @@ import unittest
 from tests.structure.sources import ROOT, files_below
 from tests.structure.test_symbols import objects
 
-sys.path.insert(0, str(ROOT) + "/docs")
+sys.path.insert(0, str(ROOT) + "/tools")
 
 import texts as listed  # noqa: E402
 

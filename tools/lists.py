@@ -1,6 +1,6 @@
 """Writes the words of closed lists where pages and the schemas repeat them, from the tables that the code is made of.
 
-usage: python3 docs/lists.py      (or: make pages)
+usage: python3 tools/lists.py      (or: make pages)
 
 tests/structure/test_tables.py holds the files to the tables by filled()."""
 import json

@@ -1,6 +1,6 @@
 """Prints docs/patterns.md: what seep reports and the numbers that it depends on, from the tables that the code uses.
 
-usage: python3 docs/patterns.py > docs/patterns.md      (or: make pages)
+usage: python3 tools/patterns.py > docs/patterns.md      (or: make pages)
 
 tests/structure/test_tables.py holds the page to the tables, and the tables to the tests, by the functions here."""
 import functools

@@ -1,7 +1,7 @@
 """Every text that a user can meet, from the sources: what C prints (errors, findings, evidence, advice, seep top), the rows
 of tables (options, patterns), and the page's scripts and markup.
 
-usage: python3 docs/texts.py > build/texts.txt      (or: make texts)
+usage: python3 tools/texts.py > build/texts.txt      (or: make texts)
 
 A line each, "file:line: text", to be read aloud. tests/structure/test_texts.py holds it to the code, and to RULES."""
 import pathlib
