@@ -42,7 +42,7 @@ def filled_schema(text):
     return re.sub(r'("space_name": \{[^}]*"description": ")[^"]*', lambda m: m.group(1) + ", ".join(names_of("SPACE")), text)
 
 
-def filled_resident(text):
+def filled_memory(text):
     """The table of libraries' allocators: what is in use by their own count, and what gives it back."""
     table = ["| library | allocator | what is in use | settings |", "| --- | --- | --- | --- |"]
     for _, comment, (library, _, _, _, allocator, live, setting) in rows(ALLOCATORS, "SEEP_LIBRARY_ALLOCATOR"):
@@ -52,8 +52,8 @@ def filled_resident(text):
     return re.sub(r"\| library \| allocator .*?\n\n", lambda _: "\n".join(table) + "\n\n", text, flags=re.S)
 
 
-FILES = {"README.md": filled_readme, "docs/resident.md": filled_resident, "docs/report.schema.json": filled_schema, "docs/check.schema.json": filled_schema,
-         "docs/digest.schema.json": filled_schema}
+FILES = {"README.md": filled_readme, "docs/memory.md": filled_memory, "docs/report.schema.json": filled_schema,
+         "docs/check.schema.json": filled_schema, "docs/digest.schema.json": filled_schema}
 
 
 def filled(file):

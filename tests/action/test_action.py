@@ -13,6 +13,7 @@ import yaml
 from tests.action.composite import Action, Cache, Runner, Unknown
 from tests.cli.ci_jobs import JOB, LEAK_BYTES, SCHEMAS, validate
 from tests.e2e.support import ROOT, SEEP, SYSTEM_PYTHON, SeepCase, job_env, marked_line
+from tests.pages import blocks, section
 
 FOLDER = ROOT / ".github/actions/seep"
 PACKAGE = os.path.join(os.path.dirname(SEEP), "python")
@@ -27,7 +28,7 @@ class Loader:
     def __init__(self):
         self.seen = {}
 
-    # the job of docs/action.md
+    # the job of docs/ci.md, "What it shows"
     def load(self, index):
         batch = bytearray(64 * 1024)
         self.seen[index] = batch
@@ -395,13 +396,12 @@ class Metadata(unittest.TestCase):
 
 
 class Page(ActionCase):
-    """docs/action.md: what it shows works unchanged."""
+    """docs/ci.md, "On GitHub": what it shows works unchanged."""
 
     def setUp(self):
         super().setUp()
-        self.page = (ROOT / "docs/action.md").read_text()
-        blocks = re.findall(r"(?ms)^```yaml\n(.*?)^```$", self.page)
-        self.workflow, self.session = map(yaml.safe_load, blocks)
+        self.page = section("ci.md", "On GitHub")
+        self.workflow, self.session = map(yaml.safe_load, blocks(self.page, "yaml"))
 
     def test_every_input_and_output_is_there(self):
         data = Action(FOLDER / "action.yml").data

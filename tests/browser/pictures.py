@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes the pictures of README.md, docs/tour.md and docs/gpu-stories.md: pages of `seep view` as a browser shows them, one of
+"""Makes the pictures of README.md, docs/tour.md and docs/memory.md: pages of `seep view` as a browser shows them, one of
 them of a look, and `seep top` as a terminal.
 
     tests/browser/pictures.py FOLDER

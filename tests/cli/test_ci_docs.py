@@ -1,18 +1,16 @@
 """docs/ci.md: its examples work unchanged."""
 import json
 import os
-import re
 import shutil
 import sys
 import unittest
 import xml.etree.ElementTree as ElementTree
 
 from tests.cli.ci_jobs import ROOT, SCHEMAS, SEEP, CiCase, job_env, validate
+from tests.pages import blocks
 
 
-def blocks(language):
-    text = (ROOT / "docs/ci.md").read_text()
-    return re.findall(r"(?ms)^```%s\n(.*?)^```$" % language, text)
+PAGE = (ROOT / "docs/ci.md").read_text()
 
 
 class Documented(CiCase):
@@ -21,7 +19,7 @@ class Documented(CiCase):
         self.project = self.path("project")
         os.makedirs(os.path.join(self.project, "ci"))
         for name, language in (("ci/memory.sh", "sh"), ("seep.toml", "toml")):
-            found = blocks(language)
+            found = blocks(PAGE, language)
             self.assertEqual(len(found), 1, language)
             self.write(name, found[0])
         shutil.copy(os.path.join(self._root, "job.py"), os.path.join(self.project, "train.py"))

@@ -1,4 +1,5 @@
-"""docs/containers.md: its files are what they say, its commands are seep's, and a job in a container is recorded."""
+"""docs/install.md, "A container image": its files are what they say, its commands are seep's, and a job in a container is
+recorded."""
 import json
 import os
 import re
@@ -12,8 +13,9 @@ import yaml
 
 from tests.cli.ci_jobs import JOB
 from tests.e2e.support import ROOT, SEEP, SeepCase, children_of, job_env, needs, needs_to_read_children
+from tests.pages import blocks, section
 
-PAGE = (ROOT / "docs/containers.md").read_text()
+PAGE = section("install.md", "A container image")
 INSTRUCTIONS = {"FROM", "COPY", "RUN", "WORKDIR", "VOLUME", "ENTRYPOINT", "CMD"}
 # As far as seep could notice: it is the first process, root without the rights that Docker takes from root.
 CONTAINER = ["unshare", "--mount", "--pid", "--fork", "--ipc", "--mount-proc",
@@ -21,9 +23,8 @@ CONTAINER = ["unshare", "--mount", "--pid", "--fork", "--ipc", "--mount-proc",
 
 
 def block(language):
-    found = re.findall(r"(?ms)^```%s\n(.*?)^```$" % language, PAGE)
-    assert len(found) == 1, language
-    return found[0]
+    found, = blocks(PAGE, language)
+    return found
 
 
 def dockerfile():

@@ -1,4 +1,5 @@
-"""docs/lab.md, "What the documents say": 49 claims, each with a command that seep-lab takes and with rows that it prints."""
+"""kernels/lab/README.md, "What the documents say": 49 claims, each with a command that seep-lab takes and with rows that
+it prints."""
 import functools
 import os
 import pathlib
@@ -27,7 +28,7 @@ done
 @functools.cache
 def tables():
     """{document: [(number, claim, shown by, what you see)]}"""
-    text = (ROOT / "docs/lab.md").read_text()
+    text = (ROOT / "kernels/lab/README.md").read_text()
     text = re.search(r"(?ms)^## What the documents say\n(.*?)^## ", text).group(1)
     found = {}
     for part in text.split("\n### ")[1:]:

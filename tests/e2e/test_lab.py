@@ -7,7 +7,7 @@ from tests.cli.lab_case import LAB
 from tests.cli.test_lab import SCENARIOS
 from tests.e2e.support import FULL, SeepCase
 
-# Below 1:100 some figures are not held (they hang on sizes that do not scale): see docs/lab.md.
+# Below 1:100 some figures are not held (they hang on sizes that do not scale): see kernels/lab/README.md.
 SCALE = "0.01" if FULL else "0.002"
 
 

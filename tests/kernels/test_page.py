@@ -1,11 +1,11 @@
-"""docs/kernels.md: its programs run as they stand, with the library as it is installed, and its figures are theirs."""
+"""kernels/README.md: its programs run as they stand, with the library as it is installed, and its figures are theirs."""
 import importlib.util
 import re
 import unittest
 
 from tests.kernels.installed import ROOT, InstalledCase
 
-PAGE = (ROOT / "docs/kernels.md").read_text()
+PAGE = (ROOT / "kernels/README.md").read_text()
 
 
 def blocks(language):

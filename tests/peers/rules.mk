@@ -1,4 +1,4 @@
-# From PyPI; the venv sees the system's PyTorch. docs/beside-others.md says where the rest is from. Missing ones are skipped.
+# From PyPI; the venv sees the system's PyTorch. beside-others.md says where the rest is from. Missing ones are skipped.
 peers: all $(STANDIN_LIBS) ## ask memray's reports, PyTorch's memory_viz and "seep view" the same, and count the clicks
 	$(Q)[ -x $(BUILD)/peers/venv/bin/memray ] || { /usr/bin/python3 -m venv --system-site-packages $(BUILD)/peers/venv && \
 		$(BUILD)/peers/venv/bin/python -m pip install -q memray; } || echo "peers: memray cannot be had"

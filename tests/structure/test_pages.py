@@ -1,9 +1,9 @@
-"""Pages that list the tree's folders list all of them, and none that is gone."""
+"""Pages that list the tree's folders list all of them, and none that is gone; what is named is there."""
 import os
 import re
 import unittest
 
-from tests.structure.sources import HALVES, ROOT, lines_of
+from tests.structure.sources import HALVES, ROOT, files_below, lines_of
 
 
 def rooms_below(half):
@@ -27,6 +27,34 @@ def rooms_of_architecture(half):
     if half == "preload":
         return first_cells
     return {cell[len("libprof/"):] for cell in first_cells if cell.startswith("libprof/") and not cell.endswith(".c")}
+
+
+# A path that ends as pages and scripts do, or the target of a link. What a recipe calls NAME is to be made.
+FOLDERS = r"(?:docs|findings|kernels|libprof|packaging|preload|tests/[\w-]+|tools|viewer)/"
+NAMED = re.compile(r"(?<![\w/.-])(%s(?:(?!NAME)[\w./-])*\.(?:md|json|yml|py|sh|txt))\b|\]\((?!\w+:)([\w./-]+)\)" % FOLDERS)
+
+
+def named_files():
+    """(page or source, name) of each file of the tree that a page or a comment names by its path, or links to."""
+    for file in (*files_below(*HALVES, "docs", "findings", "packaging", "tests", "tools", ".github",
+                              endings=(".md", ".txt", ".def", ".c", ".h", ".py", ".yml", ".mk")),
+                 *(path.name for path in ROOT.glob("*.md")), "Makefile", "bootstrap"):
+        for path, link in NAMED.findall("\n".join(lines_of(file))):
+            if path:
+                yield file, path
+            elif file.endswith(".md"):
+                yield file, os.path.relpath(ROOT / os.path.dirname(file) / link, ROOT)
+
+
+class Links(unittest.TestCase):
+    def test_a_file_that_is_named_is_there(self):
+        named = list(named_files())
+        self.assertGreater(len(named), 200)
+        self.assertEqual(sorted({pair for pair in named if not (ROOT / pair[1]).exists()}), [])
+
+    def test_each_page_of_docs_is_in_the_index(self):
+        index = "\n".join(lines_of("README.md"))
+        self.assertEqual([path.name for path in (ROOT / "docs").glob("*.md") if "docs/" + path.name not in index], [])
 
 
 class Rooms(unittest.TestCase):

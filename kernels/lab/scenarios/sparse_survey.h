@@ -10,7 +10,7 @@
 
 enum { SEEP_SPARSE_SEEDS = 20, SEEP_SPARSE_STEPS = 2000 };
 
-/* The GPU unless another is asked for: docs/lab.md says why. */
+/* The GPU unless another is asked for: kernels/lab/README.md says why. */
 extern const size_t seep_sparse_capacity_bytes;
 
 /* Voxels of made-up scenes, as seep_pointgroup_make_rooms() and the loader give them at any scale;

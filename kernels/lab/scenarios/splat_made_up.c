@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The document's job: ../../docs/lab.md. */
+/* The document's job: kernels/lab/README.md. */
 enum { SEED_PHOTOS = 600, SEED_WIDTH = 1600, SEED_HEIGHT = 1066, SEED_POINTS = 1000000 };
 
 /* Below the second, the scene's list would be too small for seep to report (256 KiB). */

@@ -14,7 +14,7 @@
  * own bound does. */
 
 /* Of a model's parts. With it a report of 1,000,000 different stacks took 177 MiB in all, a page of
- * two such runs 313 (docs/benchmarks.md). */
+ * two such runs 313 (docs/costs.md). */
 #define SEEP_MODEL_MOST_BYTES (UINT64_C(80) << 20)
 
 enum { SEEP_PEAK_SIZES = 64 * 8 }; /* eight to each power of two */

@@ -1,4 +1,4 @@
-"""Memory limits for tests, and a whole test session recorded by seep. See docs/pytest.md.
+"""Memory limits for tests, and a whole test session recorded by seep. See docs/ci.md.
 
     @pytest.mark.seep_growth("4KiB")     # the test's body, repeated, may keep so much more each time
     @pytest.mark.seep_peak("2GiB")       # the test's process may never hold more

@@ -1,5 +1,5 @@
 """Steps and epochs of training frameworks told to seep, and growth without an end told in the framework's own log and
-loggers. See docs/integrations.md. No framework is imported before its class is asked for."""
+loggers. See docs/monitoring.md. No framework is imported before its class is asked for."""
 import importlib
 import sys
 
