@@ -11,7 +11,7 @@
 #include "preload/snapshot/snapshot_harm.h"
 
 enum {
-    /* Measured (docs/costs.md): a nanosecond reads 1 byte of small objects, or 20 of large
+    /* Measured (tests/bench/results): a nanosecond reads 1 byte of small objects, or 20 of large
      * blocks, which are sampled; of a heap that is half of each, 2. */
     BYTES_PER_READ_NS = 2,
     READER_MS = 20,    /* until a reader comes: 2 to 90, half of them within 10 */

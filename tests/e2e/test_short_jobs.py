@@ -1,5 +1,5 @@
 """What seep costs where a job is short, in counts that no busy machine changes: system calls, page faults, libraries and
-instructions. docs/costs.md has the milliseconds."""
+instructions. tests/bench/results has the milliseconds."""
 import collections
 import os
 import re

@@ -8,7 +8,7 @@ accused of a pattern that is `never` right. The packages are looked for in build
 Fixed and healthy runs accuse nobody. [known] says what seep does not find yet, and why: that is no failure.
 
 With --after nothing is judged: each healthy job is given the arguments `endless` and ended after so many seconds, and
-how large its profiles are by then is printed (docs/costs.md)."""
+how large its profiles are by then is printed (tests/bench/results)."""
 import argparse
 import json
 import os
