@@ -6,6 +6,7 @@ import sys
 import unittest
 
 from tests.e2e.support import ROOT
+from tests.structure.sources import files_below
 
 sys.path.insert(0, str(ROOT) + "/tools")
 
@@ -170,22 +171,24 @@ class Ratios(unittest.TestCase):
 
 
 def missing_from(page):
-    """What a page names by a path, and is not there: from the root, or below libprof/ or preload/, with its ending or
-    without. Names with a place for a name in them (NAME, FAMILY, …) are left out."""
+    """What a page names by a path, and is not there: from the root, its own folder, libprof/ or preload/, with its ending
+    or without. Names with a place for a name in them (NAME, FAMILY, …) are left out."""
     named = {name for name in re.findall(r"`([\w./*-]+)`", text(page)) if "/" in name}
     named = {name for name in named if not name.startswith("build/") and not re.search(r"[A-Z]{3}", name)}
     return sorted(name for name in named
                   if not any(any(tables.ROOT.glob(below + name.rstrip("/") + ending))
-                             for below in ("", "libprof/", "preload/") for ending in ("", ".c", ".h")))
+                             for below in ("", page[:page.rfind("/") + 1], "libprof/", "preload/") for ending in ("", ".c", ".h")))
 
 
 class Page(unittest.TestCase):
     def test_what_the_guides_name_is_there(self):
-        for page in ("docs/architecture.md", "CONTRIBUTING.md"):
+        notes = files_below("libprof", "preload", "viewer", endings=("README.md",))
+        self.assertGreater(len(notes), 8)
+        for page in ("docs/architecture.md", "docs/testing.md", "CONTRIBUTING.md", *notes):
             self.assertEqual(missing_from(page), [], page)
 
     def test_each_rule_of_recording_ends_with_the_tests_that_hold_it(self):
-        section = re.search(r"(?ms)^## What must hold while recording$(.*?)^## ", text("docs/architecture.md")).group(1)
+        section = re.search(r"(?ms)^## What must hold while recording$(.*?)(?:^## |\Z)", text("docs/architecture.md")).group(1)
         rules = re.findall(r"(?ms)^- (.*?)(?=^- |^$|\Z)", section)
         self.assertGreater(len(rules), 10)
         for rule in rules:
