@@ -24,7 +24,6 @@ enum {
     LAST_MS = 60 * 1000,    /* to wait for readers when the job ends, */
     TELL_MS = 200,          /* with a message after this */
     RESERVE_MS = 30 * 1000, /* a reserve is evaluated after this, if no newer copy is, */
-    FOLLOW_MS = 500,        /* and one that follows a reading so long after it */
     EARLY_MS = 10 * 1000,   /* of the job's time, in which an evaluation waits for an idle CPU */
     ASK_MS = 110,           /* how often it is asked for then */
     WAIT_MS = 300,          /* that is long for it to wait */
@@ -236,26 +235,19 @@ static void start_reading(struct seep_copies *h)
     }
 }
 
-/* A reserve that followed a reading is subject to the limit on what all readings may cost. */
-static bool is_reserve_wanted(const struct seep_copies *h)
+/* Whether the limit on what all readings may cost leaves one more. */
+static bool may_read_another(const struct seep_copies *h)
 {
     const struct seep_job *job = h->folder->job;
     const uint64_t now = now_ns();
 
-    return !h->reserve_follows || h->reserve_is_next ||
-           seep_snapshot_may_be_read(job->snapshots.cpu_ns, job->snapshots.n_read,
+    return seep_snapshot_may_be_read(job->snapshots.cpu_ns, job->snapshots.n_read,
                                      now > job->started_ns ? now - job->started_ns : 0);
 }
 
-/* After the reading of an older copy the job itself makes the next one at once, if it can afford
- * the stop. If not, somebody would have to wait at the end for the one in reserve. */
-static bool is_reserve_due(struct seep_copies *h)
+static bool is_reserve_due(const struct seep_copies *h)
 {
-    const uint64_t since = h->reserve_follows ? h->worker_left_ns : h->reserve_ns;
-    const uint64_t least = h->reserve_follows ? FOLLOW_MS : RESERVE_MS;
-
-    return h->reserve && (h->reserve_is_next || (now_ns() - since > least * NS_PER_MS &&
-                                                 is_reserve_wanted(h) && may_evaluate(h)));
+    return h->reserve && now_ns() - h->reserve_ns > RESERVE_MS * NS_PER_MS && may_read_another(h);
 }
 
 /* ---- the launcher ---------------------------------------------------------------------------- */
@@ -352,16 +344,14 @@ bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const stru
     seep_reader_count_cpu(h->folder->job, usage);
     end_claim(claim);
     if (!is_worker) {
-        if (!h->reserve_is_told)
-            close(h->wish);
+        close(h->wish);
         h->reserve = 0;
-        h->reserve_is_next = h->reserve_is_told = false;
+        h->reserve_is_next = false;
     } else {
         if (h->worker_waits)
             close(h->go);
         h->worker_waits = h->is_awaited = h->worker_given_up = false;
         h->worker = 0;
-        h->worker_left_ns = now_ns();
         if (!WIFEXITED(status) || WEXITSTATUS(status) != SEEP_COPY_READ)
             h->reserve_follows = false; /* the reserve stands in for this one */
         else if (!h->reserve_is_next && !h->reserve_follows)
@@ -417,36 +407,29 @@ static void sleep_a_little(struct last_wait *w)
         w->end_ns = 0;
 }
 
-/* Reaps the reader if it has ended; 0: there is none. */
-static void see_to(struct seep_copies *h, const struct last_wait *w, pid_t reader)
+/* Reaps the worker if it has ended. */
+static void see_to_worker(struct seep_copies *h, const struct last_wait *w)
 {
     struct rusage usage = {0};
     int status = 0;
-    const pid_t pid = reader ? wait4(reader, &status, WNOHANG, &usage) : -1;
+    const pid_t pid = h->worker ? wait4(h->worker, &status, WNOHANG, &usage) : -1;
 
-    if (!reader || (pid < 0 && errno == EINTR))
+    if (!h->worker || (pid < 0 && errno == EINTR))
         return;
     if (pid) /* if it is not there any more, as one that failed */
-        (void)seep_copies_reaped(h, reader, pid > 0 ? status : SIGKILL, &usage);
+        (void)seep_copies_reaped(h, h->worker, pid > 0 ? status : SIGKILL, &usage);
     else if (now_ns() > w->end_ns)
-        kill(reader, SIGKILL);
+        kill(h->worker, SIGKILL);
     else
-        seep_copy_reader_hurry(reader);
+        seep_copy_reader_hurry(h->worker);
 }
 
-static pid_t told_reserve(const struct seep_copies *h)
-{
-    return h->reserve_is_told ? h->reserve : 0;
-}
-
-/* For the worker, and the reserve if that was told. */
-static void wait_for_readers(struct seep_copies *h, struct last_wait *w)
+static void wait_for_worker(struct seep_copies *h, struct last_wait *w)
 {
     for (;;) {
         give_up_readers(h);
-        see_to(h, w, h->worker);
-        see_to(h, w, told_reserve(h));
-        if (!h->worker && !told_reserve(h))
+        see_to_worker(h, w);
+        if (!h->worker)
             return;
         tell(h, w);
         sleep_a_little(w);
@@ -464,17 +447,6 @@ static bool copy_waits(const struct seep_copies *h, struct last_wait *w)
     return is_copy_ready(h) && now_ns() < w->end_ns;
 }
 
-/* Nothing else wants the CPUs any more: the reserve is evaluated beside the worker, unless a copy
- * that is later still is to come. */
-static void use_both(struct seep_copies *h)
-{
-    if (!h->worker || !h->reserve || !h->reserve_follows || !is_reserve_wanted(h) ||
-        state_of(h) == SEEP_SNAPSHOT_TAKEN || is_copy_ready(h))
-        return;
-    tell_to_evaluate(h, h->wish);
-    h->reserve_is_told = true;
-}
-
 void seep_copies_close(struct seep_copies *h)
 {
     struct last_wait w = {.begun_ns = now_ns()};
@@ -484,15 +456,14 @@ void seep_copies_close(struct seep_copies *h)
     w.end_ns = w.begun_ns + LAST_MS * NS_PER_MS;
     h->hurries = true;
     let_worker_go_on(h);
-    use_both(h);
-    wait_for_readers(h, &w);
+    wait_for_worker(h, &w);
     if (copy_waits(h, &w))
         start_worker(h);
-    wait_for_readers(h, &w);
-    if (now_ns() < w.end_ns && is_reserve_wanted(h))
+    wait_for_worker(h, &w);
+    if (now_ns() < w.end_ns && may_read_another(h))
         use_reserve(h);
     drop_reserve(h);
-    wait_for_readers(h, &w);
+    wait_for_worker(h, &w);
     clear(&w);
     __atomic_store_n(&slot_of(h)->reader, 0, __ATOMIC_RELEASE);
     seep_copy_let_go(slot_of(h), slot_of(h)->taken_ns);

@@ -29,12 +29,10 @@ struct seep_copies {
     pid_t reserve;        /* the process that has read a copy and keeps it for the end; 0: none */
     bool reserve_is_next; /* that copy was asked for, and waits only for its turn */
     bool reserve_follows; /* that copy is later than the one that the worker reads, or has read */
-    bool reserve_is_told; /* that it is wanted, beside the worker: the job has ended */
     int wish;             /* pipe that tells the reserve that it is wanted, */
     uint64_t reserve_ns;  /* and since when there is a reserve */
-    uint64_t worker_left_ns; /* when the last worker was done */
-    pid_t latest;            /* the reader that started last, until it has let go of its copy */
-    uint32_t copy;           /* that is read, or was read last */
+    pid_t latest;         /* the reader that started last, until it has let go of its copy */
+    uint32_t copy;        /* that is read, or was read last */
     struct seep_copy_of read_last, worker_reads, reserve_has;
     struct seep_reader_room room;
     struct seep_reader_claim *worker_claim, *reserve_claim; /* what they take of it */
