@@ -101,6 +101,29 @@ static void close_it(void)
     ck_assert_int_eq(system(command), 0);
 }
 
+static struct seep_reader *reader_in(enum seep_reader_state from, enum seep_reader_state to)
+{
+    for (int i = 0; i < SEEP_READERS; i++)
+        if (holders.readers[i].state >= from && holders.readers[i].state <= to)
+            return &holders.readers[i];
+    return NULL;
+}
+
+static struct seep_reader *at_work(void)
+{
+    return reader_in(SEEP_READER_WAITS, SEEP_READER_GIVEN_UP);
+}
+
+static struct seep_reader *behind(void)
+{
+    return reader_in(SEEP_READER_RESERVE, SEEP_READER_NEXT);
+}
+
+static bool is_in(const struct seep_reader *reader, enum seep_reader_state state)
+{
+    return reader && reader->state == state;
+}
+
 static void announce(uint32_t process_plus_1)
 {
     static uint64_t n;
@@ -121,9 +144,9 @@ static void reap_reader(void)
     int status;
 
     seep_copies_look(&holders);
-    ck_assert_int_gt(holders.worker, 0);
+    ck_assert_ptr_nonnull(at_work());
     ck_assert_uint_eq(slot()->reading, slot()->copy);
-    pid_t pid = wait4(holders.worker, &status, 0, &usage);
+    pid_t pid = wait4(at_work()->pid, &status, 0, &usage);
     ck_assert(!seep_copies_reaped(&holders, pid + 1, status, &usage));
     ck_assert(seep_copies_reaped(&holders, pid, status, &usage));
     ck_assert_uint_eq(slot()->reading, 0);
@@ -191,10 +214,10 @@ static void announce_in_reserve(void)
     announce(1);
     slot()->in_reserve = 1;
     seep_copies_look(&holders);
-    ck_assert_int_gt(holders.reserve, 0);
+    ck_assert(is_in(behind(), SEEP_READER_RESERVE));
     let_it_be_read();
     /* The next copy is the same process here, which the reader would take for its own. */
-    for (int ms = 0; ms < PATIENCE_MS && !holders.worker && slot()->reading; ms++)
+    for (int ms = 0; ms < PATIENCE_MS && !at_work() && slot()->reading; ms++)
         pause_ms(1);
 }
 
@@ -213,8 +236,8 @@ static void reap_worker(void)
     struct rusage usage;
     int status;
 
-    ck_assert_int_gt(holders.worker, 0);
-    pid_t pid = wait4(holders.worker, &status, 0, &usage);
+    ck_assert_ptr_nonnull(at_work());
+    pid_t pid = wait4(at_work()->pid, &status, 0, &usage);
     ck_assert(seep_copies_reaped(&holders, pid, status, &usage));
 }
 
@@ -235,7 +258,7 @@ TEST(one_in_reserve_is_dropped_for_a_better_one, .left_out = cannot_be_read())
     copy.step = 12;
     announce(1);
     reap_reader();
-    ck_assert_int_eq(holders.reserve, 0);
+    ck_assert_ptr_null(behind());
     seep_copies_close(&holders);
     ck_assert_uint_eq(folder.job->snapshots.n_read, 1);
     ck_assert_uint_eq(folder.job->snapshots.n_failed, 0);
@@ -270,19 +293,18 @@ static void announce_one_that_waits(void)
         pause_ms(10);
     }
     ck_assert_uint_ne(slot()->reading, 0);
-    ck_assert(holders.worker_waits);
+    ck_assert(is_in(at_work(), SEEP_READER_WAITS));
     ck_assert(!is_written());
 }
 
-TEST(one_is_not_evaluated_where_every_cpu_is_busy_until_it_is_a_small_part_of_the_time,
-     .left_out = cannot_be_read())
+TEST(one_waits_for_an_idle_cpu_until_it_is_a_small_part_of_the_time, .left_out = cannot_be_read())
 {
     pid_t busy = keep_busy();
 
     announce_one_that_waits();
     folder.job->started_ns -= UINT64_C(10000) * 1000 * 1000;
     seep_copies_look(&holders);
-    ck_assert(!holders.worker_waits);
+    ck_assert(!is_in(at_work(), SEEP_READER_WAITS));
     kill(busy, SIGKILL);
     reap_worker();
     ck_assert(is_written());
@@ -324,7 +346,7 @@ TEST(one_that_waits_makes_way_for_one_that_is_asked_for, .left_out = cannot_be_r
     slot()->source = SEEP_SNAPSHOT_ASKED;
     seep_copies_look(&holders);
     let_it_be_read();
-    ck_assert(!holders.worker_waits);
+    ck_assert(!is_in(at_work(), SEEP_READER_WAITS));
     kill(busy, SIGKILL);
     reap_worker();
     reap_worker();
@@ -352,10 +374,10 @@ TEST(one_that_waits_and_is_killed_leaves_the_next_its_turn)
     folder.job->started_ns = seep_clock_ns(CLOCK_MONOTONIC);
     announce(1);
     seep_copies_look(&holders);
-    kill(holders.worker, SIGKILL);
-    pid_t pid = waitpid(holders.worker, &status, 0);
+    kill(at_work()->pid, SIGKILL);
+    pid_t pid = waitpid(at_work()->pid, &status, 0);
     ck_assert(seep_copies_reaped(&holders, pid, status, &usage));
-    ck_assert(!holders.worker_waits);
+    ck_assert(!is_in(at_work(), SEEP_READER_WAITS));
     folder.job->started_ns = 0;
     announce(1);
     reap_reader();
@@ -379,10 +401,10 @@ TEST(one_in_reserve_is_told_after_half_a_minute_if_no_other_comes, .left_out = c
 {
     announce_one_and_a_later_in_reserve();
     reap_worker();
-    holders.reserve_ns -= UINT64_C(29) * 1000 * 1000 * 1000;
+    behind()->since_ns -= UINT64_C(29) * 1000 * 1000 * 1000;
     seep_copies_look(&holders);
-    ck_assert_int_eq(holders.worker, 0);
-    holders.reserve_ns -= UINT64_C(2) * 1000 * 1000 * 1000;
+    ck_assert_ptr_null(at_work());
+    behind()->since_ns -= UINT64_C(2) * 1000 * 1000 * 1000;
     seep_copies_look(&holders);
     reap_worker();
     ck_assert(is_written_of(12));
@@ -394,9 +416,9 @@ TEST(one_in_reserve_is_not_told_beyond_what_reading_may_cost, .left_out = cannot
     announce_one_and_a_later_in_reserve();
     reap_worker();
     folder.job->snapshots.cpu_ns = UINT64_C(1) << 62;
-    holders.reserve_ns = 0;
+    behind()->since_ns = 0;
     seep_copies_look(&holders);
-    ck_assert_int_eq(holders.worker, 0);
+    ck_assert_ptr_null(at_work());
     seep_copies_close(&holders);
     ck_assert(!is_written_of(12));
     ck_assert_uint_eq(folder.job->snapshots.n_read, 1);
@@ -441,6 +463,96 @@ TEST(one_that_waits_as_the_job_ends_is_read, .left_out = cannot_be_read())
     ck_assert(is_written());
 }
 
+/* Of step 9, which waits for an idle CPU, and of step 12, which has its turn after it. */
+static pid_t announce_one_that_waits_and_the_next(void)
+{
+    pid_t busy = keep_busy();
+
+    announce_one_that_waits();
+    copy.step = 12;
+    announce(1);
+    slot()->source = SEEP_SNAPSHOT_ASKED;
+    seep_copies_look(&holders);
+    ck_assert(is_in(at_work(), SEEP_READER_WAITS));
+    ck_assert(is_in(behind(), SEEP_READER_NEXT));
+    ck_assert_uint_eq(slot()->reading, slot()->copy);
+    return busy;
+}
+
+TEST(one_whose_turn_comes_as_the_job_ends_is_told, .left_out = cannot_be_read())
+{
+    kill(announce_one_that_waits_and_the_next(), SIGKILL);
+    let_it_be_read();
+    ck_assert(is_in(behind(), SEEP_READER_NEXT));
+    seep_copies_close(&holders);
+    ck_assert(is_written());
+    ck_assert(is_written_of(12));
+    ck_assert_uint_eq(folder.job->snapshots.n_read, 2);
+}
+
+/* As if a reader said that it will need more than any machine has. */
+static void run_short_of_memory(void)
+{
+    ck_assert_ptr_nonnull(holders.room.claims);
+    for (int i = 0; i < SEEP_READERS; i++) {
+        holders.room.claims[i].waits = false;
+        holders.room.claims[i].need_bytes = UINT64_C(1) << 60;
+    }
+    holders.room.due_ns = 0;
+    seep_copies_look(&holders);
+}
+
+TEST(one_in_reserve_is_given_up_before_who_is_at_work, .to = 2, .left_out = cannot_be_read())
+{
+    pid_t busy = 0;
+
+    if (_i)
+        busy = announce_one_that_waits_and_the_next();
+    else
+        announce_one_and_a_later_in_reserve();
+    run_short_of_memory();
+    ck_assert_ptr_null(behind());
+    ck_assert_ptr_nonnull(at_work());
+    ck_assert_uint_eq(folder.job->processes[0].n_looks_short, 1);
+    ck_assert_uint_eq(slot()->reading, slot()->copy); /* by who is at work */
+    if (_i) {
+        run_short_of_memory();
+        ck_assert(is_in(at_work(), SEEP_READER_GIVEN_UP));
+    }
+    if (busy)
+        kill(busy, SIGKILL);
+}
+
+TEST(one_at_work_is_given_up_where_memory_is_short)
+{
+    announce(1);
+    seep_copies_look(&holders);
+    const pid_t reader = at_work()->pid;
+    kill(reader, SIGSTOP); /* or it may be done already */
+    run_short_of_memory();
+    ck_assert(is_in(at_work(), SEEP_READER_GIVEN_UP));
+    run_short_of_memory();
+    seep_copies_close(&holders);
+    ck_assert_int_lt(kill(reader, 0), 0);
+    ck_assert_uint_eq(folder.job->processes[0].n_looks_short, 1);
+    ck_assert_uint_eq(folder.job->snapshots.n_failed, 0);
+    ck_assert(!is_written());
+}
+
+/* The job would make no other for as long as it runs. */
+TEST(who_is_given_up_while_it_reads_one_in_reserve_is_not_said_to_read)
+{
+    announce(1);
+    slot()->in_reserve = 1;
+    seep_copies_look(&holders);
+    kill(behind()->pid, SIGSTOP);
+    slot()->reading = slot()->copy; /* it may have been quick */
+    run_short_of_memory();
+    ck_assert_ptr_null(behind());
+    ck_assert_uint_eq(slot()->reading, 0);
+    ck_assert_uint_eq(slot()->state, SEEP_SNAPSHOT_DONE);
+}
+
 /* Processes that are none, and one without a profile. */
 static const uint32_t wrong[] = {0, 2, SEEP_MAX_PROCESSES + 1, UINT32_MAX};
 
@@ -460,8 +572,8 @@ TEST(a_reader_that_is_killed_is_counted_and_the_copy_let_go)
 
     announce(1);
     seep_copies_look(&holders);
-    kill(holders.worker, SIGKILL);
-    pid_t pid = waitpid(holders.worker, &status, 0);
+    kill(at_work()->pid, SIGKILL);
+    pid_t pid = waitpid(at_work()->pid, &status, 0);
     ck_assert(seep_copies_reaped(&holders, pid, status, &usage));
     ck_assert_uint_eq(slot()->state, SEEP_SNAPSHOT_DONE);
     ck_assert_uint_eq(folder.job->snapshots.n_failed + folder.job->snapshots.n_read, 1);

@@ -44,18 +44,125 @@ static uint32_t state_of(const struct seep_copies *h)
     return __atomic_load_n(&slot_of(h)->state, __ATOMIC_ACQUIRE);
 }
 
-/* A copy that no reader was started for yet. */
-static bool is_copy_ready(const struct seep_copies *h)
+/* ---- states, as copies.h draws them ---------------------------------------------------------- */
+
+/* Has what it has read, or will, and the pipe that tells it to evaluate that. */
+static bool keeps(enum seep_reader_state state)
 {
-    return state_of(h) == SEEP_SNAPSHOT_READY && slot_of(h)->taken_ns != h->taken_ns;
+    return state == SEEP_READER_RESERVE || state == SEEP_READER_NEXT || state == SEEP_READER_WAITS;
+}
+
+static bool is_at_work(enum seep_reader_state state)
+{
+    return state == SEEP_READER_WAITS || state == SEEP_READER_WORKS ||
+           state == SEEP_READER_GIVEN_UP;
+}
+
+static struct seep_reader *reader_at_work(struct seep_copies *h)
+{
+    for (int i = 0; i < SEEP_READERS; i++)
+        if (is_at_work(h->readers[i].state))
+            return &h->readers[i];
+    return NULL;
+}
+
+static struct seep_reader *reader_behind(struct seep_copies *h)
+{
+    for (int i = 0; i < SEEP_READERS; i++)
+        if (h->readers[i].state == SEEP_READER_RESERVE || h->readers[i].state == SEEP_READER_NEXT)
+            return &h->readers[i];
+    return NULL;
+}
+
+static struct seep_reader *reader_of(struct seep_copies *h, pid_t pid)
+{
+    for (int i = 0; i < SEEP_READERS; i++)
+        if (h->readers[i].state != SEEP_READER_NONE && h->readers[i].pid == pid)
+            return &h->readers[i];
+    return NULL;
+}
+
+/* Whether somebody waits for what this reader finds, or for its end. */
+static bool is_awaited(struct seep_copies *h, const struct seep_reader *r)
+{
+    const struct seep_reader *behind = reader_behind(h);
+
+    return h->hurries || r->source != SEEP_SNAPSHOT_BY_STEP ||
+           (behind && behind != r && behind->state == SEEP_READER_NEXT);
+}
+
+static void tell_to_evaluate(struct seep_copies *h, const struct seep_reader *r)
+{
+    const char word = is_awaited(h, r) ? SEEP_COPY_WANTED_SOON : SEEP_COPY_WANTED;
+
+    (void)!write(r->start_fd, &word, 1);
 }
 
 /* Tells the job which copy is still being read or evaluated: it makes no regular one before it
- * knows the cost of that. */
-static void note_reading(const struct seep_copies *h)
+ * knows the cost of that. A reader in reserve takes that back once it has read its copy. */
+static void note_reading(struct seep_copies *h, const struct seep_reader *changed)
 {
-    __atomic_store_n(&slot_of(h)->reading, h->worker || h->reserve_is_next ? h->copy : 0,
-                     __ATOMIC_RELEASE);
+    const struct seep_reader *behind = reader_behind(h), *at_work = reader_at_work(h);
+    const struct seep_reader *reads = changed->state == SEEP_READER_RESERVE         ? changed
+                                      : behind && behind->state == SEEP_READER_NEXT ? behind
+                                                                                    : at_work;
+
+    __atomic_store_n(&slot_of(h)->reading, reads ? reads->copy : 0, __ATOMIC_RELEASE);
+}
+
+static bool has_edge(enum seep_reader_state from, enum seep_reader_state to)
+{
+    switch (from) {
+    case SEEP_READER_NONE:
+        return to == SEEP_READER_RESERVE || to == SEEP_READER_NEXT || to == SEEP_READER_WAITS;
+    case SEEP_READER_RESERVE:
+    case SEEP_READER_NEXT:
+        return to == SEEP_READER_WORKS || to == SEEP_READER_NONE;
+    case SEEP_READER_WAITS:
+        return to == SEEP_READER_WORKS || to == SEEP_READER_GIVEN_UP || to == SEEP_READER_NONE;
+    case SEEP_READER_WORKS:
+        return to == SEEP_READER_GIVEN_UP || to == SEEP_READER_NONE;
+    case SEEP_READER_GIVEN_UP:
+        return to == SEEP_READER_NONE;
+    }
+    return false;
+}
+
+/* The only place where a reader changes its state, and what that sets free is given back. Nothing
+ * happens where the drawing has no such edge: who was told, or given up, is not a second time. */
+static void enter(struct seep_copies *h, struct seep_reader *r, enum seep_reader_state to)
+{
+    if (!has_edge(r->state, to))
+        return;
+    if (to == SEEP_READER_WORKS)
+        tell_to_evaluate(h, r);
+    if (to == SEEP_READER_GIVEN_UP) {
+        seep_copy_reader_hurry(r->pid); /* to its end */
+        kill(r->pid, SIGKILL);
+    }
+    if (keeps(r->state))
+        close(r->start_fd);
+    r->state = to;
+    r->since_ns = now_ns();
+    note_reading(h, r);
+    if (to == SEEP_READER_NONE) {
+        seep_copy_let_go(slot_of(h), r->taken_ns); /* if it ended without doing so */
+        if (r->claim)
+            r->claim->pid = 0;
+    }
+}
+
+/* ---- readers --------------------------------------------------------------------------------- */
+
+/* A copy that no reader was started for yet. */
+static bool is_copy_ready(const struct seep_copies *h)
+{
+    bool is_new = state_of(h) == SEEP_SNAPSHOT_READY;
+
+    for (int i = 0; i < SEEP_READERS; i++)
+        is_new = is_new && (h->readers[i].state == SEEP_READER_NONE ||
+                            h->readers[i].taken_ns != slot_of(h)->taken_ns);
+    return is_new;
 }
 
 /* A process that waits to be read frees the slot once it has been. */
@@ -78,161 +185,112 @@ static int open_memory(pid_t pid)
     return pid > 1 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
-/* Starts a reader in a process of its own, which keeps what it has read until it is told to go on
- * by the pipe. */
-static pid_t start_reader(struct seep_copies *h, bool in_reserve, int *told_by,
-                          struct seep_reader_claim **claim)
+static void be_reader(struct seep_copies *h, const struct seep_reader *r, pid_t launcher,
+                      int memory, int start_fd)
 {
-    const pid_t launcher = getpid();
-    int wish[2];
+    const bool in_reserve = r->state == SEEP_READER_RESERVE;
+    const struct seep_copy_readings readings = {.folder = h->folder,
+                                                .roles = h->roles,
+                                                .keys = h->keys,
+                                                .lets_others_in = in_reserve && !reader_at_work(h),
+                                                .hurries = h->hurries,
+                                                .memory = memory,
+                                                .room = &h->room,
+                                                .claim = r->claim};
+    seep_copy_reader_be(&readings, launcher, start_fd);
+}
 
-    h->copy = slot_of(h)->copy;
-    h->taken_ns = slot_of(h)->taken_ns;
-    h->read_last = what_is_read(h);
-    __atomic_store_n(&slot_of(h)->reading, h->copy, __ATOMIC_RELEASE);
-    const int memory = open_memory((pid_t)h->copy);
-    const bool has_pipe = pipe2(wish, O_CLOEXEC) == 0;
-    *claim = seep_reader_room_claim(&h->room);
-    pid_t pid = has_pipe ? fork() : -1;
-    if (pid == 0) {
-        close(wish[1]);
-        const struct seep_copy_readings readings = {.folder = h->folder,
-                                                    .roles = h->roles,
-                                                    .keys = h->keys,
-                                                    .in_reserve = in_reserve,
-                                                    .beside = h->worker != 0,
-                                                    .hurries = h->hurries,
-                                                    .memory = memory,
-                                                    .room = &h->room,
-                                                    .claim = *claim};
-        seep_copy_reader_be(&readings, launcher, wish[0]);
+/* Starts a reader in a process of its own, for the copy that is ready. NULL: it cannot be started,
+ * and the copy is let go. There is a place for it. */
+static struct seep_reader *start_reader(struct seep_copies *h, enum seep_reader_state as)
+{
+    const struct seep_snapshot_slot *slot = slot_of(h);
+    const pid_t launcher = getpid();
+    struct seep_reader *r = h->readers;
+    int start[2];
+
+    while (r->state != SEEP_READER_NONE)
+        r++;
+    const bool has_pipe = pipe2(start, O_CLOEXEC) == 0;
+    *r = (struct seep_reader){.of = what_is_read(h),
+                              .copy = slot->copy,
+                              .taken_ns = slot->taken_ns,
+                              .source = slot->source,
+                              .start_fd = has_pipe ? start[1] : -1,
+                              .claim = seep_reader_room_claim(&h->room)};
+    enter(h, r, as);
+    const int memory = open_memory((pid_t)r->copy);
+    r->pid = has_pipe ? fork() : -1;
+    if (r->pid == 0) {
+        close(start[1]);
+        be_reader(h, r, launcher, memory, start[0]);
     }
     if (memory >= 0)
         close(memory);
     if (has_pipe)
-        close(wish[0]);
-    if (pid < 0) {
-        if (has_pipe)
-            close(wish[1]);
+        close(start[0]);
+    if (r->pid < 0) {
         h->folder->job->snapshots.n_failed++;
-        seep_copy_let_go(slot_of(h), h->taken_ns);
-        note_reading(h);
-        return 0;
+        enter(h, r, SEEP_READER_NONE);
+        return NULL;
     }
-    if (*claim)
-        (*claim)->pid = pid;
-    *told_by = wish[1];
-    h->latest = pid;
-    return pid;
+    if (r->claim)
+        r->claim->pid = r->pid;
+    return r;
 }
 
-/* Lets go of the copy for a reader that ended without doing so. An older reader may end while the
- * latest still reads. */
-static void has_left(struct seep_copies *h, pid_t reader)
-{
-    if (reader != h->latest)
-        return;
-    h->latest = 0;
-    seep_copy_let_go(slot_of(h), h->taken_ns);
-}
-
-static void end_claim(struct seep_reader_claim **claim)
-{
-    if (*claim)
-        (*claim)->pid = 0;
-    *claim = NULL;
-}
-
-/* Kills the reserve reader, and still counts the CPU time that it took. */
-static void drop_reserve(struct seep_copies *h)
+/* Kills a reader that stands behind, and still counts the CPU time that it took. */
+static void drop(struct seep_copies *h, struct seep_reader *r)
 {
     struct rusage usage = {0};
-    if (!h->reserve)
+
+    if (!r)
         return;
-    close(h->wish);
-    kill(h->reserve, SIGKILL);
-    while (wait4(h->reserve, NULL, 0, &usage) < 0 && errno == EINTR) {
+    kill(r->pid, SIGKILL);
+    while (wait4(r->pid, NULL, 0, &usage) < 0 && errno == EINTR) {
     }
     seep_reader_count_cpu(h->folder->job, &usage);
-    has_left(h, h->reserve);
-    end_claim(&h->reserve_claim);
-    h->reserve = 0;
-    h->reserve_is_next = false;
-}
-
-static void tell_to_evaluate(const struct seep_copies *h, int told_by)
-{
-    const char word = h->hurries || h->is_awaited ? SEEP_COPY_WANTED_SOON : SEEP_COPY_WANTED;
-    (void)!write(told_by, &word, 1);
-    close(told_by);
-}
-
-static void let_worker_go_on(struct seep_copies *h)
-{
-    if (h->worker_waits)
-        tell_to_evaluate(h, h->go);
-    h->worker_waits = false;
+    enter(h, r, SEEP_READER_NONE);
 }
 
 /* An evaluation takes a second. It takes only time that nobody else wants, but threads that wait
  * for each other by spinning want all of it, and whatever runs beside one of them holds up the
  * others. So at first it waits for a CPU that is idle, unless somebody waits for what is found;
  * later it is a small part of the time. */
-static bool may_evaluate(struct seep_copies *h)
+static bool may_evaluate(struct seep_copies *h, const struct seep_reader *r)
 {
-    return h->hurries || h->is_awaited ||
-           now_ns() - h->folder->job->started_ns > EARLY_MS * NS_PER_MS ||
+    return is_awaited(h, r) || now_ns() - h->folder->job->started_ns > EARLY_MS * NS_PER_MS ||
            seep_idle_cpu_is_there(&h->idle);
 }
 
-/* The reserve is wanted: its reader becomes the worker. */
-static void use_reserve(struct seep_copies *h)
+static void start_work(struct seep_copies *h)
 {
-    if (!h->reserve || h->worker)
-        return;
-    tell_to_evaluate(h, h->wish);
-    h->worker = h->reserve;
-    h->worker_reads = h->reserve_has;
-    h->worker_claim = h->reserve_claim;
-    h->reserve_claim = NULL;
-    h->reserve = 0;
-    h->reserve_is_next = false;
-    note_reading(h);
+    struct seep_reader *behind = reader_behind(h);
+
+    if (behind && !seep_reader_room_has_another(&h->room, behind->claim))
+        drop(h, behind);
+    struct seep_reader *r = start_reader(h, SEEP_READER_WAITS);
+    if (r && may_evaluate(h, r))
+        enter(h, r, SEEP_READER_WORKS);
 }
 
-static void start_worker(struct seep_copies *h)
-{
-    h->reserve_follows = false;
-    if (!seep_reader_room_has_another(&h->room, h->reserve_claim))
-        drop_reserve(h);
-    h->worker = start_reader(h, false, &h->go, &h->worker_claim);
-    h->worker_waits = h->worker != 0;
-    h->worker_reads = h->read_last;
-    h->is_awaited = slot_of(h)->source != SEEP_SNAPSHOT_BY_STEP;
-    if (may_evaluate(h))
-        let_worker_go_on(h);
-}
-
-/* A copy is read at once. Its evaluation waits, in reserve, while the worker evaluates another one,
- * or if the job asked for a reserve only. */
+/* A copy is read at once. Its evaluation waits, in reserve, while another reader is at work, or if
+ * the job asked for a reserve only. A copy that comes while one waits its turn waits itself. */
 static void start_reading(struct seep_copies *h)
 {
+    struct seep_reader *at_work = reader_at_work(h), *behind = reader_behind(h);
     const bool in_reserve = slot_of(h)->in_reserve;
-    if (h->reserve && h->reserve_is_next)
+
+    if (behind && behind->state == SEEP_READER_NEXT)
         return;
-    if (in_reserve || h->worker) {
-        drop_reserve(h);
-        h->reserve = start_reader(h, true, &h->wish, &h->reserve_claim);
-        h->reserve_has = h->read_last;
-        h->reserve_ns = now_ns();
-        h->reserve_is_next = !in_reserve;
-        h->reserve_follows = h->worker != 0;
-        h->is_awaited = h->is_awaited || h->reserve_is_next;
-        if (h->reserve_is_next && h->worker)
-            seep_copy_reader_hurry(h->worker); /* somebody waits for its turn */
-    } else {
-        start_worker(h);
+    if (!in_reserve && !at_work) {
+        start_work(h);
+        return;
     }
+    drop(h, behind);
+    start_reader(h, in_reserve ? SEEP_READER_RESERVE : SEEP_READER_NEXT);
+    if (!in_reserve)
+        seep_copy_reader_hurry(at_work->pid); /* somebody waits for its turn */
 }
 
 /* Whether the limit on what all readings may cost leaves one more. */
@@ -245,9 +303,9 @@ static bool may_read_another(const struct seep_copies *h)
                                      now > job->started_ns ? now - job->started_ns : 0);
 }
 
-static bool is_reserve_due(const struct seep_copies *h)
+static bool is_reserve_due(const struct seep_copies *h, const struct seep_reader *behind)
 {
-    return h->reserve && now_ns() - h->reserve_ns > RESERVE_MS * NS_PER_MS && may_read_another(h);
+    return behind && now_ns() - behind->since_ns > RESERVE_MS * NS_PER_MS && may_read_another(h);
 }
 
 /* ---- the launcher ---------------------------------------------------------------------------- */
@@ -271,11 +329,11 @@ static void free_stuck(struct seep_copies *h)
     const struct seep_process *p = &h->folder->job->processes[process % SEEP_MAX_PROCESSES];
     const uint64_t now = now_ns();
 
-    if (state != h->state) {
-        h->state = state;
-        h->since_ns = now;
+    if (state != h->slot_state) {
+        h->slot_state = state;
+        h->slot_since_ns = now;
     }
-    if (state == SEEP_SNAPSHOT_FREE || now - h->since_ns < STUCK_MS * NS_PER_MS ||
+    if (state == SEEP_SNAPSHOT_FREE || now - h->slot_since_ns < STUCK_MS * NS_PER_MS ||
         (slot->copy && seep_process_is_alive(slot->copy, slot->taken_ns)) ||
         (process < SEEP_MAX_PROCESSES && seep_process_is_alive(p->pid, p->start_ns)))
         return;
@@ -283,32 +341,34 @@ static void free_stuck(struct seep_copies *h)
     __atomic_store_n(&slot->state, SEEP_SNAPSHOT_FREE, __ATOMIC_RELEASE);
 }
 
-/* What the reserve keeps may not be needed, so it goes first. */
+/* What stands behind may not be needed, so it goes first. */
 static void give_up_readers(struct seep_copies *h)
 {
+    struct seep_reader *at_work = reader_at_work(h), *behind = reader_behind(h);
     const uint64_t now = now_ns();
 
-    if ((!h->worker && !h->reserve) || !seep_reader_room_is_short(&h->room, now))
+    if ((!at_work && !behind) || !seep_reader_room_is_short(&h->room, now))
         return;
-    if (h->reserve) {
-        seep_reader_note_short(h->folder->job, &h->reserve_has, h->reserve_claim);
-        drop_reserve(h);
+    if (behind) {
+        seep_reader_note_short(h->folder->job, &behind->of, behind->claim);
+        drop(h, behind);
         h->room.due_ns = now; /* that may be enough */
-    } else if (!h->worker_given_up) {
-        h->worker_given_up = true;
-        seep_copy_reader_hurry(h->worker);
-        kill(h->worker, SIGKILL);
+    } else {
+        enter(h, at_work, SEEP_READER_GIVEN_UP);
     }
 }
 
-/* Tells the job whether the worker waits for long. Returns when to ask for an idle CPU again. */
+/* Tells the job whether a reader waits for long. Returns when to ask for an idle CPU again. */
 static uint64_t note_waiting(struct seep_copies *h, uint64_t now)
 {
-    if (!h->worker_waits || state_of(h) == SEEP_SNAPSHOT_READY)
-        h->waits_ns = now;
-    __atomic_store_n(&slot_of(h)->reader_waits, now - h->waits_ns > WAIT_MS * NS_PER_MS,
+    struct seep_reader *r = reader_at_work(h);
+    const bool waits = r && r->state == SEEP_READER_WAITS;
+
+    if (waits && state_of(h) == SEEP_SNAPSHOT_READY)
+        r->since_ns = now; /* it still reads */
+    __atomic_store_n(&slot_of(h)->reader_waits, waits && now - r->since_ns > WAIT_MS * NS_PER_MS,
                      __ATOMIC_RELAXED);
-    return h->worker_waits ? ASK_MS * NS_PER_MS : UINT64_MAX - now;
+    return waits ? ASK_MS * NS_PER_MS : UINT64_MAX - now;
 }
 
 uint64_t seep_copies_look(struct seep_copies *h)
@@ -316,51 +376,49 @@ uint64_t seep_copies_look(struct seep_copies *h)
     if (!h->folder)
         return UINT64_MAX;
     give_up_readers(h);
+    struct seep_reader *at_work = reader_at_work(h), *behind = reader_behind(h);
     if (is_copy_ready(h))
         start_reading(h);
-    else if (h->worker_waits && may_evaluate(h))
-        let_worker_go_on(h);
-    else if (!h->worker && is_reserve_due(h))
-        use_reserve(h);
-    else if (!h->worker)
+    else if (at_work && at_work->state == SEEP_READER_WAITS && may_evaluate(h, at_work))
+        enter(h, at_work, SEEP_READER_WORKS);
+    else if (!at_work && is_reserve_due(h, behind))
+        enter(h, behind, SEEP_READER_WORKS);
+    else if (!at_work)
         free_stuck(h);
     const uint64_t now = now_ns(), ask_ns = note_waiting(h, now);
-    if (!h->room.claims || (!h->worker && !h->reserve) || h->room.due_ns >= now + ask_ns)
+    if (!h->room.claims || (!reader_at_work(h) && !reader_behind(h)) ||
+        h->room.due_ns >= now + ask_ns)
         return ask_ns;
     return h->room.due_ns > now ? h->room.due_ns - now : 0;
 }
 
+/* Who stands behind has its turn; or it is dropped, if what was read is later. */
+static void look_behind(struct seep_copies *h, bool was_read, uint64_t taken_ns)
+{
+    struct seep_reader *behind = reader_behind(h);
+
+    if (behind && behind->state == SEEP_READER_NEXT)
+        enter(h, behind, SEEP_READER_WORKS);
+    else if (behind && was_read && behind->taken_ns < taken_ns)
+        drop(h, behind);
+}
+
 bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const struct rusage *usage)
 {
-    if (!h->folder || pid <= 0 || (pid != h->worker && pid != h->reserve))
+    struct seep_reader *r = h->folder && pid > 0 ? reader_of(h, pid) : NULL;
+    const bool was_read = WIFEXITED(status) && WEXITSTATUS(status) == SEEP_COPY_READ;
+
+    if (!r)
         return false;
-    const bool is_worker = pid == h->worker;
-    struct seep_reader_claim **claim = is_worker ? &h->worker_claim : &h->reserve_claim;
-    if (is_worker && h->worker_given_up)
-        seep_reader_note_short(h->folder->job, &h->worker_reads, *claim);
+    if (r->state == SEEP_READER_GIVEN_UP)
+        seep_reader_note_short(h->folder->job, &r->of, r->claim);
     else
-        seep_reader_note_end(h->folder, is_worker ? &h->worker_reads : &h->reserve_has, *claim,
-                             status);
+        seep_reader_note_end(h->folder, &r->of, r->claim, status);
     seep_reader_count_cpu(h->folder->job, usage);
-    end_claim(claim);
-    if (!is_worker) {
-        close(h->wish);
-        h->reserve = 0;
-        h->reserve_is_next = false;
-    } else {
-        if (h->worker_waits)
-            close(h->go);
-        h->worker_waits = h->is_awaited = h->worker_given_up = false;
-        h->worker = 0;
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != SEEP_COPY_READ)
-            h->reserve_follows = false; /* the reserve stands in for this one */
-        else if (!h->reserve_is_next && !h->reserve_follows)
-            drop_reserve(h); /* this one is newer */
-        if (h->reserve_is_next)
-            use_reserve(h);
-    }
-    note_reading(h);
-    has_left(h, pid);
+    const bool was_at_work = is_at_work(r->state);
+    enter(h, r, SEEP_READER_NONE);
+    if (was_at_work)
+        look_behind(h, was_read, r->taken_ns);
     return true;
 }
 
@@ -370,9 +428,8 @@ struct last_wait {
     int told; /* columns to be cleared on the terminal */
 };
 
-static void tell(const struct seep_copies *h, struct last_wait *w)
+static void tell(const struct seep_copies *h, const struct seep_copy_of *of, struct last_wait *w)
 {
-    const struct seep_copy_of *of = &h->worker_reads;
     char after[32] = "";
 
     if (!h->tells || w->told || now_ns() - w->begun_ns < TELL_MS * NS_PER_MS)
@@ -407,31 +464,32 @@ static void sleep_a_little(struct last_wait *w)
         w->end_ns = 0;
 }
 
-/* Reaps the worker if it has ended. */
-static void see_to_worker(struct seep_copies *h, const struct last_wait *w)
+/* Reaps it if it has ended. */
+static void see_to(struct seep_copies *h, const struct last_wait *w, pid_t reader)
 {
     struct rusage usage = {0};
     int status = 0;
-    const pid_t pid = h->worker ? wait4(h->worker, &status, WNOHANG, &usage) : -1;
+    const pid_t pid = wait4(reader, &status, WNOHANG, &usage);
 
-    if (!h->worker || (pid < 0 && errno == EINTR))
+    if (pid < 0 && errno == EINTR)
         return;
     if (pid) /* if it is not there any more, as one that failed */
-        (void)seep_copies_reaped(h, h->worker, pid > 0 ? status : SIGKILL, &usage);
+        (void)seep_copies_reaped(h, reader, pid > 0 ? status : SIGKILL, &usage);
     else if (now_ns() > w->end_ns)
-        kill(h->worker, SIGKILL);
+        kill(reader, SIGKILL);
     else
-        seep_copy_reader_hurry(h->worker);
+        seep_copy_reader_hurry(reader);
 }
 
-static void wait_for_worker(struct seep_copies *h, struct last_wait *w)
+/* And for the one behind that then has its turn. */
+static void wait_for_who_is_at_work(struct seep_copies *h, struct last_wait *w)
 {
-    for (;;) {
+    for (const struct seep_reader *r; (r = reader_at_work(h));) {
         give_up_readers(h);
-        see_to_worker(h, w);
-        if (!h->worker)
+        see_to(h, w, r->pid);
+        if (!reader_at_work(h))
             return;
-        tell(h, w);
+        tell(h, &reader_at_work(h)->of, w);
         sleep_a_little(w);
     }
 }
@@ -455,15 +513,18 @@ void seep_copies_close(struct seep_copies *h)
         return;
     w.end_ns = w.begun_ns + LAST_MS * NS_PER_MS;
     h->hurries = true;
-    let_worker_go_on(h);
-    wait_for_worker(h, &w);
+    if (reader_at_work(h))
+        enter(h, reader_at_work(h), SEEP_READER_WORKS);
+    wait_for_who_is_at_work(h, &w);
     if (copy_waits(h, &w))
-        start_worker(h);
-    wait_for_worker(h, &w);
-    if (now_ns() < w.end_ns && may_read_another(h))
-        use_reserve(h);
-    drop_reserve(h);
-    wait_for_worker(h, &w);
+        start_work(h);
+    wait_for_who_is_at_work(h, &w);
+    struct seep_reader *behind = reader_behind(h);
+    if (behind && now_ns() < w.end_ns && may_read_another(h))
+        enter(h, behind, SEEP_READER_WORKS);
+    else
+        drop(h, behind);
+    wait_for_who_is_at_work(h, &w);
     clear(&w);
     __atomic_store_n(&slot_of(h)->reader, 0, __ATOMIC_RELEASE);
     seep_copy_let_go(slot_of(h), slot_of(h)->taken_ns);

@@ -108,7 +108,7 @@ struct job_reading {
     struct seep_snapshot_slot *slot;
     const uint64_t taken_ns;
     const bool in_place;
-    const bool in_reserve, beside; /* as in struct seep_copy_readings */
+    const bool lets_others_in; /* as in struct seep_copy_readings */
     const int wish; /* pipe on which the launcher says that what was read is to be evaluated */
     bool hurries;   /* somebody waits for what is found */
     const struct seep_reader_room *room;
@@ -181,7 +181,7 @@ static bool has_been_read(void *reading_given, bool whole)
         return false;
     }
     alarm(0);
-    if (reading->in_reserve && !reading->beside)
+    if (reading->lets_others_in)
         let_others_in(reading);
     if (!whole || !is_wanted(reading))
         return false;
@@ -247,8 +247,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
         .slot = slot,
         .taken_ns = now.taken_ns,
         .in_place = now.in_place,
-        .in_reserve = h->in_reserve,
-        .beside = h->beside,
+        .lets_others_in = h->lets_others_in,
         .wish = wish,
         .hurries = h->hurries || now.source != SEEP_SNAPSHOT_BY_STEP,
         .room = h->room,

@@ -23,13 +23,12 @@ enum {
 
 struct seep_copy_readings {
     const struct seep_job_folder *folder;
-    const char *roles; /* NULL: the shipped rules */
-    bool keys;         /* texts of dict keys are shown */
-    bool in_reserve;   /* the job goes on to make copies as if this one did not exist */
-    bool beside;       /* another reader is at work on an older copy */
-    bool hurries;      /* somebody waits for what is found: else it takes only time that no other
-                        * process wants */
-    int memory;        /* file of the copy's memory; −1: could not be opened */
+    const char *roles;   /* NULL: the shipped rules */
+    bool keys;           /* texts of dict keys are shown */
+    bool lets_others_in; /* once it has read its copy, the job makes others as if there were none */
+    bool hurries;        /* somebody waits for what is found: else it takes only time that no other
+                          * process wants */
+    int memory;          /* file of the copy's memory; −1: could not be opened */
     const struct seep_reader_room *room;
     struct seep_reader_claim *claim; /* NULL: it may take what it needs */
 };
