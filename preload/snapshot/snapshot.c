@@ -25,13 +25,11 @@ enum {
 
 static struct seep_lock lock;
 static SEEP_LARGE struct seep_snapshot_policy policy;
-static bool policy_read;
 static bool asked;
-static bool short_of_memory; /* a device was, and that was looked at */
-static long copy;            /* pid of the copy not reaped yet, 0: none */
-static bool ended;           /* it was killed, and the reason has been reported */
-static bool making;          /* a thread is making a copy, which is not in `copy` yet */
-static uint32_t ending;      /* threads in which the process is about to end or exec */
+static long copy;       /* pid of the copy not reaped yet, 0: none */
+static bool ended;      /* it was killed, and the reason has been reported */
+static bool making;     /* a thread is making a copy, which is not in `copy` yet */
+static uint32_t ending; /* threads in which the process is about to end or exec */
 
 static void note_refusal(enum seep_snapshot_refusal why)
 {
@@ -273,7 +271,7 @@ static bool is_subject(void)
 {
     return seep_job_map && seep_arena.header && !seep_arena_counting &&
            !seep_program_is_bystander && own_index_plus_1() &&
-           own_index_plus_1() <= SEEP_MAX_PROCESSES && policy.mode != SEEP_SNAPSHOT_OFF;
+           own_index_plus_1() <= SEEP_MAX_PROCESSES && policy.told.mode != SEEP_SNAPSHOT_OFF;
 }
 
 /* A forked child gets neither a copy in reserve nor a last one: while a copy lives, pages that the
@@ -323,7 +321,7 @@ static void consider(const struct seep_thread *thread)
         return;
     describe(thread, &now);
     enum seep_snapshot_answer answer = seep_snapshot_policy_ask(&policy, &now);
-    if (answer == SEEP_SNAPSHOT_DEAR)
+    if (answer == SEEP_SNAPSHOT_TOO_EXPENSIVE)
         note_refusal(SEEP_REFUSED_COST);
     if (answer == SEEP_SNAPSHOT_RESERVE && is_forked())
         return;
@@ -340,20 +338,18 @@ static void consider_last(const struct seep_thread *thread)
         return;
     describe(thread, &now);
     enum seep_snapshot_answer answer = seep_snapshot_policy_ask_last(&policy, &now);
-    if (answer == SEEP_SNAPSHOT_DEAR)
+    if (answer == SEEP_SNAPSHOT_TOO_EXPENSIVE)
         note_refusal(SEEP_REFUSED_COST);
     if (answer == SEEP_SNAPSHOT_DUE)
         make(&now, SEEP_SNAPSHOT_AT_END, false);
 }
 
-/* Once: a job may try again and again. */
-static void consider_shortage(const struct seep_thread *thread)
+static void consider_oom(const struct seep_thread *thread)
 {
     struct seep_snapshot_moment now;
-    if (short_of_memory || policy.mode != SEEP_SNAPSHOT_AUTO ||
-        !can_be_had(&seep_job_map->snapshot))
+    if (!can_be_had(&seep_job_map->snapshot) ||
+        seep_snapshot_policy_ask_at_oom(&policy) != SEEP_SNAPSHOT_DUE)
         return;
-    short_of_memory = true;
     describe(thread, &now);
     now.asked = true;
     make(&now, SEEP_SNAPSHOT_BY_STEP, false);
@@ -364,10 +360,8 @@ static void look(const struct seep_thread *thread,
 {
     if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
         return;
-    if (!policy_read) {
+    if (policy.told.mode == SEEP_SNAPSHOT_UNREAD)
         seep_snapshot_policy_read(&policy, seep_run_settings.holders);
-        policy_read = true;
-    }
     if (is_subject()) {
         reap();
         consider_it(thread);
@@ -382,7 +376,7 @@ void seep_snapshot_look(const struct seep_thread *thread)
 
 void seep_snapshot_at_shortage(const struct seep_thread *thread)
 {
-    look(thread, consider_shortage);
+    look(thread, consider_oom);
 }
 
 void seep_snapshot_last(const struct seep_thread *thread)
@@ -449,7 +443,7 @@ void seep_snapshot_goes_on(void)
 void seep_snapshot_after_fork(void)
 {
     lock.word = 0;
-    asked = short_of_memory = false;
+    asked = false;
     copy = 0;
     ended = making = false;
     ending = 0;

@@ -26,74 +26,88 @@ enum {
 
 void seep_snapshot_policy_read(struct seep_snapshot_policy *policy, const char *text)
 {
+    struct seep_snapshot_settings *told = &policy->told;
     memset(policy, 0, sizeof(*policy));
-    policy->mode = SEEP_SNAPSHOT_AUTO;
+    told->mode = SEEP_SNAPSHOT_AUTO;
     if (!text || !*text || strcmp(text, "auto") == 0)
         return;
-    policy->mode = SEEP_SNAPSHOT_LIST;
-    while (*text && policy->n_steps < SEEP_SNAPSHOT_LISTED) {
+    told->mode = SEEP_SNAPSHOT_LIST;
+    while (*text && told->n_steps < SEEP_SNAPSHOT_LISTED) {
         uint32_t step = 0;
         size_t n = strspn(text, "0123456789");
         for (size_t i = 0; i < n && n <= DIGITS; i++)
             step = step * 10 + (uint32_t)(text[i] - '0');
-        if (step && (!policy->n_steps || step > policy->steps[policy->n_steps - 1]))
-            policy->steps[policy->n_steps++] = step;
+        if (step && (!told->n_steps || step > told->steps[told->n_steps - 1]))
+            told->steps[told->n_steps++] = step;
         text += n;
         text += strcspn(text, "0123456789");
     }
-    if (!policy->n_steps)
-        policy->mode = SEEP_SNAPSHOT_OFF; /* "off", or a list without entries */
+    if (!told->n_steps)
+        told->mode = SEEP_SNAPSHOT_OFF; /* "off", or a list without entries */
 }
 
-static void note_low(struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
+/* ---- what is remembered ---------------------------------------------------------------------- */
+
+static void note_level(struct seep_snapshot_levels *levels, uint64_t live_bytes, bool is_new_step)
 {
-    if (now->step != p->seen) {
-        memmove(p->lows + 1, p->lows, sizeof p->lows - sizeof *p->lows);
-        p->lows[0] = now->live_bytes;
-    } else if (now->live_bytes < p->lows[0]) {
-        p->lows[0] = now->live_bytes;
+    if (is_new_step) {
+        memmove(levels->lows + 1, levels->lows, sizeof levels->lows - sizeof *levels->lows);
+        levels->lows[0] = live_bytes;
+    } else if (live_bytes < levels->lows[0]) {
+        levels->lows[0] = live_bytes;
     }
+    if (live_bytes < levels->least_bytes)
+        levels->least_bytes = live_bytes;
+    levels->asked_bytes = live_bytes;
 }
 
-/* Starts again when the kind of step changes: from slices of time to the first step, or from
- * iterations of one loop to another's. */
+/* Counts from here on: from slices of time to the first step, or from iterations of one loop to
+ * another's. */
+static void begin_anew(struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
+{
+    p->course = (struct seep_snapshot_course){
+        .unit = now->by_step ? SEEP_SNAPSHOT_STEPS : SEEP_SNAPSHOT_SLICES,
+        .origin = now->step ? now->step - 1 : 0,
+        .origin_ns = now->age_ns,
+        .gap = now->by_step ? FIRST_STEP : FIRST_SLICE,
+        .reserve_gap = now->by_step ? FIRST_STEP : RESERVE_SLICE,
+        .seen = now->step - 1, /* any other */
+    };
+    p->levels.least_bytes = p->levels.forked ? 0 : now->live_bytes;
+    memset(p->levels.lows, 0, sizeof p->levels.lows);
+}
+
 static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
 {
-    if (!p->begun || p->by_step != now->by_step || now->step < p->seen) {
-        p->begun = true;
-        p->by_step = now->by_step;
-        p->origin = now->step ? now->step - 1 : 0;
-        p->origin_ns = now->age_ns;
-        p->gap = now->by_step ? FIRST_STEP : FIRST_SLICE;
-        p->reserve = now->by_step ? FIRST_STEP : RESERVE_SLICE;
-        p->last = 0;
-        p->several = false;
-        p->copied_ns = 0;
-        p->least_bytes = p->forked ? 0 : now->live_bytes;
-        p->said_dear = false;
-        p->seen = now->step - 1; /* any other */
-        memset(p->lows, 0, sizeof p->lows);
-    }
-    note_low(p, now);
+    struct seep_snapshot_course *course = &p->course;
+    if (course->unit != (now->by_step ? SEEP_SNAPSHOT_STEPS : SEEP_SNAPSHOT_SLICES) ||
+        now->step < course->seen)
+        begin_anew(p, now);
+    note_level(&p->levels, now->live_bytes, now->step != course->seen);
     /* A program that only imports has nothing to look at: slices of time count from then on. */
-    if (!now->by_step && now->importing && !p->last)
-        p->origin = now->step;
-    if (now->live_bytes < p->least_bytes)
-        p->least_bytes = now->live_bytes;
-    p->falls = now->live_bytes < p->level_bytes;
-    p->level_bytes = now->live_bytes;
-    p->seen = now->step;
+    if (!now->by_step && now->importing && !course->last)
+        course->origin = now->step;
+    course->seen = now->step;
 }
+
+static void note_stop(struct seep_snapshot_stops *stops, uint64_t stop_ns)
+{
+    stops->all_ns += stop_ns;
+    if (stop_ns)
+        stops->last_ns = stop_ns;
+}
+
+/* ---- what is decided: these change nothing --------------------------------------------------- */
 
 static bool is_listed(const struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
 {
-    return now->by_step && p->n_passed < p->n_steps && now->step >= p->steps[p->n_passed];
+    return now->by_step && p->n_passed < p->told.n_steps && now->step >= p->told.steps[p->n_passed];
 }
 
 static uint64_t next_stop(const struct seep_snapshot_policy *p,
                           const struct seep_snapshot_moment *now)
 {
-    return p->last_stop_ns ? p->last_stop_ns : now->anonymous_bytes / BYTES_PER_STOP_NS;
+    return p->stops.last_ns ? p->stops.last_ns : now->anonymous_bytes / BYTES_PER_STOP_NS;
 }
 
 /* What the reading of the next copy takes from the job, if it is like the earlier ones. */
@@ -105,7 +119,7 @@ static uint64_t next_taken(const struct seep_snapshot_moment *now)
 static bool affords_stop(const struct seep_snapshot_policy *p,
                          const struct seep_snapshot_moment *now)
 {
-    return p->stop_ns + next_stop(p, now) <=
+    return p->stops.all_ns + next_stop(p, now) <=
                FREE_STOP_MS * MILLISECOND + now->age_ns / STOP_SHARE &&
            next_stop(p, now) + next_taken(now) <= now->room_ns;
 }
@@ -120,15 +134,15 @@ static bool is_affordable(const struct seep_snapshot_policy *p,
 static uint32_t since_origin(const struct seep_snapshot_policy *p,
                              const struct seep_snapshot_moment *now)
 {
-    return now->step > p->origin ? now->step - p->origin : 0;
+    return now->step > p->course.origin ? now->step - p->course.origin : 0;
 }
 
 /* Copies that are read may be made: with one of the preparation phase, the reader would miss what
  * follows. */
 static bool has_begun(const struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
 {
-    return since_origin(p, now) >= p->gap && (p->last || !now->importing) &&
-           (!now->by_loop || now->age_ns - p->origin_ns >= LOOP_MS * MILLISECOND);
+    return since_origin(p, now) >= p->course.gap && (p->course.last || !now->importing) &&
+           (!now->by_loop || now->age_ns - p->course.origin_ns >= LOOP_MS * MILLISECOND);
 }
 
 /* Before the first copy that is read, half of the free time is kept for such copies, but the first
@@ -137,23 +151,15 @@ static bool has_begun(const struct seep_snapshot_policy *p, const struct seep_sn
 static bool is_reserve_due(const struct seep_snapshot_policy *p,
                            const struct seep_snapshot_moment *now)
 {
-    const uint64_t most = FREE_STOP_MS * MILLISECOND / (p->stop_ns ? 2 : 1);
-    if (!p->reserve || since_origin(p, now) < p->reserve || now->importing)
+    const uint64_t most = FREE_STOP_MS * MILLISECOND / (p->stops.all_ns ? 2 : 1);
+    if (!p->course.reserve_gap || since_origin(p, now) < p->course.reserve_gap || now->importing)
         return false;
-    if (p->copied_ns && now->age_ns - p->copied_ns < RESERVE_MS * MILLISECOND)
+    if (p->course.copied_ns && now->age_ns - p->course.copied_ns < RESERVE_MS * MILLISECOND)
         return false;
-    if (p->last)
+    if (p->course.last)
         return now->reading && now->reader_waits && affords_stop(p, now);
-    return !now->reading && p->stop_ns + next_stop(p, now) <= most &&
+    return !now->reading && p->stops.all_ns + next_stop(p, now) <= most &&
            next_stop(p, now) <= now->room_ns;
-}
-
-/* Reports only the first time until a copy is made. */
-static enum seep_snapshot_answer dear(struct seep_snapshot_policy *p)
-{
-    bool said = p->said_dear;
-    p->said_dear = true;
-    return said ? SEEP_SNAPSHOT_NOT_DUE : SEEP_SNAPSHOT_DEAR;
 }
 
 /* What a step takes and gives back is not growth: after the first copy, the lowest levels of the
@@ -162,88 +168,118 @@ static bool has_grown(const struct seep_snapshot_policy *p, const struct seep_sn
 {
     uint64_t level = now->live_bytes;
 
-    for (size_t i = 0; p->last && i < SEEP_SNAPSHOT_LOWS; i++)
-        level = p->lows[i] && p->lows[i] < level ? p->lows[i] : level;
-    return level >= p->least_bytes && level - p->least_bytes >= GROWN_BYTES;
+    for (size_t i = 0; p->course.last && i < SEEP_SNAPSHOT_LOWS; i++)
+        level = p->levels.lows[i] && p->levels.lows[i] < level ? p->levels.lows[i] : level;
+    return level >= p->levels.least_bytes && level - p->levels.least_bytes >= GROWN_BYTES;
+}
+
+static enum seep_snapshot_answer decide(const struct seep_snapshot_policy *p,
+                                        const struct seep_snapshot_moment *now, bool falls)
+{
+    if (now->asked || is_listed(p, now))
+        return SEEP_SNAPSHOT_DUE;
+    if (p->told.mode != SEEP_SNAPSHOT_AUTO || !has_grown(p, now) || falls)
+        return SEEP_SNAPSHOT_NOT_DUE;
+    if (!has_begun(p, now) || now->reading)
+        return is_reserve_due(p, now) ? SEEP_SNAPSHOT_RESERVE : SEEP_SNAPSHOT_NOT_DUE;
+    return is_affordable(p, now) ? SEEP_SNAPSHOT_DUE : SEEP_SNAPSHOT_TOO_EXPENSIVE;
+}
+
+static enum seep_snapshot_answer decide_last(const struct seep_snapshot_policy *p,
+                                             const struct seep_snapshot_moment *now)
+{
+    const struct seep_snapshot_course *course = &p->course;
+    const uint32_t least = now->by_step ? FIRST_STEP : RESERVE_SLICE;
+    const uint32_t since = now->step > course->last ? now->step - course->last : 0;
+    const uint32_t old = now->step / (course->before_last ? OLDER_SHARE : OLD_SHARE);
+    if (since_origin(p, now) < least || since <= old || !has_grown(p, now) || now->reading)
+        return SEEP_SNAPSHOT_NOT_DUE;
+    return is_affordable(p, now) ? SEEP_SNAPSHOT_DUE : SEEP_SNAPSHOT_TOO_EXPENSIVE;
+}
+
+/* ---- questions and events -------------------------------------------------------------------- */
+
+static enum seep_snapshot_answer report_cost_once(struct seep_snapshot_policy *p,
+                                                  enum seep_snapshot_answer answer)
+{
+    if (answer != SEEP_SNAPSHOT_TOO_EXPENSIVE)
+        return answer;
+    const bool reported = p->course.cost_reported;
+    p->course.cost_reported = true;
+    return reported ? SEEP_SNAPSHOT_NOT_DUE : answer;
 }
 
 enum seep_snapshot_answer seep_snapshot_policy_ask(struct seep_snapshot_policy *p,
                                                    const struct seep_snapshot_moment *now)
 {
-    if (p->mode == SEEP_SNAPSHOT_OFF)
+    if (p->told.mode == SEEP_SNAPSHOT_OFF)
         return SEEP_SNAPSHOT_NOT_DUE;
+    const bool falls = now->live_bytes < p->levels.asked_bytes; /* something is being torn down */
     notice(p, now);
-    if (now->asked || is_listed(p, now))
-        return SEEP_SNAPSHOT_DUE;
-    if (p->mode != SEEP_SNAPSHOT_AUTO || !has_grown(p, now) || p->falls)
-        return SEEP_SNAPSHOT_NOT_DUE;
-    if (!has_begun(p, now) || now->reading)
-        return is_reserve_due(p, now) ? SEEP_SNAPSHOT_RESERVE : SEEP_SNAPSHOT_NOT_DUE;
-    return is_affordable(p, now) ? SEEP_SNAPSHOT_DUE : dear(p);
+    return report_cost_once(p, decide(p, now, falls));
 }
 
 enum seep_snapshot_answer seep_snapshot_policy_ask_last(struct seep_snapshot_policy *p,
                                                         const struct seep_snapshot_moment *now)
 {
-    if (p->mode != SEEP_SNAPSHOT_AUTO)
+    if (p->told.mode != SEEP_SNAPSHOT_AUTO)
         return SEEP_SNAPSHOT_NOT_DUE;
     notice(p, now);
-    const uint32_t least = now->by_step ? FIRST_STEP : RESERVE_SLICE;
-    const uint32_t since = now->step > p->last ? now->step - p->last : 0;
-    const uint32_t old = now->step / (p->several ? OLDER_SHARE : OLD_SHARE);
-    if (since_origin(p, now) < least || since <= old || !has_grown(p, now) || now->reading)
-        return SEEP_SNAPSHOT_NOT_DUE;
-    return is_affordable(p, now) ? SEEP_SNAPSHOT_DUE : dear(p);
+    return report_cost_once(p, decide_last(p, now));
 }
 
-static void note_stop(struct seep_snapshot_policy *p, uint64_t stop_ns)
+enum seep_snapshot_answer seep_snapshot_policy_ask_at_oom(struct seep_snapshot_policy *p)
 {
-    p->stop_ns += stop_ns;
-    if (stop_ns)
-        p->last_stop_ns = stop_ns;
+    if (p->told.mode != SEEP_SNAPSHOT_AUTO || p->oom_seen)
+        return SEEP_SNAPSHOT_NOT_DUE;
+    p->oom_seen = true;
+    return SEEP_SNAPSHOT_DUE;
 }
 
 void seep_snapshot_policy_done(struct seep_snapshot_policy *p,
                                const struct seep_snapshot_moment *now, uint64_t stop_ns)
 {
-    uint32_t since = since_origin(p, now);
+    struct seep_snapshot_course *course = &p->course;
+    const uint32_t since = since_origin(p, now);
     while (is_listed(p, now))
         p->n_passed++;
-    p->several = p->last != 0;
-    if (since >= p->gap)
-        p->gap = p->several ? 2 * since : since + since / 2;
-    p->least_bytes = now->live_bytes;
-    p->forked = p->said_dear = false;
-    p->reserve = RESERVE_TIMES * since;
-    p->last = now->step;
-    p->copied_ns = now->age_ns;
-    note_stop(p, stop_ns);
+    course->before_last = course->last;
+    course->last = now->step;
+    if (since >= course->gap)
+        course->gap = course->before_last ? 2 * since : since + since / 2;
+    course->reserve_gap = RESERVE_TIMES * since;
+    course->copied_ns = now->age_ns;
+    course->cost_reported = false;
+    p->levels.least_bytes = now->live_bytes;
+    p->levels.forked = false;
+    note_stop(&p->stops, stop_ns);
 }
 
 void seep_snapshot_policy_reserved(struct seep_snapshot_policy *p,
                                    const struct seep_snapshot_moment *now, uint64_t stop_ns)
 {
-    p->reserve = RESERVE_TIMES * since_origin(p, now);
-    p->copied_ns = now->age_ns;
-    note_stop(p, stop_ns);
+    p->course.reserve_gap = RESERVE_TIMES * since_origin(p, now);
+    p->course.copied_ns = now->age_ns;
+    note_stop(&p->stops, stop_ns);
 }
 
 void seep_snapshot_policy_felt(struct seep_snapshot_policy *p, uint64_t felt_ns)
 {
-    p->stop_ns += felt_ns;
-    p->last_stop_ns += felt_ns;
+    p->stops.all_ns += felt_ns;
+    p->stops.last_ns += felt_ns;
 }
 
 bool seep_snapshot_policy_affords(const struct seep_snapshot_policy *p,
                                   const struct seep_snapshot_moment *now, uint64_t stop_ns)
 {
-    return p->stop_ns + stop_ns <= FREE_IN_PLACE_MS * MILLISECOND + now->age_ns / STOP_SHARE &&
+    return p->stops.all_ns + stop_ns <= FREE_IN_PLACE_MS * MILLISECOND + now->age_ns / STOP_SHARE &&
            stop_ns <= now->room_ns;
 }
 
 void seep_snapshot_policy_after_fork(struct seep_snapshot_policy *p)
 {
-    p->begun = false;
-    p->forked = true;
-    p->stop_ns = p->last_stop_ns = 0;
+    p->course = (struct seep_snapshot_course){0};
+    p->levels.forked = true;
+    p->stops = (struct seep_snapshot_stops){0};
+    p->oom_seen = false;
 }

@@ -69,7 +69,7 @@ struct seep_snapshot_way seep_snapshot_choose(const struct seep_snapshot_policy 
 {
     struct seep_memory_room room;
     const uint64_t anonymous = anonymous_bytes();
-    const bool wished = now->asked || policy->mode == SEEP_SNAPSHOT_LIST;
+    const bool wished = now->asked || policy->told.mode == SEEP_SNAPSHOT_LIST;
     struct seep_snapshot_way way = {.refusal = obstacle(),
                                     .most_ns = (wished ? LAST_MS : IN_PLACE_MS) * SEEP_MILLISECOND};
     if (way.refusal >= 0)
@@ -82,7 +82,7 @@ struct seep_snapshot_way seep_snapshot_choose(const struct seep_snapshot_policy 
         way.most_ns = LAST_MS * SEEP_MILLISECOND;
     } else {
         way.in_place = room.left_bytes / ROOM_FOR_COPY < anonymous ||
-                       policy->last_stop_ns > read_ns || seep_modules_cuda ||
+                       policy->stops.last_ns > read_ns || seep_modules_cuda ||
                        seep_snapshot_fork_harms(anonymous);
     }
     if (way.in_place && room.left_bytes < anonymous / ROOM_IN_PLACE)

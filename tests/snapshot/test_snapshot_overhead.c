@@ -35,7 +35,7 @@ static void setup(void)
 TEST(a_look_that_does_not_fit_waits_for_its_room)
 {
     const struct seep_snapshot_moment tight = at(12, 229 * MS), roomy = at(13, 230 * MS);
-    ck_assert_int_eq(seep_snapshot_policy_ask(&policy, &tight), SEEP_SNAPSHOT_DEAR);
+    ck_assert_int_eq(seep_snapshot_policy_ask(&policy, &tight), SEEP_SNAPSHOT_TOO_EXPENSIVE);
     ck_assert_int_eq(seep_snapshot_policy_ask(&policy, &roomy), SEEP_SNAPSHOT_DUE);
 }
 

@@ -118,7 +118,7 @@ TEST(of_a_large_process_the_first_stop_is_guessed)
     begin(NULL);
     (void)ask(at_step(1), 0);
     now.anonymous_bytes = 4000 * MIB;
-    ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_DEAR);
+    ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_TOO_EXPENSIVE);
     ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_NOT_DUE); /* it has been said */
     now.age_ns = 1000 * SECOND;
     ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_DUE);
@@ -224,7 +224,7 @@ TEST(a_list_is_taken_at_its_word)
 {
     uint32_t taken[8];
     begin("2,5,6,400");
-    ck_assert_int_eq(policy.mode, SEEP_SNAPSHOT_LIST);
+    ck_assert_int_eq(policy.told.mode, SEEP_SNAPSHOT_LIST);
     ck_assert_uint_eq(run(1000, SECOND, taken, N(taken)), 4);
     ck_assert_mem_eq(taken, ((uint32_t[]){2, 5, 6, 400}), 4 * sizeof(*taken));
 }
@@ -323,7 +323,7 @@ TEST(a_copy_in_reserve_comes_half_a_second_after_any_other, .to = 2)
     for (uint32_t step = 1; step <= 200; step++) {
         struct seep_snapshot_moment now = at_step(step);
         now.by_loop = _i == 0;
-        now.reading = now.reader_waits = policy.last != 0;
+        now.reading = now.reader_waits = policy.course.last != 0;
         now.age_ns = 9 * 1000 * MS + step * 10 * MS;
         const enum seep_snapshot_answer answer = seep_snapshot_policy_ask(&policy, &now);
         if (answer == SEEP_SNAPSHOT_DUE)
@@ -444,7 +444,7 @@ TEST(the_last_one_costs_no_more_than_others)
     begin(NULL);
     (void)run(5, 1, NULL, 0);
     now.anonymous_bytes = 4000 * MIB;
-    ck_assert_int_eq(seep_snapshot_policy_ask_last(&policy, &now), SEEP_SNAPSHOT_DEAR);
+    ck_assert_int_eq(seep_snapshot_policy_ask_last(&policy, &now), SEEP_SNAPSHOT_TOO_EXPENSIVE);
     begin("5");
     ck_assert_int_eq(seep_snapshot_policy_ask_last(&policy, &now), SEEP_SNAPSHOT_NOT_DUE);
 }
@@ -456,10 +456,10 @@ TEST(what_was_felt_beside_a_copy_counts_as_its_stop)
     begin("auto");
     (void)run(5, 1, NULL, 0);
     ck_assert_int_eq(ask(now, 5 * MS), SEEP_SNAPSHOT_DUE);
-    stop_ns = policy.stop_ns;
+    stop_ns = policy.stops.all_ns;
     seep_snapshot_policy_felt(&policy, 2 * SECOND);
-    ck_assert_uint_eq(policy.stop_ns, stop_ns + 2 * SECOND);
-    ck_assert_uint_eq(policy.last_stop_ns, 5 * MS + 2 * SECOND);
+    ck_assert_uint_eq(policy.stops.all_ns, stop_ns + 2 * SECOND);
+    ck_assert_uint_eq(policy.stops.last_ns, 5 * MS + 2 * SECOND);
     now = at_step(18);
     ck_assert_int_ne(ask(now, 1), SEEP_SNAPSHOT_DUE); /* it was dear */
 }
@@ -476,6 +476,18 @@ TEST(a_stop_in_place_is_affordable_once_and_again_after_long)
     ck_assert(seep_snapshot_policy_affords(&policy, &now, 100 * MS));
 }
 
+/* A job may try again and again. */
+TEST(as_a_device_runs_out_of_memory_one_is_due_once, .to = 2)
+{
+    begin(NULL);
+    ck_assert_int_eq(seep_snapshot_policy_ask_at_oom(&policy), SEEP_SNAPSHOT_DUE);
+    ck_assert_int_eq(seep_snapshot_policy_ask_at_oom(&policy), SEEP_SNAPSHOT_NOT_DUE);
+    seep_snapshot_policy_after_fork(&policy);
+    ck_assert_int_eq(seep_snapshot_policy_ask_at_oom(&policy), SEEP_SNAPSHOT_DUE);
+    begin(_i ? "5" : "off");
+    ck_assert_int_eq(seep_snapshot_policy_ask_at_oom(&policy), SEEP_SNAPSHOT_NOT_DUE);
+}
+
 static const struct {
     const char *text;
     enum seep_snapshot_mode mode;
@@ -490,8 +502,8 @@ static const struct {
 TEST(what_was_asked_for_is_read, .to = N(texts))
 {
     begin(texts[_i].text);
-    ck_assert_int_eq(policy.mode, texts[_i].mode);
-    ck_assert_uint_eq(policy.n_steps, texts[_i].n);
+    ck_assert_int_eq(policy.told.mode, texts[_i].mode);
+    ck_assert_uint_eq(policy.told.n_steps, texts[_i].n);
 }
 
 SUITE("snapshot policy")
