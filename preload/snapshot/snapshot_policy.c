@@ -145,21 +145,21 @@ static bool has_begun(const struct seep_snapshot_policy *p, const struct seep_sn
            (!now->by_loop || now->age_ns - p->course.origin_ns >= LOOP_MS * MILLISECOND);
 }
 
-/* Before the first copy that is read, half of the free time is kept for such copies, but the first
- * copy in reserve may take all. After it, a copy in reserve is made only while the reader of the
- * last copy waits for a CPU, maybe until the job ends. Two readers at work take memory twice. */
+/* Before the first copy that is evaluated, those in reserve take half of the free time at most: it
+ * is that first one that a training needs. After it, a copy in reserve is made only while the
+ * reader of the last copy waits for a CPU, maybe until the job ends. Two readers at work take
+ * memory twice. */
 static bool is_reserve_due(const struct seep_snapshot_policy *p,
                            const struct seep_snapshot_moment *now)
 {
-    const uint64_t most = FREE_STOP_MS * MILLISECOND / (p->stops.all_ns ? 2 : 1);
     if (!p->course.reserve_gap || since_origin(p, now) < p->course.reserve_gap || now->importing)
         return false;
     if (p->course.copied_ns && now->age_ns - p->course.copied_ns < RESERVE_MS * MILLISECOND)
         return false;
     if (p->course.last)
         return now->reading && now->reader_waits && affords_stop(p, now);
-    return !now->reading && p->stops.all_ns + next_stop(p, now) <= most &&
-           next_stop(p, now) <= now->room_ns;
+    return !now->reading && next_stop(p, now) <= now->room_ns &&
+           p->stops.all_ns + next_stop(p, now) <= FREE_STOP_MS / 2 * MILLISECOND;
 }
 
 /* What a step takes and gives back is not growth: after the first copy, the lowest levels of the

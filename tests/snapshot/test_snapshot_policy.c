@@ -356,6 +356,22 @@ TEST(a_reserve_leaves_half_of_the_free_time_to_copies_that_are_read)
     ck_assert_uint_eq(reserve(false, 90, 90 * MS, at, N(at)), 1);
 }
 
+/* Also to the first: a training of a GiB that prepares its data for a few seconds would have no
+ * copy that is read for two minutes. 12 bytes a nanosecond is what a stop is guessed to take. */
+TEST(of_a_large_process_no_reserve_is_made, .to = 2)
+{
+    struct seep_snapshot_moment now = at_step(12);
+    begin(NULL);
+    now.by_step = false;
+    now.step = 1;
+    (void)ask(now, 0);
+    now.step = 12;
+    now.live_bytes += 2 * MIB;
+    now.anonymous_bytes = (_i ? 51u : 50u) * 12 * MS;
+    ck_assert_int_eq(seep_snapshot_policy_ask(&policy, &now),
+                     _i ? SEEP_SNAPSHOT_NOT_DUE : SEEP_SNAPSHOT_RESERVE);
+}
+
 TEST(while_modules_are_imported_there_is_none, .to = 2)
 {
     struct seep_snapshot_moment now = at_step(20);
