@@ -23,13 +23,73 @@ enum {
     KILLED_MS = 400, /* … and for a copy that had to be killed */
 };
 
-static struct seep_lock lock;
+enum copy_state { NONE, MAKING, ALIVE, KILLED };
+enum { STATE_BITS = 2 };
+
 static SEEP_LARGE struct seep_snapshot_policy policy;
-static bool asked;
-static long copy;       /* pid of the copy not reaped yet, 0: none */
-static bool ended;      /* it was killed, and the reason has been reported */
-static bool making;     /* a thread is making a copy, which is not in `copy` yet */
-static uint32_t ending; /* threads in which the process is about to end or exec */
+
+static struct {
+    /* Of the thread that asks whether a copy is due, makes it, or reaps it. */
+    struct seep_lock lock;
+    /* The copy's state and its pid, which change at once. */
+    uint64_t copy;
+    /* Threads in which the process is about to end or exec. */
+    uint32_t n_ending;
+    /* seep_holders() was called, and no copy has been tried since. */
+    bool asked;
+} own;
+
+/* ---- the copy's state, as snapshot.h draws it ------------------------------------------------ */
+
+static uint64_t copy_in(enum copy_state state, long pid)
+{
+    return (uint64_t)pid << STATE_BITS | state;
+}
+
+static enum copy_state copy_state(void)
+{
+    return __atomic_load_n(&own.copy, __ATOMIC_SEQ_CST) & ((1 << STATE_BITS) - 1);
+}
+
+/* 0: there is none, or its pid is not known yet. */
+static long copy_pid(void)
+{
+    return (long)(__atomic_load_n(&own.copy, __ATOMIC_SEQ_CST) >> STATE_BITS);
+}
+
+static bool has_edge(enum copy_state from, enum copy_state to)
+{
+    switch (from) {
+    case NONE:
+        return to == MAKING;
+    case MAKING:
+        return to == ALIVE || to == NONE;
+    case ALIVE:
+        return to == KILLED || to == NONE;
+    case KILLED:
+        return to == NONE;
+    }
+    return false;
+}
+
+/* The only place where the state changes. False, and nothing has changed: the copy is in another
+ * state by now, or the drawing has no such edge. */
+static bool enter(enum copy_state from, long from_pid, enum copy_state to, long pid)
+{
+    uint64_t before = copy_in(from, from_pid);
+    return has_edge(from, to) &&
+           __atomic_compare_exchange_n(&own.copy, &before, copy_in(to, pid), false,
+                                       __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+/* It was reaped: a thread that ends the process may have killed it just before. */
+static void clear_copy(long pid)
+{
+    if (!enter(ALIVE, pid, NONE, 0))
+        (void)enter(KILLED, pid, NONE, 0);
+}
+
+/* ---- the slot -------------------------------------------------------------------------------- */
 
 static void note_refusal(enum seep_snapshot_refusal why)
 {
@@ -41,14 +101,18 @@ static uint32_t own_index_plus_1(void)
     return seep_arena.header->process_plus_1;
 }
 
-/* A killed copy leaves the slot as it was; another copy may own the slot by now. */
-static void has_ended(long pid)
+static void free_slot(struct seep_snapshot_slot *slot)
 {
-    struct seep_snapshot_slot *slot = &seep_job_map->snapshot;
-    if (slot->process_plus_1 != own_index_plus_1() || (slot->copy && slot->copy != pid))
-        return;
     slot->process_plus_1 = 0;
     __atomic_store_n(&slot->state, SEEP_SNAPSHOT_FREE, __ATOMIC_RELEASE);
+}
+
+/* A killed copy leaves the slot as it was; another copy may own the slot by now. */
+static void free_slot_of(long pid)
+{
+    struct seep_snapshot_slot *slot = &seep_job_map->snapshot;
+    if (slot->process_plus_1 == own_index_plus_1() && (!slot->copy || slot->copy == pid))
+        free_slot(slot);
 }
 
 /* A vfork child has its parent's memory, but not its children. */
@@ -74,43 +138,37 @@ static void note_written(long pid)
     spend(felt_ns);
 }
 
-static long copy_there(void)
-{
-    return __atomic_load_n(&copy, __ATOMIC_ACQUIRE);
-}
+/* ---- the end of a copy ----------------------------------------------------------------------- */
 
-static void has_gone(void)
-{
-    ended = false;
-    __atomic_store_n(&copy, 0, __ATOMIC_RELEASE);
-}
-
+/* Why a copy was killed has been noted then. */
 static void reap(void)
 {
     enum seep_snapshot_refusal refusal;
-    const long pid = copy_there();
+    const long pid = copy_pid();
     if (!pid || !is_own_memory() || !seep_snapshot_reap(pid, &refusal))
         return;
     note_written(pid);
-    has_ended(pid);
-    if (refusal != SEEP_N_SNAPSHOT_REFUSALS && !ended)
+    free_slot_of(pid);
+    if (refusal != SEEP_N_SNAPSHOT_REFUSALS && copy_state() == ALIVE)
         note_refusal(refusal);
-    has_gone();
+    clear_copy(pid);
 }
 
 /* If the kernel keeps a copy, because it waits for a file server, reap() collects it later. The
  * slot is free all the same: none of the copy's code runs any more. */
 static void end_copy(unsigned most_ms)
 {
-    const long pid = copy_there();
+    const long pid = copy_pid();
     if (!pid)
         return;
-    ended = true;
+    (void)enter(ALIVE, pid, KILLED, pid);
     const bool gone = seep_snapshot_end(pid, most_ms);
-    has_ended(pid);
+    free_slot_of(pid);
     if (gone)
-        has_gone();
+        clear_copy(pid);
 }
+
+/* ---- whether one is due ---------------------------------------------------------------------- */
 
 static uint64_t age(uint64_t now_ns, uint64_t start_ns)
 {
@@ -129,7 +187,7 @@ static void describe(const struct seep_thread *thread, struct seep_snapshot_mome
     now->by_step = leader->steps != 0;
     now->by_loop = leader->step_source == SEEP_STEP_LOOP;
     now->step = now->by_step ? leader->steps : leader->period;
-    now->asked = __atomic_load_n(&asked, __ATOMIC_RELAXED) ||
+    now->asked = __atomic_load_n(&own.asked, __ATOMIC_RELAXED) ||
                  __atomic_load_n(&job->snapshot.wanted, __ATOMIC_RELAXED) == own_index_plus_1();
     now->importing = thread && thread->importing;
     now->age_ns = age(now_ns, header->start_ns);
@@ -156,17 +214,18 @@ static bool change(struct seep_snapshot_slot *slot, uint32_t from, uint32_t to)
                                        __ATOMIC_RELAXED);
 }
 
-static bool can_be_had(const struct seep_snapshot_slot *slot)
+static bool is_ending(void)
 {
-    return __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SEEP_SNAPSHOT_FREE && !copy_there() &&
-           !__atomic_load_n(&ending, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&own.n_ending, __ATOMIC_SEQ_CST) != 0;
 }
 
-static void free_slot(struct seep_snapshot_slot *slot)
+static bool can_be_had(const struct seep_snapshot_slot *slot)
 {
-    slot->process_plus_1 = 0;
-    __atomic_store_n(&slot->state, SEEP_SNAPSHOT_FREE, __ATOMIC_RELEASE);
+    return __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SEEP_SNAPSHOT_FREE &&
+           copy_state() == NONE && !is_ending();
 }
+
+/* ---- making it ------------------------------------------------------------------------------- */
 
 static void take_in_place(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now,
                           const struct seep_snapshot_way *way)
@@ -180,17 +239,14 @@ static void take_in_place(struct seep_snapshot_slot *slot, const struct seep_sna
 }
 
 /* No thread may end the process between the birth of a copy and the moment its pid is known: a
- * thread about to do so waits while `making` is set, and then finds the copy. 0: the process is
- * already ending. */
+ * thread about to do so waits while one is made, and then finds it. 0: the process is already
+ * ending. */
 static long make_known(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now)
 {
     long pid = 0;
-    __atomic_store_n(&making, true, __ATOMIC_SEQ_CST);
-    if (!__atomic_load_n(&ending, __ATOMIC_SEQ_CST))
+    if (enter(NONE, 0, MAKING, 0) && !is_ending())
         pid = seep_snapshot_clone(slot, now->step, *seep_period);
-    if (pid > 0)
-        __atomic_store_n(&copy, pid, __ATOMIC_RELEASE);
-    __atomic_store_n(&making, false, __ATOMIC_RELEASE);
+    (void)enter(MAKING, 0, pid > 0 ? ALIVE : NONE, pid > 0 ? pid : 0);
     return pid;
 }
 
@@ -198,15 +254,15 @@ static long make_known(struct seep_snapshot_slot *slot, const struct seep_snapsh
 static bool await_birth(const struct seep_snapshot_slot *slot)
 {
     const struct timespec moment = {.tv_nsec = SEEP_MILLISECOND};
-    for (int ms = 0; ms < BIRTH_MS && copy_there(); ms++) {
-        if (__atomic_load_n(&ending, __ATOMIC_ACQUIRE))
+    for (int ms = 0; ms < BIRTH_MS && copy_pid(); ms++) {
+        if (is_ending())
             return false;
         if (__atomic_load_n(&slot->copy, __ATOMIC_ACQUIRE))
             return true;
         (void)seep_os_call6(SYS_futex, (long)&slot->copy, FUTEX_WAIT, 0, (long)&moment, 0, 0);
         reap();
     }
-    return copy_there() && __atomic_load_n(&slot->copy, __ATOMIC_ACQUIRE) != 0;
+    return copy_pid() && __atomic_load_n(&slot->copy, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* False: there is no copy, or it had to be ended at once. */
@@ -225,9 +281,8 @@ static bool take_copy(struct seep_snapshot_slot *slot, const struct seep_snapsho
     } else if (born) {
         header->snapshots.made++;
         header->snapshots.error = 0;
-    } else if (copy_there()) {
-        note_refusal(__atomic_load_n(&ending, __ATOMIC_ACQUIRE) ? SEEP_REFUSED_DIED
-                                                                : SEEP_REFUSED_COST);
+    } else if (copy_pid()) {
+        note_refusal(is_ending() ? SEEP_REFUSED_DIED : SEEP_REFUSED_COST);
         end_copy(GONE_MS);
     }
     return born;
@@ -281,11 +336,11 @@ static bool is_forked(void)
     return seep_arena.header->parent_file[0] != '\0';
 }
 
-static void has_been_asked(struct seep_snapshot_slot *slot)
+static void clear_request(struct seep_snapshot_slot *slot)
 {
-    uint32_t own = own_index_plus_1();
-    __atomic_store_n(&asked, false, __ATOMIC_RELAXED);
-    (void)__atomic_compare_exchange_n(&slot->wanted, &own, 0, false, __ATOMIC_RELEASE,
+    uint32_t index = own_index_plus_1();
+    __atomic_store_n(&own.asked, false, __ATOMIC_RELAXED);
+    (void)__atomic_compare_exchange_n(&slot->wanted, &index, 0, false, __ATOMIC_RELEASE,
                                       __ATOMIC_RELAXED);
 }
 
@@ -309,7 +364,7 @@ static void make(const struct seep_snapshot_moment *now, enum seep_snapshot_sour
         return;
     }
     if (now->asked)
-        has_been_asked(slot);
+        clear_request(slot);
     seep_snapshot_policy_done(&policy, now, stop_ns);
 }
 
@@ -358,7 +413,7 @@ static void consider_oom(const struct seep_thread *thread)
 static void look(const struct seep_thread *thread,
                  void (*consider_it)(const struct seep_thread *thread))
 {
-    if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+    if (__atomic_exchange_n(&own.lock.word, 1, __ATOMIC_ACQUIRE))
         return;
     if (policy.told.mode == SEEP_SNAPSHOT_UNREAD)
         seep_snapshot_policy_read(&policy, seep_run_settings.holders);
@@ -366,7 +421,7 @@ static void look(const struct seep_thread *thread,
         reap();
         consider_it(thread);
     }
-    seep_os_unlock(&lock);
+    seep_os_unlock(&own.lock);
 }
 
 void seep_snapshot_look(const struct seep_thread *thread)
@@ -395,18 +450,19 @@ void seep_snapshot_python_ends(struct seep_thread *thread)
 
 void seep_snapshot_asked(const struct seep_thread *thread)
 {
-    __atomic_store_n(&asked, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&own.asked, true, __ATOMIC_RELAXED);
     seep_snapshot_look(thread);
 }
 
-static bool is_coming_or_there(void)
+static bool is_coming_or_alive(void)
 {
-    return __atomic_load_n(&making, __ATOMIC_SEQ_CST) || copy_there();
+    const enum copy_state state = copy_state();
+    return state == MAKING || state == ALIVE;
 }
 
 static int most_wait_ms(void)
 {
-    const long pid = copy_there();
+    const long pid = copy_pid();
     if (pid && __atomic_load_n(&seep_job_map->snapshot.reading, __ATOMIC_RELAXED) == (uint32_t)pid)
         return READING_MS;
     return UNREAD_MS;
@@ -420,14 +476,14 @@ void seep_snapshot_before_end(void)
     const struct timespec moment = {.tv_nsec = 2 * SEEP_MILLISECOND};
     if (!is_own_memory())
         return;
-    __atomic_add_fetch(&ending, 1, __ATOMIC_SEQ_CST);
-    for (int ms = 0; is_coming_or_there() && !ended && ms < most_wait_ms(); ms += 2) {
+    __atomic_add_fetch(&own.n_ending, 1, __ATOMIC_SEQ_CST);
+    for (int ms = 0; is_coming_or_alive() && ms < most_wait_ms(); ms += 2) {
         const struct seep_snapshot_slot *slot = &seep_job_map->snapshot;
-        if (!__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE)) {
+        if (!__atomic_exchange_n(&own.lock.word, 1, __ATOMIC_ACQUIRE)) {
             reap();
-            seep_os_unlock(&lock);
+            seep_os_unlock(&own.lock);
         }
-        if (is_coming_or_there())
+        if (is_coming_or_alive())
             (void)seep_os_call6(SYS_futex, (long)&slot->state, FUTEX_WAIT, slot->state,
                                 (long)&moment, 0, 0);
     }
@@ -437,21 +493,17 @@ void seep_snapshot_before_end(void)
 void seep_snapshot_goes_on(void)
 {
     if (is_own_memory())
-        __atomic_sub_fetch(&ending, 1, __ATOMIC_RELEASE);
+        __atomic_sub_fetch(&own.n_ending, 1, __ATOMIC_RELEASE);
 }
 
 void seep_snapshot_after_fork(void)
 {
-    lock.word = 0;
-    asked = false;
-    copy = 0;
-    ended = making = false;
-    ending = 0;
+    memset(&own, 0, sizeof own);
     seep_snapshot_way_after_fork();
     seep_snapshot_policy_after_fork(&policy);
 }
 
 struct seep_lock *seep_snapshot_lock(void)
 {
-    return &lock;
+    return &own.lock;
 }

@@ -32,6 +32,9 @@ for i in range(10):
     seep.step()
     longest = max(longest, time.monotonic() - before)
 os.write(1, b"%f" % longest)
+if len(sys.argv) > 2:
+    time.sleep(float(sys.argv[2]))
+    kept.append(bytearray(300000)); seep.step(); seep.step()
 """
 
 
@@ -164,18 +167,26 @@ class HeldUp(SeepCase):
 
 @needs_to_read_children
 class Silent(SeepCase):
-    @needs(may_serve_files(), "only root serves files")
-    def test_a_file_server_that_is_silent_does_not_hold_the_job(self):
+    def run_beside_a_silent_server(self, steps, *pause):
         folder = self.fresh()
         os.mkdir(folder)
         files = SlowFiles(folder)
         self.addCleanup(files.close)
         if not files.mounted:
             self.skipTest("no file system of a user's may be mounted here")
-        profile = self.run_seep([SYSTEM_PYTHON, "-c", HOLDS_A_FILE, os.path.join(folder, "f")], ("--holders", "5"))
+        job = [SYSTEM_PYTHON, "-c", HOLDS_A_FILE, os.path.join(folder, "f"), *map(str, pause)]
+        profile = self.run_seep(job, ("--holders", steps))
         self.assertIsNotNone(files.late, "no copy closed the file")
         self.assertLess(float(profile.done.stdout), SILENT_S / 2)
-        self.assertEqual(profile.written["coverage"]["holders"], {"taken": 0, "refused": {"cost": 1}})
+        return profile.written["coverage"]["holders"]
+
+    @needs(may_serve_files(), "only root serves files")
+    def test_a_file_server_that_is_silent_does_not_hold_the_job(self):
+        self.assertEqual(self.run_beside_a_silent_server("5,8"), {"taken": 0, "refused": {"cost": 1}})
+
+    @needs(may_serve_files(), "only root serves files")
+    def test_once_a_killed_copy_is_gone_the_job_is_looked_at_again(self):
+        self.assertEqual(self.run_beside_a_silent_server("5,12", SILENT_S + 1), {"taken": 1, "refused": {"cost": 1}})
 
 
 if __name__ == "__main__":

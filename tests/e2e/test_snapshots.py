@@ -33,8 +33,17 @@ for i in range(40):
 
 def forbid_unsharing():
     """close_range() and unshare() fail from here on, as in some containers (seccomp)."""
+    forbid((0x20, 0, 0, 0), (0x15, 2, 0, 436), (0x15, 1, 0, 272))
+
+
+def forbid_copying():
+    """clone() fails from here on if the child is not to be traced, as a copy is not."""
+    forbid((0x20, 0, 0, 0), (0x15, 0, 2, 56), (0x20, 0, 0, 16), (0x45, 1, 0, 0x00800000))
+
+
+def forbid(*finds):
     libc, refuse = ctypes.CDLL(None), 0x00050000 | errno.EPERM
-    rows = [(0x20, 0, 0, 0), (0x15, 2, 0, 436), (0x15, 1, 0, 272), (0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, refuse)]
+    rows = [*finds, (0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, refuse)]
     code = b"".join(struct.pack("HBBI", *row) for row in rows)
     held = ctypes.create_string_buffer(code, len(code))
     program = struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(held))
@@ -443,6 +452,11 @@ class Policy(SeepCase):
         """The second copy has one of its own, and closes it."""
         profile = self.run_seep([SYSTEM_PYTHON, "-c", GROW], ("--holders", "3,30"), preexec_fn=forbid_unsharing)
         self.assertEqual(self.coverage(profile), {"taken": 1, "refused": {"descriptors": 1}})
+
+    def test_where_no_process_can_be_made_there_is_none(self):
+        """And the job goes on, and is asked about again."""
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", GROW], ("--holders", "3,30"), preexec_fn=forbid_copying)
+        self.assertEqual(self.coverage(profile), {"taken": 0, "refused": {"clone": 2}})
 
     def test_workers_have_theirs_as_the_steps_of_the_trainer_come_by(self):
         script = ("import os, time, seep\n"

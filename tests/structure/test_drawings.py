@@ -4,7 +4,7 @@ import unittest
 
 from tests.structure.sources import files_below, lines_of
 
-DRAWINGS = ("viewer/watch/copies.h",)
+DRAWINGS = ("preload/snapshot/snapshot.h", "viewer/watch/copies.h")
 TEST = re.compile(r"^ \*     (?:\w+ → \w+ )? +((?:test_)?\w+_\w+_\w+)$", re.M)
 
 
