@@ -84,7 +84,7 @@ static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_mo
         now->step < course->seen)
         begin_anew(p, now);
     note_level(&p->levels, now->live_bytes, now->step != course->seen);
-    /* A program that only imports has nothing to look at: slices of time count from then on. */
+    /* Slices of time count from the end of imports on. */
     if (!now->by_step && now->importing && !course->last)
         course->origin = now->step;
     course->seen = now->step;
@@ -137,11 +137,11 @@ static uint32_t since_origin(const struct seep_snapshot_policy *p,
     return now->step > p->course.origin ? now->step - p->course.origin : 0;
 }
 
-/* Copies that are read may be made: with one of the preparation phase, the reader would miss what
- * follows. */
+/* Copies that are evaluated may be made: with one of the preparation phase, the reader would miss
+ * what follows. */
 static bool has_begun(const struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
 {
-    return since_origin(p, now) >= p->course.gap && (p->course.last || !now->importing) &&
+    return since_origin(p, now) >= p->course.gap &&
            (!now->by_loop || now->age_ns - p->course.origin_ns >= LOOP_MS * MILLISECOND);
 }
 
@@ -152,11 +152,12 @@ static bool has_begun(const struct seep_snapshot_policy *p, const struct seep_sn
 static bool is_reserve_due(const struct seep_snapshot_policy *p,
                            const struct seep_snapshot_moment *now)
 {
-    if (!p->course.reserve_gap || since_origin(p, now) < p->course.reserve_gap || now->importing)
+    const struct seep_snapshot_course *course = &p->course;
+    if (!course->reserve_gap || since_origin(p, now) < course->reserve_gap)
         return false;
-    if (p->course.copied_ns && now->age_ns - p->course.copied_ns < RESERVE_MS * MILLISECOND)
+    if (course->copied_ns && now->age_ns - course->copied_ns < RESERVE_MS * MILLISECOND)
         return false;
-    if (p->course.last)
+    if (course->last)
         return now->reading && now->reader_waits && affords_stop(p, now);
     return !now->reading && next_stop(p, now) <= now->room_ns &&
            p->stops.all_ns + next_stop(p, now) <= FREE_STOP_MS / 2 * MILLISECOND;
@@ -173,12 +174,20 @@ static bool has_grown(const struct seep_snapshot_policy *p, const struct seep_sn
     return level >= p->levels.least_bytes && level - p->levels.least_bytes >= GROWN_BYTES;
 }
 
+/* A program that only imports has nothing to look at. */
+static bool is_importing_first(const struct seep_snapshot_policy *p,
+                               const struct seep_snapshot_moment *now)
+{
+    return now->importing && !p->course.last;
+}
+
 static enum seep_snapshot_answer decide(const struct seep_snapshot_policy *p,
                                         const struct seep_snapshot_moment *now, bool falls)
 {
     if (now->asked || is_listed(p, now))
         return SEEP_SNAPSHOT_DUE;
-    if (p->told.mode != SEEP_SNAPSHOT_AUTO || !has_grown(p, now) || falls)
+    if (p->told.mode != SEEP_SNAPSHOT_AUTO || is_importing_first(p, now) || !has_grown(p, now) ||
+        falls)
         return SEEP_SNAPSHOT_NOT_DUE;
     if (!has_begun(p, now) || now->reading)
         return is_reserve_due(p, now) ? SEEP_SNAPSHOT_RESERVE : SEEP_SNAPSHOT_NOT_DUE;

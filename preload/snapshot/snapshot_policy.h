@@ -79,7 +79,8 @@ struct seep_snapshot_course {
     uint32_t seen;
     /* From `origin` to the next copy that is evaluated. */
     uint32_t gap;
-    /* From `origin` to the next copy in reserve. */
+    /* From `origin` to the next copy in reserve. 0: none follows, for one was asked for at
+     * `origin`. */
     uint32_t reserve_gap;
     /* The step of the last copy that is evaluated. 0: there was none. */
     uint32_t last;
