@@ -458,6 +458,19 @@ class Policy(SeepCase):
         profile = self.run_seep([SYSTEM_PYTHON, "-c", GROW], ("--holders", "3,30"), preexec_fn=forbid_copying)
         self.assertEqual(self.coverage(profile), {"taken": 0, "refused": {"clone": 2}})
 
+    def test_a_forked_child_has_none_in_reserve_and_none_at_its_end(self):
+        """What it has made its own would not look like it."""
+        script = ("import os, time, seep\n"
+                  "kept = []\n"
+                  "child = os.fork()\n"
+                  "for i in range(0 if child else 25):\n"
+                  "    kept.append(bytearray(300000))\n"
+                  "    time.sleep(0.1)\n"
+                  "os._exit(0) if not child else os.waitpid(child, 0)\n")
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", script])
+        child = max(p["pid"] for p in profile.written["processes"])
+        self.assertEqual([d["source"] for d in documents(profile.folder) if d["pid"] == child], [])
+
     def test_workers_have_theirs_as_the_steps_of_the_trainer_come_by(self):
         script = ("import os, time, seep\n"
                   "kept = []\n"
