@@ -7,13 +7,11 @@
 #include "libprof/digest/digest_report.h"
 #include "libprof/digest/digest_rows.h"
 #include "libprof/digest/fill/digest_fill.h"
-#include "libprof/judge/diagnosis.h"
-#include "libprof/judge/process_findings.h"
-#include "libprof/judge/resident_findings.h"
 #include "libprof/measure/resident/heap_headers.h"
 #include "libprof/model/stages/model_build.h"
 #include "libprof/read/part_folders.h"
 #include "libprof/report/report_json.h"
+#include "libprof/verdict/diagnosis.h"
 
 #include <stdlib.h>
 

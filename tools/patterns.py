@@ -124,7 +124,7 @@ def lab_variants():
 def unit_tests(pattern):
     """Test programs of the judge that name the pattern."""
     named = re.compile(r'"%s"|SEEP_PATTERN_%s\b' % (re.escape(pattern["name"]), pattern["id"]))
-    return [path.stem for path in sorted((ROOT / "tests/judge").glob("test_*.c")) if named.search(path.read_text())]
+    return [path.stem for path in sorted((ROOT / "tests/verdict").glob("test_*.c")) if named.search(path.read_text())]
 
 
 def shown_by(pattern):

@@ -2,8 +2,8 @@
 #ifndef SEEP_LIBPROF_REPORT_REPORT_INPUT_H
 #define SEEP_LIBPROF_REPORT_REPORT_INPUT_H
 
-#include "libprof/judge/diagnosis.h"
 #include "libprof/measure/resident/resident_memory.h"
+#include "libprof/verdict/diagnosis.h"
 
 #include <jansson.h>
 

@@ -157,7 +157,7 @@ def ratios_in(code):
 class Ratios(unittest.TestCase):
     """Where verdicts are made, a part of a whole is a row of the table, so that it has a reason and a test."""
 
-    ROOMS = ("code", "model", "measure", "signs", "patterns", "judge", "who")
+    ROOMS = ("code", "model", "measure", "verdict", "who")
 
     def test_none_stands_in_the_code(self):
         files = [path for room in self.ROOMS for ending in ("*.c", "*.h") for path in (tables.ROOT / "libprof" / room).rglob(ending)]

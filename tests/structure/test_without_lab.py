@@ -33,7 +33,7 @@ class WithoutLab(unittest.TestCase):
             self.assertEqual(of_the_lab(lab, "all", "install", "demo"), set())
 
     def test_unit_tests_of_seep_are_built_without_it(self):
-        self.assertEqual(of_the_lab(1, "all", "BUILD/tests/judge/test_patterns"), set())
+        self.assertEqual(of_the_lab(1, "all", "BUILD/tests/verdict/test_patterns"), set())
 
     def test_the_lab_and_all_tests_have_it(self):
         built = {"kernels/", "-ljpeg", "-lpng", "-lzip", "seep-lab", "liblab", "include/seep/"}

@@ -14,7 +14,7 @@
 #include "libprof/digest/digest_rows.h"
 #include "libprof/digest/digest_words.h"
 #include "libprof/model/live_level.h"
-#include "libprof/patterns/finding.h"
+#include "libprof/verdict/finding.h"
 #include "libprof/words/parts.h"
 
 /* What filling a digest needs throughout. */

@@ -4,7 +4,7 @@
 
 #include "libprof/code/code.h"
 #include "libprof/digest/digest.h"
-#include "libprof/patterns/finding.h"
+#include "libprof/verdict/finding.h"
 
 #include <jansson.h>
 
