@@ -19,6 +19,10 @@ SCOPES = {"LINE": "each line of the job's code", "JOB": "the job as a whole",
           "LAST": "all other findings, once they are known"}
 AXES = {"ANY": "training steps or time slices", "STEPS": "training steps only"}
 SPACES = {"ALL": "all", "DEVICE": "device, tensor", "PINNED": "pinned", "SHM": "shm", "NOT_SHM": "all but shm"}
+HOLDERS = {"ANY": None, "HELD": "somebody, as far as snapshots saw", "OWNED": "somebody outside of a cycle, as far as snapshots saw"}
+CACHES = {"NONE": None, "BOUNDED": "those with a bound, and those that stopped growing", "GROWING": "those that grow without a known bound"}
+SMALL = {"NONE": None, "ARENAS": "arenas whose owner is unknown", "HELD": "those with a known holder",
+         "CYCLE": "those that only a cycle holds", "ALL": "all"}
 SIZES = ((1 << 20, "MiB"), (1 << 10, "KiB"))
 
 TOP = """# Patterns
@@ -88,7 +92,7 @@ def names_of(table):
 
 
 def patterns():
-    names = ("id", "predicate", "name", "scope", "axis", "spaces", "title", "advice", "signs")
+    names = ("id", "predicate", "name", "scope", "axis", "spaces", "holder", "caches", "small", "title", "advice", "signs")
     return [dict(zip(names, arguments, strict=True)) for _, _, arguments in rows(PATTERNS, "SEEP_PATTERN")]
 
 
@@ -176,6 +180,9 @@ def describe(pattern):
     yield "- tried on: %s" % SCOPES[pattern["scope"]]
     yield "- axis: %s" % AXES[pattern["axis"]]
     yield "- spaces: %s" % SPACES[pattern["spaces"]]
+    for column, words, said in (("holder", HOLDERS, "held by"), ("caches", CACHES, "libraries' caches"), ("small", SMALL, "Python's small objects")):
+        if words[pattern[column]]:
+            yield "- %s: %s" % (said, words[pattern[column]])
     yield from ("- zoo, `%s`: %s" % (job, zoo_jobs()[job]["title"]) for job in shown["zoo"])
     if shown["lab"]:
         yield "- lab: %s" % ", ".join("`%s`" % variant for variant in shown["lab"])

@@ -35,47 +35,60 @@ static bool lies_in(enum seep_space_class space, enum seep_pattern_spaces wanted
     return true;
 }
 
-/* What nobody holds is in no cache or graph, nor is what only a cycle holds. */
-static bool fits_holder(enum seep_pattern pattern, const struct seep_kept_by *k)
+static bool is_cycle(const struct seep_kept_by *k)
 {
-    const bool keeps = pattern == SEEP_PATTERN_EAGER_RETENTION ||
-                       pattern == SEEP_PATTERN_ALIASED_CACHE ||
-                       pattern == SEEP_PATTERN_FIRST_TOUCH_CACHE;
-
-    if (seep_kept_by_nobody(k))
-        return !keeps && pattern != SEEP_PATTERN_GRAPH_RETENTION &&
-               pattern != SEEP_PATTERN_LEGITIMATE_GROWTH && pattern != SEEP_PATTERN_REFERENCE_CYCLE;
-    return !(keeps && k->known && k->state == SEEP_HOLDERS_CYCLE);
+    return k->known && k->state == SEEP_HOLDERS_CYCLE;
 }
 
-/* Of small objects it is known who got more of them, not what each is. */
-static bool tells_growth(enum seep_pattern pattern, const struct seep_kept_by *k)
+/* Who was not seen is taken for the holder that is wanted. */
+static bool has_holder(const struct seep_kept_by *k, enum seep_pattern_holder wanted)
 {
-    return pattern == SEEP_PATTERN_UNBOUNDED_GROWTH || pattern == SEEP_PATTERN_LEGITIMATE_GROWTH ||
-           pattern == SEEP_PATTERN_UNDETERMINED ||
-           (pattern == SEEP_PATTERN_REFERENCE_CYCLE && k->known && k->state == SEEP_HOLDERS_CYCLE);
+    switch (wanted) {
+    case SEEP_HOLDER_HELD:
+        return !seep_kept_by_nobody(k);
+    case SEEP_HOLDER_OWNED:
+        return !seep_kept_by_nobody(k) && !is_cycle(k);
+    case SEEP_HOLDER_ANY:
+        break;
+    }
+    return true;
+}
+
+static bool covers_cache(const struct seep_case *c, enum seep_pattern_caches of)
+{
+    switch (c->signs->prospect) {
+    case SEEP_ENDS_BY_LIBRARY:
+        return of == SEEP_CACHES_BOUNDED;
+    case SEEP_OPEN_LIBRARY_EACH:
+        return of == SEEP_CACHES_GROWING;
+    default:
+        return true;
+    }
+}
+
+static bool covers_small_objects(const struct seep_case *c, enum seep_pattern_small of)
+{
+    if (c->signs->prospect == SEEP_OPEN_ARENAS)
+        return of == SEEP_SMALL_ARENAS || of == SEEP_SMALL_ALL;
+    if (!c->is_small_objects)
+        return true;
+    return of == SEEP_SMALL_HELD || of == SEEP_SMALL_ALL ||
+           (of == SEEP_SMALL_CYCLE && is_cycle(&c->signs->kept_by));
+}
+
+static bool may_be(const struct seep_case *c, const struct seep_pattern_row *row)
+{
+    return row->scope == SEEP_SCOPE_LINE && !(row->axis == SEEP_AXIS_STEPS && c->signs->timed) &&
+           lies_in(seep_case_space(c)->class, row->spaces) &&
+           has_holder(&c->signs->kept_by, row->holder) && covers_cache(c, row->caches) &&
+           covers_small_objects(c, row->small);
 }
 
 /* Row by row, from the table's top. */
 bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *finding)
 {
     for (int i = 0; i < SEEP_N_PATTERNS; i++) {
-        const struct seep_pattern_row *row = seep_pattern_row((enum seep_pattern)i);
-        if (row->scope != SEEP_SCOPE_LINE || (row->axis == SEEP_AXIS_STEPS && c->signs->timed) ||
-            !lies_in(seep_case_space(c)->class, row->spaces) ||
-            !fits_holder((enum seep_pattern)i, &c->signs->kept_by))
-            continue;
-        /* What a library keeps in its cache gets no worse verdict, whatever it looks like. */
-        if (c->signs->prospect == SEEP_ENDS_BY_LIBRARY && i != SEEP_PATTERN_LEGITIMATE_GROWTH)
-            continue;
-        if (c->signs->prospect == SEEP_OPEN_LIBRARY_EACH && i != SEEP_PATTERN_UNDETERMINED)
-            continue;
-        /* Do not accuse the line that asked for an arena of what lies in it, except of what many
-         * workers have alike. */
-        if (c->is_small_objects && !tells_growth((enum seep_pattern)i, &c->signs->kept_by))
-            continue;
-        if (c->signs->prospect == SEEP_OPEN_ARENAS && i != SEEP_PATTERN_UNDETERMINED &&
-            i != SEEP_PATTERN_WORKER_MULTIPLICATION)
+        if (!may_be(c, seep_pattern_row((enum seep_pattern)i)))
             continue;
         seep_finding_blank(finding);
         finding->pattern = (enum seep_pattern)i;

@@ -3,9 +3,19 @@
 #include <string.h>
 
 static const struct seep_pattern_row rows[SEEP_N_PATTERNS] = {
-#define SEEP_PATTERN(id, predicate, name, scope, axis, spaces, title, advice, signs)               \
+#define SEEP_PATTERN(id, predicate, name, scope, axis, spaces, holder, caches, small, title,       \
+                     advice, signs)                                                                \
     [SEEP_PATTERN_##id] = {                                                                        \
-        name, SEEP_SCOPE_##scope, SEEP_AXIS_##axis, SEEP_SPACES_##spaces, title, advice, signs,    \
+        name,                                                                                      \
+        SEEP_SCOPE_##scope,                                                                        \
+        SEEP_AXIS_##axis,                                                                          \
+        SEEP_SPACES_##spaces,                                                                      \
+        SEEP_HOLDER_##holder,                                                                      \
+        SEEP_CACHES_##caches,                                                                      \
+        SEEP_SMALL_##small,                                                                        \
+        title,                                                                                     \
+        advice,                                                                                    \
+        signs,                                                                                     \
     },
 #include "libprof/words/patterns.def"
 #undef SEEP_PATTERN

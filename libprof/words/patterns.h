@@ -21,12 +21,24 @@ enum seep_pattern_spaces {
     SEEP_SPACES_SHM,
     SEEP_SPACES_NOT_SHM
 };
+enum seep_pattern_holder { SEEP_HOLDER_ANY, SEEP_HOLDER_HELD, SEEP_HOLDER_OWNED };
+enum seep_pattern_caches { SEEP_CACHES_NONE, SEEP_CACHES_BOUNDED, SEEP_CACHES_GROWING };
+enum seep_pattern_small {
+    SEEP_SMALL_NONE,
+    SEEP_SMALL_ARENAS,
+    SEEP_SMALL_HELD,
+    SEEP_SMALL_CYCLE,
+    SEEP_SMALL_ALL
+};
 
 struct seep_pattern_row {
     const char *name; /* "eager-retention" */
     enum seep_pattern_scope scope;
     enum seep_pattern_axis axis;
     enum seep_pattern_spaces spaces;
+    enum seep_pattern_holder holder;
+    enum seep_pattern_caches caches;
+    enum seep_pattern_small small;
     const char *title; /* a template: see patterns.def */
     const char *advice;
     const char *signs; /* how it is recognised */
