@@ -48,41 +48,13 @@ struct seep_fading {
     int64_t first, last; /* bytes that the first and the last whole epoch added */
 };
 
-/* Whether growth has an end: the reason that decides, weakest first within its kind. */
+/* Whether growth has an end: the reason that decides. */
 enum seep_prospect {
-    SEEP_ENDS_TOOL,       /* in a program that the job runs, which does one thing and ends */
-    SEEP_ENDS_BY_HOLDER,  /* its holder says how many it keeps at most */
-    SEEP_ENDS_BY_LIBRARY, /* a library's own cache, which has a bound or stopped growing */
-    SEEP_ENDS_BY_ITEMS,   /* objects that are all there keep it, and none was used twice
-                           */
-    SEEP_ENDS_CRUMBS,     /* too little to matter in any run */
-
-    SEEP_OPEN_FEW_STEPS, /* or it does not grow by every measure */
-    SEEP_OPEN_FIRST_PASS,
-    SEEP_OPEN_LATE_PASS, /* it began with a later epoch */
-    SEEP_OPEN_AFTER_TRAINING,
-    SEEP_OPEN_SHORT_LIVES,
-    SEEP_OPEN_FADING,
-    SEEP_OPEN_SLOWING,
-    SEEP_OPEN_STOPPED,
-    SEEP_OPEN_TIMED,
-    SEEP_OPEN_JUMPS,
-    SEEP_OPEN_REMADE,
-    SEEP_OPEN_LIBRARY,
-    SEEP_OPEN_LIBRARY_EACH, /* a library's cache that keeps something for each thread or the like */
-    SEEP_OPEN_TRAINED,      /* the network itself grows */
-    SEEP_OPEN_ARENAS,       /* small Python objects whose owner is unknown */
-    SEEP_OPEN_USED_AT_END,
-    SEEP_OPEN_FIRST_USE,
-    SEEP_OPEN_LITTLE, /* by its pace alone, and little beside the job */
-
-    SEEP_ENDLESS_BY_PACE,
-    SEEP_ENDLESS_BY_HOLDER,
-    SEEP_ENDLESS_STREAM,
-    SEEP_ENDLESS_POOL, /* pinned memory, which is used again once it is free */
-    SEEP_ENDLESS_BY_LAP,
-    SEEP_ENDLESS_BY_PASS,
-    SEEP_ENDLESS_LOST,
+#define SEEP_PROSPECT(kind, id, ...) SEEP_##kind##_##id,
+#define SEEP_PROSPECT_ALSO(...)
+#include "libprof/verdict/prospects.def"
+#undef SEEP_PROSPECT
+#undef SEEP_PROSPECT_ALSO
 };
 
 /* What kinds of functions are between the line and the allocation. */

@@ -20,9 +20,11 @@ enum seep_confidence seep_signs_confidence(const struct seep_signs *signs)
 {
     const enum seep_prospect p = signs->prospect;
 
-    if (p >= SEEP_ENDLESS_BY_HOLDER && p != SEEP_ENDLESS_BY_LAP)
+    if (p == SEEP_ENDLESS_BY_LAP)
+        return SEEP_LIKELY;
+    if (seep_prospect_is_endless(p) && p != SEEP_ENDLESS_BY_PACE)
         return SEEP_CERTAIN;
-    return p < SEEP_ENDLESS_BY_HOLDER && signs->timed ? SEEP_POSSIBLE : SEEP_LIKELY;
+    return signs->timed ? SEEP_POSSIBLE : SEEP_LIKELY;
 }
 
 static void describe_growth(const struct seep_case *c, struct seep_finding *f)

@@ -4,18 +4,12 @@
 
 #include "libprof/verdict/case.h"
 
-/* The deciding reason, by the signs of the case; all but the prospect are set. Pure. */
+/* The first reason of prospects.def that fits, by the signs of the case; all but the prospect are
+ * set. Pure. */
 enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep_signs *signs);
 
-static inline bool seep_prospect_is_endless(enum seep_prospect p)
-{
-    return p >= SEEP_ENDLESS_BY_PACE;
-}
-
-static inline bool seep_prospect_is_open(enum seep_prospect p)
-{
-    return p >= SEEP_OPEN_FEW_STEPS && p < SEEP_ENDLESS_BY_PACE;
-}
+bool seep_prospect_is_endless(enum seep_prospect p);
+bool seep_prospect_is_open(enum seep_prospect p);
 
 /* What to say about it, or about what would decide it; "" for nothing. */
 const char *seep_prospect_text(enum seep_prospect p);
