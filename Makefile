@@ -39,6 +39,7 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconversion
 OPT := $(if $(filter 1,$(DEBUG)),-O0 -g3,$(if $(SAN),-O1 -g1,-O2 -g))
 VARIANT := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
 	$(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
+	$(if $(SAN)$(filter 1,$(DEBUG)),-DSEEP_CHECKED) \
 	$(if $(filter 1,$(COVERAGE)),--coverage) $(if $(filter 1,$(MOVED)),\
 	-DSEEP_MOVED_THRESHOLDS -Wno-sign-compare -Wno-sign-conversion -Wno-conversion)
 

@@ -4,7 +4,8 @@
  * One row a module: its lock, and what it does in a forked child and after code was unloaded. A
  * module that has any of these is listed here, and nowhere else.
  *
- * Locks are taken from the top of the list down, also when one is taken while another is held. Code
+ * Locks are taken from the top of the list down, also when one is taken while another is held: a
+ * checked build (libprof/contract.h) holds it. Code
  * is forgotten from the top down, too: first by the rules and frames of stacks, then by the
  * threads, which would otherwise learn from them again. */
 #include "libprof/runtime/store/live_blocks.h"
@@ -72,7 +73,17 @@ static const struct module {
 };
 
 enum { N_MODULES = sizeof modules / sizeof *modules };
-_Static_assert(N_MODULES <= 32, "a bit for each");
+_Static_assert(N_MODULES < 32, "a bit for each");
+
+/* From now on a checked build ends a thread that takes locks in another order than the table's. */
+static void rank_locks(void)
+{
+#ifdef SEEP_CHECKED
+    for (uint32_t i = 0; i < N_MODULES; i++)
+        if (modules[i].lock)
+            modules[i].lock()->rank = i + 1;
+#endif
+}
 
 static uint32_t lock_all(void)
 {
@@ -92,6 +103,9 @@ static void unlock_all(uint32_t held)
 
 static void after_fork(void)
 {
+#ifdef SEEP_CHECKED
+    seep_os_ranks_held = 0;
+#endif
     for (unsigned i = 0; i < N_MODULES; i++)
         if (modules[i].after_fork)
             modules[i].after_fork();
@@ -107,6 +121,7 @@ static void forget_code(void)
 
 static void watch_objects(void)
 {
+    rank_locks();
     seep_modules_on_object = seep_new_find;
     seep_modules_on_unload = forget_code;
 }

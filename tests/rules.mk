@@ -56,6 +56,7 @@ endif
 SEEP_DATA ?= $(wildcard ../shared/data)
 check: all tests ## build and run every test; the last line counts them
 	+$(Q)$(MAKE) --no-print-directory SAN=address,undefined all tests
+	+$(Q)$(MAKE) --no-print-directory DEBUG=1 build/debug/libseep.so
 	+$(Q)$(MAKE) --no-print-directory SAN=thread $(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%)
 	$(Q)$(if $(SEEP_DATA),SEEP_DATA=$(abspath $(SEEP_DATA))) SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all --closing build/check.txt $(TEST_BINS) \
 		$(SAN_TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(FUZZERS:%=$(SAN_DIR)/replay/%) \

@@ -1,6 +1,5 @@
 #include "libprof/model/model.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@ const char *seep_process_role_name(enum seep_process_role role)
 {
     static const char *const names[] = {
 #define SEEP_PROCESS_ROLE(id, name) name,
+#include "libprof/contract.h"
 #include "libprof/words/process_roles.def"
 #undef SEEP_PROCESS_ROLE
     };
@@ -69,7 +69,7 @@ void seep_model_fini(struct seep_model *m)
 
 void seep_model_begin(struct seep_model *m, enum seep_model_stage stage)
 {
-    assert(m->stage + 1 == stage);
+    SEEP_CHECK(m->stage + 1 == stage);
     m->stage = stage;
 }
 

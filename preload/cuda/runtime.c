@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "libprof/contract.h"
 #include "preload/device/backward.h"
 #include "preload/device/device_shortage.h"
 #include "preload/device/layout.h"
@@ -26,6 +27,7 @@ unsigned seep_runtime_space(unsigned device)
 /* From then on addresses belong to nobody. */
 bool seep_runtime_is_there(int result)
 {
+    SEEP_CHECK(seep_is_inside());
     if (result == SEEP_CUDA_UNLOADING)
         seep_device_is_left = true;
     return result != SEEP_CUDA_UNLOADING;
@@ -46,6 +48,7 @@ static void record(const struct seep_runtime_call *call, const struct seep_runti
 void seep_runtime_refused(const struct seep_regs *regs, enum seep_shortage_source source,
                           unsigned device, uint64_t bytes)
 {
+    SEEP_CHECK(seep_is_inside());
     const uint64_t *registered = &seep_arena.header->devices.aliases.registered_bytes;
     const bool is_pinned = device == SEEP_DEVICE_PINNED;
     const struct seep_device_shortage what = {

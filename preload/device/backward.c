@@ -1,5 +1,6 @@
 #include "preload/device/backward.h"
 
+#include "libprof/contract.h"
 #include "preload/record/capture.h"
 
 static unsigned watched_space; /* of some device's tensors; 0: none yet */
@@ -27,6 +28,7 @@ uint32_t seep_backward_site(struct seep_thread *thread, uint32_t site, unsigned 
 /* The stack is kept as that of a site in the device's space: any site will do. */
 void seep_backward_called(const struct seep_regs *regs, unsigned space)
 {
+    SEEP_CHECK(seep_is_inside());
     const uint32_t site = seep_capture(seep_tls.thread, regs, space);
     if (site && seep_tls.thread->stack.n)
         __atomic_store_n(&caller_stack, seep_site_at(site)->stack, __ATOMIC_RELAXED);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "libprof/contract.h"
 #include "preload/job/job.h"
 
 /* Shelf and address form one key of the live map, above every address that the heap can have. */
@@ -119,6 +120,7 @@ static uintptr_t key_of(unsigned shelf, uintptr_t address)
 
 bool seep_books_take(unsigned shelf, const void *address, struct seep_block *block)
 {
+    SEEP_CHECK(seep_is_inside());
     return seep_live_take(key_of(shelf, (uintptr_t)address), block);
 }
 
@@ -135,6 +137,7 @@ void seep_books_put_back(unsigned shelf, const void *address, const struct seep_
 
 uint64_t seep_books_gone(unsigned shelf, const void *address)
 {
+    SEEP_CHECK(seep_is_inside());
     struct seep_block block;
     if (!seep_books_take(shelf, address, &block))
         return 0;
@@ -144,6 +147,7 @@ uint64_t seep_books_gone(unsigned shelf, const void *address)
 
 void seep_books_made(unsigned shelf, const void *address, uint64_t bytes, uint32_t site)
 {
+    SEEP_CHECK(seep_is_inside());
     struct seep_thread *thread = seep_tls.thread;
     struct seep_block block = {.bytes = bytes, .site = site, .birth = *seep_period};
     if (!site) {

@@ -2,6 +2,7 @@
  * of the places are for such requests. */
 #include "preload/device/device_shortage.h"
 
+#include "libprof/contract.h"
 #include "preload/device/backward.h"
 #include "preload/device/books.h"
 #include "preload/device/layout.h"
@@ -32,6 +33,7 @@ static struct seep_device_shortage *take_place(struct seep_device_notes *notes, 
 void seep_device_shortage_note(const struct seep_device_shortage *what,
                                const struct seep_regs *regs, unsigned space)
 {
+    SEEP_CHECK(seep_is_inside());
     struct seep_device_shortage *entry = take_place(&seep_arena.header->devices, what->source);
     if (!entry)
         return;
@@ -59,6 +61,7 @@ static uint64_t live_bytes(unsigned space)
 
 void seep_device_shortage_announced(unsigned space, uint64_t bytes, const struct seep_regs *regs)
 {
+    SEEP_CHECK(seep_is_inside());
     const unsigned tensors_of = seep_books_number("tensor", space),
                    device_of = seep_books_number("device", space);
     const unsigned device = tensors_of < SEEP_MAX_DEVICES ? tensors_of : device_of;

@@ -1,5 +1,6 @@
 #include "preload/device/hidden.h"
 
+#include "libprof/contract.h"
 #include "preload/record/map_set.h"
 #include "preload/record/record.h"
 
@@ -26,6 +27,7 @@ static bool is_seen(void *block)
 
 void seep_hidden_gone(void *block)
 {
+    SEEP_CHECK(seep_is_inside());
     struct seep_block mark;
     if (any && seep_live_take(mark_of(block), &mark))
         seep_record_free(block);
@@ -33,6 +35,7 @@ void seep_hidden_gone(void *block)
 
 void seep_hidden_made(void *block, uint64_t bytes, const struct seep_regs *regs)
 {
+    SEEP_CHECK(seep_is_inside());
     const struct seep_block mark = {.site = 1, .bytes = bytes};
     seep_hidden_gone(block); /* its free was missed */
     if (is_seen(block) || !seep_map_handed_out((uintptr_t)block))

@@ -1,5 +1,6 @@
 #include "preload/device/layout.h"
 
+#include "libprof/contract.h"
 #include "preload/device/books.h"
 #include "preload/job/job.h"
 
@@ -170,6 +171,7 @@ static void write_layout(const struct occasion *why)
 
 void seep_layout_at_shortage(unsigned device, enum seep_layout_reason reason, uint64_t asked_bytes)
 {
+    SEEP_CHECK(seep_is_inside());
     if (device >= SEEP_MAX_DEVICES || !seep_os_lock(&lock))
         return;
     write_layout(&(struct occasion){device, reason, asked_bytes});
@@ -201,6 +203,7 @@ static void write_peak(unsigned device)
 /* If nothing has reported tensors, there may be none to wait for. */
 void seep_layout_grew(unsigned space)
 {
+    SEEP_CHECK(seep_is_inside());
     const unsigned device = seep_books_number("device", space);
     if (device >= SEEP_MAX_DEVICES)
         return;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "libprof/contract.h"
 #include "preload/job/job.h"
 #include "preload/record/upcalls.h"
 
@@ -9,6 +10,7 @@ bool seep_device_is_used, seep_device_is_left;
 
 void seep_device_first_use(void)
 {
+    SEEP_CHECK(seep_is_inside());
     const int saved_errno = errno;
     seep_device_is_used = true;
     seep_job_device();

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "libprof/contract.h"
 #include "preload/job/job.h"
 #include "preload/record/capture.h"
 #include "preload/record/map_resident.h"
@@ -13,6 +14,7 @@ enum { FEW = sizeof(((struct seep_map_taken *)0)->few) / sizeof(struct seep_rang
 
 void seep_map_take(struct seep_map_taken *taken, uintptr_t start, uintptr_t end)
 {
+    SEEP_CHECK(seep_is_inside());
     taken->pieces = taken->few;
     taken->bytes = 0;
     taken->n = seep_range_take(start, end, SEEP_RANGES_ALL, taken->few, FEW);
@@ -53,6 +55,7 @@ void seep_map_note_gone(const struct seep_map_taken *taken)
 
 void seep_map_gone(uintptr_t start, uintptr_t end)
 {
+    SEEP_CHECK(seep_is_inside());
     struct seep_range pieces[FEW];
     unsigned n;
     do {
@@ -90,6 +93,7 @@ static void made(struct seep_range range, const struct seep_regs *regs)
 
 void seep_map_inherit(struct seep_thread *thread, uint64_t block_bytes, uint32_t site)
 {
+    SEEP_CHECK(seep_is_inside());
     const uintptr_t start = thread->shared.start, bytes = thread->shared.bytes;
     struct seep_range piece;
     if (block_bytes > bytes || bytes - block_bytes >= PAGE)
@@ -113,6 +117,7 @@ void seep_map_inherit(struct seep_thread *thread, uint64_t block_bytes, uint32_t
 void seep_map_made(unsigned space, enum seep_range_state state, uintptr_t start, uintptr_t bytes,
                    const struct seep_regs *regs)
 {
+    SEEP_CHECK(seep_is_inside());
     made(
         (struct seep_range){
             .start = start, .end = start + bytes, .space = (uint8_t)space, .state = (uint8_t)state},
@@ -121,6 +126,7 @@ void seep_map_made(unsigned space, enum seep_range_state state, uintptr_t start,
 
 void seep_map_committed(uintptr_t start, uintptr_t end, const struct seep_regs *regs)
 {
+    SEEP_CHECK(seep_is_inside());
     struct seep_range pieces[FEW];
     unsigned n;
     do {
@@ -150,6 +156,7 @@ bool seep_map_handed_out(uintptr_t address)
 
 void seep_map_released(uintptr_t start, uintptr_t end, bool shared)
 {
+    SEEP_CHECK(seep_is_inside());
     struct seep_range lost[FEW];
     unsigned n;
     do {

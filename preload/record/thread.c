@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "libprof/contract.h"
 #include "preload/record/upcalls.h"
 
 __thread struct seep_tls seep_tls;
@@ -174,6 +175,7 @@ static bool none_free(void)
 
 struct seep_thread *seep_thread_acquire(void)
 {
+    SEEP_CHECK(seep_is_inside());
     struct seep_thread *thread = none_free() ? NULL : register_thread();
     if (!thread) {
         seep_arena_drop(SEEP_DROP_NO_SLOT);

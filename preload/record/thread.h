@@ -162,6 +162,12 @@ static inline void seep_guard_lower(void)
     seep_tls.depth--;
 }
 
+/* Whether the guard is up: for SEEP_CHECK() where a contract says "inside the guard". */
+static inline bool seep_is_inside(void)
+{
+    return seep_tls.depth > 0;
+}
+
 /* For coverage in the report; also outside the guard, by threads without a state. Each thread
  * stores it once, because all share that line. */
 static inline void seep_note_hook(unsigned hook)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "libprof/contract.h"
 #include "libprof/runtime/store/address_space.h"
 #include "preload/job/job.h"
 #include "preload/job/job_table.h"
@@ -247,6 +248,7 @@ void seep_tick_look(struct seep_thread *thread)
 
 void seep_tick(struct seep_thread *thread)
 {
+    SEEP_CHECK(seep_is_inside());
     if (tick(thread) || thread->look_waits)
         seep_tick_look(thread);
 }

@@ -1,4 +1,5 @@
-/* A process that records without hooks: a profile in /tmp, with this thread in it. */
+/* A process that records without hooks: a profile in /tmp, with this thread in it, inside the
+ * guard. */
 #ifndef SEEP_TESTS_DEVICE_RECORDING_H
 #define SEEP_TESTS_DEVICE_RECORDING_H
 
@@ -31,6 +32,7 @@ static inline void recording_begin_with(uint64_t max_bytes)
     seep_sites_first_own = SEEP_HEADER_BYTES / 64;
     memset(&recording_thread, 0, sizeof(recording_thread));
     seep_tls.thread = &recording_thread;
+    seep_tls.depth = 1;
 }
 
 static inline void recording_begin(void)
@@ -46,8 +48,11 @@ static inline void recording_end(void)
 /* The site of a made-up stack. */
 static inline uint32_t recording_site(uint32_t stack, unsigned space)
 {
+    ck_assert(seep_os_lock(&seep_arena.lock));
     const uint32_t frame = seep_intern_frame(SEEP_FRAME_NATIVE, 0, stack + 1);
-    return seep_site_find(&recording_thread.sites, seep_intern_stack(0, frame), space);
+    const uint32_t node = seep_intern_stack(0, frame);
+    seep_os_unlock(&seep_arena.lock);
+    return seep_site_find(&recording_thread.sites, node, space);
 }
 
 #endif

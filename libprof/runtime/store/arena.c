@@ -373,6 +373,7 @@ static bool grow_to(uint64_t end, uint64_t max_bytes)
 
 void seep_arena_stock_up(void)
 {
+    SEEP_CHECK(seep_os_is_locked(&seep_arena.lock));
     enum { STOCK_BYTES = 4 << 20 };
     struct seep_header *header = seep_arena.header;
     if (!header || seep_arena.full || seep_arena_counting)
@@ -440,6 +441,7 @@ static bool new_chunk(enum seep_chunk_type type)
 
 uint32_t seep_arena_take(enum seep_chunk_type type, uint32_t bytes, uint32_t align)
 {
+    SEEP_CHECK(seep_os_is_locked(&seep_arena.lock));
     uint64_t at = (seep_arena.cursor[type] + align - 1) / align * align;
     if (at + bytes > seep_arena.limit[type]) {
         if (!new_chunk(type))

@@ -9,6 +9,10 @@ uint32_t seep_os_permitted;
 static __attribute__((section(".data"))) struct seep_os_inside before_start;
 struct seep_os_inside *seep_os_inside = &before_start;
 
+#ifdef SEEP_CHECKED
+__thread uint32_t seep_os_ranks_held;
+#endif
+
 static bool permits(long number)
 {
     const uint32_t permitted = __atomic_load_n(&seep_os_permitted, __ATOMIC_RELAXED);

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "libprof/contract.h"
 #include "libprof/runtime/store/large.h"
 #include "libprof/runtime/store/own_pages.h"
 
@@ -238,10 +239,42 @@ static inline void seep_os_descriptor_path(int fd, char path[SEEP_OS_DESCRIPTOR_
 struct seep_lock {
     uint32_t word;
     uint32_t given_up;
+#ifdef SEEP_CHECKED
+    uint32_t rank; /* its row in preload/lifecycle.c, from 1 on; 0: none yet */
+#endif
 };
+
+/* A thread takes locks by rising ranks. A lock that a signal's longjmp left held may be asked for
+ * again, in vain. */
+#ifdef SEEP_CHECKED
+extern __thread uint32_t seep_os_ranks_held; /* bit rank − 1 */
+
+static inline void seep_os_may_take(const struct seep_lock *lock)
+{
+    SEEP_CHECK(!lock->rank || seep_os_ranks_held >> lock->rank == 0);
+}
+
+static inline void seep_os_note_held(const struct seep_lock *lock, bool held)
+{
+    const uint32_t bit = lock->rank ? UINT32_C(1) << (lock->rank - 1) : 0;
+
+    seep_os_ranks_held = held ? seep_os_ranks_held | bit : seep_os_ranks_held & ~bit;
+}
+#else
+#define seep_os_may_take(lock)        ((void)(lock))
+#define seep_os_note_held(lock, held) ((void)(lock))
+#endif
+
+/* For SEEP_CHECK() where a contract says who holds a lock; somebody does. */
+static inline bool seep_os_is_locked(const struct seep_lock *lock)
+{
+    return __atomic_load_n(&lock->word, __ATOMIC_RELAXED) != 0;
+}
 
 static inline void seep_os_unlock(struct seep_lock *lock)
 {
+    SEEP_CHECK(seep_os_is_locked(lock));
+    seep_os_note_held(lock, false);
     if (__atomic_load_n(&lock->given_up, __ATOMIC_RELAXED))
         __atomic_store_n(&lock->given_up, 0, __ATOMIC_RELAXED);
     if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2)
@@ -250,12 +283,15 @@ static inline void seep_os_unlock(struct seep_lock *lock)
 
 static inline bool seep_os_lock(struct seep_lock *lock)
 {
+    seep_os_may_take(lock);
     for (int spin = 0; spin < 100; spin++) {
         uint32_t expected = 0;
         if (__atomic_load_n(&lock->word, __ATOMIC_RELAXED) == 0 &&
             __atomic_compare_exchange_n(&lock->word, &expected, 1, false, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_RELAXED))
+                                        __ATOMIC_RELAXED)) {
+            seep_os_note_held(lock, true);
             return true;
+        }
         __builtin_ia32_pause();
     }
     if (__atomic_load_n(&lock->given_up, __ATOMIC_RELAXED))
@@ -271,6 +307,7 @@ static inline bool seep_os_lock(struct seep_lock *lock)
             return false;
         }
     }
+    seep_os_note_held(lock, true);
     return true;
 }
 

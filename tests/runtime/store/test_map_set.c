@@ -41,7 +41,10 @@ static void setup(void)
     snprintf(path, sizeof(path), "/tmp/seep-test-%d.seep", getpid());
     ck_assert_int_eq(seep_arena_create(path, &constants), 0);
     seep_sites_first_own = SEEP_HEADER_BYTES / 64;
+    seep_tls.depth = 1;
+    ck_assert(seep_os_lock(&seep_arena.lock));
     stack = seep_intern_stack(0, seep_intern_frame(SEEP_FRAME_NATIVE, 0, 1));
+    seep_os_unlock(&seep_arena.lock);
     second.sites.slot = 1;
     seep_tls.thread = &first;
 }

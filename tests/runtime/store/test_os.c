@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int n_asked;
@@ -180,5 +181,38 @@ TEST(a_lock_whose_owner_stalls_is_given_up_on_until_it_has_been_given_back)
     seep_os_unlock(&lock);
     ck_assert(seep_os_lock(&lock));
 }
+
+#ifdef SEEP_CHECKED
+/* How a child ends that takes the first lock while it holds the second. */
+static int taking(struct seep_lock *first, struct seep_lock *second)
+{
+    int status;
+    const pid_t child = fork();
+
+    if (!child) {
+        seep_os_lock(second);
+        seep_os_lock(first);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+TEST(a_checked_build_ends_who_takes_locks_out_of_order)
+{
+    struct seep_lock outer = {.rank = 3}, inner = {.rank = 9}, unranked = {0};
+
+    ck_assert_int_eq(taking(&inner, &outer), 0);
+    ck_assert_int_ne(taking(&outer, &inner), 0);
+    ck_assert_int_eq(taking(&unranked, &inner), 0);
+    ck_assert(seep_os_lock(&inner));
+    seep_os_unlock(&inner);
+    ck_assert(seep_os_lock(&outer));
+    ck_assert(seep_os_lock(&inner));
+    seep_os_unlock(&inner);
+    seep_os_unlock(&outer);
+    ck_assert_uint_eq(seep_os_ranks_held, 0);
+}
+#endif
 
 SUITE("os")

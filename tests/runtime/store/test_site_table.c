@@ -37,18 +37,40 @@ static void teardown(void)
 
 static uint32_t a_stack(uint32_t number)
 {
-    return seep_intern_stack(0, seep_intern_frame(SEEP_FRAME_NATIVE, 0, number + 1));
+    ck_assert(seep_os_lock(&seep_arena.lock));
+    const uint32_t frame = seep_intern_frame(SEEP_FRAME_NATIVE, 0, number + 1);
+    const uint32_t stack = seep_intern_stack(0, frame);
+    seep_os_unlock(&seep_arena.lock);
+    return stack;
+}
+
+static uint32_t a_string(const char *text)
+{
+    ck_assert(seep_os_lock(&seep_arena.lock));
+    const uint32_t ref = seep_intern_string(text, (uint32_t)strlen(text));
+    seep_os_unlock(&seep_arena.lock);
+    return ref;
+}
+
+static uint32_t taken(enum seep_chunk_type type, uint32_t bytes, uint32_t align)
+{
+    ck_assert(seep_os_lock(&seep_arena.lock));
+    const uint32_t ref = seep_arena_take(type, bytes, align);
+    seep_os_unlock(&seep_arena.lock);
+    return ref;
 }
 
 TEST(equal_records_are_stored_once)
 {
-    uint32_t text = seep_intern_string("train.py", 8);
+    uint32_t text = a_string("train.py");
     ck_assert_uint_ne(text, 0);
-    ck_assert_uint_eq(seep_intern_string("train.py", 8), text);
-    ck_assert_uint_ne(seep_intern_string("train.pz", 8), text);
-    ck_assert_uint_eq(seep_intern_string("", 0), 0);
+    ck_assert_uint_eq(a_string("train.py"), text);
+    ck_assert_uint_ne(a_string("train.pz"), text);
+    ck_assert_uint_eq(a_string(""), 0);
     struct seep_code_object code = {.file = text, .function = text, .first_line = 4};
+    ck_assert(seep_os_lock(&seep_arena.lock));
     ck_assert_uint_eq(seep_intern_code(&code), seep_intern_code(&code));
+    seep_os_unlock(&seep_arena.lock);
     for (uint32_t i = 0; i < 20000; i++)
         ck_assert_uint_ne(a_stack(i), 0);
     for (uint32_t i = 1; i < 20000; i++)
@@ -60,7 +82,7 @@ TEST(records_of_all_sizes_stay_in_their_chunks)
     uint32_t last = 0;
     for (uint32_t i = 0; i < 4000; i++) {
         uint32_t bytes = 8 + 8 * (i % 300);
-        uint32_t ref = seep_arena_take(SEEP_CHUNK_STRINGS, bytes, 8);
+        uint32_t ref = taken(SEEP_CHUNK_STRINGS, bytes, 8);
         uint64_t from = (uint64_t)ref * 8 - SEEP_HEADER_BYTES, to = from + bytes - 1;
         ck_assert_uint_gt(ref, last);
         ck_assert_uint_eq(from / SEEP_CHUNK_BYTES, to / SEEP_CHUNK_BYTES);
@@ -204,7 +226,7 @@ static void fill_profile(void)
     uint32_t i = 0;
     while (!seep_arena.full)
         ck_assert_uint_ne(seep_site_find(&sites, a_stack(i++), 0), 0);
-    while (a_stack(i++) || seep_arena_take(SEEP_CHUNK_SITES, 64, 64))
+    while (a_stack(i++) || taken(SEEP_CHUNK_SITES, 64, 64))
         continue;
 }
 
