@@ -129,8 +129,7 @@ void seep_arena_growth_fini(struct seep_arena_growth *out)
     *out = (struct seep_arena_growth){0};
 }
 
-/* ---- the table that grows ---------------------------------------------------------------------
- */
+/* ---- the table that grows -------------------------------------------------------------------- */
 
 static bool shares_process(const struct seep_case *c, const struct seep_model_site *site)
 {

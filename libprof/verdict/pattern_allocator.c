@@ -1,5 +1,5 @@
-/* allocator-cache of the host: live memory is flat, but more is taken from the system.
- * pattern_device.c has the counterpart for devices. */
+/* allocator-cache: an allocator keeps what the job has freed. On the host live memory is flat, but
+ * more is taken from the system; on a device its driver and PyTorch's allocator tell them apart. */
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
 #include "libprof/measure/device_layout.h"
@@ -15,6 +15,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the host -------------------------------------------------------------------------------- */
 
 /* Taken from the system and live, at points spread evenly over the judged steps. */
 struct taking {
@@ -165,7 +167,7 @@ static bool find_host_cache(struct seep_case *c, struct seep_finding *f)
  * device is full and a good part of that is idle; or the idle part is many times what was ever
  * live. */
 
-/* ---- by its rise ------------------------------------------------------------------------- */
+/* ---- a device, by its rise ------------------------------------------------------------------- */
 
 /* Whether a site asks for varying sizes, or frees and asks again. */
 static bool changes(const struct seep_case *c, const struct seep_model_site *site)
@@ -323,7 +325,7 @@ static int judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
     return rc;
 }
 
-/* ---- by its level ------------------------------------------------------------------------ */
+/* ---- a device, by its level ------------------------------------------------------------------ */
 
 /* The last request that failed on a device: for good, or only at the runtime, after which the
  * allocator gives back what it has reserved and tries again. NULL: none failed. */
@@ -508,7 +510,7 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
     return 0;
 }
 
-/* ---- both -------------------------------------------------------------------------------- */
+/* ---- a device, by both ----------------------------------------------------------------------- */
 
 /* What is judged for a device is not judged again for its tensors. Its level always counts; its
  * rise only if steps do equal work, or after a long run. */

@@ -16,8 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- loaded from a file: whether it is in use -------------------------------------------------
- */
+/* ---- loaded from a file: whether it is in use ----------------------------------------------- */
 
 /* Whether a stack passes through a function of a kind. */
 static bool passes(const struct seep_case *c, uint32_t stack, enum seep_function_kind kind)
@@ -109,8 +108,7 @@ static unsigned moments_used(const struct seep_case *c, uint64_t copies)
     return copies > 1 && is_there(c, SEEP_FUNCTION_TWO_MOMENTS) ? 2 : 1;
 }
 
-/* ---- loaded from a file: what it is held against
- * ----------------------------------------------------------------- */
+/* ---- loaded from a file: what it is held against -------------------------------------------- */
 
 /* How many times what was loaded contains the network's blocks and bytes. */
 static uint64_t copies_in(struct seep_held loaded, struct seep_held network)
@@ -189,8 +187,7 @@ static uint64_t copies_of_network(const struct seep_case *c, struct seep_held lo
     return n;
 }
 
-/* ---- loaded from a file: what its content is
- * ---------------------------------------------------------------- */
+/* ---- loaded from a file: what its content is ------------------------------------------------ */
 
 /* A network that a file holds as a whole, as a teacher is, is used as it is. */
 static bool is_module(const struct seep_case *c)
@@ -261,8 +258,7 @@ static bool judge_loaded(const struct seep_case *c, struct seep_finding *f)
     return true;
 }
 
-/* ---- few large blocks: what a step takes of them
- * ----------------------------------------------------------------- */
+/* ---- few large blocks: what a step takes of them -------------------------------------------- */
 
 /* Operators that make a batch from rows of existing data. A slice makes nothing, and is not
  * seen. */
@@ -346,8 +342,7 @@ static int find_draw(const struct seep_case *c, uint64_t whole, uint32_t *line, 
     return rc;
 }
 
-/* ---- few large blocks: the whole
- * ------------------------------------------------------------------------------- */
+/* ---- few large blocks: the whole ------------------------------------------------------------ */
 
 /* Made before step 1 was over, from something on the host, and still there at the end. */
 static void keep_whole(const struct seep_case *c, struct seep_finding *f)

@@ -29,8 +29,7 @@ struct outlook {
     bool passed;    /* it grows after the first pass over the data, or lap of the loop */
 };
 
-/* ---- what the predicates measure ---------------------------------------------------------------
- */
+/* ---- what the predicates measure ------------------------------------------------------------ */
 
 /* The limit that the case's memory would reach first: the device's own, where it is known. */
 static struct seep_limit limit_of(const struct seep_case *c, double slope)
@@ -163,8 +162,7 @@ static double largest_burst(const struct seep_growth *g, const struct rises *r, 
     return largest;
 }
 
-/* ---- by what it is, or who holds it ------------------------------------------------------------
- */
+/* ---- by what it is, or who holds it --------------------------------------------------------- */
 
 /* Compilers and other tools that a job runs do one thing and end. */
 static bool is_of_tools(const struct outlook *o)
@@ -233,8 +231,7 @@ static bool is_negligible_at_once(const struct outlook *o)
     return (is_growing_cache(o) || is_lost_for_good(o)) && is_negligible(o);
 }
 
-/* ---- too little was seen -----------------------------------------------------------------------
- */
+/* ---- too little was seen -------------------------------------------------------------------- */
 
 static bool are_arenas(const struct outlook *o)
 {
@@ -321,8 +318,7 @@ static bool began_after_training(const struct outlook *o)
     return o->g->after_training && !o->g->by_process;
 }
 
-/* ---- by its course -----------------------------------------------------------------------------
- */
+/* ---- by its course -------------------------------------------------------------------------- */
 
 static bool fades(const struct outlook *o)
 {
@@ -465,8 +461,7 @@ static bool is_enlarged(const struct outlook *o)
     return is_remade(o->signs, is_made_each_step(o->c) && o->r.n > o->r.looks / 2);
 }
 
-/* ---- by what keeps its pace --------------------------------------------------------------------
- */
+/* ---- by what keeps its pace ----------------------------------------------------------------- */
 
 /* Derived data that items keep from their first use: no more of them were used so far than there
  * are, and there were as many before. A list that is added to was shorter when it was looked at. */
@@ -537,8 +532,7 @@ static bool grows(const struct outlook *o)
     return o->g->growing;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 enum kind { ENDS, OPEN, ENDLESS };
 

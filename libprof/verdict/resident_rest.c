@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- whose maps grow: a library that has an allocator of its own maps at many places of the job's
- * code, so its maps are judged as one -----------------------------------------------------------
- */
+/* ---- whose maps grow ------------------------------------------------------------------------- */
 
+/* A library that has an allocator of its own maps at many places of the job's code, so its maps are
+ * judged as one. */
 struct grown_map {
     uint32_t site;
     int64_t bytes; /* that it gained */
