@@ -799,11 +799,7 @@ int seep_diagnose(const struct seep_code *code, const struct seep_line_holders *
     if (!rc)
         rc = seep_contexts_judge(m, out);
     if (!rc)
-        rc = seep_findings_join(m, out);
-    seep_findings_sort(m, out);
-    if (!rc)
-        rc = seep_segments_join(code, out);
-    seep_findings_cut(m, out);
+        rc = seep_findings_relate(code, out);
     if (!rc)
         rc = seep_shortages_judge(code, out);
     for (size_t i = 0; i < out->n && !rc; i++) {

@@ -9,47 +9,11 @@
 #include "libprof/base/text.h"
 #include "libprof/measure/resident/memory_limit.h"
 #include "libprof/measure/shortage.h"
+#include "libprof/model/live_level.h"
 #include "libprof/thresholds/thresholds.h"
-
-/* Where no limit is known, bytes are compared. */
-static double limit_of(const struct seep_model *m, const struct seep_finding *f)
-{
-    const char *kind;
-    const uint64_t own = seep_memory_limit_of_space(m, f->space, 0).bytes;
-    const uint64_t limit = own ? own : seep_memory_limit_of(m, &kind);
-
-    return limit ? (double)limit : 1;
-}
-
-static double weight_of(const struct seep_model *m, const struct seep_finding *f)
-{
-    const double keeps = (double)(f->saving_bytes ? f->saving_bytes : f->live_bytes);
-    const double adds = fmax(f->growth.value, 0) * m->n_steps;
-    const double accused =
-        f->severity == SEEP_LEAK || f->severity == SEEP_RETENTION ? SEEP_T_LARGE_SHARE : 1;
-
-    return accused * (keeps + adds) / limit_of(m, f);
-}
-
-static int by_weight(const void *a, const void *b, void *model)
-{
-    const struct seep_finding *p = a, *q = b;
-    const double of_p = weight_of(model, p), of_q = weight_of(model, q);
-
-    if ((p->severity == SEEP_INFO) != (q->severity == SEEP_INFO))
-        return p->severity == SEEP_INFO ? 1 : -1;
-    if (of_p > of_q || of_p < of_q)
-        return of_p > of_q ? -1 : 1;
-    if (p->severity != q->severity)
-        return p->severity < q->severity ? -1 : 1;
-    return (p->frame > q->frame) - (p->frame < q->frame);
-}
-
-void seep_findings_order(const struct seep_model *m, struct seep_findings *f)
-{
-    if (f->n)
-        qsort_r(f->list, f->n, sizeof *f->list, by_weight, (void *)m);
-}
+#include "libprof/words/findings/finding_words.h"
+#include "libprof/words/limit_kind.h"
+#include "libprof/words/step_words.h"
 
 void seep_finding_note(struct seep_finding *f, const char *format, ...)
 {
@@ -165,4 +129,108 @@ bool seep_finding_same_function(const struct seep_model *m, uint32_t frame, uint
 
     return f->kind == g->kind && f->source == g->source && f->function == g->function &&
            f->kind == SEEP_FRAME_PYTHON;
+}
+
+/* ---- its peak, and its limit --------------------------------------------------------------------
+ */
+
+bool seep_finding_is_on_host(const struct seep_model *m, const struct seep_finding *f)
+{
+    const struct seep_space_name *space = &m->spaces[f->space].name;
+
+    return space->host_like || space->class == SEEP_CLASS_SHM;
+}
+
+/* The limit that the growth reaches first; bytes 0: none is known. */
+static struct seep_limit nearest_of(const struct seep_model *m, const struct seep_finding *f)
+{
+    return seep_finding_is_on_host(m, f)
+               ? seep_memory_limit_nearest(m, f->growth.value, f->processes, f->n_processes)
+               : seep_memory_limit_of_space(m, f->space, f->growth.value);
+}
+
+/* What seep takes itself, above a fiftieth of what the job does. */
+static bool is_notable(const struct seep_limit *limit)
+{
+    enum { PARTS = 50 };
+    return limit->own * PARTS >= limit->used && limit->own;
+}
+
+/* Where all of the job's memory grows faster than what the finding accounts for, it reaches the
+ * limit. */
+static void note_pace(const struct seep_model *m, const struct seep_resident_trend *resident,
+                      struct seep_limit *limit, struct seep_finding *f)
+{
+    const double most = f->growth.value * (1 + 1.0 / SEEP_T_LARGE_SHARE);
+    char each[SEEP_SIZE_TEXT];
+
+    if (!seep_finding_is_on_host(m, f) || !resident->grows || resident->slope.value <= most)
+        return;
+    limit->growth = resident->slope.value;
+    seep_finding_note(
+        f, "All that is resident of the job grows by %s a %s: at that pace it reaches the limit",
+        seep_text_size(resident->slope.value, each),
+        seep_step_unit(m->step_source == SEEP_STEP_TIME));
+}
+
+void seep_finding_set_limit(const struct seep_model *m, const struct seep_resident_trend *resident,
+                            struct seep_finding *f)
+{
+    char size[SEEP_SIZE_TEXT], used[SEEP_SIZE_TEXT], own[SEEP_SIZE_TEXT];
+    const char *kind;
+
+    f->steps_to_limit = -1;
+    f->limit_bytes = seep_finding_is_on_host(m, f)
+                         ? seep_memory_limit_of(m, &kind)
+                         : seep_memory_limit_of_space(m, f->space, 0).bytes;
+    if (f->growth.value <= 0 || f->returns)
+        return;
+    struct seep_limit nearest = nearest_of(m, f);
+    if (!nearest.bytes)
+        return;
+    note_pace(m, resident, &nearest, f);
+    f->limit_bytes = nearest.bytes;
+    f->steps_to_limit = seep_memory_limit_steps(&nearest);
+    seep_text_size((double)nearest.used, used);
+    seep_text_size((double)nearest.bytes, size);
+    if (is_notable(&nearest))
+        seep_finding_note(f, "%s of %s %s in use, and %s by seep, which is not counted here", used,
+                          size, seep_limit_words(nearest.kind),
+                          seep_text_size((double)nearest.own, own));
+    else
+        seep_finding_note(f, SEEP_LINE_LIMIT_TEXT, used, size, seep_limit_words(nearest.kind));
+}
+
+/* `times`: how much was requested, as a share of what is resident. */
+static void note_requested(const struct seep_model *m, double times, struct seep_finding *f)
+{
+    char all[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
+
+    seep_finding_note(f, times < 1
+                             ? "Sizes are those of malloc's chunks, with headers and rounding"
+                             : "Of large blocks only those pages count that the job has touched");
+    seep_text_size(times * (double)f->live_bytes, all);
+    if (f->growth.value > 0)
+        seep_finding_note(f, "Requested: %s, %s more each %s", all,
+                          seep_text_size(times * f->growth.value, each),
+                          seep_step_unit(m->step_source == SEEP_STEP_TIME));
+    else
+        seep_finding_note(f, "Requested: %s", all);
+}
+
+int seep_finding_set_peak(const struct seep_model *m, struct seep_finding *f)
+{
+    struct seep_level level = {0};
+    int rc = seep_level_sum(m, f->sites, f->n_sites, SEEP_LEVEL_ALL, &level);
+    const double requested = (double)seep_level_highest(&level).bytes;
+
+    if (!rc)
+        rc = seep_level_resident(m, f->sites, f->n_sites, SEEP_LEVEL_ALL, &level);
+    const double resident = (double)seep_level_highest(&level).bytes;
+    seep_level_fini(&level);
+    f->peak_bytes = (uint64_t)resident > f->live_bytes ? (uint64_t)resident : f->live_bytes;
+    if (fmax(requested, resident) >= (1 + 1.0 / SEEP_T_LARGE_SHARE) * fmin(requested, resident) &&
+        f->live_bytes >= SEEP_T_PEAK_BYTES)
+        note_requested(m, requested / resident, f);
+    return rc;
 }

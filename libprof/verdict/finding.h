@@ -54,7 +54,7 @@ struct seep_finding {
 };
 
 struct seep_findings {
-    struct seep_finding *list; /* in the order of seep_findings_order() */
+    struct seep_finding *list; /* most important first: finding_list.h */
     size_t n;
     size_t left_out[SEEP_N_SEVERITIES];  /* beyond SEEP_MAX_FINDINGS */
     struct seep_span span, after;        /* all steps; those that follow a training */
@@ -97,14 +97,17 @@ bool seep_finding_is_among(const struct seep_finding *one, const struct seep_fin
 /* Whether two frames are lines of one Python function. */
 bool seep_finding_same_function(const struct seep_model *m, uint32_t frame, uint32_t other);
 
-/* Which findings come first: the one rule, for the report and for all that reads it.
- *
- * A finding weighs what its fix would save, or else what it keeps, and what it would add in another
- * run as long, as a share of the memory that limits it: the GPU's, or the host's. What is accused
- * (a leak, retention) weighs ten times that: it comes before what is only likely, unless it is less
- * than a tenth of it. What needs no fix comes last. */
+/* Whether its memory counts towards the host's limits. */
+bool seep_finding_is_on_host(const struct seep_model *m, const struct seep_finding *finding);
 
-/* Sorts by that; what weighs the same by severity, then by line. Pure. */
-void seep_findings_order(const struct seep_model *m, struct seep_findings *f);
+/* Sets peak_bytes, over all of its sites, and notes what was requested, where malloc takes a tenth
+ * more for it. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_finding_set_peak(const struct seep_model *m, struct seep_finding *finding);
+
+/* Sets limit_bytes and steps_to_limit: on host memory by the limit that its growth reaches first,
+ * on a device by its capacity; notes in the evidence what is in use. Needs the finding's processes.
+ */
+void seep_finding_set_limit(const struct seep_model *m, const struct seep_resident_trend *resident,
+                            struct seep_finding *finding);
 
 #endif

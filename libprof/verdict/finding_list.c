@@ -5,240 +5,14 @@
 #include <string.h>
 
 #include "libprof/base/text.h"
-#include "libprof/code/packages/blame.h"
 #include "libprof/measure/resident/memory_limit.h"
-#include "libprof/model/live_level.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/verdict/finding.h"
 #include "libprof/verdict/prospect.h"
-#include "libprof/who/merge/hops.h"
-#include "libprof/words/findings/finding_words.h"
-#include "libprof/words/findings/holder_advice.h"
-#include "libprof/words/limit_kind.h"
 #include "libprof/words/space.h"
 #include "libprof/words/step_words.h"
 
-/* Memory that was allocated and never freed. */
-static char *advise_to_free(const struct seep_blame *blame)
-{
-    if (!*blame->package)
-        return strdup("Free what this line allocates when you are done with it: nothing points to "
-                      "it any more, so no other code can.");
-    if (blame->is_own)
-        return seep_text_format("%s allocates it and nobody frees it. Free it there, or call the "
-                                "function that frees it when you are done with it.",
-                                blame->package);
-    return seep_text_format(
-        "%s leaks this memory. Upgrade %s, or report it to its developers with these calls%s%s. "
-        "Until then make the call in a process that you restart now and then.",
-        blame->package, blame->package, *blame->calls ? ": " : "", blame->calls);
-}
-
-/* An object whose reference count is too high: the code that allocated it need not be the code that
- * took the reference. */
-static char *advise_to_give_back(const struct seep_blame *blame)
-{
-    const bool library = *blame->package && !blame->is_own;
-
-    return seep_text_format(
-        "An extension took a reference to what this line allocates and never gave it back "
-        "(Py_INCREF without Py_DECREF). Find out which extension gets it%s%s. Upgrade that "
-        "extension, or report the leak to its developers.",
-        library ? ", starting with " : "", library ? blame->package : "");
-}
-
-static bool is_about_growth(enum seep_pattern pattern)
-{
-    return pattern == SEEP_PATTERN_UNBOUNDED_GROWTH || pattern == SEEP_PATTERN_SHM_GROWTH ||
-           pattern == SEEP_PATTERN_UNDETERMINED;
-}
-
-static int advise_on_lost(const struct seep_case *c, struct seep_finding *f)
-{
-    const struct seep_kept_by *k = &c->signs->kept_by;
-    struct seep_blame blame;
-
-    if (!f->n_sites || !is_about_growth(f->pattern))
-        return 0;
-    if (seep_blame_find(c->code, c->m->sites[f->sites[0]].stack, &blame))
-        return -SEEP_ENOMEM;
-    if (f->pattern == SEEP_PATTERN_UNDETERMINED)
-        seep_finding_note(f, "%s", seep_kept_by_nobody_text(k));
-    const bool through = strcmp(blame.made_in, blame.package) != 0;
-    if (*blame.calls)
-        seep_finding_note(f, "Allocated in %s%s%s: %s", blame.made_in, through ? " for " : "",
-                          through ? blame.package : "", blame.calls);
-    f->advice =
-        k->state == SEEP_HOLDERS_LOST ? advise_to_free(&blame) : advise_to_give_back(&blame);
-    return f->advice ? 0 : -SEEP_ENOMEM;
-}
-
-/* ---- what somebody holds ------------------------------------------------------------------------
- */
-
-/* The installed package in whose own data it is; "": in none's. Who shares it with a variable is
- * not told by the path: the package that the line calls, then. */
-static int name_owner(const struct seep_case *c, const struct seep_finding *f,
-                      char owner[SEEP_BLAME_NAME])
-{
-    const struct seep_kept_by *k = &c->signs->kept_by;
-    struct seep_blame blame = {0};
-
-    owner[0] = '\0';
-    if (!f->n_sites || (!*k->library && !k->is_shared))
-        return 0;
-    if (seep_blame_find(c->code, c->m->sites[f->sites[0]].stack, &blame))
-        return -SEEP_ENOMEM;
-    if (*k->library && seep_blame_is_library(k->library))
-        seep_package_name(c->m, k->library, owner);
-    else if (!*k->library && !blame.is_own)
-        memcpy(owner, blame.package, SEEP_BLAME_NAME);
-    return 0;
-}
-
-int seep_holder_advise(const struct seep_case *c, struct seep_finding *f)
-{
-    const struct seep_kept_by *k = &c->signs->kept_by;
-    const bool cured_there =
-        f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH || f->pattern == SEEP_PATTERN_UNDETERMINED ||
-        f->pattern == SEEP_PATTERN_FIRST_TOUCH_CACHE || f->pattern == SEEP_PATTERN_GRAPH_RETENTION;
-    const char *usual = cured_there && k->way
-                            ? seep_holder_advice(k->way, seep_hops_have_type, seep_hops_have_name)
-                            : NULL;
-    char owner[SEEP_BLAME_NAME];
-
-    if (seep_kept_by_nobody(k))
-        return advise_on_lost(c, f);
-    if (f->keeper || (!k->known && !k->is_shared))
-        return 0;
-    if (name_owner(c, f, owner))
-        return -SEEP_ENOMEM;
-    const char *name = *owner ? owner : k->name;
-    if (*name && !(f->keeper = strdup(name)))
-        return -SEEP_ENOMEM;
-    if (usual)
-        f->advice = strdup(usual);
-    else if (f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && *owner)
-        f->advice = seep_text_format(
-            "%s keeps it in data of its own, not in a variable of yours. Close or delete what this "
-            "line opens or makes, or empty the library's cache. If there is nothing to close, "
-            "upgrade %s, or report the growth to its developers.",
-            owner, owner);
-    else if (f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && *name)
-        f->advice =
-            seep_text_format("Bound %s, which holds it, or remove what you no longer need.", name);
-    else if (f->pattern == SEEP_PATTERN_UNDETERMINED && *name && !*owner && !f->advice)
-        f->advice =
-            seep_text_format("Bound %s, which holds it, if nothing ever empties it. In doubt run "
-                             "longer, past one full epoch: a cache levels off, a leak does not.",
-                             name);
-    else
-        return 0;
-    return f->advice ? 0 : -SEEP_ENOMEM;
-}
-
-bool seep_finding_is_on_host(const struct seep_model *m, const struct seep_finding *f)
-{
-    const struct seep_space_name *space = &m->spaces[f->space].name;
-
-    return space->host_like || space->class == SEEP_CLASS_SHM;
-}
-
-/* The limit that the growth reaches first; bytes 0: none is known. */
-static struct seep_limit nearest_of(const struct seep_model *m, const struct seep_finding *f)
-{
-    return seep_finding_is_on_host(m, f)
-               ? seep_memory_limit_nearest(m, f->growth.value, f->processes, f->n_processes)
-               : seep_memory_limit_of_space(m, f->space, f->growth.value);
-}
-
-/* What seep takes itself, above a fiftieth of what the job does. */
-static bool is_notable(const struct seep_limit *limit)
-{
-    enum { PARTS = 50 };
-    return limit->own * PARTS >= limit->used && limit->own;
-}
-
-/* Where all of the job's memory grows faster than what the finding accounts for, it reaches the
- * limit. */
-static void note_pace(const struct seep_model *m, const struct seep_resident_trend *resident,
-                      struct seep_limit *limit, struct seep_finding *f)
-{
-    const double most = f->growth.value * (1 + 1.0 / SEEP_T_LARGE_SHARE);
-    char each[SEEP_SIZE_TEXT];
-
-    if (!seep_finding_is_on_host(m, f) || !resident->grows || resident->slope.value <= most)
-        return;
-    limit->growth = resident->slope.value;
-    seep_finding_note(
-        f, "All that is resident of the job grows by %s a %s: at that pace it reaches the limit",
-        seep_text_size(resident->slope.value, each),
-        seep_step_unit(m->step_source == SEEP_STEP_TIME));
-}
-
-void seep_finding_set_limit(const struct seep_model *m, const struct seep_resident_trend *resident,
-                            struct seep_finding *f)
-{
-    char size[SEEP_SIZE_TEXT], used[SEEP_SIZE_TEXT], own[SEEP_SIZE_TEXT];
-    const char *kind;
-
-    f->steps_to_limit = -1;
-    f->limit_bytes = seep_finding_is_on_host(m, f)
-                         ? seep_memory_limit_of(m, &kind)
-                         : seep_memory_limit_of_space(m, f->space, 0).bytes;
-    if (f->growth.value <= 0 || f->returns)
-        return;
-    struct seep_limit nearest = nearest_of(m, f);
-    if (!nearest.bytes)
-        return;
-    note_pace(m, resident, &nearest, f);
-    f->limit_bytes = nearest.bytes;
-    f->steps_to_limit = seep_memory_limit_steps(&nearest);
-    seep_text_size((double)nearest.used, used);
-    seep_text_size((double)nearest.bytes, size);
-    if (is_notable(&nearest))
-        seep_finding_note(f, "%s of %s %s in use, and %s by seep, which is not counted here", used,
-                          size, seep_limit_words(nearest.kind),
-                          seep_text_size((double)nearest.own, own));
-    else
-        seep_finding_note(f, SEEP_LINE_LIMIT_TEXT, used, size, seep_limit_words(nearest.kind));
-}
-
-/* `times`: how much was requested, as a share of what is resident. */
-static void note_requested(const struct seep_model *m, double times, struct seep_finding *f)
-{
-    char all[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
-
-    seep_finding_note(f, times < 1
-                             ? "Sizes are those of malloc's chunks, with headers and rounding"
-                             : "Of large blocks only those pages count that the job has touched");
-    seep_text_size(times * (double)f->live_bytes, all);
-    if (f->growth.value > 0)
-        seep_finding_note(f, "Requested: %s, %s more each %s", all,
-                          seep_text_size(times * f->growth.value, each),
-                          seep_step_unit(m->step_source == SEEP_STEP_TIME));
-    else
-        seep_finding_note(f, "Requested: %s", all);
-}
-
-int seep_finding_set_peak(const struct seep_model *m, struct seep_finding *f)
-{
-    struct seep_level level = {0};
-    int rc = seep_level_sum(m, f->sites, f->n_sites, SEEP_LEVEL_ALL, &level);
-    const double requested = (double)seep_level_highest(&level).bytes;
-
-    if (!rc)
-        rc = seep_level_resident(m, f->sites, f->n_sites, SEEP_LEVEL_ALL, &level);
-    const double resident = (double)seep_level_highest(&level).bytes;
-    seep_level_fini(&level);
-    f->peak_bytes = (uint64_t)resident > f->live_bytes ? (uint64_t)resident : f->live_bytes;
-    if (fmax(requested, resident) >= (1 + 1.0 / SEEP_T_LARGE_SHARE) * fmin(requested, resident) &&
-        f->live_bytes >= SEEP_T_PEAK_BYTES)
-        note_requested(m, requested / resident, f);
-    return rc;
-}
-
-/* ---- one graph, one finding ------------------------------------------------------------------ */
+/* ---- one graph, or one holder: one finding -------------------------------------------------- */
 
 static bool same_processes(const struct seep_finding *a, const struct seep_finding *b)
 {
@@ -297,17 +71,22 @@ static bool are_of_full_pool(const struct seep_finding *a, const struct seep_fin
 static bool is_of_graph(const struct seep_model *m, const struct seep_finding *graph,
                         const struct seep_finding *f)
 {
-    if (!same_memory(m, graph, f) || !same_processes(graph, f))
+    if (graph->pattern != SEEP_PATTERN_GRAPH_RETENTION || !same_memory(m, graph, f) ||
+        !same_processes(graph, f))
         return false;
     return is_saved_by(m, graph, f) ||
            (f->pattern == SEEP_PATTERN_GRAPH_RETENTION &&
             (f->severity == graph->severity || are_of_full_pool(f, graph)));
 }
 
-/* On a device, what may yet end by itself does not: the nodes that stay say so. */
-static bool is_kept_by_nodes(const struct seep_model *m, const struct seep_finding *graph,
-                             const struct seep_finding *f)
+/* Nodes of a graph lie on the host, even if its tensors lie on a device. There, what may yet end by
+ * itself does not: the nodes that stay say so. */
+static bool has_nodes_on_host(const struct seep_model *m, const struct seep_finding *graph,
+                              const struct seep_finding *f)
 {
+    if (!is_kept_on_device(m, f) || graph->pattern != SEEP_PATTERN_GRAPH_RETENTION ||
+        is_on_device(m, graph) || !seep_finding_is_among(f, graph))
+        return false;
     return is_saved_by(m, graph, f) ||
            (graph->severity == SEEP_LEAK && f->pattern == SEEP_PATTERN_UNDETERMINED &&
             seep_finding_same_function(m, graph->frame, f->frame));
@@ -327,25 +106,16 @@ static void close(struct seep_finding *f)
     f->n_evidence = kept;
 }
 
-/* Nodes of a graph lie on the host, even if its tensors lie on a device. */
-static void find_graphs_on_devices(const struct seep_model *m, struct seep_findings *f)
+static int call_graph(const struct seep_model *m, struct seep_finding *graph,
+                      struct seep_finding *f)
 {
-    for (size_t i = 0; i < f->n; i++) {
-        struct seep_finding *its = &f->list[i], *graph = NULL;
-        for (size_t k = 0; k < f->n && is_kept_on_device(m, its) && !graph; k++) {
-            if (f->list[k].pattern == SEEP_PATTERN_GRAPH_RETENTION &&
-                !is_on_device(m, &f->list[k]) && seep_finding_is_among(its, &f->list[k]) &&
-                is_kept_by_nodes(m, &f->list[k], its))
-                graph = &f->list[k];
-        }
-        if (!graph)
-            continue;
-        close(its);
-        seep_finding_verdict(its, SEEP_PATTERN_GRAPH_RETENTION, graph->severity, SEEP_LIKELY);
-        its->saving_bytes = its->live_bytes;
-        seep_finding_note(its, "Autograd graph nodes from this function pile up in host memory, "
-                               "and with them whole blocks a step on the GPU");
-    }
+    (void)m;
+    close(f);
+    seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, graph->severity, SEEP_LIKELY);
+    f->saving_bytes = f->live_bytes;
+    seep_finding_note(f, "Autograd graph nodes from this function pile up in host memory, "
+                         "and with them whole blocks a step on the GPU");
+    return 0;
 }
 
 /* The table of the container whose small objects are a finding: it grows with them, in stairs. */
@@ -368,6 +138,14 @@ static bool is_of_keeper(const struct seep_model *m, const struct seep_finding *
     return is_table_of(m, larger, f) ||
            (larger->pattern == f->pattern && larger->severity == f->severity &&
             larger->space == f->space);
+}
+
+/* A graph that is kept shows on every line that contributed to it, and one container keeps what
+ * several lines allocated: the line with most is the finding, the others are its evidence. */
+static bool is_kept_with(const struct seep_model *m, const struct seep_finding *larger,
+                         const struct seep_finding *f)
+{
+    return is_of_graph(m, larger, f) || is_of_keeper(m, larger, f);
 }
 
 static int add_sites(struct seep_finding *to, const struct seep_finding *from)
@@ -422,27 +200,7 @@ static int absorb(const struct seep_model *m, struct seep_finding *graph, struct
     graph->growth.low += f->growth.low;
     graph->growth.high += f->growth.high;
     seep_finding_renew_pace(graph, seep_step_unit(m->step_source == SEEP_STEP_TIME));
-    seep_finding_fini(f);
     return 0;
-}
-
-static int by_growth(const void *a, const void *b)
-{
-    const struct seep_finding *p = a, *q = b;
-    bool graph_p = p->pattern == SEEP_PATTERN_GRAPH_RETENTION;
-    bool graph_q = q->pattern == SEEP_PATTERN_GRAPH_RETENTION;
-
-    if (graph_p != graph_q)
-        return graph_p ? -1 : 1;
-    if (p->is_small_objects != q->is_small_objects)
-        return p->is_small_objects ? -1 : 1;
-    if (p->growth.value > q->growth.value || p->growth.value < q->growth.value)
-        return p->growth.value > q->growth.value ? -1 : 1;
-    if (graph_p && !p->plateau_step != !q->plateau_step)
-        return p->plateau_step ? 1 : -1;
-    if (p->live_bytes != q->live_bytes && are_of_full_pool(p, q))
-        return p->live_bytes > q->live_bytes ? -1 : 1;
-    return (p->frame > q->frame) - (p->frame < q->frame);
 }
 
 /* Whether a finding on a device and one on the host have one cause: a graph and its tensors, or
@@ -478,68 +236,21 @@ static bool is_more(const struct seep_finding *a, const struct seep_finding *b)
 
 /* The finding that grows more stays; of two that are full, the more severe or larger one. Bytes of
  * two memories are not added up. */
-static int join_host_and_device(const struct seep_model *m, struct seep_findings *f)
+static int note_other_memory(const struct seep_model *m, struct seep_finding *larger,
+                             struct seep_finding *f)
 {
     char size[SEEP_SIZE_TEXT], space[SEEP_SPACE_WORDS];
-    size_t kept = 0;
-    int rc = 0;
 
-    for (size_t i = 0; i < f->n; i++) {
-        struct seep_finding *larger = NULL, *its = &f->list[i];
-        for (size_t k = 0; k < kept && !larger && !rc; k++)
-            larger = is_one_matter(m, &f->list[k], its) ? &f->list[k] : NULL;
-        if (larger && is_more(its, larger))
-            swap(larger, its);
-        if (larger && !rc)
-            rc = add_sites(larger, its);
-        if (larger && !rc) {
-            seep_finding_note(larger, "It also keeps %s of %s",
-                              seep_text_size((double)its->live_bytes, size),
-                              seep_space_words(m->spaces[its->space].name.text, space));
-            seep_finding_fini(its);
-        } else {
-            f->list[kept++] = *its;
-        }
-    }
-    f->n = kept;
-    return rc;
+    if (is_more(f, larger))
+        swap(larger, f);
+    if (add_sites(larger, f))
+        return -SEEP_ENOMEM;
+    seep_finding_note(larger, "It also keeps %s of %s", seep_text_size((double)f->live_bytes, size),
+                      seep_space_words(m->spaces[f->space].name.text, space));
+    return 0;
 }
 
-/* A graph that is kept shows on every line that contributed to it, and one container keeps what
- * several lines allocated: the line with most is the finding, the others are its evidence. */
-static int join_lines(const struct seep_model *m, struct seep_findings *f)
-{
-    size_t kept = 0;
-    int rc = 0;
-
-    for (size_t i = 0; i < f->n; i++) {
-        struct seep_finding *graph = NULL;
-        for (size_t k = 0; k < kept && !graph && !rc; k++) {
-            struct seep_finding *larger = &f->list[k];
-            if ((larger->pattern == SEEP_PATTERN_GRAPH_RETENTION &&
-                 is_of_graph(m, larger, &f->list[i])) ||
-                is_of_keeper(m, larger, &f->list[i]))
-                graph = larger;
-        }
-        if (graph && !rc)
-            rc = absorb(m, graph, &f->list[i]);
-        else
-            f->list[kept++] = f->list[i];
-    }
-    f->n = kept;
-    return rc;
-}
-
-int seep_findings_join(const struct seep_model *m, struct seep_findings *f)
-{
-    int rc;
-
-    find_graphs_on_devices(m, f);
-    if (f->n)
-        qsort(f->list, f->n, sizeof *f->list, by_growth);
-    rc = join_lines(m, f);
-    return rc ? rc : join_host_and_device(m, f);
-}
+/* ---- what another finding explains better --------------------------------------------------- */
 
 static int by_id(const void *a, const void *b)
 {
@@ -561,8 +272,8 @@ static bool is_within(const struct seep_finding *one, const struct seep_finding 
 
 /* If an allocator's cache takes up a device's memory, a line that only asks the driver for its
  * segments is not to blame for how much it asks for. */
-static bool is_of_cache(const struct seep_model *m, const struct seep_finding *one,
-                        const struct seep_finding *cache)
+static bool is_of_cache(const struct seep_model *m, const struct seep_finding *cache,
+                        const struct seep_finding *one)
 {
     return cache->pattern == SEEP_PATTERN_ALLOCATOR_CACHE && cache->space == one->space &&
            m->spaces[one->space].name.class == SEEP_CLASS_DEVICE &&
@@ -571,69 +282,177 @@ static bool is_of_cache(const struct seep_model *m, const struct seep_finding *o
 }
 
 /* Arenas are not items: the finding on objects that forked workers copy says what they cost. */
-static bool is_of_copied(const struct seep_finding *one, const struct seep_finding *copied)
+static bool is_of_copied(const struct seep_model *m, const struct seep_finding *copied,
+                         const struct seep_finding *one)
 {
+    (void)m;
     return copied->pattern == SEEP_PATTERN_COW_GROWTH &&
            one->pattern == SEEP_PATTERN_EAGER_RETENTION && is_within(one, copied);
 }
 
-/* Whether another finding explains this one better. */
-static bool is_explained(const struct seep_model *m, const struct seep_finding *one,
-                         const struct seep_finding *others, size_t n)
+/* Small findings beside a large one of the same function and pattern have the same cause; so has
+ * small growth that may yet end beside a leak. */
+static bool is_little_beside(const struct seep_model *m, const struct seep_finding *large,
+                             const struct seep_finding *small)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (is_of_cache(m, one, &others[i]) || is_of_copied(one, &others[i]))
-            return true;
-    }
-    return false;
+    return (large->pattern == small->pattern ||
+            (large->severity == SEEP_LEAK && small->pattern == SEEP_PATTERN_UNDETERMINED)) &&
+           seep_finding_same_function(m, large->frame, small->frame) &&
+           small->live_bytes < large->live_bytes / SEEP_T_NEGLIGIBLE;
 }
 
-/* A finding that explains others is never explained itself: it is among the kept, or still to
- * come. */
-static void drop_explained(const struct seep_model *m, struct seep_findings *f)
+/* ---- their order ---------------------------------------------------------------------------- */
+
+/* Graphs first, then what grows most. */
+static int by_growth(const void *a, const void *b)
+{
+    const struct seep_finding *p = a, *q = b;
+    bool graph_p = p->pattern == SEEP_PATTERN_GRAPH_RETENTION;
+    bool graph_q = q->pattern == SEEP_PATTERN_GRAPH_RETENTION;
+
+    if (graph_p != graph_q)
+        return graph_p ? -1 : 1;
+    if (p->is_small_objects != q->is_small_objects)
+        return p->is_small_objects ? -1 : 1;
+    if (p->growth.value > q->growth.value || p->growth.value < q->growth.value)
+        return p->growth.value > q->growth.value ? -1 : 1;
+    if (graph_p && !p->plateau_step != !q->plateau_step)
+        return p->plateau_step ? 1 : -1;
+    if (p->live_bytes != q->live_bytes && are_of_full_pool(p, q))
+        return p->live_bytes > q->live_bytes ? -1 : 1;
+    return (p->frame > q->frame) - (p->frame < q->frame);
+}
+
+static int sort_by_growth(const struct seep_code *code, struct seep_findings *f)
+{
+    (void)code;
+    if (f->n)
+        qsort(f->list, f->n, sizeof *f->list, by_growth);
+    return 0;
+}
+
+/* Where no limit is known, bytes are compared. */
+static double limit_of(const struct seep_model *m, const struct seep_finding *f)
+{
+    const char *kind;
+    const uint64_t own = seep_memory_limit_of_space(m, f->space, 0).bytes;
+    const uint64_t limit = own ? own : seep_memory_limit_of(m, &kind);
+
+    return limit ? (double)limit : 1;
+}
+
+static double weight_of(const struct seep_model *m, const struct seep_finding *f)
+{
+    const double keeps = (double)(f->saving_bytes ? f->saving_bytes : f->live_bytes);
+    const double adds = fmax(f->growth.value, 0) * m->n_steps;
+    const double accused =
+        f->severity == SEEP_LEAK || f->severity == SEEP_RETENTION ? SEEP_T_LARGE_SHARE : 1;
+
+    return accused * (keeps + adds) / limit_of(m, f);
+}
+
+static int by_weight(const void *a, const void *b, void *model)
+{
+    const struct seep_finding *p = a, *q = b;
+    const double of_p = weight_of(model, p), of_q = weight_of(model, q);
+
+    if ((p->severity == SEEP_INFO) != (q->severity == SEEP_INFO))
+        return p->severity == SEEP_INFO ? 1 : -1;
+    if (of_p > of_q || of_p < of_q)
+        return of_p > of_q ? -1 : 1;
+    if (p->severity != q->severity)
+        return p->severity < q->severity ? -1 : 1;
+    return (p->frame > q->frame) - (p->frame < q->frame);
+}
+
+static int sort_by_weight(const struct seep_code *code, struct seep_findings *f)
+{
+    if (f->n)
+        qsort_r(f->list, f->n, sizeof *f->list, by_weight, (void *)code->model);
+    return 0;
+}
+
+static int cut(const struct seep_code *code, struct seep_findings *f)
+{
+    (void)code;
+    while (f->n > SEEP_MAX_FINDINGS) {
+        struct seep_finding *last = &f->list[--f->n];
+        f->left_out[last->severity]++;
+        seep_finding_fini(last);
+    }
+    return 0;
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+/* In the list; before it; before it, and not to be cut. */
+enum others { ALL, EARLIER, SHOWN };
+
+/* What is done, in this order: something to the whole list, or to each finding with the first of
+ * the others that it has a relation to. Then the finding is dropped, unless it stays. */
+static const struct step {
+    int (*all)(const struct seep_code *, struct seep_findings *);
+
+    bool (*relation)(const struct seep_model *, const struct seep_finding *other,
+                     const struct seep_finding *f);
+    enum others others;
+    int (*then)(const struct seep_model *, struct seep_finding *other, struct seep_finding *f);
+    bool stays;
+} steps[] = {
+    {.relation = has_nodes_on_host, .others = ALL, .then = call_graph, .stays = true},
+    {.all = sort_by_growth},
+    {.relation = is_kept_with, .others = EARLIER, .then = absorb},
+    {.relation = is_one_matter, .others = EARLIER, .then = note_other_memory},
+    {.all = sort_by_weight},
+    {.relation = is_of_cache, .others = ALL},
+    {.relation = is_of_copied, .others = ALL},
+    {.all = seep_segments_join},
+    {.relation = is_little_beside, .others = SHOWN},
+    {.all = cut},
+};
+
+/* The first of the others that list[i] has the relation to; list[0, kept) stay. NULL: none. */
+static struct seep_finding *find_other(const struct step *step, const struct seep_model *m,
+                                       const struct seep_findings *f, size_t kept, size_t i)
+{
+    const size_t before =
+        step->others == SHOWN && kept > SEEP_MAX_FINDINGS ? SEEP_MAX_FINDINGS : kept;
+
+    for (size_t k = 0; k < before; k++) {
+        if (step->relation(m, &f->list[k], &f->list[i]))
+            return &f->list[k];
+    }
+    for (size_t k = i + 1; k < f->n && step->others == ALL; k++) {
+        if (step->relation(m, &f->list[k], &f->list[i]))
+            return &f->list[k];
+    }
+    return NULL;
+}
+
+static int relate(const struct step *step, const struct seep_model *m, struct seep_findings *f)
 {
     size_t kept = 0;
+    int rc = 0;
 
     for (size_t i = 0; i < f->n; i++) {
         struct seep_finding *its = &f->list[i];
-        if (is_explained(m, its, f->list, kept) || is_explained(m, its, its + 1, f->n - i - 1))
-            seep_finding_fini(its);
-        else
+        struct seep_finding *other = rc ? NULL : find_other(step, m, f, kept, i);
+        if (other && step->then)
+            rc = step->then(m, other, its);
+        if (!other || step->stays || rc)
             f->list[kept++] = *its;
-    }
-    f->n = kept;
-}
-
-/* Small findings beside a large one of the same function and pattern have the same cause; so has
- * small growth that may yet end beside a leak. */
-static bool is_of_same_cause(const struct seep_finding *large, const struct seep_finding *small)
-{
-    return large->pattern == small->pattern ||
-           (large->severity == SEEP_LEAK && small->pattern == SEEP_PATTERN_UNDETERMINED);
-}
-
-void seep_findings_cut(const struct seep_model *m, struct seep_findings *f)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < f->n; i++) {
-        bool drop = false;
-        for (size_t k = 0; k < kept && !drop; k++)
-            drop = is_of_same_cause(&f->list[k], &f->list[i]) &&
-                   seep_finding_same_function(m, f->list[k].frame, f->list[i].frame) &&
-                   f->list[i].live_bytes < f->list[k].live_bytes / SEEP_T_NEGLIGIBLE;
-        if (!drop && kept >= SEEP_MAX_FINDINGS)
-            f->left_out[f->list[i].severity]++;
-        if (drop || kept >= SEEP_MAX_FINDINGS)
-            seep_finding_fini(&f->list[i]);
         else
-            f->list[kept++] = f->list[i];
+            seep_finding_fini(its);
     }
     f->n = kept;
+    return rc;
 }
 
-void seep_findings_sort(const struct seep_model *m, struct seep_findings *f)
+int seep_findings_relate(const struct seep_code *code, struct seep_findings *f)
 {
-    seep_findings_order(m, f);
-    drop_explained(m, f);
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !rc; i++)
+        rc = steps[i].all ? steps[i].all(code, f) : relate(&steps[i], code->model, f);
+    return rc;
 }

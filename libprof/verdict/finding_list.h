@@ -7,17 +7,15 @@
 #include "libprof/verdict/case.h"
 #include "libprof/verdict/finding.h"
 
-/* Joins findings on one autograd graph, or on what one container keeps: the line with most stays,
- * the others are its evidence. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_findings_join(const struct seep_model *m, struct seep_findings *f);
-
-/* Puts what matters most first (finding.h), and drops findings that another one explains:
- * lines that only fill an allocator's cache, arenas that forked workers copy. */
-void seep_findings_sort(const struct seep_model *m, struct seep_findings *f);
-
-/* Drops negligible findings beside a large one of the same function, and counts and drops those
- * beyond SEEP_MAX_FINDINGS. */
-void seep_findings_cut(const struct seep_model *m, struct seep_findings *f);
+/* Brings findings into relation, step by step (the table in finding_list.c): those that are one
+ * matter become one, those that another one explains are dropped, and what matters most comes
+ * first. A finding weighs what its fix would save, or else what it keeps, and what it would add in
+ * another run as long, as a share of the memory that limits it: the GPU's, or the host's. What is
+ * accused (a leak, retention) weighs ten times that: it comes before what is only likely, unless it
+ * is less than a tenth of it. What needs no fix comes last. What weighs the same goes by severity,
+ * then by line. Those beyond SEEP_MAX_FINDINGS are counted and left out. Returns 0 or
+ * -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_findings_relate(const struct seep_code *code, struct seep_findings *f);
 
 /* Drops findings on segments that are kept because tensors are, and adds them as evidence to the
  * findings on those tensors: if, together, segments grow at most twice as fast as the tensors; or,
@@ -25,22 +23,9 @@ void seep_findings_cut(const struct seep_model *m, struct seep_findings *f);
  * or -SEEP_ENOMEM (segment_findings.c). */
 SEEP_MUST_CHECK int seep_segments_join(const struct seep_code *code, struct seep_findings *f);
 
-/* Whether its memory counts towards the host's limits. */
-bool seep_finding_is_on_host(const struct seep_model *m, const struct seep_finding *finding);
-
-/* Sets peak_bytes, over all of its sites, and notes what was requested, where malloc takes a tenth
- * more for it. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_finding_set_peak(const struct seep_model *m, struct seep_finding *finding);
-
-/* Sets limit_bytes and steps_to_limit: on host memory by the limit that its growth reaches first,
- * on a device by its capacity; notes in the evidence what is in use. Needs the finding's processes
- *. */
-void seep_finding_set_limit(const struct seep_model *m, const struct seep_resident_trend *resident,
-                            struct seep_finding *finding);
-
 /* Sets the advice that follows from who was seen to hold what a finding is about, and the holder's
  * name. If nobody holds it, notes the calls that allocated it, innermost first: "PyArray_IterNew ←
- * diag ← roots". Looks up symbols. Returns 0 or -SEEP_ENOMEM. */
+ * diag ← roots". Looks up symbols. Returns 0 or -SEEP_ENOMEM (pattern_words.c). */
 SEEP_MUST_CHECK int seep_holder_advise(const struct seep_case *c, struct seep_finding *f);
 
 /* ---- findings that no line shows, in the order in which they are added ---------------------- */

@@ -11,7 +11,9 @@
 #include "libprof/code/packages/blame.h"
 #include "libprof/code/packages/library_allocators.h"
 #include "libprof/measure/shortage.h"
+#include "libprof/who/merge/hops.h"
 #include "libprof/words/findings/finding_words.h"
+#include "libprof/words/findings/holder_advice.h"
 #include "libprof/words/python_file.h"
 #include "libprof/words/step_words.h"
 
@@ -394,4 +396,123 @@ int seep_finding_set_words(const struct seep_code *code, struct seep_finding *f)
     for (size_t i = 0; i < n; i++)
         free(words[i].text);
     return !rc && f->title && f->advice ? 0 : -SEEP_ENOMEM;
+}
+
+/* ---- what to do, by who holds it ---------------------------------------------------------------
+ */
+
+/* Memory that was allocated and never freed. */
+static char *advise_to_free(const struct seep_blame *blame)
+{
+    if (!*blame->package)
+        return strdup("Free what this line allocates when you are done with it: nothing points to "
+                      "it any more, so no other code can.");
+    if (blame->is_own)
+        return seep_text_format("%s allocates it and nobody frees it. Free it there, or call the "
+                                "function that frees it when you are done with it.",
+                                blame->package);
+    return seep_text_format(
+        "%s leaks this memory. Upgrade %s, or report it to its developers with these calls%s%s. "
+        "Until then make the call in a process that you restart now and then.",
+        blame->package, blame->package, *blame->calls ? ": " : "", blame->calls);
+}
+
+/* An object whose reference count is too high: the code that allocated it need not be the code that
+ * took the reference. */
+static char *advise_to_give_back(const struct seep_blame *blame)
+{
+    const bool library = *blame->package && !blame->is_own;
+
+    return seep_text_format(
+        "An extension took a reference to what this line allocates and never gave it back "
+        "(Py_INCREF without Py_DECREF). Find out which extension gets it%s%s. Upgrade that "
+        "extension, or report the leak to its developers.",
+        library ? ", starting with " : "", library ? blame->package : "");
+}
+
+static bool is_about_growth(enum seep_pattern pattern)
+{
+    return pattern == SEEP_PATTERN_UNBOUNDED_GROWTH || pattern == SEEP_PATTERN_SHM_GROWTH ||
+           pattern == SEEP_PATTERN_UNDETERMINED;
+}
+
+static int advise_on_lost(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_kept_by *k = &c->signs->kept_by;
+    struct seep_blame blame;
+
+    if (!f->n_sites || !is_about_growth(f->pattern))
+        return 0;
+    if (seep_blame_find(c->code, c->m->sites[f->sites[0]].stack, &blame))
+        return -SEEP_ENOMEM;
+    if (f->pattern == SEEP_PATTERN_UNDETERMINED)
+        seep_finding_note(f, "%s", seep_kept_by_nobody_text(k));
+    const bool through = strcmp(blame.made_in, blame.package) != 0;
+    if (*blame.calls)
+        seep_finding_note(f, "Allocated in %s%s%s: %s", blame.made_in, through ? " for " : "",
+                          through ? blame.package : "", blame.calls);
+    f->advice =
+        k->state == SEEP_HOLDERS_LOST ? advise_to_free(&blame) : advise_to_give_back(&blame);
+    return f->advice ? 0 : -SEEP_ENOMEM;
+}
+
+/* The installed package in whose own data it is; "": in none's. Who shares it with a variable is
+ * not told by the path: the package that the line calls, then. */
+static int name_owner(const struct seep_case *c, const struct seep_finding *f,
+                      char owner[SEEP_BLAME_NAME])
+{
+    const struct seep_kept_by *k = &c->signs->kept_by;
+    struct seep_blame blame = {0};
+
+    owner[0] = '\0';
+    if (!f->n_sites || (!*k->library && !k->is_shared))
+        return 0;
+    if (seep_blame_find(c->code, c->m->sites[f->sites[0]].stack, &blame))
+        return -SEEP_ENOMEM;
+    if (*k->library && seep_blame_is_library(k->library))
+        seep_package_name(c->m, k->library, owner);
+    else if (!*k->library && !blame.is_own)
+        memcpy(owner, blame.package, SEEP_BLAME_NAME);
+    return 0;
+}
+
+int seep_holder_advise(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_kept_by *k = &c->signs->kept_by;
+    const bool cured_there =
+        f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH || f->pattern == SEEP_PATTERN_UNDETERMINED ||
+        f->pattern == SEEP_PATTERN_FIRST_TOUCH_CACHE || f->pattern == SEEP_PATTERN_GRAPH_RETENTION;
+    const char *usual = cured_there && k->way
+                            ? seep_holder_advice(k->way, seep_hops_have_type, seep_hops_have_name)
+                            : NULL;
+    char owner[SEEP_BLAME_NAME];
+
+    if (seep_kept_by_nobody(k))
+        return advise_on_lost(c, f);
+    if (f->keeper || (!k->known && !k->is_shared))
+        return 0;
+    if (name_owner(c, f, owner))
+        return -SEEP_ENOMEM;
+    const char *name = *owner ? owner : k->name;
+    if (*name && !(f->keeper = strdup(name)))
+        return -SEEP_ENOMEM;
+    if (usual)
+        f->advice = strdup(usual);
+    else if (f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && *owner)
+        f->advice = seep_text_format(
+            "%s keeps it in data of its own, not in a variable of yours. Close or delete what this "
+            "line opens or makes, or empty the library's cache. If there is nothing to close, "
+            "upgrade %s, or report the growth to its developers.",
+            owner, owner);
+    else if (f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && *name)
+        f->advice =
+            seep_text_format("Bound %s, which holds it, or remove what you no longer need.", name);
+    else if (f->pattern == SEEP_PATTERN_UNDETERMINED && *name && !*owner && !f->advice)
+        f->advice =
+            seep_text_format("Bound %s, which holds it, if nothing ever empties it. In doubt run "
+                             "longer, past one full epoch: a cache levels off, a leak does not.",
+                             name);
+    else
+        return 0;
+    return f->advice ? 0 : -SEEP_ENOMEM;
 }
