@@ -8,6 +8,7 @@ import re
 import sys
 import textwrap
 
+import report_fields
 from patterns import ROOT, names_of, rows
 
 ALLOCATORS = ROOT / "libprof/code/packages/library_allocators.def"
@@ -42,6 +43,10 @@ def filled_schema(text):
     return re.sub(r'("space_name": \{[^}]*"description": ")[^"]*', lambda m: m.group(1) + ", ".join(names_of("SPACE")), text)
 
 
+def filled_report_schema(text):
+    return report_fields.dumped(report_fields.filled(json.loads(filled_schema(text)))) + "\n"
+
+
 def filled_memory(text):
     """The table of libraries' allocators: what is in use by their own count, and what gives it back."""
     table = ["| library | allocator | what is in use | settings |", "| --- | --- | --- | --- |"]
@@ -52,7 +57,7 @@ def filled_memory(text):
     return re.sub(r"\| library \| allocator .*?\n\n", lambda _: "\n".join(table) + "\n\n", text, flags=re.S)
 
 
-FILES = {"README.md": filled_readme, "docs/memory.md": filled_memory, "docs/report.schema.json": filled_schema,
+FILES = {"README.md": filled_readme, "docs/memory.md": filled_memory, "docs/report.schema.json": filled_report_schema,
          "docs/check.schema.json": filled_schema, "docs/digest.schema.json": filled_schema}
 
 

@@ -1,7 +1,9 @@
 #include "libprof/base/json_build.h"
 
+#include "libprof/base/statistics.h"
 #include "libprof/base/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,4 +72,15 @@ json_t *seep_json_count(uint64_t n)
 json_t *seep_json_count_or_null(int64_t n)
 {
     return n >= 0 ? seep_json_count((uint64_t)n) : json_null();
+}
+
+json_t *seep_json_real(double x)
+{
+    return json_real(isfinite(x) ? x : 0);
+}
+
+json_t *seep_json_slope(const struct seep_slope *slope)
+{
+    return json_pack("{s:o, s:o, s:o}", "value", seep_json_real(slope->value), "low",
+                     seep_json_real(slope->low), "high", seep_json_real(slope->high));
 }

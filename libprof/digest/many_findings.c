@@ -4,6 +4,7 @@
 
 #include "libprof/base/json_build.h"
 #include "libprof/base/text.h"
+#include "libprof/report_read/report_fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +21,10 @@ struct told {
     const struct seep_digest_group *sites; /* of the report */
     size_t n_sites;
     enum spread spread;
-    uint8_t role;    /* that most of its processes have */
-    uint64_t n, of;  /* processes of that role with it, and in all */
-    json_t *example; /* NULL: none that can be read */
+    uint8_t role;                       /* that most of its processes have */
+    uint64_t n, of;                     /* processes of that role with it, and in all */
+    json_t *example_json;               /* NULL: none that can be read, */
+    struct seep_report_finding example; /* which has the figures of one process */
     char place[SEEP_DIGEST_PLACE_TEXT];
     char n_text[SEEP_SIZE_TEXT], of_text[SEEP_SIZE_TEXT];
 };
@@ -50,7 +52,8 @@ static void tell(struct told *t)
     seep_text_count(t->n, t->n_text);
     seep_text_count(t->of, t->of_text);
     if (g->found.example)
-        t->example = json_loads(d->texts[g->found.example], 0, NULL);
+        t->example_json = json_loads(d->texts[g->found.example], 0, NULL);
+    t->example = seep_report_finding_read(t->example_json);
 }
 
 static const char *roles_of(const struct told *t)
@@ -58,12 +61,9 @@ static const char *roles_of(const struct told *t)
     return seep_digest_role_words(t->role, t->of);
 }
 
-/* A text or the like of the example, which may be anything. */
-static const char *example_text(const struct told *t, const char *key, const char *missing)
+static const char *or_else(const char *text, const char *missing)
 {
-    const char *text = json_string_value(json_object_get(t->example, key));
-
-    return text && *text ? text : missing;
+    return *text ? text : missing;
 }
 
 /* ---- sentences --------------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ static void title(const struct told *t, char line[MAX_LINE])
 {
     const struct seep_digest_about *about = &t->d->abouts[t->g->about - 1];
     const char *own =
-        example_text(t, "title", seep_pattern_name((enum seep_pattern)about->pattern));
+        or_else(t->example.title, seep_pattern_name((enum seep_pattern)about->pattern));
     char cut[MAX_LINE / 2], size[SEEP_SIZE_TEXT];
 
     snprintf(cut, sizeof cut, "%s", own);
@@ -134,15 +134,16 @@ static json_t *evidence(const struct told *t)
                  seep_text_size((double)t->g->max.value, most));
         add_line(list, line, &failed);
     }
-    json_array_foreach (json_object_get(t->example, "evidence"), i, one) {
+    json_array_foreach (t->example.evidence, i, one) {
         const char *text = json_string_value(one);
         if (!text || !*text || i == MAX_EVIDENCE)
             break;
         snprintf(line, sizeof line, "There: %s", text);
         add_line(list, line, &failed);
     }
-    if (*example_text(t, "held_by", "")) {
-        snprintf(line, sizeof line, "There: held by %s", example_text(t, "held_by", ""));
+    const char *held_by = json_string_value(json_object_get(t->example_json, "held_by"));
+    if (held_by && *held_by) {
+        snprintf(line, sizeof line, "There: held by %s", held_by);
         add_line(list, line, &failed);
     }
     return seep_json_whole(list, failed);
@@ -173,31 +174,12 @@ static json_t *spread_json(const struct told *t)
     return seep_json_whole(json, failed);
 }
 
-/* A whole number of the example, or null. */
-static json_t *example_count(const struct told *t, const char *key)
-{
-    const json_t *value = json_object_get(t->example, key);
-
-    return json_is_integer(value) && json_integer_value(value) >= 0
-               ? json_integer(json_integer_value(value))
-               : json_null();
-}
-
 static enum seep_confidence confidence_of(const struct told *t)
 {
-    const char *word = example_text(t, "confidence_word", "");
-
     for (int i = 0; i < SEEP_N_CONFIDENCES; i++)
-        if (strcmp(seep_confidence_word((enum seep_confidence)i), word) == 0)
+        if (strcmp(seep_confidence_word((enum seep_confidence)i), t->example.confidence_word) == 0)
             return (enum seep_confidence)i;
     return SEEP_N_CONFIDENCES - 1;
-}
-
-static json_t *growth_json(const struct told *t)
-{
-    const double value = (double)t->g->found.growth_sum / 1000;
-
-    return json_pack("{s:f, s:f, s:f}", "value", value, "low", value, "high", value);
 }
 
 static json_t *frame_json(const struct seep_digest *d, uint32_t frame)
@@ -229,43 +211,39 @@ static json_t *sites_of(const struct told *t)
 static json_t *finding_json(const struct told *t, size_t number)
 {
     const struct seep_digest_about *about = &t->d->abouts[t->g->about - 1];
+    const struct seep_digest_found *found = &t->g->found;
     const enum seep_pattern pattern = (enum seep_pattern)about->pattern;
-    json_t *json = json_object();
+    const double growth = (double)found->growth_sum / 1000;
+    struct seep_report_finding f = seep_report_finding_read(NULL);
     char id[24], line[MAX_LINE];
-    bool failed = false;
 
     snprintf(id, sizeof id, "F%zu", number);
     title(t, line);
-    seep_json_set(json, "id", json_string(id), &failed);
-    seep_json_set(json, "pattern", json_string(seep_pattern_name(pattern)), &failed);
-    seep_json_set(json, "title", json_string(line), &failed);
-    seep_json_set(json, "severity", json_string(seep_digest_severities[about->severity]), &failed);
-    seep_json_set(json, "confidence", json_real(seep_confidence_number(confidence_of(t))), &failed);
-    seep_json_set(json, "confidence_word", json_string(seep_confidence_word(confidence_of(t))),
-                  &failed);
-    seep_json_set(json, "space", json_string(t->d->texts[about->space]), &failed);
-    seep_json_set(json, "role", json_string(seep_digest_parts[about->part]), &failed);
-    seep_json_set(json, "processes", json_pack("[i]", (int)(t->g->max.pid & INT32_MAX)), &failed);
-    seep_json_set(json, "frame", frame_json(t->d, about->frame), &failed);
-    seep_json_set(json, "sites", sites_of(t), &failed);
-    seep_json_set(json, "holders", json_null(), &failed);
-    seep_json_set(json, "kept_at", json_null(), &failed);
-    seep_json_set(json, "spread", spread_json(t), &failed);
-    seep_json_set(json, "live_bytes", seep_json_count(t->g->sum), &failed);
-    seep_json_set(json, "peak_bytes", seep_json_count(t->g->sum), &failed);
-    seep_json_set(json, "count", seep_json_count(t->g->found.blocks), &failed);
-    seep_json_set(json, "saving_bytes", json_integer(0), &failed);
-    seep_json_set(json, "growth_bytes_per_step", growth_json(t), &failed);
-    seep_json_set(json, "first_step", seep_json_count(t->g->found.first_step), &failed);
-    seep_json_set(json, "plateau_step", example_count(t, "plateau_step"), &failed);
-    seep_json_set(json, "limit_bytes", example_count(t, "limit_bytes"), &failed);
-    seep_json_set(json, "steps_to_limit", example_count(t, "steps_to_limit"), &failed);
-    seep_json_set(json, "shortage", json_null(), &failed);
-    seep_json_set(json, "evidence", evidence(t), &failed);
-    seep_json_set(json, "advice",
-                  seep_json_text(example_text(t, "advice", seep_pattern_row(pattern)->advice)),
-                  &failed);
-    return seep_json_whole(json, failed);
+    f.id = id;
+    f.pattern = seep_pattern_name(pattern);
+    f.title = line;
+    f.severity = (enum seep_severity)about->severity;
+    f.confidence = seep_confidence_number(confidence_of(t));
+    f.confidence_word = seep_confidence_word(confidence_of(t));
+    f.space = t->d->texts[about->space];
+    f.role = seep_digest_parts[about->part];
+    f.processes = json_pack("[i]", (int)(t->g->max.pid & INT32_MAX));
+    f.frame = frame_json(t->d, about->frame);
+    f.sites = sites_of(t);
+    f.holders = json_null();
+    f.kept_at = json_null();
+    f.shortage = json_null();
+    f.spread = spread_json(t);
+    f.live_bytes = f.peak_bytes = t->g->sum;
+    f.count = found->blocks;
+    f.growth_bytes_per_step = (struct seep_slope){growth, growth, growth};
+    f.first_step = found->first_step;
+    f.plateau_step = t->example.plateau_step;
+    f.limit_bytes = t->example.limit_bytes;
+    f.steps_to_limit = t->example.steps_to_limit;
+    f.evidence = evidence(t);
+    f.advice = or_else(t->example.advice, seep_pattern_row(pattern)->advice);
+    return seep_report_finding_json(&f);
 }
 
 /* ---- all of them ------------------------------------------------------------------------- */
@@ -306,7 +284,7 @@ json_t *seep_digest_findings_json(const struct seep_digest *d,
         struct told t = {.d = d, .g = &groups[i], .sites = sites, .n_sites = n_sites};
         tell(&t);
         seep_json_append(list, finding_json(&t, i + 1), &failed);
-        json_decref(t.example);
+        json_decref(t.example_json);
     }
     free(groups);
     return seep_json_whole(list, failed);

@@ -4,6 +4,7 @@
 #include "libprof/base/text.h"
 #include "libprof/code/code_origin.h"
 #include "libprof/code/packages/distribution.h"
+#include "libprof/report_read/report_fields.h"
 #include "libprof/who/kept/kept_at.h"
 
 #include <stdio.h>
@@ -113,56 +114,57 @@ static json_t *native_caller_json(const struct seep_report_pieces *pieces,
         return json_null();
     const char *path = seep_dictionary_text(&m->dict, m->dict.modules[frame->source].path);
     (void)seep_distribution_of(path, m->processes[m->main].id.start_unix_ns, &its);
-    return json_pack("{s:o, s:o, s:o}", "library", seep_json_text(seep_text_base(path)), "package",
-                     seep_json_text_or_null(its.name), "version",
-                     seep_json_text_or_null(its.version));
+    return seep_report_native_caller_json(&(struct seep_report_native_caller){
+        .library = seep_text_base(path), .package = its.name, .version = its.version});
+}
+
+/* What the table lets a report lack is never lacking here, but for memory. */
+static json_t *made(json_t *value, bool *failed)
+{
+    *failed |= !value;
+    return value;
 }
 
 static json_t *finding_json(const struct seep_report_pieces *pieces, const struct seep_finding *f,
-                            size_t number, bool *failed)
+                            size_t number)
 {
     const struct seep_model *m = pieces->code->model;
-    json_t *json = json_object();
+    const bool counts = f->steps_to_limit >= 0 && f->steps_to_limit < 9e15;
+    bool failed = false;
     char id[24];
 
     snprintf(id, sizeof id, "F%zu", number);
-    seep_json_set(json, "id", json_string(id), failed);
-    seep_json_set(json, "pattern", json_string(seep_pattern_name(f->pattern)), failed);
-    seep_json_set(json, "title", seep_json_text(f->title ? f->title : ""), failed);
-    seep_json_set(json, "severity", json_string(seep_severity_name(f->severity)), failed);
-    seep_json_set(json, "confidence", seep_json_real(seep_confidence_number(f->confidence)),
-                  failed);
-    seep_json_set(json, "confidence_word", json_string(seep_confidence_word(f->confidence)),
-                  failed);
-    seep_json_set(json, "space", json_string(m->spaces[f->space].name.text), failed);
-    seep_json_set(json, "role", json_string(seep_part_name(f->part)), failed);
-    seep_json_set(json, "processes", finding_pids(m, f), failed);
-    seep_json_set(json, "frame",
-                  f->n_sites || f->frame ? seep_json_shown(pieces, seep_finding_shown(f))
-                                         : json_null(),
-                  failed);
-    seep_json_set(json, "native_caller", native_caller_json(pieces, f), failed);
-    seep_json_set(json, "sites", site_ids(pieces, f), failed);
-    seep_json_set(json, "holders", holders_json(pieces, f), failed);
-    seep_json_set(json, "kept_at", kept_at_json(pieces, f), failed);
-    seep_json_set(json, "passed_at", passed_at_json(pieces, f), failed);
-    seep_json_set(json, "live_bytes", seep_json_count(f->live_bytes), failed);
-    seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);
-    seep_json_set(json, "count", seep_json_count(f->count), failed);
-    seep_json_set(json, "saving_bytes", seep_json_count(f->saving_bytes), failed);
-    seep_json_set(json, "growth_bytes_per_step", seep_json_slope(&f->growth), failed);
-    seep_json_set(json, "first_step", json_integer(f->first_step > 0 ? f->first_step : 0), failed);
-    seep_json_set(json, "plateau_step",
-                  f->plateau_step ? json_integer(f->plateau_step) : json_null(), failed);
-    seep_json_set(json, "limit_bytes",
-                  f->limit_bytes ? seep_json_count(f->limit_bytes) : json_null(), failed);
-    bool counts = f->steps_to_limit >= 0 && f->steps_to_limit < 9e15;
-    seep_json_set(json, "steps_to_limit",
-                  counts ? json_integer((json_int_t)f->steps_to_limit) : json_null(), failed);
-    seep_json_set(json, "shortage", seep_json_shortage(pieces, f->shortage), failed);
-    seep_json_set(json, "evidence", finding_evidence(f), failed);
-    seep_json_set(json, "advice", seep_json_text(f->advice ? f->advice : ""), failed);
-    return json;
+    json_t *json = seep_report_finding_json(&(struct seep_report_finding){
+        .id = id,
+        .pattern = seep_pattern_name(f->pattern),
+        .title = f->title,
+        .severity = f->severity,
+        .confidence = seep_confidence_number(f->confidence),
+        .confidence_word = seep_confidence_word(f->confidence),
+        .space = m->spaces[f->space].name.text,
+        .role = seep_part_name(f->part),
+        .processes = finding_pids(m, f),
+        .frame =
+            f->n_sites || f->frame ? seep_json_shown(pieces, seep_finding_shown(f)) : json_null(),
+        .native_caller = made(native_caller_json(pieces, f), &failed),
+        .sites = site_ids(pieces, f),
+        .holders = made(holders_json(pieces, f), &failed),
+        .kept_at = made(kept_at_json(pieces, f), &failed),
+        .passed_at = made(passed_at_json(pieces, f), &failed),
+        .live_bytes = f->live_bytes,
+        .peak_bytes = f->peak_bytes,
+        .count = f->count,
+        .saving_bytes = f->saving_bytes,
+        .growth_bytes_per_step = f->growth,
+        .first_step = f->first_step > 0 ? (uint64_t)f->first_step : 0,
+        .plateau_step = f->plateau_step ? f->plateau_step : -1,
+        .limit_bytes = f->limit_bytes ? (int64_t)f->limit_bytes : -1,
+        .steps_to_limit = counts ? (int64_t)f->steps_to_limit : -1,
+        .shortage = made(seep_json_shortage(pieces, f->shortage), &failed),
+        .evidence = finding_evidence(f),
+        .advice = f->advice,
+    });
+    return seep_json_whole(json, failed);
 }
 
 json_t *seep_json_left_out(const struct seep_report_pieces *pieces)
@@ -182,8 +184,7 @@ json_t *seep_json_findings(const struct seep_report_pieces *pieces)
     bool failed = false;
 
     for (size_t i = 0; i < pieces->findings->n && !failed; i++) {
-        json_t *one = finding_json(pieces, &pieces->findings->list[i], i + 1, &failed);
-        seep_json_append(list, one, &failed);
+        seep_json_append(list, finding_json(pieces, &pieces->findings->list[i], i + 1), &failed);
     }
     return seep_json_whole(list, failed);
 }

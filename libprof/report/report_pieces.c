@@ -3,14 +3,8 @@
 #include "libprof/code/frame_json.h"
 #include "libprof/code/function_kinds.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-json_t *seep_json_real(double x)
-{
-    return json_real(isfinite(x) ? x : 0);
-}
 
 json_t *seep_json_argv(const char *argv, uint32_t n)
 {
@@ -40,12 +34,6 @@ json_t *seep_json_totals(const struct seep_totals *t)
     seep_json_set_known(json, "peak_step", json_integer(t->peak_step > 0 ? t->peak_step : 0),
                         &failed);
     return seep_json_whole(json, failed);
-}
-
-json_t *seep_json_slope(const struct seep_slope *slope)
-{
-    return json_pack("{s:o, s:o, s:o}", "value", seep_json_real(slope->value), "low",
-                     seep_json_real(slope->low), "high", seep_json_real(slope->high));
 }
 
 json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_growth *growth)

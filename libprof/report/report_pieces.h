@@ -10,10 +10,8 @@
 
 /* All return new references, NULL without memory (which json_object_set_new() and the like treat as
  * a failure). */
-json_t *seep_json_real(double x);                     /* 0 for numbers that JSON does not have */
 json_t *seep_json_argv(const char *argv, uint32_t n); /* NUL-separated */
 json_t *seep_json_totals(const struct seep_totals *t);
-json_t *seep_json_slope(const struct seep_slope *slope);
 /* Each pid once: after an exec, several processes of the model have the same. Sorts list[]. */
 json_t *seep_json_pids(uint32_t *list, size_t n);
 /* Totals of a space with its growth, null if that is not known. */

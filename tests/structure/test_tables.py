@@ -12,6 +12,7 @@ sys.path.insert(0, str(ROOT) + "/tools")
 
 import lists  # noqa: E402
 import patterns as tables  # noqa: E402
+import report_fields  # noqa: E402
 
 KINDS = ("zoo", "lab", "unit")
 
@@ -74,9 +75,24 @@ class Patterns(unittest.TestCase):
 
 class Confidence(unittest.TestCase):
     def test_the_schema_has_the_words_and_what_they_mean(self):
-        said = json.loads(text("docs/report.schema.json"))["$defs"]["finding"]["properties"]["confidence_word"]
+        said = json.loads(text("docs/report.schema.json"))["$defs"]["confidence_word"]
         self.assertEqual(said["enum"], [row["word"] for row in tables.confidences()])
         self.assertEqual(said["description"], "; ".join("%s: %s" % (row["word"], row["meaning"]) for row in tables.confidences()))
+
+
+class ReportFields(unittest.TestCase):
+    """That the schema has the fields of the table, test_the_readme_and_the_schemas_are_made_from_the_tables holds."""
+
+    def test_every_row_is_read(self):
+        table = report_fields.TABLE.read_text()
+        rows = [row for _, _, _, its in report_fields.objects() for row in its]
+        self.assertEqual(len(rows), len(re.findall(r"^SEEP_FIELD", table, re.M)))
+        self.assertEqual([name for name, *_ in report_fields.objects()], re.findall(r"^SEEP_END\((\w+)\)", table, re.M))
+
+    def test_every_form_is_defined(self):
+        schema = json.loads(text("docs/report.schema.json"))
+        named = set(re.findall(r"#/\$defs/(\w+)", json.dumps(schema)))
+        self.assertEqual(named, set(schema["$defs"]), "what is named, and what is defined")
 
 
 class Lists(unittest.TestCase):

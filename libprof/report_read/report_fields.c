@@ -1,0 +1,153 @@
+#include "libprof/report_read/report_fields.h"
+
+#include "libprof/base/json_build.h"
+#include "libprof/report_read/report_view.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum type { TEXT, TEXT_OR_NULL, COUNT, COUNT_OR_NULL, REAL, SLOPE, SEVERITY, JSON };
+enum presence { ALWAYS, LATER };
+
+struct field {
+    const char *key;
+    enum type type;
+    enum presence presence;
+    size_t at;
+};
+
+struct fields {
+    const struct field *list;
+    size_t n;
+};
+
+#define SEEP_OBJECT(name, ...)                                                                     \
+    static struct fields name##_fields(void)                                                       \
+    {                                                                                              \
+        typedef struct seep_report_##name its;                                                     \
+        static const struct field list[] = {
+#define SEEP_FIELD(key, type, form, presence, ...) {#key, type, presence, offsetof(its, key)},
+#define SEEP_END(name)                                                                             \
+    }                                                                                              \
+    ;                                                                                              \
+    return (struct fields){list, sizeof list / sizeof *list};                                      \
+    }
+#include "libprof/report_read/report_fields.def"
+
+/* ---- writing ----------------------------------------------------------------------------- */
+
+static json_t *value_of(enum type type, const void *member)
+{
+    const char *const *text = member;
+
+    switch (type) {
+    case TEXT:
+        return seep_json_text(*text ? *text : "");
+    case TEXT_OR_NULL:
+        return seep_json_text_or_null(*text);
+    case COUNT:
+        return seep_json_count(*(const uint64_t *)member);
+    case COUNT_OR_NULL:
+        return seep_json_count_or_null(*(const int64_t *)member);
+    case REAL:
+        return seep_json_real(*(const double *)member);
+    case SLOPE:
+        return seep_json_slope(member);
+    case SEVERITY:
+        return json_string(seep_severity_name(*(const enum seep_severity *)member));
+    case JSON:
+        return *(json_t *const *)member;
+    }
+    return NULL;
+}
+
+static json_t *write_all(struct fields fields, const void *from)
+{
+    json_t *json = json_object();
+    bool failed = false;
+
+    for (size_t i = 0; i < fields.n; i++) {
+        const struct field *field = &fields.list[i];
+        json_t *value = value_of(field->type, (const char *)from + field->at);
+        if (value || field->type != JSON || field->presence == ALWAYS)
+            seep_json_set_known(json, field->key, value, &failed);
+    }
+    return seep_json_whole(json, failed);
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+/* Whatever else handled the report may have made reals of its integers. */
+static int64_t count_in(const json_t *value, int64_t missing)
+{
+    const double real = json_number_value(value);
+
+    if (json_is_integer(value))
+        return json_integer_value(value) >= 0 ? json_integer_value(value) : missing;
+    return real >= 0 && real < 9e18 && json_is_real(value) ? (int64_t)real : missing;
+}
+
+static enum seep_severity severity_in(const json_t *value)
+{
+    int i = 0;
+
+    while (i < SEEP_INFO && json_is_string(value) &&
+           strcmp(json_string_value(value), seep_severity_name((enum seep_severity)i)) != 0)
+        i++;
+    return json_is_string(value) ? (enum seep_severity)i : SEEP_INFO;
+}
+
+static void read_value(enum type type, const json_t *object, const char *key, void *member)
+{
+    json_t *value = json_object_get(object, key);
+
+    switch (type) {
+    case TEXT:
+        *(const char **)member = json_is_string(value) ? json_string_value(value) : "";
+        break;
+    case TEXT_OR_NULL:
+        *(const char **)member = json_string_value(value);
+        break;
+    case COUNT:
+        *(uint64_t *)member = (uint64_t)count_in(value, 0);
+        break;
+    case COUNT_OR_NULL:
+        *(int64_t *)member = count_in(value, -1);
+        break;
+    case REAL:
+        *(double *)member = json_number_value(value);
+        break;
+    case SLOPE:
+        seep_get_slope(object, key, member);
+        break;
+    case SEVERITY:
+        *(enum seep_severity *)member = severity_in(value);
+        break;
+    case JSON:
+        *(json_t **)member = value;
+        break;
+    }
+}
+
+static void read_all(struct fields fields, const json_t *object, void *to)
+{
+    for (size_t i = 0; i < fields.n; i++) {
+        const struct field *field = &fields.list[i];
+        read_value(field->type, object, field->key, (char *)to + field->at);
+    }
+}
+
+#define SEEP_OBJECT(name, ...)                                                                     \
+    json_t *seep_report_##name##_json(const struct seep_report_##name *from)                       \
+    {                                                                                              \
+        return write_all(name##_fields(), from);                                                   \
+    }                                                                                              \
+    struct seep_report_##name seep_report_##name##_read(const json_t *object)                      \
+    {                                                                                              \
+        struct seep_report_##name its;                                                             \
+        read_all(name##_fields(), object, &its);                                                   \
+        return its;                                                                                \
+    }
+#define SEEP_FIELD(...)
+#define SEEP_END(name)
+#include "libprof/report_read/report_fields.def"

@@ -1,0 +1,46 @@
+/* The objects of report.json as structs: what writes a report fills them, what reads one asks them.
+ * Their members are the rows of report_fields.def. */
+#ifndef SEEP_LIBPROF_REPORT_READ_REPORT_FIELDS_H
+#define SEEP_LIBPROF_REPORT_READ_REPORT_FIELDS_H
+
+#include "libprof/base/statistics.h"
+#include "libprof/words/patterns.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Members by type, and what one is that the object read lacks or has in another form. */
+#define SEEP_MEMBER_TEXT          const char *       /* "" */
+#define SEEP_MEMBER_TEXT_OR_NULL  const char *       /* NULL; "" is written as null, too */
+#define SEEP_MEMBER_COUNT         uint64_t           /* 0 */
+#define SEEP_MEMBER_COUNT_OR_NULL int64_t            /* −1; what is negative is written as null */
+#define SEEP_MEMBER_REAL          double             /* 0; what JSON does not have is written so */
+#define SEEP_MEMBER_SLOPE         struct seep_slope  /* all 0 */
+#define SEEP_MEMBER_SEVERITY      enum seep_severity /* SEEP_INFO */
+#define SEEP_MEMBER_JSON          json_t *           /* NULL */
+
+/* clang-format off */
+#define SEEP_OBJECT(name, ...) struct seep_report_##name {
+#define SEEP_FIELD(key, type, ...) SEEP_MEMBER_##type key;
+#define SEEP_END(name) };
+/* clang-format on */
+#include "libprof/report_read/report_fields.def"
+
+/* For each object:
+ *
+ *   json_t *seep_report_NAME_json(const struct seep_report_NAME *from)
+ * writes it: a new reference, NULL without memory. Texts are cleaned. It takes the references of
+ * the members that are JSON; of these NULL is left out if the field is LATER, else it stands for
+ * no memory.
+ *
+ *   struct seep_report_NAME seep_report_NAME_read(const json_t *object)
+ * reads any JSON or NULL. Texts and JSON belong to the object. */
+#define SEEP_OBJECT(name, ...)                                                                     \
+    json_t *seep_report_##name##_json(const struct seep_report_##name *from);                      \
+    struct seep_report_##name seep_report_##name##_read(const json_t *object);
+#define SEEP_FIELD(...)
+#define SEEP_END(name)
+#include "libprof/report_read/report_fields.def"
+
+#endif
