@@ -11,6 +11,7 @@
 #include "libprof/base/error.h"
 #include "libprof/base/text.h"
 #include "libprof/export/sites.h"
+#include "libprof/report_read/holder_view.h"
 #include "libprof/report_read/report_view.h"
 
 /* OpenMetrics text, one family of samples after the other. All labels are bounded: names of a job
@@ -267,8 +268,6 @@ static double metric_step_s(const json_t *report)
 /* Lines with series of their own: the most severe. */
 enum { MOST_LINES = 16 };
 
-static const char no_pattern[] = "?";
-
 /* ---- counts ------------------------------------------------------------------------------ */
 
 static void put_severities(const struct seep_metrics *m, const json_t *report)
@@ -278,7 +277,7 @@ static void put_severities(const struct seep_metrics *m, const json_t *report)
     size_t i;
 
     json_array_foreach (json_object_get(report, "findings"), i, finding)
-        n[seep_get_severity(finding)]++;
+        n[seep_report_finding_read(finding).severity]++;
     metric_family(m, "seep_findings", "", "Findings, by severity.");
     for (int k = 0; k < SEEP_N_SEVERITIES; k++)
         metric_put_one(m, "seep_findings", "severity", seep_severities[k],
@@ -305,7 +304,7 @@ static int put_patterns(const struct seep_metrics *m, const json_t *report)
 
     json_array_foreach (json_object_get(report, "findings"), i, finding) {
         if (!r)
-            r = note(counts, seep_get_text(finding, "pattern", no_pattern), 1, false);
+            r = note(counts, seep_report_finding_read(finding).pattern, 1, false);
     }
     metric_family(m, "seep_pattern_findings", "", "Findings that the report lists, by pattern.");
     json_object_foreach (counts, pattern, n)
@@ -334,23 +333,11 @@ struct line {
 };
 
 /* As `seep.monitor()` has it: an accusation that has not levelled off and surely grows. */
-static double growth_without_end(const json_t *finding)
+static double growth_without_end(const struct seep_report_finding *f)
 {
-    struct seep_slope growth;
-
-    return seep_get_severity(finding) == 0 &&
-                   seep_get_slope(finding, "growth_bytes_per_step", &growth) && growth.low > 0 &&
-                   !json_is_number(json_object_get(finding, "plateau_step"))
-               ? growth.value
+    return f->severity == SEEP_LEAK && f->growth_bytes_per_step.low > 0 && f->plateau_step < 0
+               ? f->growth_bytes_per_step.value
                : 0;
-}
-
-/* The line to change, as everywhere: where the memory is kept, if that is one line. */
-static const json_t *frame_of(const json_t *finding)
-{
-    const json_t *kept = json_object_get(finding, "kept_at");
-
-    return json_array_size(kept) == 1 ? json_array_get(kept, 0) : json_object_get(finding, "frame");
 }
 
 static bool is_same_line(const struct line *a, const struct line *b)
@@ -370,15 +357,16 @@ static int list_lines(const json_t *report, struct line lines[MOST_LINES])
     json_array_foreach (json_object_get(report, "findings"), i, finding) {
         if (n == MOST_LINES)
             break;
+        const struct seep_report_finding f = seep_report_finding_read(finding);
         struct line *line = &lines[n];
-        char *text = seep_get_frame_text(frame_of(finding), cwd);
+        char *text = seep_get_frame_text(seep_get_line_to_change(&f), cwd);
         if (!text)
             return -SEEP_ENOMEM;
-        *line = (struct line){.pattern = seep_get_text(finding, "pattern", no_pattern),
-                              .severity = seep_severities[seep_get_severity(finding)],
-                              .space = seep_get_text(finding, "space", ""),
-                              .growth = growth_without_end(finding),
-                              .live = seep_get_number(finding, "live_bytes")};
+        *line = (struct line){.pattern = f.pattern,
+                              .severity = seep_severity_name(f.severity),
+                              .space = f.space,
+                              .growth = growth_without_end(&f),
+                              .live = (double)f.live_bytes};
         metric_label_text(text, line->text);
         free(text);
         for (k = 0; k < n && !is_same_line(&lines[k], line);)
@@ -426,9 +414,9 @@ static int put_nearest_limits(const struct seep_metrics *m, const json_t *report
     int r = nearest ? 0 : -SEEP_ENOMEM;
 
     json_array_foreach (json_object_get(report, "findings"), i, finding) {
-        const json_t *left = json_object_get(finding, "steps_to_limit");
-        if (!r && json_is_number(left))
-            r = note(nearest, seep_get_text(finding, "space", ""), json_number_value(left), true);
+        const struct seep_report_finding f = seep_report_finding_read(finding);
+        if (!r && f.steps_to_limit >= 0)
+            r = note(nearest, f.space, (double)f.steps_to_limit, true);
     }
     metric_family(m, "seep_limit_steps", "",
                   "Steps until the growth of a space reaches its limit.");

@@ -16,30 +16,32 @@
 /* A fix often moves the line. Then what holds the memory shows whether two findings are the
  * same. */
 
-static bool same_holder(const json_t *before, const json_t *after)
+static bool same_holder(const struct seep_report_finding *before,
+                        const struct seep_report_finding *after)
 {
     const char *was = seep_get_holder_name(before), *is = seep_get_holder_name(after);
 
     return was && is && strcmp(was, is) == 0;
 }
 
-static bool same_space(const json_t *before, const json_t *after)
+static bool same_space(const struct seep_report_finding *before,
+                       const struct seep_report_finding *after)
 {
-    return strcmp(seep_get_space_class(seep_get_text(before, "space", "")),
-                  seep_get_space_class(seep_get_text(after, "space", ""))) == 0;
+    return strcmp(seep_get_space_class(before->space), seep_get_space_class(after->space)) == 0;
 }
 
 /* The index of the pair that has only an after and belongs to this before; the number of pairs if
  * there is none. */
-static size_t find_after(const json_t *pairs, const json_t *before)
+static size_t find_after(const json_t *pairs, const struct seep_report_finding *before)
 {
     json_t *pair;
     size_t i;
 
     json_array_foreach (pairs, i, pair) {
-        const json_t *after = json_object_get(pair, "after");
-        if (!json_is_object(json_object_get(pair, "before")) && same_holder(before, after) &&
-            same_space(before, after))
+        const struct seep_report_finding after =
+            seep_report_finding_read(json_object_get(pair, "after"));
+        if (!json_is_object(json_object_get(pair, "before")) && same_holder(before, &after) &&
+            same_space(before, &after))
             return i;
     }
     return json_array_size(pairs);
@@ -54,7 +56,8 @@ static int fix_join_by_holder(json_t *pairs)
         const json_t *before = json_object_get(pair, "before");
         if (!json_is_object(before) || json_is_object(json_object_get(pair, "after")))
             continue;
-        size_t k = find_after(pairs, before);
+        const struct seep_report_finding f = seep_report_finding_read(before);
+        size_t k = find_after(pairs, &f);
         if (k == json_array_size(pairs))
             continue;
         if (json_object_set(pair, "after", json_object_get(json_array_get(pairs, k), "after")) ||
@@ -67,32 +70,30 @@ static int fix_join_by_holder(json_t *pairs)
 
 /* Whether the same container holds it before and after, and grew before, but now neither the
  * container nor the memory grows. Pure. */
-static bool fix_holder_stopped(const json_t *before, const json_t *after)
+static bool fix_holder_stopped(const struct seep_report_finding *before,
+                               const struct seep_report_finding *after)
 {
-    struct seep_slope growth;
-
     return same_holder(before, after) && seep_get_holder_grows(before) &&
-           seep_get_holder_stays(after) &&
-           seep_get_slope(after, "growth_bytes_per_step", &growth) && !(growth.low > 0);
+           seep_get_holder_stays(after) && !(after->growth_bytes_per_step.low > 0);
 }
-
-enum { LEAK, RETENTION, PRESSURE, INFO };
 
 struct verification {
     const json_t *before, *after;
     struct seep_gate_check check; /* its findings are pairs, with their states */
     json_t *savings;
     size_t n_vanished, n_remaining, n_new;
-    int counts;     /* the mildest severity that counts in findings of `before` */
-    int counts_new; /* the same for new findings */
+    enum seep_severity counts;     /* the mildest that counts in findings of `before` */
+    enum seep_severity counts_new; /* the same for new findings */
 };
 
 /* ---- findings ---------------------------------------------------------------------------- */
 
-static bool counts(const json_t *finding, int mildest)
+static bool counts(const json_t *finding, enum seep_severity mildest)
 {
-    return json_is_object(finding) && (int)seep_get_severity(finding) <= mildest &&
-           strcmp(seep_get_text(finding, "pattern", ""), "legitimate-growth") != 0;
+    const struct seep_report_finding f = seep_report_finding_read(finding);
+
+    return json_is_object(finding) && f.severity <= mildest &&
+           strcmp(f.pattern, "legitimate-growth") != 0;
 }
 
 /* A fix addresses the worst findings: if `before` has only remarks, it addresses those. If `before`
@@ -100,47 +101,51 @@ static bool counts(const json_t *finding, int mildest)
 static void choose_what_counts(struct verification *v)
 {
     const json_t *finding;
-    int worst = INFO + 1;
+    enum seep_severity worst = SEEP_N_SEVERITIES;
     size_t i;
 
     json_array_foreach (json_object_get(v->before, "findings"), i, finding) {
-        if (counts(finding, INFO) && (int)seep_get_severity(finding) < worst)
-            worst = (int)seep_get_severity(finding);
+        const enum seep_severity its = seep_report_finding_read(finding).severity;
+        if (counts(finding, SEEP_INFO) && its < worst)
+            worst = its;
     }
-    v->counts = worst == INFO ? INFO : PRESSURE;
-    v->counts_new = worst > INFO ? INFO : RETENTION;
+    v->counts = worst == SEEP_INFO ? SEEP_INFO : SEEP_PRESSURE;
+    v->counts_new = worst > SEEP_INFO ? SEEP_INFO : SEEP_RETENTION;
 }
 
 /* Pressure, but a job that dies of it is not fixed. */
-static bool is_out_of_memory(const json_t *finding)
+static bool is_out_of_memory(const struct seep_report_finding *f)
 {
-    return strcmp(seep_get_text(finding, "pattern", ""), "out-of-memory") == 0;
+    return strcmp(f->pattern, "out-of-memory") == 0;
 }
 
 /* Gone: no longer there, now only a remark, a leak or retention that has become mere pressure of
  * another pattern, or held by a container that no longer grows. */
-static bool is_gone(const struct verification *v, const json_t *before, const json_t *after)
+static bool is_gone(const struct seep_report_finding *before,
+                    const struct seep_report_finding *after, bool counts)
 {
     if (is_out_of_memory(after))
         return false;
-    if (!counts(after, v->counts) || fix_holder_stopped(before, after))
+    if (!counts || fix_holder_stopped(before, after))
         return true;
-    return seep_get_severity(before) < PRESSURE && seep_get_severity(after) == PRESSURE &&
-           strcmp(seep_get_text(before, "pattern", ""), seep_get_text(after, "pattern", "")) != 0;
+    return before->severity < SEEP_PRESSURE && after->severity == SEEP_PRESSURE &&
+           strcmp(before->pattern, after->pattern) != 0;
 }
 
 static void judge_pair(struct verification *v, json_t *pair)
 {
     const json_t *before = json_object_get(pair, "before"), *after = json_object_get(pair, "after");
+    const struct seep_report_finding was = seep_report_finding_read(before),
+                                     is = seep_report_finding_read(after);
     const char *state = NULL;
 
     if (counts(before, v->counts)) {
-        bool gone = is_gone(v, before, after);
-        if (fix_holder_stopped(before, after))
-            seep_gate_check_note(&v->check, "%s no longer grows", seep_get_holder_name(after));
+        bool gone = is_gone(&was, &is, counts(after, v->counts));
+        if (fix_holder_stopped(&was, &is))
+            seep_gate_check_note(&v->check, "%s no longer grows", seep_get_holder_name(&is));
         state = gone ? "vanished" : "remains";
         *(gone ? &v->n_vanished : &v->n_remaining) += 1;
-    } else if (counts(after, v->counts_new) || is_out_of_memory(after)) {
+    } else if (counts(after, v->counts_new) || is_out_of_memory(&is)) {
         state = "new";
         v->n_new++;
     }
@@ -191,13 +196,13 @@ static void add_savings(struct verification *v)
     size_t i;
 
     json_array_foreach (v->check.findings, i, pair) {
-        const json_t *before = json_object_get(pair, "before");
-        const json_t *saving = json_object_get(before, "saving_bytes");
-        space = seep_get_text(before, "space", "");
-        if (strcmp(seep_get_text(pair, "state", ""), "vanished") != 0 || !json_is_number(saving))
+        const struct seep_report_finding before =
+            seep_report_finding_read(json_object_get(pair, "before"));
+        if (strcmp(seep_get_text(pair, "state", ""), "vanished") != 0)
             continue;
-        double all = json_number_value(saving) + json_real_value(json_object_get(sums, space));
-        if (json_object_set_new(sums, space, json_real(all)))
+        double all =
+            (double)before.saving_bytes + json_real_value(json_object_get(sums, before.space));
+        if (json_object_set_new(sums, before.space, json_real(all)))
             v->check.failed = true;
     }
     json_object_foreach (sums, space, sum) {

@@ -40,18 +40,16 @@ static void doubt_without_steps(struct seep_gate_check *check, const json_t *rep
 
 static bool is_open(const json_t *finding)
 {
-    struct seep_slope growth;
+    const struct seep_report_finding f = seep_report_finding_read(finding);
 
     return strcmp(seep_get_text(finding, "verdict", ""), "holds") == 0 &&
-           strcmp(seep_get_text(finding, "pattern", ""), "undetermined") == 0 &&
-           strcmp(seep_get_text(finding, "severity", ""), "pressure") == 0 &&
-           seep_get_slope(finding, "growth_bytes_per_step", &growth) && growth.value > 0;
+           strcmp(f.pattern, "undetermined") == 0 && f.severity == SEEP_PRESSURE &&
+           f.growth_bytes_per_step.value > 0;
 }
 
 static void doubt_growing(struct seep_gate_check *check, const json_t *report)
 {
     const json_t *job = json_object_get(report, "job");
-    struct seep_slope growth;
     char each[SEEP_SIZE_TEXT];
     json_t *finding;
     size_t i;
@@ -59,11 +57,11 @@ static void doubt_growing(struct seep_gate_check *check, const json_t *report)
     json_array_foreach (check->findings, i, finding) {
         if (!is_open(finding))
             continue;
-        seep_get_slope(finding, "growth_bytes_per_step", &growth);
+        const struct seep_report_finding f = seep_report_finding_read(finding);
         seep_gate_check_doubt(check,
                               "%s grows by %s a %s, and %.0f %ss do not show whether it goes on: "
                               "run more",
-                              seep_get_text(finding, "id", "?"), seep_text_size(growth.value, each),
+                              f.id, seep_text_size(f.growth_bytes_per_step.value, each),
                               seep_get_step_unit(job), seep_get_number(job, "steps"),
                               seep_get_step_unit(job));
     }
@@ -100,9 +98,11 @@ static void gate_look_for_doubt(struct seep_gate_check *check, const json_t *rep
 
 static bool counts(const json_t *finding, const char *counted)
 {
+    const struct seep_report_finding f = seep_report_finding_read(finding);
+
     return !json_object_get(finding, "reason") &&
-           (strcmp(seep_get_text(finding, "pattern", ""), counted) == 0 ||
-            strcmp(seep_severities[seep_get_severity(finding)], counted) == 0);
+           (strcmp(f.pattern, counted) == 0 ||
+            strcmp(seep_severity_name(f.severity), counted) == 0);
 }
 
 static bool is_severity(const char *name)
@@ -205,10 +205,10 @@ static void gate_ignore(struct seep_gate_check *check, const struct seep_budget 
     size_t i;
 
     json_array_foreach (check->findings, i, finding) {
-        const json_t *frame = json_object_get(finding, "frame");
+        const struct seep_report_finding f = seep_report_finding_read(finding);
         const struct seep_budget_ignore *rule = seep_budget_ignored(
-            budget, seep_get_text(finding, "pattern", ""), seep_get_text(frame, "file", NULL),
-            seep_get_text(frame, "function", NULL), seep_get_text(frame, "qualname", NULL));
+            budget, f.pattern, seep_get_text(f.frame, "file", NULL),
+            seep_get_text(f.frame, "function", NULL), seep_get_text(f.frame, "qualname", NULL));
         if (rule && json_object_set_new(finding, "reason", json_string(rule->reason)))
             check->failed = true;
         if (json_object_set_new(finding, "verdict", json_string(rule ? "ignored" : "holds")))
@@ -223,10 +223,11 @@ static const json_t *frame_of(const json_t *report, const char *holder)
     size_t i;
 
     json_array_foreach (json_object_get(report, "findings"), i, finding) {
-        const char *state = seep_get_text(seep_get_holders(finding), "state", "");
-        const char *name = seep_get_holder_name(finding);
+        const struct seep_report_finding f = seep_report_finding_read(finding);
+        const char *state = seep_get_text(seep_get_holders(f.holders), "state", "");
+        const char *name = seep_get_holder_name(&f);
         if (*holder ? name && strcmp(name, holder) == 0 : strcmp(state, "lost") == 0)
-            return json_object_get(finding, "frame");
+            return f.frame;
     }
     return NULL;
 }
@@ -391,17 +392,19 @@ static void judge_findings(struct seep_gate_check *check, const json_t *report, 
                      *after = json_object_get(pair, "after");
         json_t *copy = judged(check, after);
         /* A finding that was only a remark before is new. */
-        if (json_is_object(before) && seep_get_severity(before) > 1 && seep_get_severity(after) < 2)
+        const struct seep_report_finding f = seep_report_finding_read(after);
+        const bool is_accusation = f.severity <= SEEP_RETENTION;
+        if (is_accusation && seep_report_finding_read(before).severity > SEEP_RETENTION)
             before = NULL;
-        bool counts = copy && seep_get_severity(after) < 2 && !json_object_get(copy, "reason");
+        bool counts = copy && is_accusation && !json_object_get(copy, "reason");
         if (!counts || (json_is_object(before) &&
                         !grew(before, after, "live_bytes", steps_of(report), &SEEP_TOLERANCE)))
             continue;
-        char *frame = seep_get_frame_text(json_object_get(after, "frame"), cwd);
-        add_violated(check, report,
-                     seep_text_format("no new or grown finding: %s at %s",
-                                      seep_get_text(after, "pattern", ""), frame ? frame : "?"),
-                     before, after, "live_bytes");
+        char *frame = seep_get_frame_text(f.frame, cwd);
+        add_violated(
+            check, report,
+            seep_text_format("no new or grown finding: %s at %s", f.pattern, frame ? frame : "?"),
+            before, after, "live_bytes");
         json_object_set_new(copy, "verdict", json_string("violated"));
         free(frame);
         ++*n_violated;
@@ -415,11 +418,12 @@ static bool is_told(const struct seep_gate_check *check, const json_t *frame, co
     size_t i;
 
     json_array_foreach (check->findings, i, finding) {
-        const json_t *its = json_object_get(finding, "frame");
-        const char *class = seep_get_space_class(seep_get_text(finding, "space", ""));
+        const struct seep_report_finding f = seep_report_finding_read(finding);
+        const char *class = seep_get_space_class(f.space);
         if (strcmp(class, space) == 0 &&
-            strcmp(seep_get_text(its, "function", ""), seep_get_text(frame, "function", "")) == 0 &&
-            strcmp(seep_get_text(its, "file", ""), seep_get_text(frame, "file", "")) == 0)
+            strcmp(seep_get_text(f.frame, "function", ""), seep_get_text(frame, "function", "")) ==
+                0 &&
+            strcmp(seep_get_text(f.frame, "file", ""), seep_get_text(frame, "file", "")) == 0)
             return true;
     }
     return false;

@@ -26,8 +26,8 @@ static void add_finding(json_t *list, const json_t *pair, bool *failed)
                                                       : "new")),
                   failed);
     seep_json_set(row, "before", was ? seep_page_copy(before) : json_null(), failed);
-    seep_json_set(row, "after", is ? seep_page_cut(seep_get_text(after, "id", "")) : json_null(),
-                  failed);
+    seep_json_set(row, "after",
+                  is ? seep_page_cut(seep_report_finding_read(after).id) : json_null(), failed);
     seep_json_append(list, row, failed);
 }
 
@@ -225,7 +225,7 @@ static json_t *page_named_sites(const json_t *report, bool *failed)
     json_t *finding, *id;
 
     json_array_foreach (json_object_get(report, "findings"), i, finding) {
-        json_array_foreach (json_object_get(finding, "sites"), k, id) {
+        json_array_foreach (seep_report_finding_read(finding).sites, k, id) {
             if (json_is_string(id))
                 seep_json_set(named, json_string_value(id), json_true(), failed);
         }

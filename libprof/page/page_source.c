@@ -130,10 +130,11 @@ json_t *seep_page_excerpts(const json_t *report)
     size_t i, k;
 
     json_array_foreach (json_object_get(report, "findings"), i, finding) {
-        add_excerpt(excerpts, job, json_object_get(finding, "frame"), &failed);
-        json_array_foreach (json_object_get(finding, "kept_at"), k, kept)
+        const struct seep_report_finding f = seep_report_finding_read(finding);
+        add_excerpt(excerpts, job, f.frame, &failed);
+        json_array_foreach (f.kept_at, k, kept)
             add_excerpt(excerpts, job, kept, &failed);
-        json_array_foreach (json_object_get(finding, "passed_at"), k, kept)
+        json_array_foreach (f.passed_at, k, kept)
             add_excerpt(excerpts, job, kept, &failed);
     }
     return seep_json_whole(excerpts, failed);

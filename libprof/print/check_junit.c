@@ -72,36 +72,37 @@ static void put_line(FILE *out, const json_t *line, const char *cwd)
     fputs("</failure>\n    </testcase>\n", out);
 }
 
-static void put_failure(FILE *out, const json_t *finding, const char *frame, const char *cwd)
+static void put_failure(FILE *out, const struct seep_report_finding *f, const char *frame,
+                        const char *cwd)
 {
     json_t *line;
     char *held;
     size_t i;
 
     fputs(">\n      <failure", out);
-    put_attribute(out, "type", seep_get_text(finding, "pattern", "finding"));
-    put_attribute(out, "message", seep_get_text(finding, "title", ""));
+    put_attribute(out, "type", f->pattern);
+    put_attribute(out, "message", f->title);
     fputc('>', out);
     put(out, frame);
-    json_array_foreach (json_object_get(finding, "evidence"), i, line) {
+    json_array_foreach (f->evidence, i, line) {
         fputs("\n- ", out);
         put(out, json_string_value(line) ? json_string_value(line) : "");
     }
-    for (i = 0; (held = seep_get_holders_line(finding, cwd, i)); i++) {
+    for (i = 0; (held = seep_get_holders_line(f, cwd, i)); i++) {
         fputs("\n- ", out);
         put(out, held);
         free(held);
     }
     fputs("\nto do: ", out);
-    put(out, seep_get_text(finding, "advice", ""));
+    put(out, f->advice);
     fputs("</failure>\n    </testcase>\n", out);
 }
 
 static void put_finding(FILE *out, const json_t *finding, const char *cwd)
 {
-    char *frame = seep_get_frame_text(seep_get_line_to_change(finding), cwd);
-    char *name =
-        seep_text_format("%s at %s", seep_get_text(finding, "pattern", "?"), frame ? frame : "?");
+    const struct seep_report_finding f = seep_report_finding_read(finding);
+    char *frame = seep_get_frame_text(seep_get_line_to_change(&f), cwd);
+    char *name = seep_text_format("%s at %s", f.pattern, frame ? frame : "?");
 
     begin_case(out, "seep.finding", name ? name : "?");
     if (is(finding, "ignored")) {
@@ -109,7 +110,7 @@ static void put_finding(FILE *out, const json_t *finding, const char *cwd)
         put_attribute(out, "message", seep_get_text(finding, "reason", ""));
         fputs("/>\n    </testcase>\n", out);
     } else if (is(finding, "violated")) {
-        put_failure(out, finding, frame ? frame : "?", cwd);
+        put_failure(out, &f, frame ? frame : "?", cwd);
     } else {
         fputs("/>\n", out);
     }

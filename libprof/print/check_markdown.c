@@ -91,9 +91,9 @@ static void put_lines(FILE *out, const json_t *lines, const char *cwd)
     fputc('\n', out);
 }
 
-static void put_place(FILE *out, const json_t *finding, const char *cwd)
+static void put_place(FILE *out, const struct seep_report_finding *f, const char *cwd)
 {
-    char *text = seep_get_finding_place(finding, cwd);
+    char *text = seep_get_finding_place(f, cwd);
 
     put(out, text ? text : "?");
     free(text);
@@ -101,44 +101,45 @@ static void put_place(FILE *out, const json_t *finding, const char *cwd)
 
 static void put_row(FILE *out, const json_t *finding, const char *cwd)
 {
-    struct seep_slope growth;
+    const struct seep_report_finding f = seep_report_finding_read(finding);
+    const double growth = f.growth_bytes_per_step.value;
     char live[SEEP_SIZE_TEXT], grows[SEEP_SIZE_TEXT];
 
-    seep_get_slope(finding, "growth_bytes_per_step", &growth);
     fprintf(out, "| %s | ", mark(finding, ""));
-    put_key(out, finding, "id");
+    put(out, f.id);
     fputs(" | ", out);
-    put_key(out, finding, "pattern");
-    fprintf(out, " | %s | ", seep_severities[seep_get_severity(finding)]);
-    put_place(out, finding, cwd);
-    fprintf(out, " | %s | %s |\n", seep_text_size(seep_get_number(finding, "live_bytes"), live),
-            growth.value > 0 ? seep_text_size(growth.value, grows) : "");
+    put(out, f.pattern);
+    fprintf(out, " | %s | ", seep_severity_name(f.severity));
+    put_place(out, &f, cwd);
+    fprintf(out, " | %s | %s |\n", seep_text_size((double)f.live_bytes, live),
+            growth > 0 ? seep_text_size(growth, grows) : "");
 }
 
 static void put_details(FILE *out, const json_t *finding, const char *cwd)
 {
+    const struct seep_report_finding f = seep_report_finding_read(finding);
     json_t *line;
     char *held;
     size_t i;
 
     fputs("<details><summary>", out);
-    put_key(out, finding, "id");
+    put(out, f.id);
     fputs(": ", out);
-    put_key(out, finding, "title");
+    put(out, f.title);
     fputs("</summary>\n\n", out);
-    json_array_foreach (json_object_get(finding, "evidence"), i, line) {
+    json_array_foreach (f.evidence, i, line) {
         fputs("- ", out);
         put(out, json_string_value(line) ? json_string_value(line) : "");
         fputc('\n', out);
     }
-    for (i = 0; (held = seep_get_holders_line(finding, cwd, i)); i++) {
+    for (i = 0; (held = seep_get_holders_line(&f, cwd, i)); i++) {
         fputs("- ", out);
         put(out, held);
         fputc('\n', out);
         free(held);
     }
     fputs("\n**To do:** ", out);
-    put_key(out, finding, "advice");
+    put(out, f.advice);
     if (json_object_get(finding, "reason")) {
         fputs("\n\n**Ignored:** ", out);
         put_key(out, finding, "reason");

@@ -72,11 +72,11 @@ static json_t *location_of(const json_t *frame, const char *cwd)
 }
 
 /* What fails the gate is an error [3.27.10], because readers fail on errors. */
-static const char *level_of(const json_t *finding)
+static const char *level_of(const json_t *finding, enum seep_severity severity)
 {
     if (strcmp(seep_get_text(finding, "verdict", ""), "violated") == 0)
         return "error";
-    return seep_get_severity(finding) <= SEEP_RETENTION ? "warning" : "note";
+    return severity <= SEEP_RETENTION ? "warning" : "note";
 }
 
 /* Adds to *text, which becomes NULL without memory. */
@@ -89,19 +89,19 @@ static void add_text(char **text, const char *before, const char *more)
 }
 
 /* Title, evidence, holders and advice as one message [3.11]. */
-static json_t *message_of(const json_t *finding, const char *cwd)
+static json_t *message_of(const struct seep_report_finding *f, const char *cwd)
 {
-    char *text = seep_text_format("%s", seep_get_text(finding, "title", "")), *held;
+    char *text = seep_text_format("%s", f->title), *held;
     json_t *line;
     size_t i;
 
-    json_array_foreach (json_object_get(finding, "evidence"), i, line)
+    json_array_foreach (f->evidence, i, line)
         add_text(&text, "\n- ", json_string_value(line));
-    for (i = 0; (held = seep_get_holders_line(finding, cwd, i)); i++) {
+    for (i = 0; (held = seep_get_holders_line(f, cwd, i)); i++) {
         add_text(&text, "\n- ", held);
         free(held);
     }
-    add_text(&text, "\nTo do: ", seep_get_text(finding, "advice", ""));
+    add_text(&text, "\nTo do: ", f->advice);
     json_t *message = text ? json_pack("{s:s}", "text", text) : NULL;
     free(text);
     return message;
@@ -123,11 +123,12 @@ static void add_related(json_t *list, const json_t *frame, const char *cwd, cons
 }
 
 /* Adds the lines that had the memory missing at an out-of-memory. */
-static void add_shortage(json_t *list, const json_t *finding, const char *cwd, bool *failed)
+static void add_shortage(json_t *list, const struct seep_report_finding *f, const char *cwd,
+                         bool *failed)
 {
     const json_t *line;
 
-    for (size_t i = 0; (line = seep_get_shortage_line(finding, i)) && !*failed; i++) {
+    for (size_t i = 0; (line = seep_get_shortage_line(f, i)) && !*failed; i++) {
         char *words = seep_get_shortage_words(line);
         *failed = !words;
         if (words)
@@ -139,22 +140,22 @@ static void add_shortage(json_t *list, const json_t *finding, const char *cwd, b
 /* The statements that store the memory where it is held [3.27.22], or, if that is one, which is the
  * result's own place, the line that made it; if they are not known, the files of the variables that
  * hold it. For an out-of-memory, the lines that had the memory. */
-static json_t *keepers_of(const json_t *finding, const char *cwd)
+static json_t *keepers_of(const struct seep_report_finding *f, const char *cwd)
 {
-    const json_t *kept = json_object_get(finding, "kept_at");
+    const json_t *kept = f->kept_at;
     json_t *list = json_array(), *one;
     bool failed = false;
     size_t i;
 
-    add_shortage(list, finding, cwd, &failed);
+    add_shortage(list, f, cwd, &failed);
     if (json_array_size(kept) == 1)
-        add_related(list, json_object_get(finding, "frame"), cwd, "", "made here", &failed);
+        add_related(list, f->frame, cwd, "", "made here", &failed);
     else
         json_array_foreach (kept, i, one)
             add_related(list, one, cwd, "kept here: ", seep_get_text(one, "text", "?"), &failed);
     if (json_array_size(kept))
         return seep_json_whole(list, failed);
-    json_array_foreach (json_object_get(seep_get_holders(finding), "paths"), i, one)
+    json_array_foreach (json_object_get(seep_get_holders(f->holders), "paths"), i, one)
         add_related(list, json_object_get(one, "root"), cwd, "", seep_get_text(one, "text", "?"),
                     &failed);
     return seep_json_whole(list, failed);
@@ -169,14 +170,14 @@ static int pattern_index(const char *name)
 
 /* Where to look first: the one statement that keeps it, in its own words, else the line that made
  * it. */
-static json_t *place_of(const json_t *finding, const char *cwd)
+static json_t *place_of(const struct seep_report_finding *f, const char *cwd)
 {
-    const json_t *at = seep_get_line_to_change(finding);
+    const json_t *at = seep_get_line_to_change(f);
     json_t *location = location_of(at, cwd);
     char *message = seep_text_format("kept here: %s", seep_get_text(at, "text", "?"));
     bool failed = false;
 
-    if (json_is_object(location) && at != json_object_get(finding, "frame"))
+    if (json_is_object(location) && at != f->frame)
         seep_json_set(location, "message", message ? json_pack("{s:s}", "text", message) : NULL,
                       &failed);
     free(message);
@@ -200,21 +201,21 @@ static void add_fingerprint(json_t *result, uint64_t fingerprint, bool *failed)
 
 static json_t *finding_result(const json_t *finding, const char *cwd)
 {
-    const char *pattern = seep_get_text(finding, "pattern", "undetermined");
+    const struct seep_report_finding f = seep_report_finding_read(finding);
     const json_t *reason = json_object_get(finding, "reason");
-    json_t *result = json_pack("{s:s, s:s, s:o}", "ruleId", pattern, "level", level_of(finding),
-                               "message", message_of(finding, cwd));
+    json_t *result = json_pack("{s:s, s:s, s:o}", "ruleId", f.pattern, "level",
+                               level_of(finding, f.severity), "message", message_of(&f, cwd));
     bool failed = false;
 
-    if (pattern_index(pattern) >= 0)
-        seep_json_set(result, "ruleIndex", json_integer(pattern_index(pattern)), &failed);
-    add_location(result, place_of(finding, cwd), &failed);
-    json_t *keepers = keepers_of(finding, cwd);
+    if (pattern_index(f.pattern) >= 0)
+        seep_json_set(result, "ruleIndex", json_integer(pattern_index(f.pattern)), &failed);
+    add_location(result, place_of(&f, cwd), &failed);
+    json_t *keepers = keepers_of(&f, cwd);
     failed = failed || !keepers;
     if (json_array_size(keepers))
         seep_json_set(result, "relatedLocations", json_incref(keepers), &failed);
     json_decref(keepers);
-    add_fingerprint(result, seep_compare_fingerprint(finding), &failed);
+    add_fingerprint(result, seep_compare_fingerprint(&f), &failed);
     if (reason)
         seep_json_set(result, "suppressions",
                       json_pack("[{s:s, s:s}]", "kind", "external", "justification",

@@ -27,28 +27,29 @@ static void put_line(FILE *out, const json_t *line, const char *cwd, bool colour
 
 static void put_finding(FILE *out, const json_t *finding, const char *cwd, bool colour)
 {
+    const struct seep_report_finding f = seep_report_finding_read(finding);
     const char *verdict = seep_get_text(finding, "verdict", "");
     bool bad = strcmp(verdict, "violated") == 0;
 
     fputs("\n  ", out);
     seep_put_colour(out, colour, bad ? "1;31" : "1;33");
-    seep_put_text(out, seep_get_text(finding, "id", "F?"));
+    seep_put_text(out, f.id);
     fputs("  ", out);
-    seep_put_text(out, seep_get_text(finding, "pattern", ""));
+    seep_put_text(out, f.pattern);
     seep_put_colour(out, colour, "0");
-    fprintf(out, " (%s%s)  ", seep_severities[seep_get_severity(finding)],
+    fprintf(out, " (%s%s)  ", seep_severity_name(f.severity),
             strcmp(verdict, "ignored") == 0 ? ", ignored" : "");
-    seep_put_place(out, finding, cwd);
+    seep_put_place(out, &f, cwd);
     fputs("\n      ", out);
-    seep_put_text(out, seep_get_text(finding, "title", ""));
+    seep_put_text(out, f.title);
     fputc('\n', out);
-    seep_holder_text(finding, cwd, out, 6);
+    seep_holder_text(&f, cwd, out, 6);
     if (json_object_get(finding, "reason")) {
         fputs("      ignored: ", out);
         seep_put_text(out, seep_get_text(finding, "reason", ""));
     } else {
         fputs("      to do: ", out);
-        seep_put_text(out, seep_get_text(finding, "advice", ""));
+        seep_put_text(out, f.advice);
     }
     fputc('\n', out);
 }

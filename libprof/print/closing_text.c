@@ -43,17 +43,15 @@ static void put_cell(FILE *out, const char *text, int columns)
 }
 
 /* "+64.3 KiB/step", "keeps 12.5 MiB" */
-static void put_amount(FILE *out, const json_t *finding, const char *unit)
+static void put_amount(FILE *out, const struct seep_report_finding *f, const char *unit)
 {
     char text[AMOUNT_COLUMNS + 32], size[SEEP_SIZE_TEXT];
-    struct seep_slope growth;
 
-    if (seep_get_slope(finding, "growth_bytes_per_step", &growth) && growth.value > 0)
-        snprintf(text, sizeof text, "+%s/%s", seep_text_size(growth.value, size),
+    if (f->growth_bytes_per_step.value > 0)
+        snprintf(text, sizeof text, "+%s/%s", seep_text_size(f->growth_bytes_per_step.value, size),
                  strcmp(unit, "step") == 0 ? unit : "slice");
     else
-        snprintf(text, sizeof text, "keeps %s",
-                 seep_text_size(seep_get_number(finding, "live_bytes"), size));
+        snprintf(text, sizeof text, "keeps %s", seep_text_size((double)f->live_bytes, size));
     put_cell(out, text, AMOUNT_COLUMNS);
 }
 
@@ -65,7 +63,7 @@ static int pattern_columns(const json_t *findings, int width)
     size_t i;
 
     json_array_foreach (findings, i, one) {
-        int n = (int)strlen(seep_get_text(one, "pattern", "")) + 2;
+        int n = (int)strlen(seep_report_finding_read(one).pattern) + 2;
         longest = i < MAX_LINES && n > longest ? n : longest;
     }
     return width - OTHER_COLUMNS - longest < LEAST_PLACE ? 0 : longest;
@@ -73,17 +71,17 @@ static int pattern_columns(const json_t *findings, int width)
 
 static void put_finding(const struct page *p, const json_t *finding)
 {
-    const int severity = seep_get_severity(finding);
-    const json_t *frame = seep_get_line_to_change(finding);
+    const struct seep_report_finding f = seep_report_finding_read(finding);
+    const json_t *frame = seep_get_line_to_change(&f);
     char *place = seep_get_frame_text(frame, seep_get_text(p->job, "cwd", ""));
 
-    put_cell(p->out, seep_get_text(finding, "id", "F?"), ID_COLUMNS);
-    seep_put_severity(p->out, p->colour, severity);
-    put_cell(p->out, seep_severities[severity], SEVERITY_COLUMNS);
+    put_cell(p->out, f.id, ID_COLUMNS);
+    seep_put_severity(p->out, p->colour, f.severity);
+    put_cell(p->out, seep_severity_name(f.severity), SEVERITY_COLUMNS);
     seep_put_colour(p->out, p->colour, "0");
     if (p->pattern)
-        put_cell(p->out, seep_get_text(finding, "pattern", ""), p->pattern);
-    put_amount(p->out, finding, seep_get_step_unit(p->job));
+        put_cell(p->out, f.pattern, p->pattern);
+    put_amount(p->out, &f, seep_get_step_unit(p->job));
     if (place && json_is_object(frame))
         put_short_place(p->out, place, p->width - OTHER_COLUMNS - p->pattern);
     fputc('\n', p->out);
@@ -135,8 +133,11 @@ enum { BRIEF_FINDINGS = 2 };
 /* The finding that comes first is fixed first, so only it has its advice here. */
 static void put_brief_findings(const struct page *p, const json_t *report)
 {
+    const struct seep_report_finding first =
+        seep_report_finding_read(json_array_get(json_object_get(report, "findings"), 0));
+
     put_findings(p, report, 0, 1);
-    seep_advice_text(json_array_get(json_object_get(report, "findings"), 0), p->out, p->colour);
+    seep_advice_text(&first, p->out, p->colour);
     const size_t n = put_findings(p, report, 1, BRIEF_FINDINGS);
     if (n > BRIEF_FINDINGS)
         fprintf(p->out, "and %zu more\n", n - BRIEF_FINDINGS);

@@ -17,20 +17,20 @@ static void put_path(FILE *out, const json_t *holders, const json_t *path, int c
     free(words);
 }
 
-typedef char *get_line(const json_t *finding, const char *cwd, size_t i);
+typedef char *get_line(const struct seep_report_finding *f, const char *cwd, size_t i);
 
 /* The statements that put it there, or pass it on, one per line. */
-static void put_lines(const json_t *finding, const char *cwd, FILE *out, int indent,
+static void put_lines(const struct seep_report_finding *f, const char *cwd, FILE *out, int indent,
                       const char *label, get_line *get)
 {
     const int column = indent + (int)strlen(label);
-    char *words = get(finding, cwd, 0), *more = words ? get(finding, cwd, 1) : NULL;
+    char *words = get(f, cwd, 0), *more = words ? get(f, cwd, 1) : NULL;
     const bool several = more != NULL;
 
     free(more);
     if (words)
         fprintf(out, "%*s%s%s", indent, "", label, several ? "one of\n" : "");
-    for (size_t i = 1; words; words = get(finding, cwd, i++)) {
+    for (size_t i = 1; words; words = get(f, cwd, i++)) {
         if (several)
             fprintf(out, "%*s", column, "");
         seep_put_wrapped(out, words, column, column + 2);
@@ -38,9 +38,9 @@ static void put_lines(const json_t *finding, const char *cwd, FILE *out, int ind
     }
 }
 
-static void put_holders(const json_t *finding, FILE *out, int indent)
+void seep_holders_text(const json_t *any, FILE *out, int indent)
 {
-    const json_t *holders = seep_get_holders(finding);
+    const json_t *holders = seep_get_holders(any);
     const char *words = seep_get_holders_words(holders);
     const int column = indent + (int)strlen(HELD);
     json_t *path;
@@ -60,11 +60,11 @@ static void put_holders(const json_t *finding, FILE *out, int indent)
     }
 }
 
-void seep_holder_text(const json_t *finding, const char *cwd, FILE *out, int indent)
+void seep_holder_text(const struct seep_report_finding *f, const char *cwd, FILE *out, int indent)
 {
-    put_lines(finding, cwd, out, indent, KEPT, seep_get_kept_words);
-    put_lines(finding, cwd, out, indent, PASSED, seep_get_passed_words);
-    put_holders(finding, out, indent);
+    put_lines(f, cwd, out, indent, KEPT, seep_get_kept_words);
+    put_lines(f, cwd, out, indent, PASSED, seep_get_passed_words);
+    seep_holders_text(f->holders, out, indent);
 }
 
 enum { MAX_PIDS = 4 };
@@ -145,40 +145,37 @@ static void put_processes_of(const struct page *p, FILE *to, bool grows, const j
 }
 
 /* Memory that nobody recorded has no line. */
-static bool is_unseen(const json_t *finding)
+static bool is_unseen(const struct seep_report_finding *f)
 {
-    return json_is_null(json_object_get(finding, "frame")) &&
-           json_array_size(json_object_get(finding, "sites")) == 0;
+    return json_is_null(f->frame) && json_array_size(f->sites) == 0;
 }
 
 /* "F1  unbounded-growth  train.py:40 in collate" */
-static void put_heading(const struct page *p, const json_t *finding)
+static void put_heading(const struct page *p, const struct seep_report_finding *f)
 {
     struct seep_paragraph line;
     FILE *to = seep_put_begin(&line, p->out, 0, 4);
 
-    seep_put_severity(to, p->colour, seep_get_severity(finding));
-    seep_put_text(to, seep_get_text(finding, "id", "F?"));
+    seep_put_severity(to, p->colour, f->severity);
+    seep_put_text(to, f->id);
     fputs("  ", to);
-    seep_put_text(to, seep_get_text(finding, "pattern", "undetermined"));
+    seep_put_text(to, f->pattern);
     seep_put_colour(to, p->colour, "0");
     fputs("  ", to);
     seep_put_colour(to, p->colour, "1");
-    seep_put_place(to, finding, p->cwd);
+    seep_put_place(to, f, p->cwd);
     seep_put_colour(to, p->colour, "0");
     seep_put_end(&line);
 }
 
-static bool put_growth(const struct page *p, FILE *to, const json_t *finding)
+static bool put_growth(const struct page *p, FILE *to, const struct seep_slope *growth)
 {
-    const json_t *growth = json_object_get(finding, "growth_bytes_per_step");
-    double value = seep_get_number(growth, "value");
-    double half = (seep_get_number(growth, "high") - seep_get_number(growth, "low")) / 2;
+    double half = (growth->high - growth->low) / 2;
 
-    if (!(value > 0))
+    if (!(growth->value > 0))
         return false;
     fputs(", grows by ", to);
-    seep_put_size(to, value);
+    seep_put_size(to, growth->value);
     if (half >= 1) {
         fputs(" ± ", to);
         seep_put_size(to, half);
@@ -188,88 +185,85 @@ static bool put_growth(const struct page *p, FILE *to, const json_t *finding)
 }
 
 /* "Keeps 73.8 MiB (600 blocks, host memory), grows by 1.0 MiB a step, in trainer process 2817" */
-static void put_amount(const struct page *p, const json_t *finding)
+static void put_amount(const struct page *p, const struct seep_report_finding *f)
 {
-    double count = seep_get_number(finding, "count");
     char words[SEEP_SPACE_WORDS];
     struct seep_paragraph line;
     FILE *to = seep_put_begin(&line, p->out, 0, 4);
 
     fputs("    Keeps ", to);
-    if (count > 0 || is_unseen(finding))
-        seep_put_size(to, seep_get_number(finding, "live_bytes"));
+    if (f->count || is_unseen(f))
+        seep_put_size(to, (double)f->live_bytes);
     else
         fputs("nothing", to);
     fputs(" (", to);
-    if (count > 0) {
-        seep_put_count(to, count, "block");
+    if (f->count) {
+        seep_put_count(to, (double)f->count, "block");
         fputs(", ", to);
     }
-    fprintf(to, "%s)", seep_memory_words(seep_get_text(finding, "space", "?"), words));
-    bool grows = put_growth(p, to, finding);
-    put_processes_of(p, to, grows, json_object_get(finding, "processes"));
+    fprintf(to, "%s)", seep_memory_words(f->space, words));
+    bool grows = put_growth(p, to, &f->growth_bytes_per_step);
+    put_processes_of(p, to, grows, f->processes);
     seep_put_end(&line);
 }
 
-static void put_limit(const struct page *p, const json_t *finding)
+static void put_limit(const struct page *p, const struct seep_report_finding *f)
 {
-    const json_t *left = json_object_get(finding, "steps_to_limit");
     struct seep_paragraph line;
 
-    if (!json_is_number(left))
+    if (f->steps_to_limit < 0)
         return;
     FILE *to = seep_put_begin(&line, p->out, 0, 11);
     fputs("    limit  ", to);
-    seep_put_size(to, seep_get_number(finding, "limit_bytes"));
+    seep_put_size(to, f->limit_bytes > 0 ? (double)f->limit_bytes : 0);
     fputs(", reached in about ", to);
-    seep_put_count(to, json_number_value(left), p->unit);
+    seep_put_count(to, (double)f->steps_to_limit, p->unit);
     fputs(" at this pace", to);
     seep_put_end(&line);
 }
 
-static void put_saving(const struct page *p, const json_t *finding)
+static void put_saving(const struct page *p, const struct seep_report_finding *f)
 {
-    double saving = seep_get_number(finding, "saving_bytes");
     struct seep_paragraph line;
 
-    if (!(saving > 0))
+    if (!f->saving_bytes)
         return;
     FILE *to = seep_put_begin(&line, p->out, 0, 11);
     fputs("    saves  ", to);
-    seep_put_size(to, saving);
+    seep_put_size(to, (double)f->saving_bytes);
     fputs(" in a run like this one, if fixed", to);
     seep_put_end(&line);
 }
 
-void seep_advice_text(const json_t *finding, FILE *out, bool colour)
+void seep_advice_text(const struct seep_report_finding *f, FILE *out, bool colour)
 {
     struct seep_paragraph line;
     FILE *to = seep_put_begin(&line, out, 0, 11);
 
     seep_put_colour(to, colour, "32");
     fputs("    to do: ", to);
-    seep_put_text(to, seep_get_text(finding, "advice", ""));
+    seep_put_text(to, f->advice);
     seep_put_colour(to, colour, "0");
     seep_put_end(&line);
 }
 
-static void put_finding(const struct page *p, const json_t *finding)
+static void put_finding(const struct page *p, const struct seep_report_finding *f)
 {
     json_t *line;
     size_t i;
 
-    put_heading(p, finding);
-    put_amount(p, finding);
+    put_heading(p, f);
+    put_amount(p, f);
     fputs("    ", p->out);
-    seep_put_wrapped(p->out, seep_get_text(finding, "title", ""), 4, 4);
-    json_array_foreach (json_object_get(finding, "evidence"), i, line) {
+    seep_put_wrapped(p->out, f->title, 4, 4);
+    json_array_foreach (f->evidence, i, line) {
         fputs("    - ", p->out);
         seep_put_wrapped(p->out, json_string_value(line) ? json_string_value(line) : "", 6, 6);
     }
-    seep_holder_text(finding, p->cwd, p->out, 4);
-    put_limit(p, finding);
-    put_saving(p, finding);
-    seep_advice_text(finding, p->out, p->colour);
+    seep_holder_text(f, p->cwd, p->out, 4);
+    put_limit(p, f);
+    put_saving(p, f);
+    seep_advice_text(f, p->out, p->colour);
     fputc('\n', p->out);
 }
 
@@ -367,8 +361,10 @@ void seep_findings_text(const json_t *report, FILE *out, bool colour)
 
     seep_verdict_text(report, out, colour);
     fputc('\n', out);
-    json_array_foreach (findings, i, one)
-        put_finding(&page, one);
+    json_array_foreach (findings, i, one) {
+        const struct seep_report_finding f = seep_report_finding_read(one);
+        put_finding(&page, &f);
+    }
     put_left_out(out, report);
     json_decref(page.roles);
 }

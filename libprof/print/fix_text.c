@@ -10,23 +10,23 @@
 
 static void put_finding(FILE *out, const char *what, const json_t *finding, const json_t *job)
 {
-    struct seep_slope growth;
+    const struct seep_report_finding f = seep_report_finding_read(finding);
 
     fprintf(out, "  %-9s ", what);
-    seep_put_text(out, seep_get_text(finding, "pattern", "?"));
-    fprintf(out, " (%s) ", seep_severities[seep_get_severity(finding)]);
-    seep_put_frame(out, json_object_get(finding, "frame"), seep_get_text(job, "cwd", ""));
+    seep_put_text(out, f.pattern);
+    fprintf(out, " (%s) ", seep_severity_name(f.severity));
+    seep_put_frame(out, f.frame, seep_get_text(job, "cwd", ""));
     fputs(": ", out);
-    seep_put_size(out, seep_get_number(finding, "live_bytes"));
+    seep_put_size(out, (double)f.live_bytes);
     fputs(" kept", out);
-    if (seep_get_slope(finding, "growth_bytes_per_step", &growth) && growth.value > 0) {
+    if (f.growth_bytes_per_step.value > 0) {
         fputs(", ", out);
-        seep_put_change(out, growth.value);
+        seep_put_change(out, f.growth_bytes_per_step.value);
         fprintf(out, " a %s", seep_get_step_unit(job));
     }
-    if (seep_get_holder_name(finding)) {
+    if (seep_get_holder_name(&f)) {
         fputs(", held by ", out);
-        seep_put_text(out, seep_get_holder_name(finding));
+        seep_put_text(out, seep_get_holder_name(&f));
     }
     fputc('\n', out);
 }

@@ -35,7 +35,7 @@ static json_t *asked_site(struct seep_json_stream *sites, const struct seep_line
 static void put_when_held(const struct page *p, const struct seep_line_view *line,
                           const json_t *site)
 {
-    const json_t *holders = seep_get_holders(site);
+    const json_t *holders = seep_get_holders(json_object_get(site, "holders"));
     double seen = seep_get_number(holders, "bytes"), least = seen < line->peak ? seen : line->peak;
     char size[SEEP_SIZE_TEXT], when[SEEP_WHEN_TEXT];
 
@@ -73,7 +73,7 @@ static void put_line(const struct page *p, const char *label, const struct seep_
     json_t *site = sites ? asked_site(sites, line) : NULL;
     if (site) {
         put_when_held(p, line, site);
-        seep_holder_text(site, p->cwd, p->out, HOLDER_COLUMN);
+        seep_holders_text(json_object_get(site, "holders"), p->out, HOLDER_COLUMN);
     }
     json_decref(site);
 }

@@ -102,9 +102,9 @@ void seep_put_frame(FILE *out, const json_t *frame, const char *cwd)
     free(text);
 }
 
-void seep_put_place(FILE *out, const json_t *finding, const char *cwd)
+void seep_put_place(FILE *out, const struct seep_report_finding *f, const char *cwd)
 {
-    char *text = seep_get_finding_place(finding, cwd);
+    char *text = seep_get_finding_place(f, cwd);
 
     fputs(text ? text : "?", out);
     free(text);

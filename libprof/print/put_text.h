@@ -3,8 +3,8 @@
 #ifndef SEEP_LIBPROF_PRINT_PUT_TEXT_H
 #define SEEP_LIBPROF_PRINT_PUT_TEXT_H
 
-#include <jansson.h>
-#include <stdbool.h>
+#include "libprof/report_read/report_fields.h"
+
 #include <stdio.h>
 
 void seep_put_text(FILE *out, const char *text);
@@ -20,8 +20,9 @@ void seep_put_epochs(FILE *out, const json_t *job); /* … and their source */
 /* ", ended with status 1", after `before`; nothing if an older report has no words for it. */
 void seep_put_ending(FILE *out, const json_t *job_or_process, const char *before);
 void seep_put_frame(FILE *out, const json_t *frame, const char *cwd);
-void seep_put_place(FILE *out, const json_t *finding, const char *cwd); /* the lines to look at */
-void seep_put_notes(FILE *out, const json_t *notes);                    /* one per line */
+/* The lines to look at. */
+void seep_put_place(FILE *out, const struct seep_report_finding *f, const char *cwd);
+void seep_put_notes(FILE *out, const json_t *notes); /* one per line */
 
 /* How many columns a text on `out` may have: COLUMNS, else the terminal's width, at least 60;
  * `otherwise` if it is no terminal. */

@@ -3,11 +3,10 @@
 #ifndef SEEP_LIBPROF_PRINT_TEXT_PARTS_H
 #define SEEP_LIBPROF_PRINT_TEXT_PARTS_H
 
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "libprof/base/json_stream.h"
+#include "libprof/report_read/report_fields.h"
+
+#include <stdio.h>
 
 /* One line: how many findings there are in how many steps; if none, whether that proves
  * anything. */
@@ -33,14 +32,17 @@ void seep_brief_text(const json_t *report, struct seep_json_stream *sites, FILE 
                      const char *folder);
 
 /* What to do about a finding, indented. */
-void seep_advice_text(const json_t *finding, FILE *out, bool colour);
+void seep_advice_text(const struct seep_report_finding *f, FILE *out, bool colour);
 
 /* The requests for memory that failed, a paragraph each; or only the last one. */
 void seep_shortages_text(const json_t *report, FILE *out, bool last_only);
 
 /* Who holds the memory that a finding's line made, and where they got it: "held by local 'history'
  * …" and "kept at train.py:42 …", indented by `indent`; nothing if not known. `cwd`: of the job. */
-void seep_holder_text(const json_t *finding, const char *cwd, FILE *out, int indent);
+void seep_holder_text(const struct seep_report_finding *f, const char *cwd, FILE *out, int indent);
+
+/* Only who holds it, by its `holders`, which may be any JSON. */
+void seep_holders_text(const json_t *holders, FILE *out, int indent);
 
 /* How many ranks made steps, of how many, and on which hosts: "7 of 8 with steps, on 2 hosts: a,
  * b". Returns whether there is anything to say: false for a job of one rank on one host. */

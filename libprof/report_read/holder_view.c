@@ -11,31 +11,29 @@
 enum { MOST = 90 };
 #define ALL 99.5
 
-const json_t *seep_get_holders(const json_t *finding)
+const json_t *seep_get_holders(const json_t *holders)
 {
-    const json_t *holders = json_object_get(finding, "holders");
-
     return json_is_object(holders) && *seep_get_text(holders, "state", "") ? holders : NULL;
 }
 
-static const json_t *first_path(const json_t *finding)
+static const json_t *first_path(const struct seep_report_finding *f)
 {
-    return json_array_get(json_object_get(seep_get_holders(finding), "paths"), 0);
+    return json_array_get(json_object_get(seep_get_holders(f->holders), "paths"), 0);
 }
 
-const char *seep_get_holder_name(const json_t *finding)
+const char *seep_get_holder_name(const struct seep_report_finding *f)
 {
-    return seep_get_text(json_object_get(first_path(finding), "holder"), "name", NULL);
+    return seep_get_text(json_object_get(first_path(f), "holder"), "name", NULL);
 }
 
-bool seep_get_holder_grows(const json_t *finding)
+bool seep_get_holder_grows(const struct seep_report_finding *f)
 {
-    return json_is_true(json_object_get(seep_get_holders(finding), "grows"));
+    return json_is_true(json_object_get(seep_get_holders(f->holders), "grows"));
 }
 
-bool seep_get_holder_stays(const json_t *finding)
+bool seep_get_holder_stays(const struct seep_report_finding *f)
 {
-    return json_is_false(json_object_get(seep_get_holders(finding), "grows"));
+    return json_is_false(json_object_get(seep_get_holders(f->holders), "grows"));
 }
 
 const json_t *seep_get_container(const json_t *report, const char *name)
@@ -162,24 +160,24 @@ static char *line_words(const json_t *line, const char *cwd)
     return words;
 }
 
-char *seep_get_kept_words(const json_t *finding, const char *cwd, size_t i)
+char *seep_get_kept_words(const struct seep_report_finding *f, const char *cwd, size_t i)
 {
-    return line_words(json_array_get(json_object_get(finding, "kept_at"), i), cwd);
+    return line_words(json_array_get(f->kept_at, i), cwd);
 }
 
-char *seep_get_passed_words(const json_t *finding, const char *cwd, size_t i)
+char *seep_get_passed_words(const struct seep_report_finding *f, const char *cwd, size_t i)
 {
-    return line_words(json_array_get(json_object_get(finding, "passed_at"), i), cwd);
+    return line_words(json_array_get(f->passed_at, i), cwd);
 }
 
 /* All of them in one line. */
-static char *kept_line(const json_t *finding, const char *cwd)
+static char *kept_line(const struct seep_report_finding *f, const char *cwd)
 {
-    const size_t n = json_array_size(json_object_get(finding, "kept_at"));
+    const size_t n = json_array_size(f->kept_at);
     char *line = seep_text_format("kept at %s", n > 1 ? "one of " : "");
 
     for (size_t i = 0; i < n && line; i++) {
-        char *words = seep_get_kept_words(finding, cwd, i);
+        char *words = seep_get_kept_words(f, cwd, i);
         char *more = seep_text_format("%s%s%s", line, i ? "; " : "", words ? words : "?");
         free(words);
         free(line);
@@ -196,34 +194,33 @@ static bool is_same_place(const json_t *a, const json_t *b)
 
 /* The finding's line. Of a thread that runs no Python it says whose it is: nobody wrote a line for
  * it. */
-static char *made_at(const json_t *finding, const char *cwd)
+static char *made_at(const struct seep_report_finding *f, const char *cwd)
 {
-    const json_t *caller = json_object_get(finding, "native_caller");
-    const char *package = seep_get_text(caller, "package", ""),
-               *version = seep_get_text(caller, "version", "");
-    char *frame = seep_get_frame_text(json_object_get(finding, "frame"), cwd), *both;
+    const struct seep_report_native_caller its = seep_report_native_caller_read(f->native_caller);
+    char *frame = seep_get_frame_text(f->frame, cwd), *both;
 
-    if (!frame || !json_is_object(caller))
+    if (!frame || !json_is_object(f->native_caller))
         return frame;
-    both = seep_text_format("%s (%s%s%s%sin a thread without Python)", frame, package,
-                            *version ? " " : "", version, *package ? ", " : "");
+    both = seep_text_format("%s (%s%s%s%sin a thread without Python)", frame,
+                            its.package ? its.package : "", its.version ? " " : "",
+                            its.version ? its.version : "", its.package ? ", " : "");
     free(frame);
     return both;
 }
 
-const json_t *seep_get_line_to_change(const json_t *finding)
+const json_t *seep_get_line_to_change(const struct seep_report_finding *f)
 {
-    const json_t *kept = json_object_get(finding, "kept_at");
+    const json_t *kept = f->kept_at;
 
-    return json_array_size(kept) == 1 ? json_array_get(kept, 0) : json_object_get(finding, "frame");
+    return json_array_size(kept) == 1 ? json_array_get(kept, 0) : f->frame;
 }
 
-char *seep_get_finding_place(const json_t *finding, const char *cwd)
+char *seep_get_finding_place(const struct seep_report_finding *f, const char *cwd)
 {
-    const json_t *kept = json_object_get(finding, "kept_at"), *first = json_array_get(kept, 0);
-    char *made = made_at(finding, cwd);
+    const json_t *kept = f->kept_at, *first = json_array_get(kept, 0);
+    char *made = made_at(f, cwd);
 
-    if (json_array_size(kept) != 1 || is_same_place(first, json_object_get(finding, "frame")))
+    if (json_array_size(kept) != 1 || is_same_place(first, f->frame))
         return made;
     char *keeps = seep_get_frame_text(first, cwd);
     char *both = made && keeps ? seep_text_format("kept at %s, made at %s", keeps, made) : NULL;
@@ -232,14 +229,15 @@ char *seep_get_finding_place(const json_t *finding, const char *cwd)
     return both;
 }
 
-char *seep_get_holders_line(const json_t *finding, const char *cwd, size_t i)
+char *seep_get_holders_line(const struct seep_report_finding *f, const char *cwd, size_t i)
 {
-    const json_t *holders = seep_get_holders(finding), *paths = json_object_get(holders, "paths");
+    const json_t *holders = seep_get_holders(f->holders),
+                 *paths = json_object_get(holders, "paths");
     const char *words = seep_get_holders_words(holders);
-    const size_t n_kept = json_array_size(json_object_get(finding, "kept_at")) ? 1 : 0;
+    const size_t n_kept = json_array_size(f->kept_at) ? 1 : 0;
 
     if (n_kept && i == 0)
-        return kept_line(finding, cwd);
+        return kept_line(f, cwd);
     i -= n_kept;
     if (*words && i == 0)
         return seep_text_format("held by %s", words);

@@ -61,7 +61,7 @@ static void add_site(struct seep_line_view *line, const json_t *site, uint32_t i
     line->highest = fmax(line->highest, peak);
     line->growth += seep_get_slope(site, "growth_bytes_per_step", &growth) ? growth.value : 0;
     line->held += seep_get_number(site, "held_bytes");
-    if (line->asked == UINT32_MAX && seep_get_holders(site))
+    if (line->asked == UINT32_MAX && seep_get_holders(json_object_get(site, "holders")))
         line->asked = i;
     if (live < seep_get_number(site, "live_bytes"))
         line->blocks = -1;
@@ -91,7 +91,7 @@ static json_t *findings_by_site(const json_t *findings)
     size_t i, k;
 
     json_array_foreach (findings, i, finding) {
-        json_array_foreach (json_object_get(finding, "sites"), k, id) {
+        json_array_foreach (seep_report_finding_read(finding).sites, k, id) {
             const char *name = json_string_value(id);
             if (name && !json_object_get(by_id, name))
                 json_object_set_new(by_id, name, json_integer((json_int_t)i));
@@ -214,7 +214,9 @@ static void finish(struct reading *r, const json_t *report, size_t n_sites)
         if (highest > 0)
             line->peak = fmin(line->peak, highest);
         line->finding = json_array_get(r->findings, line->finding_at);
-        line->pattern = seep_get_text(line->finding, "pattern", "");
+        const struct seep_report_finding f = seep_report_finding_read(line->finding);
+        line->pattern = f.pattern;
+        line->severity = line->finding ? f.severity : SEEP_N_SEVERITIES;
     }
     if (lines->n)
         qsort(lines->lines, lines->n, sizeof *lines->lines, by_peak);

@@ -1,7 +1,6 @@
 #include "libprof/report_read/report_fields.h"
 
 #include "libprof/base/json_build.h"
-#include "libprof/report_read/report_view.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -95,6 +94,24 @@ static enum seep_severity severity_in(const json_t *value)
            strcmp(json_string_value(value), seep_severity_name((enum seep_severity)i)) != 0)
         i++;
     return json_is_string(value) ? (enum seep_severity)i : SEEP_INFO;
+}
+
+bool seep_get_slope(const json_t *object, const char *key, struct seep_slope *slope)
+{
+    const json_t *growth = json_object_get(object, key), *interval = growth;
+    const double value = json_number_value(growth);
+
+    if (json_is_number(growth)) {
+        interval = json_object_get(object, "growth_interval_bytes_per_step");
+        *slope = (struct seep_slope){value, value, value};
+        if (!json_is_object(interval))
+            return true;
+    } else {
+        slope->value = json_number_value(json_object_get(growth, "value"));
+    }
+    slope->low = json_number_value(json_object_get(interval, "low"));
+    slope->high = json_number_value(json_object_get(interval, "high"));
+    return json_is_number(growth) || json_is_object(growth);
 }
 
 static void read_value(enum type type, const json_t *object, const char *key, void *member)

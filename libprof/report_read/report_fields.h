@@ -43,4 +43,8 @@
 #define SEEP_END(name)
 #include "libprof/report_read/report_fields.def"
 
+/* What has no row, by its key: {value, low, high}, or a number, as sites of version 1 have it with
+ * the interval beside it; false if the key holds neither. */
+bool seep_get_slope(const json_t *object, const char *key, struct seep_slope *slope);
+
 #endif

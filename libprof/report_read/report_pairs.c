@@ -29,20 +29,19 @@ bool seep_compare_growth_grown(const struct seep_slope *before, const struct see
 
 /* ---- what is the same -------------------------------------------------------------------- */
 
-static struct seep_pair_key key_of_place(const json_t *finding)
+static struct seep_pair_key key_of_place(const struct seep_report_finding *f)
 {
-    struct seep_pair_key key =
-        seep_pair_key_begin(seep_get_space_class(seep_get_text(finding, "space", "")));
+    struct seep_pair_key key = seep_pair_key_begin(seep_get_space_class(f->space));
 
-    seep_pair_key_add_frame(&key, json_object_get(finding, "frame"));
+    seep_pair_key_add_frame(&key, f->frame);
     return key;
 }
 
-uint64_t seep_compare_fingerprint(const json_t *finding)
+uint64_t seep_compare_fingerprint(const struct seep_report_finding *f)
 {
-    struct seep_pair_key key = key_of_place(finding);
+    struct seep_pair_key key = key_of_place(f);
 
-    seep_pair_key_add(&key, seep_get_text(finding, "pattern", ""));
+    seep_pair_key_add(&key, f->pattern);
     return key.a ^ key.b;
 }
 
@@ -50,18 +49,20 @@ uint64_t seep_compare_fingerprint(const json_t *finding)
 
 enum likeness { LIKE_LINE, LIKE_PATTERN, LIKE_PLACE, N_LIKENESSES };
 
-static bool alike(const json_t *a, const json_t *b, enum likeness likeness)
+static bool alike(const json_t *before, const json_t *after, enum likeness likeness)
 {
-    struct seep_pair_key p = key_of_place(a), q = key_of_place(b);
-    const json_t *f = json_object_get(a, "frame"), *g = json_object_get(b, "frame");
+    const struct seep_report_finding a = seep_report_finding_read(before),
+                                     b = seep_report_finding_read(after);
+    struct seep_pair_key p = key_of_place(&a), q = key_of_place(&b);
 
     if (p.a != q.a || p.b != q.b)
         return false;
     if (likeness == LIKE_PLACE)
         return true;
-    if (strcmp(seep_get_text(a, "pattern", ""), seep_get_text(b, "pattern", "")) != 0)
+    if (strcmp(a.pattern, b.pattern) != 0)
         return false;
-    return likeness == LIKE_PATTERN || seep_get_number(f, "line") == seep_get_number(g, "line");
+    return likeness == LIKE_PATTERN ||
+           seep_get_number(a.frame, "line") == seep_get_number(b.frame, "line");
 }
 
 /* to[i]: 1 + the index in `after` of the partner of before[i]; taken[k]: whether after[k] has a
@@ -193,7 +194,7 @@ bool seep_compare_ran_out(const json_t *report)
     size_t i, at = 0;
 
     json_array_foreach (json_object_get(report, "findings"), i, finding) {
-        if (strcmp(seep_get_text(finding, "pattern", ""), "out-of-memory") == 0)
+        if (strcmp(seep_report_finding_read(finding).pattern, "out-of-memory") == 0)
             return seep_get_failed(report, &at) != NULL;
     }
     return false;

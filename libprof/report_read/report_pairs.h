@@ -5,6 +5,7 @@
 
 #include "libprof/base/error.h"
 #include "libprof/base/statistics.h"
+#include "libprof/report_read/report_fields.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -39,7 +40,7 @@ SEEP_MUST_CHECK int seep_compare_findings(const json_t *before, const json_t *af
 json_t *seep_compare_spaces(const json_t *before, const json_t *after);
 
 /* A number that is the same for findings which the second comparison above treats as the same. */
-uint64_t seep_compare_fingerprint(const json_t *finding);
+uint64_t seep_compare_fingerprint(const struct seep_report_finding *f);
 
 /* Whether the job failed after it had run out of memory: it may have had fewer steps than another
  * run. */

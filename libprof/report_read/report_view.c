@@ -49,9 +49,9 @@ char *seep_device_text(const json_t *device)
     return NULL;
 }
 
-const json_t *seep_get_shortage_line(const json_t *finding, size_t i)
+const json_t *seep_get_shortage_line(const struct seep_report_finding *f, size_t i)
 {
-    return json_array_get(json_object_get(json_object_get(finding, "shortage"), "lines"), i);
+    return json_array_get(json_object_get(f->shortage, "lines"), i);
 }
 
 char *seep_get_shortage_words(const json_t *line)
@@ -87,25 +87,6 @@ double seep_get_number(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
-bool seep_get_slope(const json_t *object, const char *key, struct seep_slope *slope)
-{
-    const json_t *growth = json_object_get(object, key);
-
-    if (json_is_number(growth)) {
-        const json_t *interval = json_object_get(object, "growth_interval_bytes_per_step");
-        double value = json_number_value(growth);
-        *slope = (struct seep_slope){value, value, value};
-        if (json_is_object(interval)) {
-            slope->low = seep_get_number(interval, "low");
-            slope->high = seep_get_number(interval, "high");
-        }
-        return true;
-    }
-    *slope = (struct seep_slope){seep_get_number(growth, "value"), seep_get_number(growth, "low"),
-                                 seep_get_number(growth, "high")};
-    return json_is_object(growth);
-}
-
 const json_t *seep_get_site_frame(const json_t *site)
 {
     const json_t *stack = json_object_get(site, "stack");
@@ -135,17 +116,6 @@ double seep_get_all_left_out(const json_t *report)
     for (int i = 0; i < 4; i++)
         sum += seep_get_left_out(report, i);
     return sum;
-}
-
-int seep_get_severity(const json_t *finding)
-{
-    const char *severity = seep_get_text(finding, "severity", "info");
-
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(severity, seep_severities[i]) == 0)
-            return i;
-    }
-    return 3;
 }
 
 const char *seep_get_exit_text(const json_t *job_or_process)
@@ -215,7 +185,7 @@ bool seep_get_undetermined(const json_t *report)
     size_t i;
 
     json_array_foreach (findings, i, one) {
-        if (strcmp(seep_get_text(one, "pattern", ""), "undetermined") != 0)
+        if (strcmp(seep_report_finding_read(one).pattern, "undetermined") != 0)
             return false;
     }
     return json_array_size(findings);

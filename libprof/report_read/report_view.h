@@ -4,19 +4,12 @@
 #ifndef SEEP_LIBPROF_REPORT_READ_REPORT_VIEW_H
 #define SEEP_LIBPROF_REPORT_READ_REPORT_VIEW_H
 
-#include <jansson.h>
-#include <stdbool.h>
-
-#include "libprof/base/statistics.h"
-#include "libprof/words/patterns.h"
+#include "libprof/report_read/report_fields.h"
 
 /* All take any JSON value or NULL, and return the missing value (NULL, 0) if there is no such
  * thing. Pure; texts belong to the object. */
 const char *seep_get_text(const json_t *object, const char *key, const char *missing);
 double seep_get_number(const json_t *object, const char *key);
-
-/* {value, low, high}, or version 1's form; false if the key holds neither. */
-bool seep_get_slope(const json_t *object, const char *key, struct seep_slope *slope);
 
 /* The frame of a site to look at, else its innermost one; NULL if it has none. */
 const json_t *seep_get_site_frame(const json_t *site);
@@ -24,8 +17,6 @@ const json_t *seep_get_site_frame(const json_t *site);
 /* The user sees host and mmap as one memory: "host" for both, else the name itself. */
 const char *seep_get_space_class(const char *space);
 
-/* 0 leak, 1 retention, 2 pressure, 3 info or anything else. */
-int seep_get_severity(const json_t *finding);
 extern const char *const seep_severities[SEEP_N_SEVERITIES];
 
 /* How many findings of a severity (0 … 3), or of all, the report counts but does not list. */
@@ -103,7 +94,7 @@ char *seep_device_text(const json_t *device);
 
 /* Line `i` of a finding, largest first; NULL after the last, and if the finding has none. It
  * belongs to the finding. */
-const json_t *seep_get_shortage_line(const json_t *finding, size_t i);
+const json_t *seep_get_shortage_line(const struct seep_report_finding *f, size_t i);
 
 /* How much such a line had: "5.2 GiB kept from before, at most 1.0 GiB more made in the step".
  * Allocates the result (free() it); NULL without memory. */

@@ -82,7 +82,8 @@ TEST(a_threads_memory_is_its_librarys, .to = 2)
     ck_assert_uint_eq(json_array_size(list), 1);
     ck_assert_str_eq(text(json_object_get(f, "frame"), "module"), PLUGIN);
     ck_assert_int_eq(json_is_object(caller), _i);
-    char *place = seep_get_finding_place(f, "");
+    const struct seep_report_finding finding = seep_report_finding_read(f);
+    char *place = seep_get_finding_place(&finding, "");
     if (_i) {
         ck_assert_str_eq(text(caller, "library"), "libcodec.so");
         ck_assert_str_eq(text(caller, "package"), "fastcodec");

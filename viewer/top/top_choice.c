@@ -9,9 +9,7 @@
 /* 2 for a leak, 1 for what is retained, else 0. */
 static int rank_of(const struct seep_line_view *line)
 {
-    int severity = line->finding ? seep_get_severity(line->finding) : SEEP_N_SEVERITIES;
-
-    return severity < 2 ? 2 - severity : 0;
+    return line->severity <= SEEP_RETENTION ? SEEP_PRESSURE - (int)line->severity : 0;
 }
 
 static bool stack_has(const json_t *site, const char *text)

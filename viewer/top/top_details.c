@@ -100,22 +100,22 @@ static void put_curve(struct page *page, const struct seep_line_view *line, doub
 
 static void put_finding(struct page *page, const json_t *finding, const char *cwd)
 {
+    const struct seep_report_finding f = seep_report_finding_read(finding);
     char text[256], *line;
     json_t *evidence;
     size_t i;
 
-    snprintf(text, sizeof text, "%s, a %s: %s", seep_get_text(finding, "pattern", ""),
-             seep_get_text(finding, "severity", ""), seep_get_text(finding, "id", ""));
+    snprintf(text, sizeof text, "%s, a %s: %s", f.pattern, seep_severity_name(f.severity), f.id);
     put_text(page, "finding", text);
-    put_text(page, "", seep_get_text(finding, "title", ""));
-    json_array_foreach (json_object_get(finding, "evidence"), i, evidence)
+    put_text(page, "", f.title);
+    json_array_foreach (f.evidence, i, evidence)
         put_text(page, i ? "" : "because",
                  json_is_string(evidence) ? json_string_value(evidence) : "");
-    for (i = 0; (line = seep_get_holders_line(finding, cwd, i)); i++) {
+    for (i = 0; (line = seep_get_holders_line(&f, cwd, i)); i++) {
         put_text(page, i ? "" : "held", line);
         free(line);
     }
-    put_text(page, "to do", seep_get_text(finding, "advice", ""));
+    put_text(page, "to do", f.advice);
 }
 
 static void put_stack(struct page *page, const json_t *site, const char *cwd)

@@ -289,17 +289,11 @@ static void head_lines(struct seep_top_picture *picture, int at, struct line_col
                  choice->sort == SEEP_TOP_BY_FINDING ? ">FINDING" : " FINDING", SEEP_TOP_PLAIN);
 }
 
-static enum seep_top_style style_of(const json_t *finding)
-{
-    static const enum seep_top_style styles[] = {SEEP_TOP_BAD, SEEP_TOP_WARNING, SEEP_TOP_WARNING,
-                                                 SEEP_TOP_PLAIN};
-
-    return styles[seep_get_severity(finding)];
-}
-
 static void draw_line(struct seep_top_picture *picture, int at, struct line_columns c,
                       const struct seep_line_view *line, bool chosen)
 {
+    static const enum seep_top_style styles[SEEP_N_SEVERITIES + 1] = {
+        SEEP_TOP_BAD, SEEP_TOP_WARNING, SEEP_TOP_WARNING, SEEP_TOP_PLAIN, SEEP_TOP_PLAIN};
     char drawn[SEEP_TOP_MOST_COLUMNS * SEEP_TOP_CELL + 1], count[32];
     int width = picture->n_columns - 2 < c.line ? picture->n_columns - 2 : c.line;
 
@@ -323,7 +317,7 @@ static void draw_line(struct seep_top_picture *picture, int at, struct line_colu
         seep_top_put(picture, at, -8, line->blocks < 0 ? "-" : count, SEEP_TOP_PLAIN);
     seep_top_put(picture, at, gap_columns(picture), "", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, c.pattern, line->pattern,
-                 chosen || !line->finding ? SEEP_TOP_PLAIN : style_of(line->finding));
+                 chosen ? SEEP_TOP_PLAIN : styles[line->severity]);
 }
 
 int seep_top_draw_lines(struct seep_top_picture *picture, int at, int end,
