@@ -10,7 +10,8 @@ from patterns import ROOT, fields
 TABLE = ROOT / "libprof/report_read/report_fields.def"
 TYPES = {"TEXT": {"type": "string"}, "COUNT": {"$ref": "#/$defs/count"}, "REAL": {"type": "number"},
          "BOOL": {"type": "boolean"}, "SLOPE": {"$ref": "#/$defs/growth"}, "SEVERITY": {"$ref": "#/$defs/severity"}}
-FORM = re.compile(r"(\w+)(\[(?:(\d+)(?:\+|-(\d+)))?\])?(\?)?")
+PLAIN = {"text": TYPES["TEXT"], "integer": {"type": "integer"}}
+FORM = re.compile(r"(\w+)(\[(?:(\d*)(?:\+|-(\d+)))?\])?(\?)?")
 
 
 def objects():
@@ -31,7 +32,7 @@ def or_null(schema):
 def schema_of(kind, form):
     """What the schema holds a field of that type and form to."""
     name, several, least, most, null = FORM.fullmatch(form).groups() if form else (None,) * 5
-    schema = TYPES["TEXT"] if name == "text" else {"$ref": "#/$defs/" + name} if name else TYPES[kind.removesuffix("_OR_NULL")]
+    schema = PLAIN.get(name) or ({"$ref": "#/$defs/" + name} if name else TYPES[kind.removesuffix("_OR_NULL")])
     if several:
         schema = {"type": "array", "items": schema}
         schema.update({limit: int(n) for limit, n in (("minItems", least), ("maxItems", most)) if n})
@@ -48,6 +49,7 @@ def filled(schema):
                "properties": {key: described(schema_of(kind, form), said) for key, kind, form, _, said in rows}}
         if openness == "CLOSED":
             its["additionalProperties"] = False
+        its.update({key: rule for key, rule in schema["$defs"][name].items() if key == "allOf"})
         schema["$defs"][name] = described(its, description)
     return schema
 

@@ -33,6 +33,12 @@ json_t *seep_json_whole(json_t *json, bool failed)
     return NULL;
 }
 
+json_t *seep_json_made(json_t *value, bool *failed)
+{
+    *failed |= !value;
+    return value;
+}
+
 /* Most names are. */
 static bool is_printable_ascii(const char *bytes, size_t n)
 {

@@ -18,6 +18,9 @@ void seep_json_append(json_t *list, json_t *value, bool *failed); /* the same of
 /* The JSON as built, or NULL, with everything freed, if something failed on the way. */
 json_t *seep_json_whole(json_t *json, bool failed);
 
+/* The value; NULL counts as above. */
+json_t *seep_json_made(json_t *value, bool *failed);
+
 /* Single values. All return new references, NULL without memory (which json_object_set_new() and
  * its like treat as a failure). */
 json_t *seep_json_text(const char *bytes);               /* cleaned */

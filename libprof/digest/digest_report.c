@@ -3,6 +3,7 @@
 #include "libprof/base/json_build.h"
 #include "libprof/digest/digest_write.h"
 #include "libprof/digest/many_parts.h"
+#include "libprof/report_read/report_fields.h"
 #include "libprof/words/exit_words.h"
 
 #include <stdio.h>
@@ -17,8 +18,7 @@ enum { MAX_LISTED = 64 };
 
 static json_t *unknown_exit(void)
 {
-    return json_pack("{s:s, s:n, s:b, s:s}", "kind", "unknown", "value", "failed", 0, "text",
-                     SEEP_ENDED_UNSEEN_TEXT);
+    return SEEP_REPORT_JSON(exit, .kind = "unknown", .value = -1, .text = SEEP_ENDED_UNSEEN_TEXT);
 }
 
 /* ---- the job ----------------------------------------------------------------------------- */
@@ -60,10 +60,11 @@ static json_t *exit_json(const struct seep_digest *d)
         snprintf(words, sizeof words, value ? SEEP_ENDED_STATUS_TEXT : SEEP_ENDED_WELL_TEXT, value);
     else if (strcmp(text, "running") == 0)
         snprintf(words, sizeof words, SEEP_ENDED_RUNNING_TEXT);
-    const size_t word = strcspn(text, " ");
-    return json_pack("{s:s%, s:o, s:b, s:s}", "kind", text, word, "value",
-                     text[word] ? json_integer(value) : json_null(), "failed",
-                     (text[word] && value) != 0, "text", words);
+    const int word = (int)strcspn(text, " ");
+    char kind[16];
+    snprintf(kind, sizeof kind, "%.*s", word, text);
+    return SEEP_REPORT_JSON(exit, .kind = kind, .value = text[word] ? value : -1,
+                            .failed = text[word] && value, .text = words);
 }
 
 static double duration_of(const struct seep_digest *d)
@@ -92,44 +93,25 @@ static json_t *job_json(const struct seep_digest *d)
     const char *source = step_source(d);
     const bool by_time = strcmp(source, "time") == 0;
     const uint64_t limit = numbers[SEEP_DIGEST_NUMBER_LIMIT_LEAST];
-    json_t *json = json_object(), *command = json_array();
+    json_t *command = json_array();
     bool failed = false;
 
     if (d->commands.n)
         seep_json_append(command, json_string(d->texts[d->commands.list[0]]), &failed);
-    seep_json_set(json, "command", command, &failed);
-    seep_json_set(json, "cwd", json_string(d->cwds.n == 1 ? d->texts[d->cwds.list[0]] : ""),
-                  &failed);
-    seep_json_set(json, "host", json_string(d->hosts.n ? d->texts[d->hosts.list[0]] : ""), &failed);
-    seep_json_set(json, "job_ids", seep_digest_texts_json(d, &d->job_ids), &failed);
-    seep_json_set(json, "started_unix_s", json_real((double)numbers[SEEP_DIGEST_NUMBER_STARTED]),
-                  &failed);
-    seep_json_set(json, "duration_s", json_real(duration_of(d)), &failed);
-    seep_json_set(json, "exit", exit_json(d), &failed);
-    seep_json_set(json, "oom_kills", seep_json_count(numbers[SEEP_DIGEST_NUMBER_OOM_KILLS]),
-                  &failed);
-    seep_json_set(
-        json, "complete",
-        json_boolean(numbers[SEEP_DIGEST_NUMBER_COMPLETE] == numbers[SEEP_DIGEST_NUMBER_FOLDERS] &&
-                     !numbers[SEEP_DIGEST_NUMBER_NOT_MERGED]),
-        &failed);
-    seep_json_set(json, "dropped_events", seep_json_count(numbers[SEEP_DIGEST_NUMBER_DROPPED]),
-                  &failed);
-    seep_json_set(json, "step_source", json_string(source), &failed);
-    seep_json_set(json, "step_why", json_null(), &failed);
-    seep_json_set(
-        json, "steps",
-        seep_json_count(
-            numbers[by_time ? SEEP_DIGEST_NUMBER_SLICES_MOST : SEEP_DIGEST_NUMBER_STEPS_MOST]),
-        &failed);
-    seep_json_set(json, "judged_steps", seep_json_count(numbers[SEEP_DIGEST_NUMBER_JUDGED_MOST]),
-                  &failed);
-    seep_json_set(json, "judged_steps_needed", seep_json_count(numbers[SEEP_DIGEST_NUMBER_NEEDED]),
-                  &failed);
-    seep_json_set(json, "epochs", json_null(), &failed);
-    seep_json_set(json, "limit_bytes", limit ? seep_json_count(limit) : json_null(), &failed);
-    seep_json_set(json, "limit_kind", json_null(), &failed);
-    seep_json_set(json, "pss_peak_bytes", json_null(), &failed);
+    json_t *json = SEEP_REPORT_JSON(
+        job, .command = command, .cwd = d->cwds.n == 1 ? d->texts[d->cwds.list[0]] : "",
+        .host = d->hosts.n ? d->texts[d->hosts.list[0]] : "",
+        .job_ids = seep_json_made(seep_digest_texts_json(d, &d->job_ids), &failed),
+        .started_unix_s = (double)numbers[SEEP_DIGEST_NUMBER_STARTED], .duration_s = duration_of(d),
+        .exit = seep_json_made(exit_json(d), &failed),
+        .oom_kills = numbers[SEEP_DIGEST_NUMBER_OOM_KILLS],
+        .complete = numbers[SEEP_DIGEST_NUMBER_COMPLETE] == numbers[SEEP_DIGEST_NUMBER_FOLDERS] &&
+                    !numbers[SEEP_DIGEST_NUMBER_NOT_MERGED],
+        .dropped_events = numbers[SEEP_DIGEST_NUMBER_DROPPED], .step_source = source,
+        .steps = numbers[by_time ? SEEP_DIGEST_NUMBER_SLICES_MOST : SEEP_DIGEST_NUMBER_STEPS_MOST],
+        .judged_steps = numbers[SEEP_DIGEST_NUMBER_JUDGED_MOST],
+        .judged_steps_needed = numbers[SEEP_DIGEST_NUMBER_NEEDED], .epochs = -1,
+        .limit_bytes = seep_count_if(limit, limit), .pss_peak_bytes = -1);
     return seep_json_whole(json, failed);
 }
 

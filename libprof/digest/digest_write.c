@@ -4,6 +4,7 @@
 #include "libprof/digest/digest_fit.h"
 #include "libprof/digest/digest_order.h"
 #include "libprof/digest/digest_words.h"
+#include "libprof/report_read/report_fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +28,9 @@ static json_t *object_of(const struct writer *w, uint32_t text)
 
 json_t *seep_digest_who_json(const struct seep_digest *d, const struct seep_digest_who *who)
 {
-    return json_pack("{s:o, s:o, s:o, s:s, s:I}", "value", seep_json_count(who->value), "rank",
-                     seep_json_count_or_null(who->rank), "local_rank",
-                     seep_json_count_or_null(who->local_rank), "host", d->texts[who->host], "pid",
-                     (json_int_t)who->pid);
+    return SEEP_REPORT_JSON(who, .value = who->value, .rank = who->rank,
+                            .local_rank = who->local_rank, .host = d->texts[who->host],
+                            .pid = who->pid);
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */

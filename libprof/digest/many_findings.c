@@ -155,23 +155,13 @@ static json_t *spread_json(const struct told *t)
 {
     static const char *const names[] = {"all", "one", "host", "some"};
     const struct seep_digest_found *f = &t->g->found;
-    json_t *json = json_object();
-    bool failed = false;
 
-    seep_json_set(json, "kind", json_string(names[t->spread]), &failed);
-    seep_json_set(json, "role", json_string(seep_digest_roles[t->role]), &failed);
-    seep_json_set(json, "processes", seep_json_count(t->n), &failed);
-    seep_json_set(json, "of", seep_json_count(t->of), &failed);
-    seep_json_set(json, "least_rank", seep_json_count_or_null(f->least_rank), &failed);
-    seep_json_set(json, "most_rank", seep_json_count_or_null(f->most_rank), &failed);
-    seep_json_set(json, "host",
-                  f->least_host == f->most_host ? json_string(t->d->texts[f->least_host])
-                                                : json_null(),
-                  &failed);
-    seep_json_set(json, "most_host", json_string(t->d->texts[t->g->max.host]), &failed);
-    seep_json_set(json, "most_bytes", seep_json_count(t->g->max.value), &failed);
-    seep_json_set(json, "histogram", seep_digest_histogram_json(t->g->buckets), &failed);
-    return seep_json_whole(json, failed);
+    return SEEP_REPORT_JSON(
+        spread, .kind = names[t->spread], .role = seep_digest_roles[t->role], .processes = t->n,
+        .of = t->of, .least_rank = f->least_rank, .most_rank = f->most_rank,
+        .host = f->least_host == f->most_host ? t->d->texts[f->least_host] : NULL,
+        .most_host = t->d->texts[t->g->max.host], .most_bytes = t->g->max.value,
+        .histogram = seep_digest_histogram_json(t->g->buckets));
 }
 
 static enum seep_confidence confidence_of(const struct told *t)

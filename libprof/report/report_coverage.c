@@ -82,13 +82,12 @@ static json_t *devices_json(const struct seep_model *m)
     for (size_t i = 0; i < SEEP_MAX_DEVICES; i++) {
         const struct tiers t = tiers_of_job(m, i);
         if (has_space(m, i))
-            seep_json_append(list,
-                             json_pack("{s:I, s:o, s:o, s:o, s:o}", "device", (json_int_t)i,
-                                       "driver_bytes", seep_json_count(t.driver_bytes),
-                                       "reserved_bytes", seep_json_count(t.reserved_bytes),
-                                       "tensor_bytes", seep_json_count(t.tensor_bytes),
-                                       "unexplained_bytes", seep_json_count(t.unexplained_bytes)),
-                             &failed);
+            seep_json_append(
+                list,
+                SEEP_REPORT_JSON(runtime_device, .device = i, .driver_bytes = t.driver_bytes,
+                                 .reserved_bytes = t.reserved_bytes, .tensor_bytes = t.tensor_bytes,
+                                 .unexplained_bytes = t.unexplained_bytes),
+                &failed);
     }
     return seep_json_whole(list, failed);
 }

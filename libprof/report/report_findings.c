@@ -4,7 +4,6 @@
 #include "libprof/base/text.h"
 #include "libprof/code/code_origin.h"
 #include "libprof/code/packages/distribution.h"
-#include "libprof/report_read/report_fields.h"
 #include "libprof/who/kept/kept_at.h"
 
 #include <stdio.h>
@@ -114,15 +113,8 @@ static json_t *native_caller_json(const struct seep_report_pieces *pieces,
         return json_null();
     const char *path = seep_dictionary_text(&m->dict, m->dict.modules[frame->source].path);
     (void)seep_distribution_of(path, m->processes[m->main].id.start_unix_ns, &its);
-    return seep_report_native_caller_json(&(struct seep_report_native_caller){
-        .library = seep_text_base(path), .package = its.name, .version = its.version});
-}
-
-/* What the table lets a report lack is never lacking here, but for memory. */
-static json_t *made(json_t *value, bool *failed)
-{
-    *failed |= !value;
-    return value;
+    return SEEP_REPORT_JSON(native_caller, .library = seep_text_base(path), .package = its.name,
+                            .version = its.version);
 }
 
 static json_t *finding_json(const struct seep_report_pieces *pieces, const struct seep_finding *f,
@@ -134,36 +126,26 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
     char id[24];
 
     snprintf(id, sizeof id, "F%zu", number);
-    json_t *json = seep_report_finding_json(&(struct seep_report_finding){
-        .id = id,
-        .pattern = seep_pattern_name(f->pattern),
-        .title = f->title,
-        .severity = f->severity,
-        .confidence = seep_confidence_number(f->confidence),
+    json_t *json = SEEP_REPORT_JSON(
+        finding, .id = id, .pattern = seep_pattern_name(f->pattern), .title = f->title,
+        .severity = f->severity, .confidence = seep_confidence_number(f->confidence),
         .confidence_word = seep_confidence_word(f->confidence),
-        .space = m->spaces[f->space].name.text,
-        .role = seep_part_name(f->part),
+        .space = m->spaces[f->space].name.text, .role = seep_part_name(f->part),
         .processes = finding_pids(m, f),
         .frame =
             f->n_sites || f->frame ? seep_json_shown(pieces, seep_finding_shown(f)) : json_null(),
-        .native_caller = made(native_caller_json(pieces, f), &failed),
-        .sites = site_ids(pieces, f),
-        .holders = made(holders_json(pieces, f), &failed),
-        .kept_at = made(kept_at_json(pieces, f), &failed),
-        .passed_at = made(passed_at_json(pieces, f), &failed),
-        .live_bytes = f->live_bytes,
-        .peak_bytes = f->peak_bytes,
-        .count = f->count,
-        .saving_bytes = f->saving_bytes,
-        .growth_bytes_per_step = f->growth,
+        .native_caller = seep_json_made(native_caller_json(pieces, f), &failed),
+        .sites = site_ids(pieces, f), .holders = seep_json_made(holders_json(pieces, f), &failed),
+        .kept_at = seep_json_made(kept_at_json(pieces, f), &failed),
+        .passed_at = seep_json_made(passed_at_json(pieces, f), &failed),
+        .live_bytes = f->live_bytes, .peak_bytes = f->peak_bytes, .count = f->count,
+        .saving_bytes = f->saving_bytes, .growth_bytes_per_step = f->growth,
         .first_step = f->first_step > 0 ? (uint64_t)f->first_step : 0,
         .plateau_step = f->plateau_step ? f->plateau_step : -1,
-        .limit_bytes = f->limit_bytes ? (int64_t)f->limit_bytes : -1,
+        .limit_bytes = seep_count_if(f->limit_bytes, f->limit_bytes),
         .steps_to_limit = counts ? (int64_t)f->steps_to_limit : -1,
-        .shortage = made(seep_json_shortage(pieces, f->shortage), &failed),
-        .evidence = finding_evidence(f),
-        .advice = f->advice,
-    });
+        .shortage = seep_json_made(seep_json_shortage(pieces, f->shortage), &failed),
+        .evidence = finding_evidence(f), .advice = f->advice);
     return seep_json_whole(json, failed);
 }
 

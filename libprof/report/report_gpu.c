@@ -37,28 +37,19 @@ static uint64_t tensors_peak(const struct seep_model *m, int device)
     return 0;
 }
 
-static json_t *count_if(bool known, uint64_t n)
-{
-    return known ? seep_json_count(n) : json_null();
-}
-
 static json_t *device_json(const struct seep_model *m, int device,
-                           const struct seep_device_memory *d, bool *failed)
+                           const struct seep_device_memory *d)
 {
-    const bool looked = d->looked;
-    json_t *json = json_object();
-
-    seep_json_set(json, "device", json_integer(device), failed);
-    seep_json_set(json, "capacity_bytes", count_if(d->capacity_bytes, d->capacity_bytes), failed);
-    seep_json_set(json, "used_bytes", count_if(looked, d->used_bytes), failed);
-    seep_json_set(json, "used_peak_bytes", count_if(looked, d->used_peak_bytes), failed);
-    seep_json_set(json, "others_bytes", count_if(looked, d->others_bytes), failed);
-    seep_json_set(json, "tensors_peak_bytes", count_if(d->reports, tensors_peak(m, device)),
-                  failed);
-    seep_json_set(json, "reserved_bytes", count_if(d->reports, d->reserved_bytes), failed);
-    seep_json_set(json, "drift_bytes", count_if(d->reports, d->drift_bytes), failed);
-    seep_json_set(json, "allocator_settings", settings_json(d->settings), failed);
-    return json;
+    return SEEP_REPORT_JSON(device, .device = (uint64_t)device,
+                            .capacity_bytes = seep_count_if(d->capacity_bytes, d->capacity_bytes),
+                            .used_bytes = seep_count_if(d->looked, d->used_bytes),
+                            .used_peak_bytes = seep_count_if(d->looked, d->used_peak_bytes),
+                            .others_bytes = seep_count_if(d->looked, d->others_bytes),
+                            .tensors_peak_bytes =
+                                seep_count_if(d->reports, tensors_peak(m, device)),
+                            .reserved_bytes = seep_count_if(d->reports, d->reserved_bytes),
+                            .drift_bytes = seep_count_if(d->reports, d->drift_bytes),
+                            .allocator_settings = settings_json(d->settings));
 }
 
 json_t *seep_json_devices(const struct seep_model *m)
@@ -69,7 +60,7 @@ json_t *seep_json_devices(const struct seep_model *m)
     for (int i = 0; i < SEEP_MAX_DEVICES; i++) {
         const struct seep_device_memory d = seep_device_memory_of(m, i);
         if (seep_device_memory_is_known(&d))
-            seep_json_append(list, device_json(m, i, &d, &failed), &failed);
+            seep_json_append(list, device_json(m, i, &d), &failed);
     }
     return seep_json_whole(list, failed);
 }
@@ -98,7 +89,8 @@ static json_t *tensors_json(const struct seep_report_pieces *pieces,
         seep_json_append(sites, site_or_null(pieces, its->site), &failed);
     }
     return seep_json_whole(
-        json_pack("{s:o, s:o, s:o}", "offset", offsets, "bytes", bytes, "site", sites), failed);
+        SEEP_REPORT_JSON(segment_tensors, .offset = offsets, .bytes = bytes, .site = sites),
+        failed);
 }
 
 static json_t *segments_json(const struct seep_report_pieces *pieces,
@@ -112,10 +104,10 @@ static json_t *segments_json(const struct seep_report_pieces *pieces,
         char address[24];
         snprintf(address, sizeof address, "0x%llx", (unsigned long long)its->address);
         seep_json_append(list,
-                         json_pack("{s:s, s:o, s:o, s:b, s:b, s:o}", "address", address, "bytes",
-                                   seep_json_count(its->bytes), "site",
-                                   site_or_null(pieces, its->site), "cache", its->is_cache, "small",
-                                   its->is_small, "tensors", tensors_json(pieces, layout, its)),
+                         SEEP_REPORT_JSON(segment, .address = address, .bytes = its->bytes,
+                                          .site = site_or_null(pieces, its->site),
+                                          .cache = its->is_cache, .small = its->is_small,
+                                          .tensors = tensors_json(pieces, layout, its)),
                          &failed);
     }
     return seep_json_whole(list, failed);
@@ -123,8 +115,8 @@ static json_t *segments_json(const struct seep_report_pieces *pieces,
 
 static json_t *left_out_json(const struct seep_model_layout *from)
 {
-    return from->left_out ? json_pack("{s:o, s:o}", "blocks", seep_json_count(from->left_out),
-                                      "bytes", seep_json_count(from->left_out_bytes))
+    return from->left_out ? SEEP_REPORT_JSON(left_out_blocks, .blocks = from->left_out,
+                                             .bytes = from->left_out_bytes)
                           : json_null();
 }
 
@@ -138,28 +130,19 @@ static json_t *layout_json(const struct seep_report_pieces *pieces,
     const struct seep_model_layout *from = layout->from;
     const bool was_asked = from->reason != SEEP_LAYOUT_AT_PEAK;
     const uint64_t since = from->t_ns > m->start_ns ? from->t_ns - m->start_ns : 0;
-    json_t *json = json_object();
     bool failed = false;
-
-    seep_json_set(json, "device", seep_json_count(from->device), &failed);
-    seep_json_set(json, "pid", seep_json_count(m->processes[from->process].id.pid), &failed);
-    seep_json_set(json, "reason", json_string(reasons[from->reason]), &failed);
-    seep_json_set(json, "step", json_integer(from->step > 0 ? from->step : 0), &failed);
-    seep_json_set(json, "t_s", seep_json_real((double)since / 1e9), &failed);
-    seep_json_set(json, "asked_bytes", was_asked ? seep_json_count(from->asked_bytes) : json_null(),
-                  &failed);
-    seep_json_set(json, "taken_bytes", seep_json_count(layout->taken_bytes), &failed);
-    seep_json_set(json, "tensor_bytes", seep_json_count(layout->live_bytes), &failed);
-    seep_json_set(json, "other_bytes", seep_json_count(layout->others_bytes), &failed);
-    seep_json_set(json, "outside_bytes", seep_json_count(layout->outside_bytes), &failed);
-    seep_json_set(json, "free_bytes", seep_json_count(layout->free_bytes), &failed);
-    seep_json_set(json, "free_pieces", seep_json_count(layout->n_free), &failed);
-    seep_json_set(json, "largest_free_bytes", seep_json_count(layout->largest_free_bytes), &failed);
-    seep_json_set(json, "unusable_bytes",
-                  was_asked ? seep_json_count(layout->unusable_bytes) : json_null(), &failed);
-    seep_json_set(json, "left_out", left_out_json(from), &failed);
-    if (pieces->layouts)
-        seep_json_set(json, "segments", segments_json(pieces, layout), &failed);
+    json_t *json = SEEP_REPORT_JSON(
+        layout, .device = from->device, .pid = m->processes[from->process].id.pid,
+        .reason = reasons[from->reason], .step = from->step > 0 ? (uint64_t)from->step : 0,
+        .t_s = (double)since / 1e9, .asked_bytes = seep_count_if(was_asked, from->asked_bytes),
+        .taken_bytes = layout->taken_bytes, .tensor_bytes = layout->live_bytes,
+        .other_bytes = layout->others_bytes, .outside_bytes = layout->outside_bytes,
+        .free_bytes = layout->free_bytes, .free_pieces = layout->n_free,
+        .largest_free_bytes = layout->largest_free_bytes,
+        .unusable_bytes = seep_count_if(was_asked, layout->unusable_bytes),
+        .left_out = left_out_json(from),
+        .segments =
+            pieces->layouts ? seep_json_made(segments_json(pieces, layout), &failed) : NULL);
     return seep_json_whole(json, failed);
 }
 
@@ -193,14 +176,12 @@ json_t *seep_json_tensors(const struct seep_model *m)
     for (int i = 0; i < SEEP_MAX_DEVICES; i++) {
         const struct seep_device_memory d = seep_device_memory_of(m, i);
         if (d.reports)
-            seep_json_append(list,
-                             json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "device", (json_int_t)i,
-                                       "reports", seep_json_count(d.reports), "live_bytes",
-                                       seep_json_count(d.live_bytes), "allocated_bytes",
-                                       seep_json_count(d.allocated_bytes), "reserved_bytes",
-                                       seep_json_count(d.reserved_bytes), "drift_bytes",
-                                       seep_json_count(d.drift_bytes)),
-                             &failed);
+            seep_json_append(
+                list,
+                SEEP_REPORT_JSON(tensor_book, .device = (uint64_t)i, .reports = d.reports,
+                                 .live_bytes = d.live_bytes, .allocated_bytes = d.allocated_bytes,
+                                 .reserved_bytes = d.reserved_bytes, .drift_bytes = d.drift_bytes),
+                &failed);
     }
     return seep_json_whole(list, failed);
 }
@@ -210,9 +191,8 @@ static json_t *bound_json(const struct seep_model_shortage *its)
 {
     const struct seep_host_bound bound = seep_host_bound_of(its);
 
-    return bound.kind ? json_pack("{s:s, s:o, s:o}", "kind", bound.kind, "bytes",
-                                  seep_json_count(bound.bytes), "used_bytes",
-                                  seep_json_count(bound.used_bytes))
+    return bound.kind ? SEEP_REPORT_JSON(refusal_limit, .kind = bound.kind, .bytes = bound.bytes,
+                                         .used_bytes = bound.used_bytes)
                       : json_null();
 }
 
@@ -241,19 +221,17 @@ json_t *seep_json_shortages(const struct seep_report_pieces *pieces)
     for (size_t i = 0; i < m->n_shortages; i++) {
         const struct seep_model_shortage *its = &m->shortages[i];
         const uint32_t frame = its->stack ? pieces->code->lines->shown[its->stack] : 0;
-        seep_json_append(list,
-                         json_pack("{s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:b, s:o, s:b, s:o}",
-                                   "pid", (json_int_t)m->processes[its->process].id.pid, "space",
-                                   m->spaces[its->space].name.text, "source", source_of(its),
-                                   "step", (json_int_t)(its->step > 0 ? its->step : 0),
-                                   "asked_bytes", seep_json_count(its->asked_bytes),
-                                   "allocated_bytes", seep_json_count(its->allocated_bytes),
-                                   "reserved_bytes", seep_json_count(its->reserved_bytes),
-                                   "registered_bytes", seep_json_count(its->registered_bytes),
-                                   "registers", its->source == SEEP_SHORTAGE_BY_REGISTER, "limit",
-                                   bound_json(its), "retried", seep_host_refusal_is_probe(m, its),
-                                   "frame", frame ? seep_json_shown(pieces, frame) : json_null()),
-                         &failed);
+        json_t *one = SEEP_REPORT_JSON(
+            refusal, .pid = m->processes[its->process].id.pid,
+            .space = m->spaces[its->space].name.text, .source = source_of(its),
+            .step = its->step > 0 ? (uint64_t)its->step : 0, .asked_bytes = its->asked_bytes,
+            .allocated_bytes = its->allocated_bytes, .reserved_bytes = its->reserved_bytes,
+            .registered_bytes = its->registered_bytes,
+            .registers = its->source == SEEP_SHORTAGE_BY_REGISTER,
+            .limit = seep_json_made(bound_json(its), &failed),
+            .retried = seep_host_refusal_is_probe(m, its),
+            .frame = frame ? seep_json_shown(pieces, frame) : json_null());
+        seep_json_append(list, one, &failed);
     }
     return seep_json_whole(list, failed);
 }
@@ -282,11 +260,11 @@ static json_t *lines_json(const struct seep_report_pieces *pieces, const struct 
 
     for (size_t i = 0; i < s->n_lines && i < MOST_LINES; i++) {
         const struct seep_shortage_line *line = &s->lines[i];
-        seep_json_append(list,
-                         json_pack("{s:o, s:o, s:o}", "frame", seep_json_shown(pieces, line->frame),
-                                   "kept_bytes", seep_json_count(line->kept_bytes), "step_bytes",
-                                   seep_json_count(line->step_bytes)),
-                         &failed);
+        seep_json_append(
+            list,
+            SEEP_REPORT_JSON(shortage_line, .frame = seep_json_shown(pieces, line->frame),
+                             .kept_bytes = line->kept_bytes, .step_bytes = line->step_bytes),
+            &failed);
     }
     return seep_json_whole(list, failed);
 }
@@ -296,9 +274,8 @@ static json_t *filler_json(const struct seep_shortage *s)
     char id[24];
 
     snprintf(id, sizeof id, "F%u", s->filler);
-    return s->filler
-               ? json_pack("{s:s, s:o}", "finding", id, "bytes", seep_json_count(s->filled_bytes))
-               : json_null();
+    return s->filler ? SEEP_REPORT_JSON(filler, .finding = id, .bytes = s->filled_bytes)
+                     : json_null();
 }
 
 json_t *seep_json_shortage(const struct seep_report_pieces *pieces, const struct seep_shortage *s)
@@ -309,28 +286,18 @@ json_t *seep_json_shortage(const struct seep_report_pieces *pieces, const struct
         [SEEP_SHORTAGE_OTHERS] = "others",
         [SEEP_SHORTAGE_TOO_LARGE] = "too-large",
     };
-    const bool looked = s && s->device.capacity_bytes;
-    bool failed = false;
 
     if (!s)
         return json_null();
-    json_t *json = json_object();
-    seep_json_set(json, "cause", json_string(causes[s->cause]), &failed);
-    seep_json_set(json, "filler", filler_json(s), &failed);
-    seep_json_set(json, "requests", seep_json_count(s->n_requests), &failed);
-    seep_json_set(json, "step", json_integer(s->request->step > 0 ? s->request->step : 0), &failed);
-    seep_json_set(json, "asked_bytes", seep_json_count(s->request->asked_bytes), &failed);
-    seep_json_set(json, "allocated_bytes", seep_json_count(s->allocated_bytes), &failed);
-    seep_json_set(json, "unallocated_bytes",
-                  count_if(seep_shortage_has_reserve(s), s->unallocated_bytes), &failed);
-    seep_json_set(json, "unallocated_pieces",
-                  count_if(s->unallocated_pieces, s->unallocated_pieces), &failed);
-    seep_json_set(json, "largest_piece_bytes",
-                  count_if(s->unallocated_pieces, s->largest_piece_bytes), &failed);
-    seep_json_set(json, "unusable_bytes", count_if(s->unallocated_pieces, s->unusable_bytes),
-                  &failed);
-    seep_json_set(json, "others_bytes", count_if(looked, s->device.others_bytes), &failed);
-    seep_json_set(json, "fits_bytes", count_if(looked, s->free_bytes), &failed);
-    seep_json_set(json, "lines", lines_json(pieces, s), &failed);
-    return seep_json_whole(json, failed);
+    const bool looked = s->device.capacity_bytes, noted = s->unallocated_pieces;
+    return SEEP_REPORT_JSON(
+        shortage, .cause = causes[s->cause], .filler = filler_json(s), .requests = s->n_requests,
+        .step = s->request->step > 0 ? (uint64_t)s->request->step : 0,
+        .asked_bytes = s->request->asked_bytes, .allocated_bytes = s->allocated_bytes,
+        .unallocated_bytes = seep_count_if(seep_shortage_has_reserve(s), s->unallocated_bytes),
+        .unallocated_pieces = seep_count_if(noted, s->unallocated_pieces),
+        .largest_piece_bytes = seep_count_if(noted, s->largest_piece_bytes),
+        .unusable_bytes = seep_count_if(noted, s->unusable_bytes),
+        .others_bytes = seep_count_if(looked, s->device.others_bytes),
+        .fits_bytes = seep_count_if(looked, s->free_bytes), .lines = lines_json(pieces, s));
 }

@@ -45,9 +45,8 @@ static json_t *end_json(const struct seep_process_end *end, const char *text)
     static const char *const kinds[] = {"exit", "signal", "running", "unknown"};
     const bool valued = end->kind == SEEP_ENDED_EXIT || end->kind == SEEP_ENDED_SIGNAL;
 
-    return json_pack("{s:s, s:o, s:b, s:s}", "kind", kinds[end->kind], "value",
-                     valued ? json_integer(end->value) : json_null(), "failed", has_failed(end),
-                     "text", text);
+    return SEEP_REPORT_JSON(exit, .kind = kinds[end->kind], .value = valued ? end->value : -1,
+                            .failed = has_failed(end), .text = text);
 }
 
 /* How a process or the job ended, also in words. The job's end is that of the first trainer or rank
@@ -93,14 +92,14 @@ static bool command_failed(const struct seep_model *m, struct seep_process_end *
     return false;
 }
 
-json_t *seep_json_oom_kills(const struct seep_model *m)
+uint64_t seep_report_oom_kills(const struct seep_model *m)
 {
     uint64_t sum = 0;
     bool all;
 
     for (size_t i = 0; i < m->n_jobs; i++)
         sum += m->jobs[i] ? seep_job_oom_kills(m->jobs[i], &all) : 0;
-    return seep_json_count(sum);
+    return sum;
 }
 
 json_t *seep_json_job_exit(const struct seep_model *m)
@@ -205,29 +204,19 @@ json_t *seep_json_cost(const struct seep_report_pieces *pieces)
     const struct seep_model_process *p = most_slowed(m);
     const struct seep_cost all = sum(m);
     const struct seep_snapshot_reads read = readers(m);
-    json_t *json;
-    bool failed = false;
 
     if (!p || p->end_ns <= p->start_ns)
         return json_null();
     const double of_s = seconds(p->end_ns - p->start_ns);
     const double felt_s = seconds(seep_sum(p->recording.cost.felt_ns, read.taken_ns));
-    json = json_object();
-    seep_json_set(json, "felt_s", seep_json_real(felt_s), &failed);
-    seep_json_set(json, "of_s", seep_json_real(of_s), &failed);
-    seep_json_set(json, "share", seep_json_real(felt_s / of_s), &failed);
-    seep_json_set(json, "pid", seep_json_count(p->id.pid), &failed);
-    seep_json_set(json, "events", seep_json_count(all.events), &failed);
-    seep_json_set(json, "events_s", seep_json_real(seconds(all.ns[SEEP_COST_EVENTS])), &failed);
-    seep_json_set(json, "stacks_s", seep_json_real(seconds(all.ns[SEEP_COST_STACKS])), &failed);
-    seep_json_set(json, "upkeep_s", seep_json_real(seconds(all.ns[SEEP_COST_UPKEEP])), &failed);
-    seep_json_set(json, "stops_s", seep_json_real(seconds(all.ns[SEEP_COST_STOPS])), &failed);
-    seep_json_set(json, "reader_cpu_s", seep_json_real(seconds(read.cpu_ns)), &failed);
-    seep_json_set(json, "reader_taken_s", seep_json_real(seconds(read.taken_ns)), &failed);
-    seep_json_set(json, "own_bytes", seep_json_count(own_bytes(pieces)), &failed);
-    seep_json_set(json, "reader_peak_bytes", seep_json_count(read.peak_bytes), &failed);
-    seep_json_set(json, "sample_bytes", seep_json_count(sample_bytes(m)), &failed);
-    return seep_json_whole(json, failed);
+    return SEEP_REPORT_JSON(
+        cost, .felt_s = felt_s, .of_s = of_s, .share = felt_s / of_s, .pid = p->id.pid,
+        .events = all.events, .events_s = seconds(all.ns[SEEP_COST_EVENTS]),
+        .stacks_s = seconds(all.ns[SEEP_COST_STACKS]),
+        .upkeep_s = seconds(all.ns[SEEP_COST_UPKEEP]), .stops_s = seconds(all.ns[SEEP_COST_STOPS]),
+        .reader_cpu_s = seconds(read.cpu_ns), .reader_taken_s = seconds(read.taken_ns),
+        .own_bytes = own_bytes(pieces), .reader_peak_bytes = read.peak_bytes,
+        .sample_bytes = sample_bytes(m));
 }
 
 enum { GRID_POINTS = 256 };
@@ -377,17 +366,16 @@ static void add_bare_processes(const struct seep_model *m, json_t *list, bool *f
         seep_json_append(list, bare_process_json(m, &m->bares[i], failed), failed);
 }
 
-static json_t *folded_json(const struct seep_folded *folded, bool *failed)
+static json_t *folded_json(const struct seep_folded *folded)
 {
     struct seep_process as_process = {.flags = SEEP_PROCESS_COUNTED};
-    json_t *json = json_object();
+    bool failed = false;
 
     memcpy(as_process.counts, folded->counts, sizeof as_process.counts);
-    seep_json_set(json, "name", seep_json_text_or_null(folded->name), failed);
-    seep_json_set(json, "processes", seep_json_count(folded->n), failed);
-    seep_json_set(json, "rss_peak_bytes", seep_json_count(folded->rss_peak_bytes), failed);
-    seep_json_set(json, "spaces", counted_spaces(&as_process, true, failed), failed);
-    return json;
+    json_t *json = SEEP_REPORT_JSON(helper, .name = folded->name, .processes = folded->n,
+                                    .rss_peak_bytes = folded->rss_peak_bytes,
+                                    .spaces = counted_spaces(&as_process, true, &failed));
+    return seep_json_whole(json, failed);
 }
 
 json_t *seep_json_folded(const struct seep_report_pieces *pieces)
@@ -400,7 +388,7 @@ json_t *seep_json_folded(const struct seep_report_pieces *pieces)
         for (int k = 0; m->jobs[i] && k < SEEP_MAX_FOLDED && !failed; k++) {
             const struct seep_folded *folded = &m->jobs[i]->folded[k];
             if (folded->n)
-                seep_json_append(list, folded_json(folded, &failed), &failed);
+                seep_json_append(list, folded_json(folded), &failed);
         }
     }
     return seep_json_whole(list, failed);

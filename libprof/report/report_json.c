@@ -163,12 +163,12 @@ static double duration(const struct seep_model *m, const struct seep_job *job)
 }
 
 /* From the end of the warm-up to the end of the job. */
-static json_t *judged_steps(const struct seep_span *span)
+static uint64_t judged_steps(const struct seep_span *span)
 {
-    return json_integer(span->last > span->judge ? span->last - span->judge : 0);
+    return span->last > span->judge ? (uint64_t)(span->last - span->judge) : 0;
 }
 
-static json_t *job_json(const struct seep_report_pieces *pieces, bool *failed)
+static json_t *job_json(const struct seep_report_pieces *pieces)
 {
     const struct seep_model *m = pieces->code->model;
     const struct seep_job *job = first_job(m);
@@ -176,37 +176,27 @@ static json_t *job_json(const struct seep_report_pieces *pieces, bool *failed)
     bool launched = job && job->argv_bytes;
     const char *kind;
     uint64_t limit = seep_memory_limit_of(m, &kind);
-    json_t *json = json_object();
-
-    seep_json_set(json, "command",
-                  launched ? seep_json_argv(job->argv, job->argv_bytes)
-                           : seep_json_argv(first->argv, first->argv_bytes),
-                  failed);
-    seep_json_set(json, "cwd", seep_json_text(launched ? job->cwd : first->cwd), failed);
-    seep_json_set(json, "host", seep_json_text(job && job->host[0] ? job->host : first->host),
-                  failed);
-    seep_json_set(json, "started_unix_s", seep_json_real(started(m, job)), failed);
-    seep_json_set(json, "duration_s", seep_json_real(duration(m, job)), failed);
-    seep_json_set(json, "exit", seep_json_job_exit(m), failed);
-    seep_json_set(json, "oom_kills", seep_json_oom_kills(m), failed);
-    seep_json_set(json, "complete", json_boolean(seep_report_is_complete(m)), failed);
-    seep_json_set(json, "dropped_events", seep_json_count(seep_report_dropped(m)), failed);
-    seep_json_set(json, "step_source", seep_json_step_source(m), failed);
-    seep_json_set(json, "step_why", seep_json_step_why(m), failed);
-    seep_json_set(json, "step_line", seep_json_step_line(pieces), failed);
-    seep_json_set(json, "steps", seep_json_count(m->n_steps), failed);
-    seep_json_set(json, "judged_steps", judged_steps(&pieces->findings->span), failed);
-    seep_json_set(json, "judged_steps_needed", json_integer(seep_span_steps_needed(m)), failed);
-    seep_json_set(json, "epochs", m->epochs ? seep_json_count(m->epochs) : json_null(), failed);
-    seep_json_set(json, "epoch_source", seep_json_epoch_source(m), failed);
-    seep_json_set(json, "epoch_line", seep_json_epoch_line(pieces), failed);
-    seep_json_set(json, "limit_bytes", limit ? seep_json_count(limit) : json_null(), failed);
-    seep_json_set(json, "limit_kind", limit ? seep_json_text(kind) : json_null(), failed);
-    seep_json_set(json, "pss_peak_bytes",
-                  job && job->pss_peak_bytes ? seep_json_count(job->pss_peak_bytes) : json_null(),
-                  failed);
-    seep_json_set(json, "memory_files", seep_json_memory_files(m->processes[m->main].job), failed);
-    return json;
+    bool failed = false;
+    json_t *json = SEEP_REPORT_JSON(
+        job,
+        .command = launched ? seep_json_argv(job->argv, job->argv_bytes)
+                            : seep_json_argv(first->argv, first->argv_bytes),
+        .cwd = launched ? job->cwd : first->cwd,
+        .host = job && job->host[0] ? job->host : first->host, .started_unix_s = started(m, job),
+        .duration_s = duration(m, job), .exit = seep_json_made(seep_json_job_exit(m), &failed),
+        .oom_kills = seep_report_oom_kills(m), .complete = seep_report_is_complete(m),
+        .dropped_events = seep_report_dropped(m), .step_source = seep_report_step_source(m),
+        .step_why = seep_report_step_why(m),
+        .step_line = seep_json_made(seep_json_step_line(pieces), &failed), .steps = m->n_steps,
+        .judged_steps = judged_steps(&pieces->findings->span),
+        .judged_steps_needed = (uint64_t)seep_span_steps_needed(m),
+        .epochs = seep_count_if(m->epochs, m->epochs),
+        .epoch_source = seep_json_made(seep_json_epoch_source(m), &failed),
+        .epoch_line = seep_json_made(seep_json_epoch_line(pieces), &failed),
+        .limit_bytes = seep_count_if(limit, limit), .limit_kind = limit ? kind : NULL,
+        .pss_peak_bytes = seep_count_if(job && job->pss_peak_bytes, job ? job->pss_peak_bytes : 0),
+        .memory_files = seep_json_made(seep_json_memory_files(m->processes[m->main].job), &failed));
+    return seep_json_whole(json, failed);
 }
 
 static json_t *spaces_json(const struct seep_report_pieces *pieces, bool *failed)
@@ -291,7 +281,7 @@ static json_t *without_sites(const struct seep_report_pieces *pieces)
     seep_json_set(json, "format", json_string("seep-report"), &failed);
     seep_json_set(json, "version", json_integer(2), &failed);
     seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
-    seep_json_set(json, "job", job_json(pieces, &failed), &failed);
+    seep_json_set(json, "job", job_json(pieces), &failed);
     seep_json_set(json, "processes", seep_json_processes(pieces), &failed);
     seep_json_set(json, "helpers", seep_json_folded(pieces), &failed);
     seep_json_set(json, "spaces", spaces_json(pieces, &failed), &failed);

@@ -7,6 +7,7 @@
 #include "libprof/measure/space_growth.h"
 #include "libprof/model/live_level.h"
 #include "libprof/report/report_input.h"
+#include "libprof/report_read/report_fields.h"
 
 /* All return new references, NULL without memory (which json_object_set_new() and the like treat as
  * a failure). */
@@ -50,7 +51,7 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces);
  * that failed, else that of its command, else that of the main process. */
 
 json_t *seep_json_job_exit(const struct seep_model *m);
-json_t *seep_json_oom_kills(const struct seep_model *m);    /* processes that the kernel killed */
+uint64_t seep_report_oom_kills(const struct seep_model *m); /* processes that the kernel killed */
 json_t *seep_json_memory_files(const struct seep_job *job); /* that it left on a tmpfs, or null */
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces);
 json_t *seep_json_folded(const struct seep_report_pieces *pieces); /* `helpers` */
@@ -66,8 +67,8 @@ json_t *seep_json_epoch_steps(const struct seep_model *m); /* the steps in which
 
 /* How steps were counted, why so, and the line of the loop whose iterations they are, or null
  *. */
-json_t *seep_json_step_source(const struct seep_model *m);
-json_t *seep_json_step_why(const struct seep_model *m);
+const char *seep_report_step_source(const struct seep_model *m);
+const char *seep_report_step_why(const struct seep_model *m);
 json_t *seep_json_step_line(const struct seep_report_pieces *pieces);
 
 /* The same of epochs: what they are; null if there are none or that is not known. */

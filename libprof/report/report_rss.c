@@ -8,27 +8,22 @@
 
 static json_t *folder_json(const struct seep_memory_folder *folder)
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "path", seep_json_text(folder->path), "files",
-                     seep_json_count(folder->n_files), "bytes", seep_json_count(folder->bytes),
-                     "largest", seep_json_text(folder->largest));
+    return SEEP_REPORT_JSON(memory_folder, .path = folder->path, .files = folder->n_files,
+                            .bytes = folder->bytes, .largest = folder->largest);
 }
 
 json_t *seep_json_memory_files(const struct seep_job *job)
 {
     const struct seep_memory_files *left = job ? &job->files : NULL;
-    json_t *json, *folders;
     bool failed = false;
 
     if (!left || !left->n)
         return json_null();
-    json = json_object();
-    folders = json_array();
+    json_t *folders = json_array();
     for (uint32_t i = 0; i < left->n; i++)
         seep_json_append(folders, folder_json(&left->folders[i]), &failed);
-    seep_json_set(json, "files", seep_json_count(left->n_files), &failed);
-    seep_json_set(json, "bytes", seep_json_count(left->bytes), &failed);
-    seep_json_set(json, "complete", json_boolean(!left->is_cut), &failed);
-    seep_json_set(json, "folders", folders, &failed);
+    json_t *json = SEEP_REPORT_JSON(memory_files, .files = left->n_files, .bytes = left->bytes,
+                                    .complete = !left->is_cut, .folders = folders);
     return seep_json_whole(json, failed);
 }
 
@@ -49,7 +44,7 @@ static const struct {
     {"unexplained", offsetof(struct seep_rss_sample, unexplained_bytes)},
 };
 
-enum { N_PARTS = sizeof parts / sizeof *parts, N_EXPLAINED = 6 /* the first ones */ };
+enum { N_PARTS = sizeof parts / sizeof *parts };
 
 static json_t *part_json(const struct seep_rss_sample *s, int part)
 {
@@ -59,24 +54,17 @@ static json_t *part_json(const struct seep_rss_sample *s, int part)
     return seep_json_count(bytes);
 }
 
-static json_t *growth_json(const struct seep_rss_growth *growth)
+static struct seep_slope slope_if(bool known, const struct seep_slope *slope)
 {
-    return growth->known ? seep_json_slope(&growth->slope) : json_null();
+    return known ? *slope : SEEP_NO_SLOPE;
 }
 
 static json_t *explained_json(const struct seep_rss_sample *s)
 {
-    json_t *json = json_object();
-    bool failed = false;
-
-    for (int i = 0; i < N_EXPLAINED; i++)
-        seep_json_set(json, parts[i].name, part_json(s, i), &failed);
-    return seep_json_whole(json, failed);
-}
-
-static json_t *count_or_null(bool known, uint64_t n)
-{
-    return known ? seep_json_count(n) : json_null();
+    return SEEP_REPORT_JSON(explained, .heap_live = s->heap_live_bytes,
+                            .heap_free = s->heap_free_bytes, .maps = s->maps_bytes,
+                            .shm = s->shm_bytes, .stacks = s->stacks_bytes,
+                            .files = s->files_bytes);
 }
 
 json_t *seep_json_rss(const struct seep_rss *rss)
@@ -84,28 +72,24 @@ json_t *seep_json_rss(const struct seep_rss *rss)
     const struct seep_rss_sample *s = &rss->peak.sum;
     const bool known = rss->peak.parts_known;
     const int32_t step = rss->peak.step;
-    json_t *json;
-    bool failed = false;
 
     if (!rss->peak.known)
         return json_null();
-    json = json_object();
-    seep_json_set(json, "peak_bytes", count_or_null(known, s->rss_bytes), &failed);
-    seep_json_set(json, "highest_bytes", seep_json_count(rss->peak.highest_bytes), &failed);
-    seep_json_set(json, "step", count_or_null(known, step > 0 ? (uint64_t)step : 0), &failed);
-    seep_json_set(json, "explained", known ? explained_json(s) : json_null(), &failed);
-    seep_json_set(json, "seep_bytes", count_or_null(known, s->seep_bytes), &failed);
-    seep_json_set(json, "unexplained_bytes", count_or_null(known, s->unexplained_bytes), &failed);
-    seep_json_set(json, "growth_bytes_per_step",
-                  rss->all.known ? seep_json_slope(&rss->all.slope) : json_null(), &failed);
-    seep_json_set(json, "unexplained_growth_bytes_per_step", growth_json(&rss->unexplained),
-                  &failed);
-    seep_json_set(json, "unexplained_grows", json_boolean(rss->unexplained.growing), &failed);
-    seep_json_set(json, "heap_free_growth_bytes_per_step", growth_json(&rss->heap_free), &failed);
-    seep_json_set(json, "heap_free_grows", json_boolean(rss->heap_free.growing), &failed);
-    seep_json_set(json, "maps_growth_bytes_per_step", growth_json(&rss->maps), &failed);
-    seep_json_set(json, "maps_grow", json_boolean(rss->maps.growing), &failed);
-    return seep_json_whole(json, failed);
+    return SEEP_REPORT_JSON(
+        rss, .peak_bytes = seep_count_if(known, s->rss_bytes),
+        .highest_bytes = rss->peak.highest_bytes,
+        .step = seep_count_if(known, step > 0 ? (uint64_t)step : 0),
+        .explained = known ? explained_json(s) : json_null(),
+        .seep_bytes = seep_count_if(known, s->seep_bytes),
+        .unexplained_bytes = seep_count_if(known, s->unexplained_bytes),
+        .growth_bytes_per_step = slope_if(rss->all.known, &rss->all.slope),
+        .unexplained_growth_bytes_per_step =
+            slope_if(rss->unexplained.known, &rss->unexplained.slope),
+        .unexplained_grows = rss->unexplained.growing,
+        .heap_free_growth_bytes_per_step = slope_if(rss->heap_free.known, &rss->heap_free.slope),
+        .heap_free_grows = rss->heap_free.growing,
+        .maps_growth_bytes_per_step = slope_if(rss->maps.known, &rss->maps.slope),
+        .maps_grow = rss->maps.growing);
 }
 
 /* Every n-th sample, and the last. */

@@ -7,7 +7,7 @@
 
 /* How the job's steps were counted and why so, and what its epochs are, in report.json. */
 
-json_t *seep_json_step_source(const struct seep_model *m)
+const char *seep_report_step_source(const struct seep_model *m)
 {
     static const char *const names[SEEP_N_STEP_SOURCES] = {
 #define SEEP_STEP_SOURCE(id, name) name,
@@ -15,7 +15,7 @@ json_t *seep_json_step_source(const struct seep_model *m)
 #undef SEEP_STEP_SOURCE
     };
 
-    return json_string(names[m->step_source]);
+    return names[m->step_source];
 }
 
 static const char *why_time(const struct seep_model *m)
@@ -29,7 +29,7 @@ static const char *why_time(const struct seep_model *m)
            "the end of each iteration";
 }
 
-json_t *seep_json_step_why(const struct seep_model *m)
+const char *seep_report_step_why(const struct seep_model *m)
 {
     static const char *const sentences[SEEP_N_STEP_WHYS] = {
         [SEEP_WHY_TOLD] = "the job itself says where a step ends",
@@ -59,9 +59,7 @@ json_t *seep_json_step_why(const struct seep_model *m)
                            "seen, so each task of a process pool is a step",
     };
 
-    if (m->step_source == SEEP_STEP_TIME)
-        return json_string(why_time(m));
-    return sentences[m->step_why] ? json_string(sentences[m->step_why]) : json_null();
+    return m->step_source == SEEP_STEP_TIME ? why_time(m) : sentences[m->step_why];
 }
 
 json_t *seep_json_epoch_source(const struct seep_model *m)

@@ -5,7 +5,18 @@
 #include <stddef.h>
 #include <string.h>
 
-enum type { TEXT, TEXT_OR_NULL, COUNT, COUNT_OR_NULL, REAL, SLOPE, SEVERITY, JSON };
+enum type {
+    TEXT,
+    TEXT_OR_NULL,
+    COUNT,
+    COUNT_OR_NULL,
+    REAL,
+    BOOL,
+    SLOPE,
+    SLOPE_OR_NULL,
+    SEVERITY,
+    JSON
+};
 enum presence { ALWAYS, LATER };
 
 struct field {
@@ -50,8 +61,13 @@ static json_t *value_of(enum type type, const void *member)
         return seep_json_count_or_null(*(const int64_t *)member);
     case REAL:
         return seep_json_real(*(const double *)member);
+    case BOOL:
+        return json_boolean(*(const bool *)member);
     case SLOPE:
         return seep_json_slope(member);
+    case SLOPE_OR_NULL:
+        return isnan(((const struct seep_slope *)member)->value) ? json_null()
+                                                                 : seep_json_slope(member);
     case SEVERITY:
         return json_string(seep_severity_name(*(const enum seep_severity *)member));
     case JSON:
@@ -134,8 +150,15 @@ static void read_value(enum type type, const json_t *object, const char *key, vo
     case REAL:
         *(double *)member = json_number_value(value);
         break;
+    case BOOL:
+        *(bool *)member = json_is_true(value);
+        break;
     case SLOPE:
         seep_get_slope(object, key, member);
+        break;
+    case SLOPE_OR_NULL:
+        if (!seep_get_slope(object, key, member))
+            *(struct seep_slope *)member = SEEP_NO_SLOPE;
         break;
     case SEVERITY:
         *(enum seep_severity *)member = severity_in(value);

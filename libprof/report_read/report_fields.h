@@ -7,18 +7,22 @@
 #include "libprof/words/patterns.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Members by type, and what one is that the object read lacks or has in another form. */
-#define SEEP_MEMBER_TEXT          const char *       /* "" */
-#define SEEP_MEMBER_TEXT_OR_NULL  const char *       /* NULL; "" is written as null, too */
-#define SEEP_MEMBER_COUNT         uint64_t           /* 0 */
-#define SEEP_MEMBER_COUNT_OR_NULL int64_t            /* −1; what is negative is written as null */
-#define SEEP_MEMBER_REAL          double             /* 0; what JSON does not have is written so */
-#define SEEP_MEMBER_SLOPE         struct seep_slope  /* all 0 */
-#define SEEP_MEMBER_SEVERITY      enum seep_severity /* SEEP_INFO */
-#define SEEP_MEMBER_JSON          json_t *           /* NULL */
+#define SEEP_MEMBER_TEXT          const char *      /* "" */
+#define SEEP_MEMBER_TEXT_OR_NULL  const char *      /* NULL; "" is written as null, too */
+#define SEEP_MEMBER_COUNT         uint64_t          /* 0 */
+#define SEEP_MEMBER_COUNT_OR_NULL int64_t           /* −1; what is negative is written as null */
+#define SEEP_MEMBER_REAL          double            /* 0; what JSON does not have is written so */
+#define SEEP_MEMBER_SLOPE         struct seep_slope /* all 0 */
+#define SEEP_MEMBER_BOOL          bool              /* false */
+#define SEEP_MEMBER_SLOPE_OR_NULL                                                                  \
+    struct seep_slope /* SEEP_NO_SLOPE, of which nothing is larger or less than any number */
+#define SEEP_MEMBER_SEVERITY enum seep_severity /* SEEP_INFO */
+#define SEEP_MEMBER_JSON     json_t *           /* NULL */
 
 /* clang-format off */
 #define SEEP_OBJECT(name, ...) struct seep_report_##name {
@@ -26,6 +30,8 @@
 #define SEEP_END(name) };
 /* clang-format on */
 #include "libprof/report_read/report_fields.def"
+
+#define SEEP_NO_SLOPE ((struct seep_slope){NAN, NAN, NAN})
 
 /* For each object:
  *
@@ -42,6 +48,16 @@
 #define SEEP_FIELD(...)
 #define SEEP_END(name)
 #include "libprof/report_read/report_fields.def"
+
+/* What it writes of these members. */
+#define SEEP_REPORT_JSON(name, ...)                                                                \
+    seep_report_##name##_json(&(struct seep_report_##name){__VA_ARGS__})
+
+/* A member that may be null. */
+static inline int64_t seep_count_if(bool known, uint64_t n)
+{
+    return !known ? -1 : n < INT64_MAX ? (int64_t)n : INT64_MAX;
+}
 
 /* What has no row, by its key: {value, low, high}, or a number, as sites of version 1 have it with
  * the interval beside it; false if the key holds neither. */
