@@ -1,7 +1,7 @@
 """The part of docs/report.schema.json that the rows of report_fields.def give: for each object there what its fields are and
 which are required. Definitions that the rows name, and what has no rows, are written by hand in the schema.
 
-docs/lists.py (make pages) writes it."""
+tools/lists.py (make pages) writes it."""
 import json
 import re
 
