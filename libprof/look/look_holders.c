@@ -74,7 +74,8 @@ static struct seep_look_memory *memory_of(struct seep_look_holders *holders,
 static bool is_new(struct seep_hash_index *seen, const struct seep_look_memories *memories,
                    const struct seep_storage *storage, int *rc)
 {
-    const uint64_t hash = seep_hash_two(storage->data, storage->device << 8 | storage->number);
+    const uint64_t hash =
+        seep_hash_two(storage->data, (uint64_t)(storage->device << 8 | storage->number));
     uint32_t at = seep_hash_begin(seen, hash), i;
 
     while ((i = seep_hash_next(seen, hash, &at)) != SEEP_HASH_NONE) {

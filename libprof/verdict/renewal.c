@@ -170,7 +170,7 @@ static bool follows(const struct seep_case *c, const struct seep_model_site *pie
 
     return e && largest && e->max_lifetime <= (uint32_t)SEEP_T_REPLACED_AGE &&
            (double)piece->totals.peak_bytes >= SEEP_T_MOST * (double)largest &&
-           (!rise || rise >= SEEP_T_MOST * rise_of(c, its));
+           (rise == 0 || rise >= SEEP_T_MOST * rise_of(c, its));
 }
 
 bool seep_is_joined_of_new(const struct seep_case *c, const struct seep_signs *signs)

@@ -55,7 +55,7 @@ void seep_runtime_refused(const struct seep_regs *regs, enum seep_shortage_sourc
         .asked_bytes = bytes,
         .allocated_bytes = is_pinned ? __atomic_load_n(registered, __ATOMIC_RELAXED) : 0,
         .device = device,
-        .source = source};
+        .source = (uint16_t)source};
     seep_device_shortage_note(&what, regs, seep_runtime_space(device));
 }
 

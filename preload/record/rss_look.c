@@ -79,7 +79,7 @@ static void paint(const struct chunk *c, uintptr_t from, uintptr_t to, enum kind
     from = from > c->start ? from : c->start;
     to = to < c->end ? to : c->end;
     if (from < to)
-        memset(kinds + ((from - c->start) >> PAGE_BITS), kind,
+        memset(kinds + ((from - c->start) >> PAGE_BITS), (int)kind,
                ((to - c->start) >> PAGE_BITS) - ((from - c->start) >> PAGE_BITS));
 }
 

@@ -93,7 +93,7 @@ int seep_look_choose(const struct seep_look_case *c, char why[SEEP_LOOK_WHY],
 {
     why[0] = '\0';
     if (c->asked == SEEP_LOOK_LIVE || c->asked == SEEP_LOOK_BY_STOP)
-        return c->asked;
+        return (int)c->asked;
     if (!speaks_against(c, why))
         return SEEP_LOOK_BY_COPY;
     if (c->asked == SEEP_LOOK_BY_COPY)

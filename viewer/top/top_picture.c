@@ -94,7 +94,7 @@ void seep_top_put_size(struct seep_top_picture *picture, int row, double bytes,
 {
     char text[SEEP_SIZE_TEXT];
 
-    seep_top_put(picture, row, -11, bytes ? seep_text_size(bytes, text) : "-", style);
+    seep_top_put(picture, row, -11, bytes != 0 ? seep_text_size(bytes, text) : "-", style);
 }
 
 void seep_top_put_change(struct seep_top_picture *picture, int row, double bytes,
