@@ -647,16 +647,20 @@ static void add_measured(struct judging *j, const struct seep_budget_line *line,
 }
 
 /* What is resident, of the job or of a process. */
-static struct measured measure_rss(const json_t *rss, const json_t *process,
+static struct measured measure_rss(const json_t *json, const json_t *process,
                                    const struct seep_budget_line *line)
 {
+    const struct seep_report_rss rss = seep_report_rss_read(json);
+    const double own = rss.seep_bytes > 0 ? (double)rss.seep_bytes : 0;
+    const double peak = (double)rss.highest_bytes - own;
     struct measured m = {.process = process};
-    const double peak = seep_get_number(rss, "highest_bytes") - seep_get_number(rss, "seep_bytes");
 
     if (line->kind == SEEP_BUDGET_GROWTH) {
-        m.known = seep_get_slope(rss, "growth_bytes_per_step", &m.value);
+        m.known = !isnan(rss.growth_bytes_per_step.value);
+        if (m.known)
+            m.value = rss.growth_bytes_per_step;
     } else {
-        m.known = json_is_object(rss);
+        m.known = json_is_object(json);
         m.value = (struct seep_slope){peak, peak, peak};
     }
     return m;

@@ -129,10 +129,11 @@ static void add_shortage(json_t *list, const struct seep_report_finding *f, cons
     const json_t *line;
 
     for (size_t i = 0; (line = seep_get_shortage_line(f, i)) && !*failed; i++) {
-        char *words = seep_get_shortage_words(line);
+        const struct seep_report_shortage_line its = seep_report_shortage_line_read(line);
+        char *words = seep_get_shortage_words(&its);
         *failed = !words;
         if (words)
-            add_related(list, json_object_get(line, "frame"), cwd, "", words, failed);
+            add_related(list, its.frame, cwd, "", words, failed);
         free(words);
     }
 }

@@ -62,20 +62,6 @@ enum { NOTABLE_BYTES = 32 << 20, NOTABLE_OWN_BYTES = 16 << 20, NOTABLE_OWN_PARTS
 /* Parts below this share of RSS are not worth printing. */
 static const double least_part = 0.005;
 
-/* A part that is a space has the space's words. */
-static const struct {
-    const char *key, *space, *what;
-} parts[] = {
-    {"heap_live", "host", ""}, {"heap_free", "", "free in malloc's arenas"},
-    {"maps", "mmap", ""},      {"shm", "shm", ""},
-    {"stacks", "", "stacks"},  {"files", "", "mapped files"},
-};
-
-static double number_of(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
-}
-
 static void put_part(FILE *out, double bytes, double all, const char *what, bool *any)
 {
     char size[SEEP_SIZE_TEXT];
@@ -86,27 +72,38 @@ static void put_part(FILE *out, double bytes, double all, const char *what, bool
     *any = true;
 }
 
-static void put_growth(FILE *out, const json_t *rss, const char *grows, const char *growth,
-                       const char *what, const char *unit)
+static void put_growth(FILE *out, bool grows, const struct seep_slope *growth, const char *what,
+                       const char *unit)
 {
     char size[SEEP_SIZE_TEXT];
 
-    if (json_is_true(json_object_get(rss, grows)))
-        fprintf(out, "; %s by %s a %s", what,
-                seep_text_size(number_of(json_object_get(rss, growth), "value"), size), unit);
+    if (grows)
+        fprintf(out, "; %s by %s a %s", what, seep_text_size(growth->value, size), unit);
 }
 
-static void put_parts(FILE *out, const json_t *rss, double all)
+static double known(int64_t bytes)
 {
-    const json_t *explained = json_object_get(rss, "explained");
+    return bytes > 0 ? (double)bytes : 0;
+}
+
+/* A part that is a space has the space's words. */
+static void put_parts(FILE *out, const struct seep_report_rss *rss, double all)
+{
+    const struct seep_report_explained its = seep_report_explained_read(rss->explained);
+    const struct {
+        uint64_t bytes;
+        const char *space, *what;
+    } parts[] = {{its.heap_live, "host", ""}, {its.heap_free, "", "free in malloc's arenas"},
+                 {its.maps, "mmap", ""},      {its.shm, "shm", ""},
+                 {its.stacks, "", "stacks"},  {its.files, "", "mapped files"}};
     char words[SEEP_SPACE_WORDS];
     bool any = false;
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        put_part(out, number_of(explained, parts[i].key), all,
+        put_part(out, (double)parts[i].bytes, all,
                  *parts[i].space ? seep_space_words(parts[i].space, words) : parts[i].what, &any);
     }
-    put_part(out, number_of(rss, "seep_bytes"), all, "seep's own", &any);
+    put_part(out, known(rss->seep_bytes), all, "seep's own", &any);
 }
 
 static void put_own(FILE *out, double own, double all)
@@ -115,25 +112,25 @@ static void put_own(FILE *out, double own, double all)
         fputs("; seep takes less with --sample 64KiB or a smaller --max-profile", out);
 }
 
-static void put_composition(FILE *out, const json_t *rss, const char *unit)
+static void put_composition(FILE *out, const struct seep_report_rss *rss, const char *unit)
 {
-    double all = number_of(rss, "peak_bytes"), rest = number_of(rss, "unexplained_bytes");
+    double all = known(rss->peak_bytes), rest = known(rss->unexplained_bytes);
     char size[SEEP_SIZE_TEXT], when[SEEP_WHEN_TEXT];
 
     if (!(all > 0)) {
         fputs("no sample near the peak shows what RSS was made of", out);
     } else {
-        fprintf(out, "RSS %s, %s: ", seep_get_when(unit, number_of(rss, "step"), INFINITY, when),
+        fprintf(out, "RSS %s, %s: ", seep_get_when(unit, known(rss->step), INFINITY, when),
                 seep_text_size(all, size));
         put_parts(out, rss, all);
         fprintf(out, "; %s (%.0f %%) unexplained", seep_text_size(rest, size), 100 * rest / all);
     }
-    put_own(out, number_of(rss, "seep_bytes"), all);
-    put_growth(out, rss, "heap_free_grows", "heap_free_growth_bytes_per_step",
+    put_own(out, known(rss->seep_bytes), all);
+    put_growth(out, rss->heap_free_grows, &rss->heap_free_growth_bytes_per_step,
                "free memory in malloc's arenas grows", unit);
-    put_growth(out, rss, "maps_grow", "maps_growth_bytes_per_step",
+    put_growth(out, rss->maps_grow, &rss->maps_growth_bytes_per_step,
                "the touched part of earlier mappings grows", unit);
-    put_growth(out, rss, "unexplained_grows", "unexplained_growth_bytes_per_step",
+    put_growth(out, rss->unexplained_grows, &rss->unexplained_growth_bytes_per_step,
                "the unexplained part grows", unit);
 }
 
@@ -141,7 +138,7 @@ static void put_composition(FILE *out, const json_t *rss, const char *unit)
  * 1.0 GiB: 700.0 MiB malloc'd memory, …; 12.0 MiB (1 %) unexplained; the unexplained part grows by
  * …"; says if nobody looked near its peak. Allocates the result (free() it); NULL without
  * memory. */
-static char *rss_text(const json_t *rss, const char *unit)
+static char *rss_text(const struct seep_report_rss *rss, const char *unit)
 {
     char *text = NULL;
     size_t n;
@@ -173,53 +170,52 @@ static char *resident_peaks_text(double pss_bytes, double rss_bytes, bool togeth
 }
 
 /* Whether much of it is unexplained, or the unexplained part grows. */
-static bool rss_is_notable(const json_t *rss)
+static bool rss_is_notable(const struct seep_report_rss *rss)
 {
-    double rest = number_of(rss, "unexplained_bytes");
+    double rest = known(rss->unexplained_bytes);
 
-    return json_is_true(json_object_get(rss, "unexplained_grows")) ||
-           (rest > NOTABLE_BYTES && rest * 10 > number_of(rss, "peak_bytes"));
+    return rss->unexplained_grows || (rest > NOTABLE_BYTES && rest * 10 > known(rss->peak_bytes));
 }
 
 /* Requests for memory that failed. */
 
 /* For the host, the outcome decides, which `retried` says. */
-static const char *shortage_ends_text(const json_t *its)
+static const char *shortage_ends_text(const struct seep_report_refusal *its)
 {
-    if (json_is_true(json_object_get(its, "retried")))
+    if (its->retried)
         return ". The program then asked for less and got it.";
-    return strcmp(seep_get_text(its, "source", "allocator"), "runtime") == 0
+    return strcmp(its->source, "runtime") == 0
                ? ". The CUDA runtime refused it; the caller may have tried again."
                : "";
 }
 
-static void put_shortage(const json_t *job, FILE *to, const json_t *its)
+static void put_shortage(const json_t *job, FILE *to, const struct seep_report_refusal *its)
 {
-    const char *source = seep_get_text(its, "source", "allocator");
     char words[SEEP_SPACE_WORDS], when[SEEP_WHEN_TEXT];
 
-    seep_space_words(seep_get_text(its, "space", "?"), words);
-    if (strcmp(source, "host") == 0)
+    seep_space_words(its->space, words);
+    if (strcmp(its->source, "host") == 0)
         fputs("Out of host memory: ", to);
     else
         fprintf(to, "%s (%s): ",
-                strcmp(source, "program") == 0 ? "Out of memory" : "CUDA out of memory", words);
-    seep_put_size(to, seep_get_number(its, "asked_bytes"));
+                strcmp(its->source, "program") == 0 ? "Out of memory" : "CUDA out of memory",
+                words);
+    seep_put_size(to, (double)its->asked_bytes);
     fprintf(to, " requested %s",
-            seep_get_when(seep_get_step_unit(job), seep_get_number(its, "step"),
-                          seep_get_number(job, "steps"), when));
-    if (json_is_object(json_object_get(its, "frame"))) {
+            seep_get_when(seep_get_step_unit(job), (double)its->step, seep_get_number(job, "steps"),
+                          when));
+    if (json_is_object(its->frame)) {
         fputs(", ", to);
-        seep_put_frame(to, json_object_get(its, "frame"), seep_get_text(job, "cwd", ""));
+        seep_put_frame(to, its->frame, seep_get_text(job, "cwd", ""));
     }
-    if (strcmp(source, "allocator") != 0 && !(seep_get_number(its, "reserved_bytes") > 0)) {
+    if (strcmp(its->source, "allocator") != 0 && !its->reserved_bytes) {
         fputs(shortage_ends_text(its), to);
         return;
     }
     fputs("; ", to);
-    seep_put_size(to, seep_get_number(its, "allocated_bytes"));
+    seep_put_size(to, (double)its->allocated_bytes);
     fputs(" of ", to);
-    seep_put_size(to, seep_get_number(its, "reserved_bytes"));
+    seep_put_size(to, (double)its->reserved_bytes);
     fputs(" reserved were in use", to);
 }
 
@@ -229,9 +225,10 @@ void seep_shortages_text(const json_t *report, FILE *out, bool last_only)
     const size_t n = json_array_size(all);
 
     for (size_t i = last_only && n ? n - 1 : 0; i < n; i++) {
+        const struct seep_report_refusal its = seep_report_refusal_read(json_array_get(all, i));
         struct seep_paragraph line;
         put_shortage(json_object_get(report, "job"), seep_put_begin(&line, out, 0, SEEP_PUT_LABEL),
-                     json_array_get(all, i));
+                     &its);
         seep_put_end(&line);
     }
 }
@@ -283,21 +280,22 @@ static void put_command(const struct page *p, const json_t *job)
 
 static void put_job(const struct page *p, const json_t *job)
 {
+    const struct seep_report_job its = seep_report_job_read(job);
     struct seep_paragraph line;
     FILE *to = begin(&line, p, "job");
 
     seep_put_steps(to, job);
-    if (json_is_number(json_object_get(job, "epochs"))) {
+    if (its.epochs >= 0) {
         fputs(", ", to);
         seep_put_epochs(to, job);
     }
-    fprintf(to, ", %.1f s", seep_get_number(job, "duration_s"));
+    fprintf(to, ", %.1f s", its.duration_s);
     seep_put_ending(to, job, ", ");
-    if (!json_is_true(json_object_get(job, "complete")))
+    if (!its.complete)
         fputs(", incomplete", to);
-    if (seep_get_number(job, "dropped_events") > 0) {
+    if (its.dropped_events) {
         fputs(", ", to);
-        seep_put_count(to, seep_get_number(job, "dropped_events"), "event");
+        seep_put_count(to, (double)its.dropped_events, "event");
         fputs(" dropped", to);
     }
     seep_put_end(&line);
@@ -405,7 +403,7 @@ static void put_cupti(const struct page *p, const json_t *report)
 
 /* ---- resident memory --------------------------------------------------------------------- */
 
-static void put_rss(const struct page *p, const json_t *rss, int column)
+static void put_rss(const struct page *p, const struct seep_report_rss *rss, int column)
 {
     char *text = rss_text(rss, p->unit);
 
@@ -427,27 +425,29 @@ static void put_peaks(FILE *to, const json_t *pss, double rss_bytes, bool togeth
  * RSS, whereas PSS is only sampled. */
 static void put_resident(const struct page *p, const json_t *report)
 {
-    const json_t *rss = json_object_get(json_object_get(report, "coverage"), "rss");
+    const json_t *json = json_object_get(json_object_get(report, "coverage"), "rss");
+    const struct seep_report_rss rss = seep_report_rss_read(json);
     const json_t *pss = json_object_get(json_object_get(report, "job"), "pss_peak_bytes");
     struct seep_paragraph line;
 
-    if (!json_is_object(rss))
+    if (!json_is_object(json))
         return;
-    put_peaks(begin(&line, p, "resident"), p->is_one ? NULL : pss,
-              seep_get_number(rss, "highest_bytes"), !p->is_one);
+    put_peaks(begin(&line, p, "resident"), p->is_one ? NULL : pss, (double)rss.highest_bytes,
+              !p->is_one);
     seep_put_end(&line);
     fprintf(p->out, "%*s", LABEL, "");
-    put_rss(p, rss, LABEL);
+    put_rss(p, &rss, LABEL);
 }
 
 static void put_rss_of(const struct page *p, const json_t *process)
 {
-    const json_t *rss = json_object_get(process, "rss");
+    const json_t *json = json_object_get(process, "rss");
+    const struct seep_report_rss rss = seep_report_rss_read(json);
 
-    if (!json_is_object(rss) || p->is_one || !(p->all || rss_is_notable(rss)))
+    if (!json_is_object(json) || p->is_one || !(p->all || rss_is_notable(&rss)))
         return;
     fprintf(p->out, "%*s", LABEL + 2, "");
-    put_rss(p, rss, LABEL + 2);
+    put_rss(p, &rss, LABEL + 2);
 }
 
 /* ---- processes --------------------------------------------------------------------------- */
@@ -539,16 +539,16 @@ static void put_holders(const struct page *p, const json_t *report)
 /* What seep itself cost the process that it slowed most. */
 static void put_cost(const struct page *p, const json_t *report)
 {
-    const json_t *cost = json_object_get(report, "cost");
+    const json_t *json = json_object_get(report, "cost");
+    const struct seep_report_cost cost = seep_report_cost_read(json);
     struct seep_paragraph line;
 
-    if (!json_is_object(cost))
+    if (!json_is_object(json))
         return;
     FILE *to = begin(&line, p, "cost");
-    fprintf(to, "seep cost %.1f s of %.1f s (%.1f %%), ", seep_get_number(cost, "felt_s"),
-            seep_get_number(cost, "of_s"), 100 * seep_get_number(cost, "share"));
-    seep_put_size(to, seep_get_number(cost, "own_bytes"));
-    if (seep_get_number(cost, "sample_bytes") > 0)
+    fprintf(to, "seep cost %.1f s of %.1f s (%.1f %%), ", cost.felt_s, cost.of_s, 100 * cost.share);
+    seep_put_size(to, (double)cost.own_bytes);
+    if (cost.sample_bytes)
         fputs("; small blocks were sampled", to);
     seep_put_end(&line);
 }

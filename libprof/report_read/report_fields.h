@@ -12,17 +12,16 @@
 #include <stdint.h>
 
 /* Members by type, and what one is that the object read lacks or has in another form. */
-#define SEEP_MEMBER_TEXT          const char *      /* "" */
-#define SEEP_MEMBER_TEXT_OR_NULL  const char *      /* NULL; "" is written as null, too */
-#define SEEP_MEMBER_COUNT         uint64_t          /* 0 */
-#define SEEP_MEMBER_COUNT_OR_NULL int64_t           /* −1; what is negative is written as null */
-#define SEEP_MEMBER_REAL          double            /* 0; what JSON does not have is written so */
-#define SEEP_MEMBER_SLOPE         struct seep_slope /* all 0 */
-#define SEEP_MEMBER_BOOL          bool              /* false */
-#define SEEP_MEMBER_SLOPE_OR_NULL                                                                  \
-    struct seep_slope /* SEEP_NO_SLOPE, of which nothing is larger or less than any number */
-#define SEEP_MEMBER_SEVERITY enum seep_severity /* SEEP_INFO */
-#define SEEP_MEMBER_JSON     json_t *           /* NULL */
+#define SEEP_MEMBER_TEXT          const char *       /* "" */
+#define SEEP_MEMBER_TEXT_OR_NULL  const char *       /* NULL; "" is written as null, too */
+#define SEEP_MEMBER_COUNT         uint64_t           /* 0 */
+#define SEEP_MEMBER_COUNT_OR_NULL int64_t            /* −1; what is negative is written as null */
+#define SEEP_MEMBER_REAL          double             /* 0; what JSON does not have is written so */
+#define SEEP_MEMBER_SLOPE         struct seep_slope  /* all 0 */
+#define SEEP_MEMBER_BOOL          bool               /* false */
+#define SEEP_MEMBER_SLOPE_OR_NULL struct seep_slope  /* SEEP_NO_SLOPE */
+#define SEEP_MEMBER_SEVERITY      enum seep_severity /* SEEP_INFO */
+#define SEEP_MEMBER_JSON          json_t *           /* NULL */
 
 /* clang-format off */
 #define SEEP_OBJECT(name, ...) struct seep_report_##name {
@@ -31,6 +30,7 @@
 /* clang-format on */
 #include "libprof/report_read/report_fields.def"
 
+/* It is neither larger nor smaller than any number. */
 #define SEEP_NO_SLOPE ((struct seep_slope){NAN, NAN, NAN})
 
 /* For each object:

@@ -8,41 +8,37 @@
 #include "libprof/base/text.h"
 #include "libprof/words/space.h"
 
-/* What is said of a device, in this order, if the report knows it. */
-static const struct {
-    const char *key, *before, *after;
-    bool also_zero;
-} parts[] = {
-    {"tensors_peak_bytes", ": tensors at most ", "", true},
-    {"reserved_bytes", "; PyTorch reserves ", "", true},
-    {"used_bytes", "; this job uses ", "", true},
-    {"used_peak_bytes", " (at most ", ")", true},
-    {"capacity_bytes", " of ", "", true}, /* beside what is used */
-    {"others_bytes", "; other processes use ", "", false},
-    {"drift_bytes", "; PyTorch's own total differs by up to ", "", false},
-};
-
 char *seep_device_text(const json_t *device)
 {
+    const struct seep_report_device d = seep_report_device_read(device);
+    const bool used = d.used_bytes >= 0;
+    /* What is said of it, in this order, as far as the report knows it. */
+    const struct {
+        int64_t bytes;
+        const char *before, *after;
+    } parts[] = {
+        {d.tensors_peak_bytes, ": tensors at most ", ""},
+        {d.reserved_bytes, "; PyTorch reserves ", ""},
+        {d.used_bytes, "; this job uses ", ""},
+        {d.used_peak_bytes, " (at most ", ")"},
+        {used ? d.capacity_bytes : -1, " of ", ""}, /* beside what is used */
+        {d.others_bytes ? d.others_bytes : -1, "; other processes use ", ""},
+        {d.drift_bytes ? d.drift_bytes : -1, "; PyTorch's own total differs by up to ", ""},
+        /* As the program announced it. */
+        {used || !d.capacity_bytes ? -1 : d.capacity_bytes, "; it can hold ", ""},
+    };
     char *text = NULL, size[SEEP_SIZE_TEXT];
     size_t n;
     FILE *out = open_memstream(&text, &n);
 
     if (!out)
         return NULL;
-    const bool used = json_is_number(json_object_get(device, "used_bytes"));
-    fprintf(out, "GPU %.0f", seep_get_number(device, "device"));
+    fprintf(out, "GPU %llu", (unsigned long long)d.device);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const double bytes = seep_get_number(device, parts[i].key);
-        if (json_is_number(json_object_get(device, parts[i].key)) &&
-            (bytes > 0 || parts[i].also_zero) &&
-            (used || strcmp(parts[i].key, "capacity_bytes") != 0))
-            fprintf(out, "%s%s%s", parts[i].before, seep_text_size(bytes, size), parts[i].after);
+        if (parts[i].bytes >= 0)
+            fprintf(out, "%s%s%s", parts[i].before, seep_text_size((double)parts[i].bytes, size),
+                    parts[i].after);
     }
-    /* As the program announced it. */
-    if (!used && seep_get_number(device, "capacity_bytes") > 0)
-        fprintf(out, "; it can hold %s",
-                seep_text_size(seep_get_number(device, "capacity_bytes"), size));
     if (fclose(out) == 0)
         return text;
     free(text);
@@ -51,20 +47,18 @@ char *seep_device_text(const json_t *device)
 
 const json_t *seep_get_shortage_line(const struct seep_report_finding *f, size_t i)
 {
-    return json_array_get(json_object_get(f->shortage, "lines"), i);
+    return json_array_get(seep_report_shortage_read(f->shortage).lines, i);
 }
 
-char *seep_get_shortage_words(const json_t *line)
+char *seep_get_shortage_words(const struct seep_report_shortage_line *line)
 {
-    const double kept = seep_get_number(line, "kept_bytes"),
-                 made = seep_get_number(line, "step_bytes");
     char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
 
-    seep_text_size(kept, one);
-    seep_text_size(made, other);
-    if (!(made > 0))
+    seep_text_size((double)line->kept_bytes, one);
+    seep_text_size((double)line->step_bytes, other);
+    if (!line->step_bytes)
         return seep_text_format("%s kept from before", one);
-    if (!(kept > 0))
+    if (!line->kept_bytes)
         return seep_text_format("at most %s made in the step", other);
     return seep_text_format("%s kept from before, at most %s more made in the step", one, other);
 }
@@ -242,9 +236,9 @@ const char *seep_get_job_id(const json_t *report)
 
 bool seep_get_too_early(const json_t *report)
 {
-    const json_t *job = json_object_get(report, "job");
+    const struct seep_report_job job = seep_report_job_read(json_object_get(report, "job"));
 
-    return seep_get_number(job, "judged_steps") < seep_get_number(job, "judged_steps_needed");
+    return job.judged_steps < job.judged_steps_needed;
 }
 
 const char *seep_get_step_unit(const json_t *job)

@@ -98,6 +98,6 @@ const json_t *seep_get_shortage_line(const struct seep_report_finding *f, size_t
 
 /* How much such a line had: "5.2 GiB kept from before, at most 1.0 GiB more made in the step".
  * Allocates the result (free() it); NULL without memory. */
-char *seep_get_shortage_words(const json_t *line);
+char *seep_get_shortage_words(const struct seep_report_shortage_line *line);
 
 #endif
