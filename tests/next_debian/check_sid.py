@@ -21,7 +21,7 @@ ENTER = 'for i in proc dev sys; do mount --rbind /$i "$0/$i" || exit; done; cd "
 SUITES = "tests.e2e.test_look_owners tests.e2e.test_look_holders tests.e2e.test_holders " \
     "tests.e2e.test_python_stacks tests.cli.test_look_mallocs tests.e2e.test_counts tests.e2e.test_transparent"
 ZOO = "annotation_cache leaked_references small_records kept_batches healthy_lru_decode"
-UNIT = ("who/blocks/test_glibc_versions", "who/ways/test_answer",   *"runtime/store/test_os")
+UNIT = ("who/blocks/test_glibc_versions", "who/ways/test_answer", "runtime/store/test_os")
 
 
 def run(*command, **options):
