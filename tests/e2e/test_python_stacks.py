@@ -20,9 +20,13 @@ def same_function(seen, want):
     return seen == want or seen.endswith("." + want)
 
 
-def made(site):
+def contents(n_bytes):
     """Bytes as up to 3.14: the scripts' are whole thousands and one, from 3.15 on with a head of 32."""
-    return site["allocated_bytes"] - (32 if site["allocated_bytes"] % 1000 == 33 else 0)
+    return n_bytes - (32 if n_bytes % 1000 == 33 else 0)
+
+
+def made(site):
+    return contents(site["allocated_bytes"])
 
 
 class Stacks(SeepCase):
@@ -116,14 +120,15 @@ def add_tests(version, path):
     def native_inside(self):
         report, expected = self.profiled(path)
         by_bytes = self.index(report)
-        sites = [s for e in expected if e["group"] == "plain" for s in by_bytes.get(("host", e["bytes"]), [])]
+        sites = [s for e in expected if e["group"] == "plain" for s in by_bytes.get(("host", contents(e["bytes"])), [])]
         self.assertTrue(sites)
         for site in sites:
             kinds = [f["kind"] for f in site["stack"]]
             self.assertEqual(kinds[0], "native", "the C frames of the interpreter come first")
             self.assertIn("python", kinds)
             named = [f["function"] for f in site["stack"] if f["kind"] == "native" and f["function"]]
-            self.assertIn("PyByteArray_Resize", named)
+            if version < (3, 14):  # there the functions that make one are static
+                self.assertIn("PyByteArray_Resize", named)
     setattr(Stacks, "test_%s_native_frames_lie_inside" % label, native_inside)
 
     def other_starts(self):

@@ -14,7 +14,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = "gcc g++ make libc6-dev pkg-config libjansson-dev libdw-dev libelf-dev libtomlplusplus-dev libncurses-dev " \
     "libmicrohttpd-dev node-d3 protobuf-c-compiler libprotobuf-c-dev zlib1g-dev check libunwind-dev"
-PYTHONS = "python3 python3-dev python3-numpy python3-torch python3-jsonschema python3-yaml git procps"
+PYTHONS = "python3 python3-dev python3-numpy python3-torch python3-jsonschema python3-yaml python3-pil git procps"
 NEWER = "python3.15 python3.15-dev"  # where it is packaged
 # /proc, /dev and /sys are the machine's, and seen in there only.
 ENTER = 'for i in proc dev sys; do mount --rbind /$i "$0/$i" || exit; done; cd "$0" && exec chroot "$0" sh -c "cd /src && $1"'
@@ -81,7 +81,8 @@ def inside(root, command, log):
 def steps():
     jobs = "-j%d" % (os.cpu_count() or 1)
     units = " ".join("build/tests/" + unit for unit in UNIT)
-    yield "build", "make %s all %s" % (jobs, units)
+    subjects = " ".join("build/subjects/" + path.stem for path in sorted((ROOT / "tests/subjects").glob("*.c")))
+    yield "build", "make %s all %s %s" % (jobs, units, subjects)
     yield "unit tests", " && ".join(units.split())
     yield "layouts and stacks", "sh tests/pyframe/run.sh /usr/bin/python3.[0-9] /usr/bin/python3.[0-9][0-9]"
     for suite in os.environ.get("SUITES", SUITES).split():
