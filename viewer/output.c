@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_FORMATS = 16 };
+enum { MAX_FORMATS = 16 };
 
 /* jansson writes a few bytes at a time, 300,000 times in the report of a short job: fwrite() would
  * be a quarter of it. */
@@ -72,10 +72,10 @@ int seep_output_json_streamed(const json_t *report, struct seep_json_stream *sit
 const void *seep_output_choose_of(const void *list, size_t each,
                                   const struct seep_option_given *given)
 {
-    const char *names[MOST_FORMATS], *name;
+    const char *names[MAX_FORMATS], *name;
     int n = 0;
 
-    while (n < MOST_FORMATS &&
+    while (n < MAX_FORMATS &&
            (name = *(const char *const *)((const char *)list + (size_t)n * each)))
         names[n++] = name;
     int place = seep_option_choose(given, names, n);

@@ -21,10 +21,10 @@
 #include <unistd.h>
 
 enum {
-    MOST_PROCESSES = 4096,
-    MOST_TEXT = 16 << 20, /* of 65,530 mappings, the most that the kernel allows by itself */
+    MAX_PROCESSES = 4096,
+    MAX_TEXT = 16 << 20, /* of 65,530 mappings, the most that the kernel allows by itself */
     LABEL_BYTES = 64,
-    MOST_WORDS = 64,
+    MAX_WORDS = 64,
     BEGINS_WITHIN_MS = 3000,
     POLL_MS = 50,
     WAKE_PATH = 128,
@@ -43,11 +43,11 @@ enum state { IS_GONE, IS_NO_LISTENER, IS_WAITING, IS_RECORDING };
 /* A file of /proc/PID, with a zero byte behind it; NULL: it cannot be read. free() it. */
 static char *proc_text(pid_t pid, const char *name, size_t *n)
 {
-    char path[64], *text = malloc(MOST_TEXT + 1);
+    char path[64], *text = malloc(MAX_TEXT + 1);
 
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
     FILE *file = text ? fopen(path, "re") : NULL;
-    *n = file ? fread(text, 1, MOST_TEXT, file) : 0;
+    *n = file ? fread(text, 1, MAX_TEXT, file) : 0;
     const bool failed = !file || ferror(file);
     if (file)
         fclose(file);
@@ -92,11 +92,11 @@ static enum state state_of(pid_t pid)
 /* seep.NAME.PID.d, as `seep run` would name it. */
 static void name_folder(pid_t pid, char *name, size_t capacity)
 {
-    char label[LABEL_BYTES] = "job", *words[MOST_WORDS + 1] = {NULL};
+    char label[LABEL_BYTES] = "job", *words[MAX_WORDS + 1] = {NULL};
     size_t n, n_words = 0;
     char *command = proc_text(pid, "cmdline", &n);
 
-    for (char *at = command; command && at < command + n && n_words < MOST_WORDS;
+    for (char *at = command; command && at < command + n && n_words < MAX_WORDS;
          at += strlen(at) + 1)
         words[n_words++] = at;
     if (n_words)
@@ -240,9 +240,9 @@ static bool tell(struct waking *w, pid_t pid)
 
 static bool tell_all(struct waking *w)
 {
-    struct seep_process_stat *list = calloc(MOST_PROCESSES, sizeof *list);
+    struct seep_process_stat *list = calloc(MAX_PROCESSES, sizeof *list);
     bool more = false;
-    const size_t n = list ? seep_process_tree(w->pid, list, MOST_PROCESSES, &more) : 0;
+    const size_t n = list ? seep_process_tree(w->pid, list, MAX_PROCESSES, &more) : 0;
 
     if (!n)
         seep_complain("process %d has ended, or memory is short: see whether it still runs",
@@ -250,7 +250,7 @@ static bool tell_all(struct waking *w)
     if (more)
         seep_complain("process %d has more than %d descendants, some of which were left out: wake "
                       "them by their own numbers",
-                      (int)w->pid, (int)MOST_PROCESSES);
+                      (int)w->pid, (int)MAX_PROCESSES);
     for (size_t i = 0; i < n; i++)
         if (state_of(list[i].pid) == IS_WAITING && !tell(w, list[i].pid) && list[i].pid == w->pid)
             break;

@@ -6,9 +6,9 @@
 
 /* The least bytes of a record: one without parameters to speak of, name, 2D points or track. */
 enum {
-    LEAST_CAMERA = 4 + 4 + 8 + 8 + 3 * 8,
-    LEAST_IMAGE = 4 + 7 * 8 + 4 + 1 + 8,
-    LEAST_POINT = 8 + 3 * 8 + 3 + 8 + 8,
+    MIN_CAMERA = 4 + 4 + 8 + 8 + 3 * 8,
+    MIN_IMAGE = 4 + 7 * 8 + 4 + 1 + 8,
+    MIN_POINT = 8 + 3 * 8 + 3 + 8 + 8,
     POINT2D = 8 + 8 + 8,
     TRACK_ITEM = 4 + 4,
 };
@@ -118,7 +118,7 @@ static int parse_point(struct seep_colmap_source *source, struct seep_colmap_poi
 static int parse_records(struct seep_colmap_source *source, enum seep_colmap_part part,
                          struct seep_colmap *model)
 {
-    static const size_t least[] = {LEAST_CAMERA, LEAST_IMAGE, LEAST_POINT};
+    static const size_t least[] = {MIN_CAMERA, MIN_IMAGE, MIN_POINT};
     size_t n = 0;
     int rc = take_count(source, least[part], &n);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 6 + 3 * 16 + 1 + 3 + 4 };
+enum { MAX_COLUMNS = 6 + 3 * 16 + 1 + 3 + 4 };
 
 /* A property of the file, and where its values are: every `stride`-th float from `at`. */
 struct column {
@@ -31,7 +31,7 @@ static void add(struct column *columns, size_t *n, const char *name, int number,
 
 /* All columns in the file's order. Returns how many. */
 static size_t list_columns(const struct seep_splat_parameters *p, int sh_degree, int sh_stride,
-                           struct column columns[MOST_COLUMNS])
+                           struct column columns[MAX_COLUMNS])
 {
     static const char *const axes[] = {"x", "y", "z"}, *const normals[] = {"nx", "ny", "nz"};
     const size_t row = 3 * (size_t)sh_stride;
@@ -102,7 +102,7 @@ static int allocate(struct seep_gaussian_ply *g)
 static int take_columns(const struct seep_ply_element *vertices, struct seep_gaussian_ply *g,
                         const char *path, struct seep_error *err)
 {
-    struct column columns[MOST_COLUMNS];
+    struct column columns[MAX_COLUMNS];
     const int n_sh = (g->sh_degree + 1) * (g->sh_degree + 1);
     const size_t n_columns = list_columns(&g->parameters, g->sh_degree, n_sh, columns);
 
@@ -204,8 +204,8 @@ static int give_column(const struct column *column, size_t n, struct seep_ply_pr
 int seep_gaussian_ply_write(const char *path, size_t n, int sh_degree, int sh_stride,
                             const struct seep_splat_parameters *p, struct seep_error *err)
 {
-    struct seep_ply_property properties[MOST_COLUMNS] = {{.name = ""}};
-    struct column columns[MOST_COLUMNS];
+    struct seep_ply_property properties[MAX_COLUMNS] = {{.name = ""}};
+    struct column columns[MAX_COLUMNS];
     struct seep_ply_element vertices = {.name = "vertex", .n = n, .properties = properties};
     const struct seep_ply ply = {SEEP_PLY_LITTLE, &vertices, 1};
     int rc = 0;

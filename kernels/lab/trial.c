@@ -11,8 +11,8 @@
 
 /* The machine for which a full-size scenario is meant unless it says so itself, and what a process
  * takes however small its data. */
-#define MACHINE_BYTES       (UINT64_C(64) << 30)
-#define LEAST_MACHINE_BYTES (UINT64_C(64) << 20)
+#define MACHINE_BYTES     (UINT64_C(64) << 30)
+#define MIN_MACHINE_BYTES (UINT64_C(64) << 20)
 
 enum { MAX_ARGUMENTS = 40, NUMBER_BYTES = 32, SEEP_FAILED = 125 };
 
@@ -45,7 +45,7 @@ static uint64_t machine_of(const struct seep_scenario *scenario, double scale)
         (double)(scenario->machine_bytes ? scenario->machine_bytes : MACHINE_BYTES);
     const double bytes = scale < 1 ? scale * whole : whole;
 
-    return bytes > (double)LEAST_MACHINE_BYTES ? (uint64_t)bytes : LEAST_MACHINE_BYTES;
+    return bytes > (double)MIN_MACHINE_BYTES ? (uint64_t)bytes : MIN_MACHINE_BYTES;
 }
 
 static int compose(const struct seep_trial *t, struct command *c, struct seep_error *err)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_ROUNDS = 5, MOST_ROUNDS = 31, CHANNELS = 16 };
+enum { MIN_ROUNDS = 5, MAX_ROUNDS = 31, CHANNELS = 16 };
 
 static const double enough_ms = 400; /* for all rounds of one kernel */
 
@@ -34,12 +34,12 @@ typedef int bench_call(struct bench *b);
 /* The first call does not count, because it touches memory for the first time. */
 static int measure(struct bench *b, bench_call *call, double *median_ms)
 {
-    double times[MOST_ROUNDS], begin = seep_clock_ms();
+    double times[MAX_ROUNDS], begin = seep_clock_ms();
     int n = 0, err = call(b);
 
     if (!err)
         err = seep_stream_wait(b->stream);
-    while (!err && n < MOST_ROUNDS && (n < LEAST_ROUNDS || seep_clock_ms() - begin < enough_ms)) {
+    while (!err && n < MAX_ROUNDS && (n < MIN_ROUNDS || seep_clock_ms() - begin < enough_ms)) {
         double start = seep_clock_ms();
         err = call(b);
         if (!err)

@@ -8,7 +8,7 @@
 
 enum {
     PARTITION_POINTS = 4096, /* on average: a table with four slots per point stays in L2 */
-    LEAST_CHUNK = 4096,      /* points that make it worth waking another thread */
+    MIN_CHUNK = 4096,        /* points that make it worth waking another thread */
     SPINS = 2000,
 };
 
@@ -34,7 +34,7 @@ static unsigned partition_bits_for(size_t n)
 void seep_voxel_groups_init(struct seep_voxel_groups *g, const int32_t (*coords)[4], size_t n,
                             unsigned n_threads, void *scratch, size_t *at)
 {
-    size_t n_chunks = n / LEAST_CHUNK + 1, rows;
+    size_t n_chunks = n / MIN_CHUNK + 1, rows;
     struct seep_chance chance = seep_voxel_chance();
 
     if (n_chunks > n_threads)

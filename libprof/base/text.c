@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LETTERS = 32, MOST_EDITS = 2 };
+enum { MAX_LETTERS = 32, MAX_EDITS = 2 };
 
 static size_t least(size_t a, size_t b)
 {
@@ -18,10 +18,10 @@ static size_t least(size_t a, size_t b)
 static size_t edits(const char *a, const char *b)
 {
     const size_t n = strlen(a), k = strlen(b);
-    size_t row[MOST_LETTERS + 1];
+    size_t row[MAX_LETTERS + 1];
 
-    if (n > MOST_LETTERS || k > MOST_LETTERS)
-        return MOST_LETTERS;
+    if (n > MAX_LETTERS || k > MAX_LETTERS)
+        return MAX_LETTERS;
     for (size_t j = 0; j <= k; j++)
         row[j] = j;
     for (size_t i = 1; i <= n; i++) {
@@ -39,7 +39,7 @@ static size_t edits(const char *a, const char *b)
 const char *seep_text_nearest(const char *word, const char *const *list)
 {
     const char *nearest = NULL;
-    size_t fewest = MOST_EDITS + 1;
+    size_t fewest = MAX_EDITS + 1;
 
     for (; *list; list++) {
         const size_t n = edits(word, *list);

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { DEEPEST = 64, MOST_STEPS = 4096 }; /* references back may make a short symbol very long */
+enum { DEEPEST = 64, MAX_STEPS = 4096 }; /* references back may make a short symbol very long */
 
 struct rust {
     const char *begin, *at; /* behind "_R" */
@@ -30,7 +30,7 @@ static void say(struct rust *r, const char *text)
 
 static char next(struct rust *r)
 {
-    if (!*r->at || ++r->steps > MOST_STEPS) {
+    if (!*r->at || ++r->steps > MAX_STEPS) {
         r->wrong = true;
         return '\0';
     }

@@ -65,7 +65,7 @@ struct seep_digest_key {
     uint8_t role;     /* of processes: a row of process_roles.def */
     uint8_t bucket;   /* seep_digest_bucket() of each value; 0 where a kind has none */
     uint32_t subject; /* text: a measure, a space, a pattern, an end; 0 none */
-    uint32_t about;   /* index + 1 in `stacks` or `abouts`; 0 none */
+    uint32_t about;   /* index + 1 in `stacks` or `subjects`; 0 none */
 };
 
 /* What only findings have. */
@@ -83,7 +83,7 @@ struct seep_digest_row {
     struct seep_digest_key key;
     uint64_t n, sum;            /* processes, and the sum of their values */
     struct seep_digest_who max; /* the largest value and whose it is */
-    uint32_t found;             /* index + 1 in `founds`, for findings */
+    uint32_t found;             /* index + 1 in `finding_rows`, for findings */
     /* Over the steps: what the processes held, times the steps they held it for, in KiB. */
     uint64_t course[SEEP_DIGEST_COURSE];
 };
@@ -143,15 +143,15 @@ struct seep_digest {
     uint32_t *stack_frames;
     size_t n_stack_frames, stack_frames_capacity;
     struct seep_hash_index stack_index;
-    struct seep_digest_about *abouts;
+    struct seep_digest_about *subjects;
     size_t n_abouts, abouts_capacity;
     struct seep_hash_index about_index;
     struct seep_digest_row *rows;
     size_t n_rows, rows_capacity;
     struct seep_hash_index row_index;
-    struct seep_digest_found *founds;
+    struct seep_digest_found *finding_rows;
     size_t n_founds, founds_capacity;
-    struct seep_digest_top *tops;
+    struct seep_digest_top *extremes;
     size_t n_tops, tops_capacity;
     struct seep_digest_cell *cells;
     size_t n_cells, cells_capacity;

@@ -31,7 +31,7 @@ enum {
     CELLS_ROOM = SEEP_DIGEST_MAX_CELLS * (20 + 2 * SEEP_N_DIGEST_MEASURES * 20),
     SETS_ROOM = SEEP_DIGEST_SOURCES * 20 + SEEP_DIGEST_HOSTS * (SEEP_DIGEST_HOST_TEXT + 2) +
                 SEEP_DIGEST_RANKS / 4,
-    MOST_LEVELS = SEEP_N_SEVERITIES * SEEP_DIGEST_BUCKETS,
+    MAX_LEVELS = SEEP_N_SEVERITIES * SEEP_DIGEST_BUCKETS,
     MAX_DEVICES = 32,
 };
 _Static_assert(SITES_ROOM + FINDINGS_ROOM + SPACES_ROOM + PROCESSES_ROOM + ENDS_ROOM + TOPS_ROOM +
@@ -99,7 +99,7 @@ static size_t listed_bytes(const struct seep_digest *d, struct counted *c,
         n += 1 + digits(row->course[i]);
     return n + (row->key.kind == SEEP_DIGEST_SITES
                     ? stack_bytes(d, c, row->key.about)
-                    : FOUND_BYTES + frame_bytes(d, c, d->abouts[row->key.about - 1].frame));
+                    : FOUND_BYTES + frame_bytes(d, c, d->subjects[row->key.about - 1].frame));
 }
 
 /* ---- sites and findings ------------------------------------------------------------------ */
@@ -110,7 +110,7 @@ static uint32_t level_of(const struct seep_digest *d, const struct seep_digest_r
 {
     if (row->key.kind == SEEP_DIGEST_SITES)
         return row->key.bucket;
-    return (uint32_t)(SEEP_N_SEVERITIES - 1 - d->abouts[row->key.about - 1].severity) *
+    return (uint32_t)(SEEP_N_SEVERITIES - 1 - d->subjects[row->key.about - 1].severity) *
                SEEP_DIGEST_BUCKETS +
            row->key.bucket;
 }
@@ -118,10 +118,10 @@ static uint32_t level_of(const struct seep_digest *d, const struct seep_digest_r
 /* Counts from the most important rows down. Returns the least level at which they fit. */
 static uint32_t level_that_fits(struct seep_digest *d, enum seep_digest_kind kind, size_t room)
 {
-    uint32_t *next = calloc(d->n_rows + 1, sizeof *next), first[MOST_LEVELS] = {0};
+    uint32_t *next = calloc(d->n_rows + 1, sizeof *next), first[MAX_LEVELS] = {0};
     struct counted counted;
     size_t bytes = 0;
-    uint32_t level = MOST_LEVELS;
+    uint32_t level = MAX_LEVELS;
 
     if (begin_count(d, &counted) || !next)
         d->failed = true;
@@ -191,7 +191,7 @@ struct seep_digest_row seep_digest_level_row(struct seep_digest *d,
         now.key = (struct seep_digest_key){
             .kind = SEEP_DIGEST_REST, .role = row->key.role, .subject = row->key.subject};
     } else if (row->key.kind == SEEP_DIGEST_FINDINGS && level_of(d, row) < d->finding_level) {
-        const struct seep_digest_about *about = &d->abouts[row->key.about - 1];
+        const struct seep_digest_about *about = &d->subjects[row->key.about - 1];
         now.key = (struct seep_digest_key){
             .kind = SEEP_DIGEST_FOLDED,
             .role = about->severity,
@@ -209,20 +209,21 @@ struct seep_digest_row seep_digest_level_row(struct seep_digest *d,
 static void apply_levels(struct seep_digest *d)
 {
     struct seep_digest_row *old = d->rows;
-    struct seep_digest_found *founds = d->founds;
+    struct seep_digest_found *finding_rows = d->finding_rows;
     const size_t n = d->n_rows;
 
     d->rows = NULL;
-    d->founds = NULL;
+    d->finding_rows = NULL;
     d->n_rows = d->rows_capacity = d->n_founds = d->founds_capacity = 0;
     seep_hash_fini(&d->row_index);
     d->row_index = (struct seep_hash_index){0};
     for (size_t i = 0; i < n && !d->failed; i++) {
         const struct seep_digest_row now = seep_digest_level_row(d, &old[i]);
-        seep_digest_add_row(d, &now, now.found ? &founds[now.found - 1] : NULL, d->step_shift);
+        seep_digest_add_row(d, &now, now.found ? &finding_rows[now.found - 1] : NULL,
+                            d->step_shift);
     }
     free(old);
-    free(founds);
+    free(finding_rows);
 }
 
 /* Numbers nodes by this many bits less. */

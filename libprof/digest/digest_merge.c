@@ -42,7 +42,7 @@ static void merge_row(struct seep_digest_map *map, const struct seep_digest_row 
     if (d->failed)
         return;
     if (row->found)
-        found = map_found(map, &map->from->founds[row->found - 1]);
+        found = map_found(map, &map->from->finding_rows[row->found - 1]);
     now = seep_digest_level_row(d, &now);
     if (!d->failed)
         seep_digest_add_row(d, &now, now.found ? &found : NULL, map->from->step_shift);
@@ -64,7 +64,7 @@ static void merge_tables(struct seep_digest_map *map)
     for (size_t i = 0; i < from->n_rows && !d->failed; i++)
         merge_row(map, &from->rows[i]);
     for (size_t i = 0; i < from->n_tops; i++) {
-        const struct seep_digest_top *top = &from->tops[i];
+        const struct seep_digest_top *top = &from->extremes[i];
         const uint32_t subject = seep_digest_map_text(map, top->subject);
         for (uint32_t k = 0; k < top->n && !d->failed; k++) {
             const struct seep_digest_who who = map_who(map, &top->who[k]);

@@ -85,16 +85,16 @@ uint32_t seep_digest_about(struct seep_digest *d, const struct seep_digest_about
     uint32_t at = seep_hash_begin(&d->about_index, hash), id;
 
     while ((id = seep_hash_next(&d->about_index, hash, &at)) != SEEP_HASH_NONE) {
-        const struct seep_digest_about *its = &d->abouts[id];
+        const struct seep_digest_about *its = &d->subjects[id];
         if (its->pattern == about->pattern && its->severity == about->severity &&
             its->part == about->part && its->space == about->space && its->frame == about->frame)
             return id + 1;
     }
     if (d->n_abouts >= SEEP_HASH_NONE - 1 ||
-        seep_grow(&d->abouts, &d->abouts_capacity, d->n_abouts + 1, sizeof *d->abouts) ||
+        seep_grow(&d->subjects, &d->abouts_capacity, d->n_abouts + 1, sizeof *d->subjects) ||
         seep_hash_add(&d->about_index, hash, (uint32_t)d->n_abouts))
         return fail(d);
-    d->abouts[d->n_abouts] = *about;
+    d->subjects[d->n_abouts] = *about;
     return (uint32_t)++d->n_abouts;
 }
 
@@ -104,8 +104,8 @@ int seep_digest_map_init(struct seep_digest_map *map, struct seep_digest *into,
     *map = (struct seep_digest_map){.from = from, .into = into};
     map->texts = calloc(from->n_texts + 1, sizeof *map->texts);
     map->stacks = calloc(from->n_stacks + 1, sizeof *map->stacks);
-    map->abouts = calloc(from->n_abouts + 1, sizeof *map->abouts);
-    if (map->texts && map->stacks && map->abouts)
+    map->subjects = calloc(from->n_abouts + 1, sizeof *map->subjects);
+    if (map->texts && map->stacks && map->subjects)
         return 0;
     seep_digest_map_fini(map);
     return -SEEP_ENOMEM;
@@ -115,8 +115,8 @@ void seep_digest_map_fini(struct seep_digest_map *map)
 {
     free(map->texts);
     free(map->stacks);
-    free(map->abouts);
-    map->texts = map->stacks = map->abouts = NULL;
+    free(map->subjects);
+    map->texts = map->stacks = map->subjects = NULL;
 }
 
 uint32_t seep_digest_map_text(struct seep_digest_map *map, uint32_t text)
@@ -145,13 +145,13 @@ uint32_t seep_digest_map_about(struct seep_digest_map *map, uint32_t about)
 {
     if (!about)
         return 0;
-    if (!map->abouts[about - 1]) {
-        struct seep_digest_about its = map->from->abouts[about - 1];
+    if (!map->subjects[about - 1]) {
+        struct seep_digest_about its = map->from->subjects[about - 1];
         its.space = seep_digest_map_text(map, its.space);
         its.frame = seep_digest_map_text(map, its.frame);
-        map->abouts[about - 1] = seep_digest_about(map->into, &its) + 1;
+        map->subjects[about - 1] = seep_digest_about(map->into, &its) + 1;
     }
-    return map->abouts[about - 1] - 1;
+    return map->subjects[about - 1] - 1;
 }
 
 /* ---- the whole --------------------------------------------------------------------------- */
@@ -172,10 +172,10 @@ void seep_digest_fini(struct seep_digest *d)
     free(d->texts);
     free(d->stacks);
     free(d->stack_frames);
-    free(d->abouts);
+    free(d->subjects);
     free(d->rows);
-    free(d->founds);
-    free(d->tops);
+    free(d->finding_rows);
+    free(d->extremes);
     free(d->cells);
     free(d->ranks);
     free(d->sources.list);

@@ -20,12 +20,12 @@ uint32_t seep_digest_stack(struct seep_digest *d, const struct seep_digest_stack
 /* Index + 1. */
 uint32_t seep_digest_about(struct seep_digest *d, const struct seep_digest_about *about);
 
-/* The ids that another digest's texts, stacks and abouts have in this one; each is added when it is
- * first asked for. */
+/* The ids that another digest's texts, stacks and subjects have in this one; each is added when it
+ * is first asked for. */
 struct seep_digest_map {
     const struct seep_digest *from;
     struct seep_digest *into;
-    uint32_t *texts, *stacks, *abouts; /* id + 1; 0: not asked for yet */
+    uint32_t *texts, *stacks, *subjects; /* id + 1; 0: not asked for yet */
 };
 
 SEEP_MUST_CHECK int seep_digest_map_init(struct seep_digest_map *map, struct seep_digest *into,

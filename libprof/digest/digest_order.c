@@ -41,7 +41,7 @@ static int compare_stacks(const void *a, const void *b, void *context)
 
 static int compare_abouts(const struct context *c, uint32_t a, uint32_t b)
 {
-    const struct seep_digest_about *p = &c->d->abouts[a - 1], *q = &c->d->abouts[b - 1];
+    const struct seep_digest_about *p = &c->d->subjects[a - 1], *q = &c->d->subjects[b - 1];
     int order = compare_numbers(p->severity, q->severity);
 
     if (!order)
@@ -75,8 +75,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 static int compare_tops(const void *a, const void *b, void *context)
 {
     const struct context *c = context;
-    const struct seep_digest_top *p = &c->d->tops[*(const uint32_t *)a];
-    const struct seep_digest_top *q = &c->d->tops[*(const uint32_t *)b];
+    const struct seep_digest_top *p = &c->d->extremes[*(const uint32_t *)a];
+    const struct seep_digest_top *q = &c->d->extremes[*(const uint32_t *)b];
     int order = strcmp(c->d->texts[p->subject], c->d->texts[q->subject]);
 
     if (!order)
@@ -117,8 +117,8 @@ static void mark(struct seep_digest_order *order, const struct seep_digest *d)
 {
     for (size_t i = 0; i < d->n_rows; i++) {
         const struct seep_digest_key *key = &d->rows[i].key;
-        if (key->kind == SEEP_DIGEST_FINDINGS && d->abouts[key->about - 1].frame)
-            order->frame_number[d->abouts[key->about - 1].frame] = 1;
+        if (key->kind == SEEP_DIGEST_FINDINGS && d->subjects[key->about - 1].frame)
+            order->frame_number[d->subjects[key->about - 1].frame] = 1;
         if (key->kind != SEEP_DIGEST_SITES)
             continue;
         const struct seep_digest_stack *stack = &d->stacks[key->about - 1];
@@ -146,9 +146,9 @@ int seep_digest_order_init(struct seep_digest_order *order, const struct seep_di
     order->frame_number = calloc(d->n_texts + 1, sizeof *order->frame_number);
     order->stack_number = calloc(d->n_stacks + 1, sizeof *order->stack_number);
     order->rows = all(d->n_rows);
-    order->tops = all(d->n_tops);
+    order->extremes = all(d->n_tops);
     order->cells = all(d->n_cells);
-    if (!order->frame_number || !order->stack_number || !order->rows || !order->tops ||
+    if (!order->frame_number || !order->stack_number || !order->rows || !order->extremes ||
         !order->cells)
         return -SEEP_ENOMEM;
     mark(order, d);
@@ -163,7 +163,7 @@ int seep_digest_order_init(struct seep_digest_order *order, const struct seep_di
     for (size_t i = 0; i < order->n_stacks; i++)
         order->stack_number[order->stacks[i]] = (uint32_t)i;
     sort(&c, order->rows, d->n_rows, compare_rows);
-    sort(&c, order->tops, d->n_tops, compare_tops);
+    sort(&c, order->extremes, d->n_tops, compare_tops);
     sort(&c, order->cells, d->n_cells, compare_cells);
     return 0;
 }
@@ -175,7 +175,7 @@ void seep_digest_order_fini(struct seep_digest_order *order)
     free(order->stacks);
     free(order->stack_number);
     free(order->rows);
-    free(order->tops);
+    free(order->extremes);
     free(order->cells);
     *order = (struct seep_digest_order){0};
 }

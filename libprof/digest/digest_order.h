@@ -12,7 +12,7 @@ struct seep_digest_order {
     size_t n_stacks;
     uint32_t *stack_number; /* [d->n_stacks] */
     uint32_t *rows;         /* [d->n_rows] sorted by kind and key */
-    uint32_t *tops;         /* [d->n_tops] */
+    uint32_t *extremes;     /* [d->n_tops] */
     uint32_t *cells;        /* [d->n_cells] */
 };
 

@@ -170,9 +170,9 @@ static json_t *processes_json(const struct seep_digest *d)
 
     for (uint32_t place = 0; place < SEEP_DIGEST_TOPS; place++) /* the outermost of each first */
         for (size_t i = 0; i < d->n_tops && !failed; i++)
-            if (place < d->tops[i].n)
-                add_process(list, d, d->tops[i].role, d->tops[i].subject, &d->tops[i].who[place],
-                            &failed);
+            if (place < d->extremes[i].n)
+                add_process(list, d, d->extremes[i].role, d->extremes[i].subject,
+                            &d->extremes[i].who[place], &failed);
     return seep_json_whole(list, failed);
 }
 

@@ -30,14 +30,15 @@ static struct seep_digest_top *top_of(struct seep_digest *d, uint8_t role, uint3
                                       bool low)
 {
     for (size_t i = 0; i < d->n_tops; i++)
-        if (d->tops[i].subject == subject && d->tops[i].role == role && d->tops[i].low == low)
-            return &d->tops[i];
-    if (seep_grow(&d->tops, &d->tops_capacity, d->n_tops + 1, sizeof *d->tops)) {
+        if (d->extremes[i].subject == subject && d->extremes[i].role == role &&
+            d->extremes[i].low == low)
+            return &d->extremes[i];
+    if (seep_grow(&d->extremes, &d->tops_capacity, d->n_tops + 1, sizeof *d->extremes)) {
         d->failed = true;
         return NULL;
     }
-    d->tops[d->n_tops] = (struct seep_digest_top){.role = role, .subject = subject, .low = low};
-    return &d->tops[d->n_tops++];
+    d->extremes[d->n_tops] = (struct seep_digest_top){.role = role, .subject = subject, .low = low};
+    return &d->extremes[d->n_tops++];
 }
 
 void seep_digest_add_top(struct seep_digest *d, uint8_t role, uint32_t subject, bool low,
@@ -95,14 +96,15 @@ struct seep_digest_row *seep_digest_row(struct seep_digest *d, const struct seep
 static struct seep_digest_found *found_of(struct seep_digest *d, struct seep_digest_row *row)
 {
     if (row->found)
-        return &d->founds[row->found - 1];
-    if (seep_grow(&d->founds, &d->founds_capacity, d->n_founds + 1, sizeof *d->founds)) {
+        return &d->finding_rows[row->found - 1];
+    if (seep_grow(&d->finding_rows, &d->founds_capacity, d->n_founds + 1,
+                  sizeof *d->finding_rows)) {
         d->failed = true;
         return NULL;
     }
-    d->founds[d->n_founds] = (struct seep_digest_found){.least_rank = -1, .most_rank = -1};
+    d->finding_rows[d->n_founds] = (struct seep_digest_found){.least_rank = -1, .most_rank = -1};
     row->found = (uint32_t)++d->n_founds;
-    return &d->founds[d->n_founds - 1];
+    return &d->finding_rows[d->n_founds - 1];
 }
 
 static uint64_t least(uint64_t a, uint64_t b)

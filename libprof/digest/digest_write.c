@@ -50,8 +50,8 @@ static json_t *course_json(struct writer *w, const struct seep_digest_row *row)
 static void add_about(struct writer *w, json_t *json, const struct seep_digest_row *row)
 {
     const struct seep_digest *d = w->d;
-    const struct seep_digest_about *about = &d->abouts[row->key.about - 1];
-    const struct seep_digest_found *found = &d->founds[row->found - 1];
+    const struct seep_digest_about *about = &d->subjects[row->key.about - 1];
+    const struct seep_digest_found *found = &d->finding_rows[row->found - 1];
 
     set(w, json, "severity", json_string(seep_digest_severities[about->severity]));
     set(w, json, "pattern", json_string(seep_pattern_name((enum seep_pattern)about->pattern)));
@@ -149,7 +149,7 @@ static json_t *tops_json(struct writer *w)
     json_t *list = json_array();
 
     for (size_t i = 0; i < w->d->n_tops; i++) {
-        const struct seep_digest_top *top = &w->d->tops[w->order.tops[i]];
+        const struct seep_digest_top *top = &w->d->extremes[w->order.extremes[i]];
         json_t *json = json_object(), *whos = json_array();
         for (uint32_t k = 0; k < top->n; k++)
             seep_json_append(whos, seep_digest_who_json(w->d, &top->who[k]), &w->failed);

@@ -88,11 +88,11 @@ static void add_row(const struct seep_digest *d, struct seep_digest_group *g,
     const bool is_larger = !g->n || seep_digest_compare_who(d, &row->max, &g->max) < 0;
 
     if (row->found && !g->n)
-        g->found = d->founds[row->found - 1];
+        g->found = d->finding_rows[row->found - 1];
     else if (row->found)
-        seep_digest_add_found(d, &g->found, &d->founds[row->found - 1]);
+        seep_digest_add_found(d, &g->found, &d->finding_rows[row->found - 1]);
     if (row->found && is_larger)
-        g->found.example = d->founds[row->found - 1].example;
+        g->found.example = d->finding_rows[row->found - 1].example;
     if (is_larger)
         g->max = row->max;
     g->n = seep_digest_sum(g->n, row->n);
@@ -160,7 +160,7 @@ static json_t *top_json(const struct seep_digest *d, uint8_t role, uint32_t subj
     bool failed = false;
 
     for (size_t i = 0; i < d->n_tops; i++) {
-        const struct seep_digest_top *top = &d->tops[i];
+        const struct seep_digest_top *top = &d->extremes[i];
         if (top->role != role || top->subject != subject || top->low != low)
             continue;
         for (uint32_t k = 0; k < top->n; k++)
@@ -323,9 +323,9 @@ static const struct seep_digest_top *top_of(const struct seep_digest *d, uint8_t
                                             enum seep_digest_measure measure, bool low)
 {
     for (size_t i = 0; i < d->n_tops; i++)
-        if (d->tops[i].role == role && d->tops[i].low == low && d->tops[i].n &&
-            strcmp(d->texts[d->tops[i].subject], seep_digest_measures[measure]) == 0)
-            return &d->tops[i];
+        if (d->extremes[i].role == role && d->extremes[i].low == low && d->extremes[i].n &&
+            strcmp(d->texts[d->extremes[i].subject], seep_digest_measures[measure]) == 0)
+            return &d->extremes[i];
     return NULL;
 }
 

@@ -92,7 +92,7 @@ static void where(const struct told *t, char line[MAX_LINE])
 
 static void title(const struct told *t, char line[MAX_LINE])
 {
-    const struct seep_digest_about *about = &t->d->abouts[t->g->about - 1];
+    const struct seep_digest_about *about = &t->d->subjects[t->g->about - 1];
     const char *own =
         or_else(t->example.title, seep_pattern_name((enum seep_pattern)about->pattern));
     char cut[MAX_LINE / 2], size[SEEP_SIZE_TEXT];
@@ -182,7 +182,7 @@ static json_t *sites_of(const struct told *t)
 {
     enum { MOST = 16 };
     const struct seep_digest *d = t->d;
-    const struct seep_digest_about *about = &d->abouts[t->g->about - 1];
+    const struct seep_digest_about *about = &d->subjects[t->g->about - 1];
     json_t *list = json_array();
     bool failed = false;
 
@@ -200,7 +200,7 @@ static json_t *sites_of(const struct told *t)
 
 static json_t *finding_json(const struct told *t, size_t number)
 {
-    const struct seep_digest_about *about = &t->d->abouts[t->g->about - 1];
+    const struct seep_digest_about *about = &t->d->subjects[t->g->about - 1];
     const struct seep_digest_found *found = &t->g->found;
     const enum seep_pattern pattern = (enum seep_pattern)about->pattern;
     const double growth = (double)found->growth_sum / 1000;
@@ -242,7 +242,7 @@ static int by_severity(const void *a, const void *b, void *context)
 {
     const struct seep_digest *d = context;
     const struct seep_digest_group *p = a, *q = b;
-    const uint8_t x = d->abouts[p->about - 1].severity, y = d->abouts[q->about - 1].severity;
+    const uint8_t x = d->subjects[p->about - 1].severity, y = d->subjects[q->about - 1].severity;
 
     if (x != y)
         return x < y ? -1 : 1;
@@ -293,7 +293,7 @@ json_t *seep_digest_left_out_json(const struct seep_digest *d)
         return NULL;
     }
     for (size_t i = MAX_FINDINGS; i < n; i++)
-        left_out[d->abouts[groups[i].about - 1].severity]++;
+        left_out[d->subjects[groups[i].about - 1].severity]++;
     for (size_t i = 0; i < d->n_rows; i++) /* forgotten ones: at least one a pattern */
         left_out[d->rows[i].key.kind == SEEP_DIGEST_FOLDED ? d->rows[i].key.role : SEEP_INFO] +=
             d->rows[i].key.kind == SEEP_DIGEST_FOLDED;

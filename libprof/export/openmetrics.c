@@ -266,7 +266,7 @@ static double metric_step_s(const json_t *report)
  * without an end, and when a limit is reached. */
 
 /* Lines with series of their own: the most severe. */
-enum { MOST_LINES = 16 };
+enum { MAX_LINES = 16 };
 
 /* ---- counts ------------------------------------------------------------------------------ */
 
@@ -347,7 +347,7 @@ static bool is_same_line(const struct line *a, const struct line *b)
 }
 
 /* Returns how many lines there are, or -SEEP_ENOMEM. Findings with the same labels are one. */
-static int list_lines(const json_t *report, struct line lines[MOST_LINES])
+static int list_lines(const json_t *report, struct line lines[MAX_LINES])
 {
     const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
     json_t *finding;
@@ -355,7 +355,7 @@ static int list_lines(const json_t *report, struct line lines[MOST_LINES])
     int n = 0, k;
 
     json_array_foreach (json_object_get(report, "findings"), i, finding) {
-        if (n == MOST_LINES)
+        if (n == MAX_LINES)
             break;
         const struct seep_report_finding f = seep_report_finding_read(finding);
         struct line *line = &lines[n];
@@ -382,7 +382,7 @@ static int list_lines(const json_t *report, struct line lines[MOST_LINES])
 
 static int put_lines(const struct seep_metrics *m, const json_t *report)
 {
-    struct line lines[MOST_LINES];
+    struct line lines[MAX_LINES];
     const int n = list_lines(report, lines);
 
     for (int growth = 0; growth < 2 && n >= 0; growth++) {
@@ -454,7 +454,7 @@ static const char *const roles[] = {
 };
 enum { N_ROLES = sizeof roles / sizeof *roles };
 
-enum { MOST_OWN = 64, MOST_SUMS = 64, KEY_BYTES = 2 * SEEP_METRIC_LABEL_BYTES };
+enum { MAX_OWN = 64, MAX_SUMS = 64, KEY_BYTES = 2 * SEEP_METRIC_LABEL_BYTES };
 
 /* A process, or the sum of several (pid and rank are "" then). */
 struct unit {
@@ -468,7 +468,7 @@ struct unit {
 
 struct units {
     struct unit *list;
-    size_t n;      /* processes, of which the first MOST_OWN are shown */
+    size_t n;      /* processes, of which the first MAX_OWN are shown */
     size_t n_sums; /* behind these n */
     json_t *index; /* of a key: the place in the list */
 };
@@ -617,11 +617,11 @@ static int sum_rest(struct units *units)
 {
     char key[KEY_BYTES];
 
-    for (size_t i = MOST_OWN; i < units->n; i++) {
+    for (size_t i = MAX_OWN; i < units->n; i++) {
         const struct unit *process = &units->list[i];
         const char *host = process->host;
         snprintf(key, sizeof key, "%s@%s", process->role, host);
-        if (!json_object_get(units->index, key) && units->n_sums >= MOST_SUMS) {
+        if (!json_object_get(units->index, key) && units->n_sums >= MAX_SUMS) {
             snprintf(key, sizeof key, "%s", process->role);
             host = "";
         }
@@ -656,7 +656,7 @@ static void put(const struct seep_metrics *m, const char *name, const struct uni
 /* The next one that is shown, from *at on; NULL after the last. */
 static const struct unit *next(const struct units *units, size_t *at)
 {
-    if (*at == MOST_OWN && units->n > MOST_OWN)
+    if (*at == MAX_OWN && units->n > MAX_OWN)
         *at = units->n;
     return *at < units->n + units->n_sums ? &units->list[(*at)++] : NULL;
 }
@@ -710,7 +710,7 @@ static void units_fini(struct units *units, size_t n)
 
 static int metric_processes(const struct seep_metrics *m, const json_t *report)
 {
-    const size_t n = json_array_size(json_object_get(report, "processes")) + MOST_SUMS + N_ROLES;
+    const size_t n = json_array_size(json_object_get(report, "processes")) + MAX_SUMS + N_ROLES;
     struct units units = {.list = calloc(n, sizeof *units.list), .index = json_object()};
     int r = units.list && units.index ? list_processes(&units, report) : -SEEP_ENOMEM;
 

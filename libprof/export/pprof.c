@@ -97,11 +97,11 @@ enum { N_TYPES = sizeof sample_types / sizeof *sample_types };
 /* pprof adds up all samples of a type, and tensors lie inside memory that the driver gave. So
  * tensors have types of their own, which a job without a GPU lacks. */
 static const char TENSOR_PREFIX[] = "tensor_";
-enum { MOST_TYPES = 2 * N_TYPES };
+enum { MAX_TYPES = 2 * N_TYPES };
 
 /* Of a site: the first of its processes, each with a pid, a host and a rank at most. Stores of
  * profiles keep what they are told for each set of labels. */
-enum { MOST_PROCESSES = 64, MOST_LABELS = 3 * MOST_PROCESSES + 3 };
+enum { MAX_PROCESSES = 64, MAX_LABELS = 3 * MAX_PROCESSES + 3 };
 
 struct pprof {
     ProtobufCBuffer buffer; /* the first: what protobuf-c writes to */
@@ -228,13 +228,13 @@ static size_t locations_of(struct pprof *p, const json_t *stack, uint64_t *ids)
 
 /* ---- samples ------------------------------------------------------------------------------ */
 
-static bool fill_values(const json_t *site, int64_t all[MOST_TYPES])
+static bool fill_values(const json_t *site, int64_t all[MAX_TYPES])
 {
     const int64_t made = seep_count_of(site, "allocations"), freed = seep_count_of(site, "frees");
     int64_t *values = seep_site_is_of_tensors(site) ? all + N_TYPES : all;
     bool any = false;
 
-    memset(all, 0, MOST_TYPES * sizeof *all);
+    memset(all, 0, MAX_TYPES * sizeof *all);
     for (int i = 0; i < N_TYPES; i++) {
         if (sample_types[i].measure >= 0)
             values[i] = seep_site_value(site, (enum seep_measure)sample_types[i].measure);
@@ -269,7 +269,7 @@ static int index_processes(struct pprof *p, const json_t *report)
 }
 
 struct labels {
-    Seep__Pprof__Label list[MOST_LABELS], *of[MOST_LABELS];
+    Seep__Pprof__Label list[MAX_LABELS], *of[MAX_LABELS];
     size_t n;
 };
 
@@ -282,7 +282,7 @@ static void add_label(struct pprof *p, struct labels *labels, const char *key, c
         if (labels->list[i].key == of && labels->list[i].str == is)
             return;
     }
-    if (labels->n == MOST_LABELS)
+    if (labels->n == MAX_LABELS)
         return;
     Seep__Pprof__Label *label = &labels->list[labels->n];
     seep__pprof__label__init(label);
@@ -302,7 +302,7 @@ static void add_labels(struct pprof *p, const json_t *site, struct labels *label
     if (p->job_id)
         add_label(p, labels, "job_id", p->job_id);
     json_array_foreach (json_object_get(site, "processes"), i, pid) {
-        if (i == MOST_PROCESSES)
+        if (i == MAX_PROCESSES)
             break;
         snprintf(number, sizeof number, "%lld", (long long)json_integer_value(pid));
         add_label(p, labels, "process", number);
@@ -324,7 +324,7 @@ static void put_site(struct pprof *p, const json_t *site)
     Seep__Pprof__Sample sample = SEEP__PPROF__SAMPLE__INIT, *list[] = {&sample};
     struct labels labels = {.n = 0};
     uint64_t *ids = calloc(json_array_size(stack) + 1, sizeof *ids);
-    int64_t values[MOST_TYPES];
+    int64_t values[MAX_TYPES];
     Profile part = empty;
 
     p->failed |= !ids;
@@ -366,7 +366,7 @@ static int64_t type_text(struct pprof *p, int type)
 
 static void put_head(struct pprof *p, const json_t *job, const struct seep_export_options *o)
 {
-    Seep__Pprof__ValueType types[MOST_TYPES], *list[MOST_TYPES];
+    Seep__Pprof__ValueType types[MAX_TYPES], *list[MAX_TYPES];
     Seep__Pprof__ValueType period;
     Profile part = empty;
     const int first = o->tensors && p->n_types > N_TYPES ? N_TYPES : 0;
@@ -447,7 +447,7 @@ int seep_export_pprof(const json_t *report, struct seep_json_stream *sites,
 
     gzip_begin(&p.gzip, out);
     p.failed = seep_frames_of_sites(sites, &p.frames, &has_tensors) != 0;
-    p.n_types = has_tensors ? MOST_TYPES : N_TYPES;
+    p.n_types = has_tensors ? MAX_TYPES : N_TYPES;
     p.placed = calloc(p.frames.n + 1, sizeof *p.placed);
     p.failed |= !p.placed || index_processes(&p, report);
     if (!p.failed) {

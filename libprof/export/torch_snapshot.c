@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum {
-    MOST_DEVICES = 10000, /* numbers have 4 digits */
-    TOGETHER = 1000,      /* items: memory_viz makes each run the arguments of one call */
+    MAX_DEVICES = 10000, /* numbers have 4 digits */
+    TOGETHER = 1000,     /* items: memory_viz makes each run the arguments of one call */
 };
 
 static const int64_t SEGMENTS_APART = (int64_t)1 << 44; /* in addresses; a few stay below 2⁵³ */
@@ -64,7 +64,7 @@ static int device_of(const struct torch_snapshot *s, const json_t *site)
 {
     struct seep_space_name space = seep_space_parse(seep_get_text(site, "space", ""));
 
-    return space.class == s->class && space.device < MOST_DEVICES ? space.device : -1;
+    return space.class == s->class && space.device < MAX_DEVICES ? space.device : -1;
 }
 
 /* Fills sizes[]; returns whether there is anything, and all of it fits the addresses. */
@@ -72,7 +72,7 @@ static bool sum_devices(struct torch_snapshot *s, enum seep_space_class class)
 {
     s->class = class;
     s->n_devices = 0;
-    memset(s->sizes, 0, MOST_DEVICES * sizeof *s->sizes);
+    memset(s->sizes, 0, MAX_DEVICES * sizeof *s->sizes);
     for (size_t i = 0; i < s->sites->n && !s->failed; i++) {
         json_t *site = site_at(s, i);
         const struct block block = {seep_site_value(site, s->measure), device_of(s, site)};
@@ -421,7 +421,7 @@ static int prepare(struct torch_snapshot *s, const json_t *report)
     s->blocks = calloc(s->sites->n + 1, sizeof *s->blocks);
     s->names = calloc(s->frames.n + 1, sizeof *s->names);
     s->remembered = calloc(s->frames.n + 1, sizeof *s->remembered);
-    s->sizes = calloc(MOST_DEVICES, sizeof *s->sizes);
+    s->sizes = calloc(MAX_DEVICES, sizeof *s->sizes);
     if (!s->blocks || !s->names || !s->remembered || !s->sizes)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < s->frames.n; i++) {

@@ -5,7 +5,7 @@
 
 #include "libprof/format/layout_format.h"
 
-enum { SEEP_MAX_DEVICES = 16, SEEP_MAX_SHORTAGES = 16, SEEP_DEVICE_LOOKS = 256 };
+enum { SEEP_MAX_DEVICES = 16, SEEP_MAX_OOMS = 16, SEEP_DEVICE_LOOKS = 256 };
 
 /* How PyTorch's allocator was told to work, by PYTORCH_CUDA_ALLOC_CONF and kin. */
 enum seep_allocator_settings {
@@ -54,18 +54,18 @@ struct seep_device_aliases {
 };
 
 /* What refused the request. */
-enum seep_shortage_source {
-    SEEP_SHORTAGE_BY_ALLOCATOR, /* PyTorch's, finally: it had emptied its cache and tried again */
-    SEEP_SHORTAGE_BY_RUNTIME,   /* a call of the CUDA runtime; its caller may have tried again */
-    SEEP_SHORTAGE_BY_REGISTER,  /* the same, pinning memory that the job already had
-                                 * (cudaHostRegister()) */
-    SEEP_SHORTAGE_BY_HOST,      /* the C library or the kernel; recorded in host_shortage_format.h's
-                                 * table, not in this one */
-    SEEP_SHORTAGE_BY_PROGRAM, /* an allocator of the program's own, finally (seep_block_refused) */
+enum seep_oom_source {
+    SEEP_OOM_BY_ALLOCATOR, /* PyTorch's, finally: it had emptied its cache and tried again */
+    SEEP_OOM_BY_RUNTIME,   /* a call of the CUDA runtime; its caller may have tried again */
+    SEEP_OOM_BY_REGISTER,  /* the same, pinning memory that the job already had
+                            * (cudaHostRegister()) */
+    SEEP_OOM_BY_HOST,      /* the C library or the kernel; recorded in host_oom_format.h's
+                            * table, not in this one */
+    SEEP_OOM_BY_PROGRAM,   /* an allocator of the program's own, finally (seep_block_refused) */
 };
 
 /* A request that failed. */
-struct seep_device_shortage {
+struct seep_device_oom {
     uint64_t t_ns; /* stored last; 0: not there */
     uint64_t asked_bytes;
     uint64_t allocated_bytes; /* of the device, by the allocator's totals, or BY_PROGRAM what was
@@ -76,12 +76,12 @@ struct seep_device_shortage {
     uint32_t period;
     uint32_t stack; /* ref, 0: unknown */
     uint32_t device;
-    uint16_t source; /* enum seep_shortage_source */
+    uint16_t source; /* enum seep_oom_source */
     uint16_t space;  /* BY_PROGRAM: index in spaces[]; else 0 */
 };
 
 /* In place of a device: no room to pin host memory; for host memory itself (never in
- * seep_device_shortage); in a space that is on no device. */
+ * seep_device_oom); in a space that is on no device. */
 enum { SEEP_DEVICE_PINNED = 0xff, SEEP_DEVICE_HOST = 0xfe, SEEP_DEVICE_OWN = 0xfd };
 
 /* Whether CUPTI reports to seep. */
@@ -97,8 +97,8 @@ enum { SEEP_CUPTI_TAKEN = 39 }; /* an error: another tool has the only place */
 struct seep_device_notes {
     struct seep_tensor_books tensors[SEEP_MAX_DEVICES];
     struct seep_device_use use[SEEP_MAX_DEVICES];
-    struct seep_device_shortage shortages[SEEP_MAX_SHORTAGES];
-    uint32_t n_shortages;        /* keeps counting when the table is full */
+    struct seep_device_oom ooms[SEEP_MAX_OOMS];
+    uint32_t n_ooms;             /* keeps counting when the table is full */
     uint32_t allocator_settings; /* bits of enum seep_allocator_settings */
     struct seep_device_aliases aliases;
     uint32_t n_refused; /* calls of the CUDA runtime or driver refused for lack of room */

@@ -1,21 +1,21 @@
 /* What a profile records of refused requests for host memory: malloc and its kin returned NULL, or
  * mmap failed, with ENOMEM. They have a table of their own beside that of GPUs (device_format.h):
  * other facts matter for them, and neither table can fill the other. */
-#ifndef SEEP_LIBPROF_FORMAT_HOST_SHORTAGE_FORMAT_H
-#define SEEP_LIBPROF_FORMAT_HOST_SHORTAGE_FORMAT_H
+#ifndef SEEP_LIBPROF_FORMAT_HOST_OOM_FORMAT_H
+#define SEEP_LIBPROF_FORMAT_HOST_OOM_FORMAT_H
 
 #include <stdint.h>
 
-enum { SEEP_MAX_HOST_SHORTAGES = 16 };
+enum { SEEP_MAX_HOST_OOMS = 16 };
 
 /* Consecutive refused requests at the same place are one entry: a place is a Python stack, or
  * without one the thread. For SEEP_RETRY_MS after the last of them its thread is watched: a program
  * that asks for less and gets it was only trying how much it can have. */
 enum { SEEP_RETRY_MS = 1000 };
 
-struct seep_host_shortage { /* 96 bytes */
-    uint64_t t_ns;          /* of the last request; stored last; 0: not there */
-    uint64_t asked_bytes;   /* by the last request; UINT64_MAX: n × size overflows */
+struct seep_host_oom {    /* 96 bytes */
+    uint64_t t_ns;        /* of the last request; stored last; 0: not there */
+    uint64_t asked_bytes; /* by the last request; UINT64_MAX: n × size overflows */
     /* When the first was refused: */
     uint64_t live_bytes;          /* recorded in host and mmap; other threads up to 64 KiB behind */
     uint64_t address_bytes;       /* size of the address space; 0: unknown */
@@ -32,11 +32,11 @@ struct seep_host_shortage { /* 96 bytes */
     uint32_t reserved;
 };
 
-struct seep_host_shortages {
+struct seep_host_ooms {
     uint32_t n;       /* keeps counting when the table is full: then the newest replaces one that
                        * was met, or the last */
     uint32_t is_busy; /* the writers'; a reader ignores it */
-    struct seep_host_shortage list[SEEP_MAX_HOST_SHORTAGES];
+    struct seep_host_oom list[SEEP_MAX_HOST_OOMS];
 };
 
 #endif

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #include "libprof/format/device_format.h"
-#include "libprof/format/host_shortage_format.h"
+#include "libprof/format/host_oom_format.h"
 #include "libprof/format/job_format.h"
 #include "libprof/format/rank_format.h"
 #include "libprof/format/snapshot_format.h"
@@ -358,7 +358,7 @@ struct seep_header {
     struct seep_rss_sample rss_samples[SEEP_RSS_SAMPLES]; /* halved when it is full */
     uint8_t chunk_types[SEEP_MAX_CHUNKS];
     struct seep_device_notes devices;
-    struct seep_host_shortages host_shortages;
+    struct seep_host_ooms host_ooms;
 };
 
 #define SEEP_HEADER_BYTES (120u * 1024u)

@@ -131,7 +131,7 @@ static uint64_t count(const struct seep_gate_check *check, const json_t *report,
 /* ---- lines ------------------------------------------------------------------------------- */
 
 /* Whether the line says how often the job may run out of memory. */
-static bool gate_is_of_shortage(const struct seep_budget_line *line)
+static bool gate_is_of_oom(const struct seep_budget_line *line)
 {
     const char *pattern = seep_pattern_name(SEEP_PATTERN_OUT_OF_MEMORY);
 
@@ -143,7 +143,7 @@ static uint64_t kills_of(const json_t *report, const struct seep_budget_line *li
 {
     double n = seep_get_number(json_object_get(report, "job"), "oom_kills");
 
-    return gate_is_of_shortage(line) && n > 0 && n < 1e9 ? (uint64_t)n : 0;
+    return gate_is_of_oom(line) && n > 0 && n < 1e9 ? (uint64_t)n : 0;
 }
 
 static char *finding_text(uint64_t n, uint64_t kills)
@@ -181,14 +181,14 @@ static void seep_gate_findings(struct seep_gate_check *check, const json_t *repo
 
 /* A job that ran out of memory, whether it died or caught the error, violates every budget that
  * does not say how often it may. Adds that line if the job did and the budget does not. */
-static void gate_shortage(struct seep_gate_check *check, const json_t *report,
-                          const struct seep_budget *budget)
+static void gate_oom(struct seep_gate_check *check, const json_t *report,
+                     const struct seep_budget *budget)
 {
     const struct seep_budget_line none = {.kind = SEEP_BUDGET_FINDINGS,
                                           .counted = seep_pattern_name(SEEP_PATTERN_OUT_OF_MEMORY)};
 
     for (size_t i = 0; i < budget->n_lines; i++) {
-        if (gate_is_of_shortage(&budget->lines[i]))
+        if (gate_is_of_oom(&budget->lines[i]))
             return;
     }
     if (count(check, report, none.counted) + kills_of(report, &none))
@@ -749,7 +749,7 @@ static bool asks_for_findings(const struct seep_gate *gate)
 static bool is_plain(const struct seep_gate *gate)
 {
     for (size_t i = 0; i < gate->budget->n_lines; i++) {
-        if (!gate_is_of_shortage(&gate->budget->lines[i]))
+        if (!gate_is_of_oom(&gate->budget->lines[i]))
             return false;
     }
     return !gate->baseline.report;
@@ -789,7 +789,7 @@ static int judge_lines(struct judging *j, struct seep_error *err)
             *err = its;
         }
     }
-    gate_shortage(&j->check, j->gate->report, budget);
+    gate_oom(&j->check, j->gate->report, budget);
     return rc;
 }
 

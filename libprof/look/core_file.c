@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 enum {
-    MOST_SEGMENTS = 1 << 18,
-    MOST_NOTES = 64 << 20, /* bytes: 4 KiB a thread */
-    PAGES = 256 << 10,     /* bytes of pages that are looked at at once */
+    MAX_SEGMENTS = 1 << 18,
+    MAX_NOTES = 64 << 20, /* bytes: 4 KiB a thread */
+    PAGES = 256 << 10,    /* bytes of pages that are looked at at once */
 };
-#define MOST_ADDRESS (UINT64_C(1) << 47)
+#define MAX_ADDRESS (UINT64_C(1) << 47)
 
 static bool read_at(const struct seep_core_file *core, uint64_t offset, void *to, size_t n)
 {
@@ -178,8 +178,8 @@ static void add_segment(struct seep_core_file *core, const Elf64_Phdr *h, uint64
     uint64_t bytes = h->p_filesz < h->p_memsz ? h->p_filesz : h->p_memsz;
     const uint64_t there = h->p_offset < core->size ? core->size - h->p_offset : 0;
 
-    if (h->p_vaddr % page || h->p_vaddr >= MOST_ADDRESS || !h->p_memsz ||
-        h->p_memsz > MOST_ADDRESS - h->p_vaddr)
+    if (h->p_vaddr % page || h->p_vaddr >= MAX_ADDRESS || !h->p_memsz ||
+        h->p_memsz > MAX_ADDRESS - h->p_vaddr)
         return;
     *cut += bytes > there ? bytes - there : 0;
     bytes = bytes < there ? bytes : there;
@@ -215,7 +215,7 @@ static int read_notes(struct seep_core_file *core, const Elf64_Phdr *h)
     uint64_t n = h->p_offset < core->size ? core->size - h->p_offset : 0;
 
     n = n < h->p_filesz ? n : h->p_filesz;
-    n = n < MOST_NOTES ? n : MOST_NOTES;
+    n = n < MAX_NOTES ? n : MAX_NOTES;
     char *bytes = malloc((size_t)n + 1);
     if (!bytes)
         return -SEEP_ENOMEM;
@@ -237,7 +237,7 @@ static uint64_t count_segments(const struct seep_core_file *core, const Elf64_Eh
 static int read_segments(struct seep_core_file *core, const Elf64_Ehdr *head)
 {
     const uint64_t all = count_segments(core, head);
-    const size_t n = all < MOST_SEGMENTS ? (size_t)all : MOST_SEGMENTS;
+    const size_t n = all < MAX_SEGMENTS ? (size_t)all : MAX_SEGMENTS;
     uint64_t cut = 0, lost = 0;
     char size[SEEP_SIZE_TEXT];
     int rc = 0;

@@ -18,7 +18,7 @@
 
 _Static_assert(SEEP_CORE_COMMAND == ELF_PRARGSZ + 1, "a zero byte more");
 
-enum { MOST_MAPPINGS = 1 << 18 }; /* the kernel's limit is 65,530, if nobody has raised it */
+enum { MAX_MAPPINGS = 1 << 18 }; /* the kernel's limit is 65,530, if nobody has raised it */
 
 static uint64_t word_at(const char *bytes, size_t i)
 {
@@ -87,7 +87,7 @@ static int take_files(struct seep_core_notes *notes, const char *bytes, size_t n
         return 0;
     count = word_at(bytes, 0);
     page = word_at(bytes, 1);
-    if (count > (words - HEAD) / WORDS || count > MOST_MAPPINGS || page > UINT32_MAX)
+    if (count > (words - HEAD) / WORDS || count > MAX_MAPPINGS || page > UINT32_MAX)
         return 0;
     notes->mappings = calloc((size_t)count + 1, sizeof *notes->mappings);
     if (!notes->mappings)

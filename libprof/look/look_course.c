@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Less is housekeeping that any program has. */
-enum { LEAST_GROWTH = 64 << 10 };
+enum { MIN_GROWTH = 64 << 10 };
 
 static const struct seep_look_holder *holder_in(const struct seep_look_moment *moment, uint64_t key)
 {
@@ -83,10 +83,9 @@ static bool got_longer_each_time(const struct seep_look_course *course,
 static enum seep_look_growth growth_of(const struct seep_look_course *course,
                                        const struct seep_look_holder *holder, uint16_t device)
 {
-    enum { LEAST_LOOKS = 3, LOOKS_WITHOUT_LENGTH = 6 };
+    enum { MIN_LOOKS = 3, LOOKS_WITHOUT_LENGTH = 6 };
 
-    if (course->n < LEAST_LOOKS || holder->bound >= 0 ||
-        !rose_each_time(course, holder->key, device))
+    if (course->n < MIN_LOOKS || holder->bound >= 0 || !rose_each_time(course, holder->key, device))
         return SEEP_LOOK_GREW;
     if (got_longer_each_time(course, holder))
         return SEEP_LOOK_ENDLESS;
@@ -128,7 +127,7 @@ static struct part part_of(const struct seep_look_course *course, const struct s
     const double more = (double)h->retained[memory] - (double)retained_in(first, h->key, device);
 
     return (struct part){.growth =
-                             more < LEAST_GROWTH ? SEEP_LOOK_SAME : growth_of(course, h, device),
+                             more < MIN_GROWTH ? SEEP_LOOK_SAME : growth_of(course, h, device),
                          .rate = minutes > 0 ? more / minutes : 0};
 }
 

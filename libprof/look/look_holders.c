@@ -40,8 +40,8 @@ struct seep_look_memories {
 };
 
 enum {
-    LEAST = 64 << 10,   /* fewer bytes are not listed */
-    LEAST_SHARE = 1000, /* or less than 1/n of all that is in use */
+    LEAST = 64 << 10, /* fewer bytes are not listed */
+    MIN_SHARE = 1000, /* or less than 1/n of all that is in use */
 };
 
 /* Of c10::DeviceType: devices with memory of their own. */
@@ -148,7 +148,7 @@ static int look_memories_find(struct seep_look_memories *found, struct seep_look
         holders->memories[SEEP_LOOK_HOST].bytes += seep_node_bytes(heap, i);
     int rc = find_storages(found, holders, heap);
     for (size_t m = 0; m < holders->n_memories; m++) {
-        const uint64_t part = holders->memories[m].bytes / LEAST_SHARE;
+        const uint64_t part = holders->memories[m].bytes / MIN_SHARE;
         holders->memories[m].least = part > LEAST ? part : LEAST;
     }
     return rc ? rc : sum_up(found, holders, dominators);
@@ -413,7 +413,7 @@ static int look_unheld_add(struct seep_look_holders *holders, size_t *capacity,
     return rc;
 }
 
-enum { MOST_HOLDERS = 256 };
+enum { MAX_HOLDERS = 256 };
 
 struct search {
     struct seep_look_holders *found;
@@ -504,9 +504,9 @@ static int sort_holders(struct search *s)
         struct seep_look_holder *h = &found->list[i];
         if (h->within != SEEP_LOOK_NO_HOLDER)
             h->within =
-                place[h->within] < MOST_HOLDERS ? (uint32_t)place[h->within] : SEEP_LOOK_NO_HOLDER;
+                place[h->within] < MAX_HOLDERS ? (uint32_t)place[h->within] : SEEP_LOOK_NO_HOLDER;
     }
-    found->n = found->n < MOST_HOLDERS ? found->n : MOST_HOLDERS;
+    found->n = found->n < MAX_HOLDERS ? found->n : MAX_HOLDERS;
     free(place);
     return 0;
 }

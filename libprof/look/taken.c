@@ -159,7 +159,7 @@ bool seep_python_runtime_find(struct seep_python_runtime *runtime, const struct 
     return false;
 }
 
-enum { MOST_BLOCKS = 5 * 1000 * 1000 };
+enum { MAX_BLOCKS = 5 * 1000 * 1000 };
 
 static size_t read_window(void *remote, uint64_t address, void *to, size_t n)
 {
@@ -294,7 +294,7 @@ int seep_take(struct seep_taken *t, struct seep_remote *remote, struct seep_remo
     struct seep_maps maps = {0}, shared = {0};
     struct admission admission = {t, limits};
 
-    *t = (struct seep_taken){.blocks = {.most = MOST_BLOCKS}};
+    *t = (struct seep_taken){.blocks = {.most = MAX_BLOCKS}};
     int rc = take_parts(t, remote, whole, &maps, &shared);
     const bool leaves_out = !rc && must_leave_out(t, limits->max_bytes);
     if (!rc) {

@@ -1,4 +1,4 @@
-#include "libprof/measure/shortage.h"
+#include "libprof/measure/oom.h"
 
 #include <stdlib.h>
 
@@ -7,12 +7,12 @@
 #include "libprof/model/live_level.h"
 #include "libprof/thresholds/thresholds.h"
 
-bool seep_host_refusal_is_probe(const struct seep_model *m, const struct seep_model_shortage *its)
+bool seep_host_refusal_is_probe(const struct seep_model *m, const struct seep_model_oom *its)
 {
     const struct seep_model_refusal *r = &its->refusal;
     const bool in_step = m->step_source == SEEP_STEP_TIME || r->met_step == its->step;
 
-    return its->source == SEEP_SHORTAGE_BY_HOST && r->met_bytes && in_step &&
+    return its->source == SEEP_OOM_BY_HOST && r->met_bytes && in_step &&
            (r->met_by_same || r->met_bytes >= its->asked_bytes / SEEP_T_RETRY_SHARE);
 }
 
@@ -21,11 +21,11 @@ static bool is_reached(uint64_t limit, uint64_t used, uint64_t asked)
     return limit && seep_sum(seep_sum(used, asked), limit / SEEP_T_NEGLIGIBLE) >= limit;
 }
 
-struct seep_host_bound seep_host_bound_of(const struct seep_model_shortage *its)
+struct seep_host_bound seep_host_bound_of(const struct seep_model_oom *its)
 {
     const struct seep_model_refusal *r = &its->refusal;
 
-    if (its->source != SEEP_SHORTAGE_BY_HOST)
+    if (its->source != SEEP_OOM_BY_HOST)
         return (struct seep_host_bound){0};
     if (is_reached(r->limit_address_bytes, r->address_bytes, its->asked_bytes))
         return (struct seep_host_bound){"RLIMIT_AS", r->limit_address_bytes, r->address_bytes};
@@ -43,10 +43,10 @@ uint64_t seep_host_bound_free(const struct seep_host_bound *bound)
 
 /* Whether a request of the runtime may come from PyTorch's allocator: it has reported on that
  * device, and its segments are requested on that stack. */
-static bool is_allocators(const struct seep_model *m, const struct seep_model_shortage *its,
+static bool is_allocators(const struct seep_model *m, const struct seep_model_oom *its,
                           const bool *marked)
 {
-    return its->source != SEEP_SHORTAGE_BY_ALLOCATOR && its->source != SEEP_SHORTAGE_BY_PROGRAM &&
+    return its->source != SEEP_OOM_BY_ALLOCATOR && its->source != SEEP_OOM_BY_PROGRAM &&
            its->device < SEEP_MAX_DEVICES &&
            m->processes[its->process].recording.tensors[its->device].reports &&
            (!its->stack || marked[its->stack]);
@@ -66,7 +66,7 @@ static int mark_segments(const struct seep_code *code, uint16_t device, bool *ma
     return rc;
 }
 
-int seep_shortage_requests(const struct seep_code *code, bool *counts)
+int seep_oom_requests(const struct seep_code *code, bool *counts)
 {
     const struct seep_model *m = code->model;
     bool *marked = calloc(m->dict.n_stacks + 1, sizeof *marked);
@@ -74,26 +74,25 @@ int seep_shortage_requests(const struct seep_code *code, bool *counts)
 
     for (uint16_t s = 0; s < m->n_spaces && !rc; s++) {
         bool asked = false;
-        for (size_t i = 0; i < m->n_shortages; i++)
-            asked |= m->shortages[i].device < SEEP_MAX_DEVICES &&
-                     m->shortages[i].source == SEEP_SHORTAGE_BY_RUNTIME &&
-                     m->shortages[i].space == s;
+        for (size_t i = 0; i < m->n_ooms; i++)
+            asked |= m->ooms[i].device < SEEP_MAX_DEVICES &&
+                     m->ooms[i].source == SEEP_OOM_BY_RUNTIME && m->ooms[i].space == s;
         if (asked)
             rc = mark_segments(code, s, marked);
     }
-    for (size_t i = 0; i < m->n_shortages && !rc; i++)
-        counts[i] = !is_allocators(m, &m->shortages[i], marked) &&
-                    !seep_host_refusal_is_probe(m, &m->shortages[i]);
+    for (size_t i = 0; i < m->n_ooms && !rc; i++)
+        counts[i] =
+            !is_allocators(m, &m->ooms[i], marked) && !seep_host_refusal_is_probe(m, &m->ooms[i]);
     free(marked);
     return rc;
 }
 
-bool seep_shortage_find(const struct seep_model *m, const bool *counts, uint16_t space,
-                        struct seep_shortage *s)
+bool seep_oom_find(const struct seep_model *m, const bool *counts, uint16_t space,
+                   struct seep_oom *s)
 {
-    *s = (struct seep_shortage){.space = space, .first_step = INT32_MAX};
-    for (size_t i = 0; i < m->n_shortages; i++) {
-        const struct seep_model_shortage *its = &m->shortages[i];
+    *s = (struct seep_oom){.space = space, .first_step = INT32_MAX};
+    for (size_t i = 0; i < m->n_ooms; i++) {
+        const struct seep_model_oom *its = &m->ooms[i];
         if (!counts[i] || its->space != space)
             continue;
         s->n_requests += its->refusal.requests > 1 ? its->refusal.requests : 1;
@@ -124,7 +123,7 @@ static uint64_t positive(int64_t n)
 
 /* What a site may have allocated in the step itself: it was active then, and was once higher than
  * it was before. */
-static uint64_t made_in_step(const struct seep_model *m, const struct seep_shortage *s,
+static uint64_t made_in_step(const struct seep_model *m, const struct seep_oom *s,
                              const struct seep_model_site *site, uint64_t kept)
 {
     if (site->first_step > s->request->step || site->last_step < s->request->step ||
@@ -135,7 +134,7 @@ static uint64_t made_in_step(const struct seep_model *m, const struct seep_short
 
 static int by_most(const void *a, const void *b)
 {
-    const struct seep_shortage_line *p = a, *q = b;
+    const struct seep_oom_line *p = a, *q = b;
     const uint64_t its = seep_sum(p->kept_bytes, p->step_bytes);
     const uint64_t others = seep_sum(q->kept_bytes, q->step_bytes);
 
@@ -146,7 +145,7 @@ static int by_most(const void *a, const void *b)
 
 /* Adds a site to its line; of_frame: the line's number + 1. Returns 0 or -SEEP_ENOMEM. */
 static int add_site(const struct seep_code *code, uint32_t site, struct seep_level *level,
-                    uint32_t *of_frame, struct seep_shortage *s)
+                    uint32_t *of_frame, struct seep_oom *s)
 {
     const struct seep_model *m = code->model;
     const struct seep_model_site *its = &m->sites[site];
@@ -164,9 +163,9 @@ static int add_site(const struct seep_code *code, uint32_t site, struct seep_lev
         return 0;
     if (!of_frame[frame]) {
         of_frame[frame] = (uint32_t)++s->n_lines;
-        s->lines[s->n_lines - 1] = (struct seep_shortage_line){.frame = frame, .site = site};
+        s->lines[s->n_lines - 1] = (struct seep_oom_line){.frame = frame, .site = site};
     }
-    struct seep_shortage_line *line = &s->lines[of_frame[frame] - 1];
+    struct seep_oom_line *line = &s->lines[of_frame[frame] - 1];
     line->kept_bytes = seep_sum(line->kept_bytes, kept);
     line->kept_blocks = seep_sum(line->kept_blocks, positive(then.blocks));
     line->step_bytes = seep_sum(line->step_bytes, made);
@@ -177,22 +176,21 @@ static int add_site(const struct seep_code *code, uint32_t site, struct seep_lev
 
 /* Free memory of the device when the request failed; assumes that contexts take as much as at the
  * last look. */
-static uint64_t free_then(const struct seep_shortage *s)
+static uint64_t free_then(const struct seep_oom *s)
 {
     const struct seep_device_memory *d = &s->device;
     const uint64_t context =
         d->used_bytes > d->reserved_bytes ? d->used_bytes - d->reserved_bytes : 0;
-    const uint64_t held =
-        seep_shortage_has_reserve(s) ? s->request->reserved_bytes : s->allocated_bytes;
+    const uint64_t held = seep_oom_has_reserve(s) ? s->request->reserved_bytes : s->allocated_bytes;
     const uint64_t taken = seep_sum(seep_sum(context, held), d->others_bytes);
 
     return d->capacity_bytes > taken ? d->capacity_bytes - taken : 0;
 }
 
 /* How the unallocated memory was split when the allocator gave up. Returns 0 or -SEEP_ENOMEM. */
-static int weigh_pieces(const struct seep_model *m, struct seep_shortage *s)
+static int weigh_pieces(const struct seep_model *m, struct seep_oom *s)
 {
-    const struct seep_model_shortage *r = s->request;
+    const struct seep_model_oom *r = s->request;
     struct seep_device_layout layout;
 
     for (size_t i = 0; i < m->n_layouts; i++) {
@@ -211,12 +209,12 @@ static int weigh_pieces(const struct seep_model *m, struct seep_shortage *s)
     return 0;
 }
 
-static void weigh_device(const struct seep_model *m, struct seep_shortage *s)
+static void weigh_device(const struct seep_model *m, struct seep_oom *s)
 {
-    const struct seep_model_shortage *r = s->request;
+    const struct seep_model_oom *r = s->request;
 
     s->device = seep_device_memory_of(m, (int)r->device);
-    if (r->source == SEEP_SHORTAGE_BY_PROGRAM && r->device >= SEEP_MAX_DEVICES)
+    if (r->source == SEEP_OOM_BY_PROGRAM && r->device >= SEEP_MAX_DEVICES)
         s->device.capacity_bytes = m->spaces[r->space].capacity_bytes;
     s->allocated_bytes =
         r->allocated_bytes ? r->allocated_bytes : seep_sum(s->kept_bytes, r->registered_bytes);
@@ -226,7 +224,7 @@ static void weigh_device(const struct seep_model *m, struct seep_shortage *s)
     s->free_bytes = s->bound.bytes ? seep_host_bound_free(&s->bound) : free_then(s);
 }
 
-int seep_shortage_weigh(const struct seep_code *code, struct seep_shortage *s)
+int seep_oom_weigh(const struct seep_code *code, struct seep_oom *s)
 {
     const struct seep_model *m = code->model;
     uint32_t *of_frame = calloc(m->dict.n_frames + 1, sizeof *of_frame);
@@ -237,7 +235,7 @@ int seep_shortage_weigh(const struct seep_code *code, struct seep_shortage *s)
     if (!s->lines || !of_frame)
         rc = -SEEP_ENOMEM;
     for (uint32_t i = 0; i < m->n_sites && !rc; i++) {
-        if (seep_shortage_covers(m, s, m->sites[i].space))
+        if (seep_oom_covers(m, s, m->sites[i].space))
             rc = add_site(code, i, &level, of_frame, s);
     }
     if (!rc && s->n_lines)
@@ -250,7 +248,7 @@ int seep_shortage_weigh(const struct seep_code *code, struct seep_shortage *s)
     return rc;
 }
 
-void seep_shortage_free(struct seep_shortage *s)
+void seep_oom_free(struct seep_oom *s)
 {
     if (s)
         free(s->lines);

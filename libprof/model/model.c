@@ -47,10 +47,10 @@ void seep_model_fini(struct seep_model *m)
         free(m->not_read[i].reason);
     }
     free(m->processes);
-    free(m->bares);
+    free(m->unprofiled);
     free(m->jobs);
     free(m->not_read);
-    free(m->shortages);
+    free(m->ooms);
     for (size_t i = 0; i < m->n_layouts; i++)
         free(m->layouts[i].blocks);
     free(m->layouts);

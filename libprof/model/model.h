@@ -89,8 +89,8 @@ struct seep_process_recording {
     uint32_t n_refused; /* calls of the CUDA runtime or driver that had no room */
     struct seep_device_use uses[SEEP_MAX_DEVICES]; /* the same */
     uint32_t allocator_settings;                   /* bits of enum seep_allocator_settings */
-    uint32_t shortages_left_out;                   /* failed requests of which no more is known */
-    uint32_t host_shortages_left_out;              /* the same for host memory */
+    uint32_t ooms_left_out;                        /* failed requests of which no more is known */
+    uint32_t host_ooms_left_out;                   /* the same for host memory */
     uint16_t cupti, cupti_error;                   /* as in the profile, unchecked */
     uint32_t snapshots_refused[SEEP_N_SNAPSHOT_REFUSALS]; /* by enum seep_snapshot_refusal */
     bool inherits; /* it was forked from a process that recorded */
@@ -274,7 +274,7 @@ struct seep_model_space {
 };
 
 /* A process in a job's table without a profile: it was only counted, or could not record. */
-struct seep_bare {
+struct seep_unprofiled_process {
     const struct seep_process *entry;
     const struct seep_job *job;
 };
@@ -305,13 +305,13 @@ struct seep_model_refusal {
 
 /* A request that a device or the host had no room for. If PyTorch's allocator had no room in the
  * end, the runtime's refusals to it are not listed: only the allocator's own refusal is, once. */
-struct seep_model_shortage {
+struct seep_model_oom {
     uint32_t process, stack;
     uint32_t device; /* below SEEP_MAX_DEVICES, or SEEP_DEVICE_PINNED, _HOST or _OWN */
     uint16_t space;  /* tensor:N if an allocator reported it, device:N or pinned if the runtime did,
                       * host, or as the program named it */
-    enum seep_shortage_source source; /* the caller may have tried again, unless BY_ALLOCATOR or
-                                       * BY_PROGRAM */
+    enum seep_oom_source source; /* the caller may have tried again, unless BY_ALLOCATOR or
+                                  * BY_PROGRAM */
     int32_t step;
     uint64_t asked_bytes;
     uint64_t allocated_bytes, reserved_bytes; /* by the allocator's totals; for the host and
@@ -375,7 +375,8 @@ struct seep_model {
     size_t n_jobs;
     struct seep_model_process *processes; /* [opened]; [sorted] by start */
     size_t n_processes, processes_capacity;
-    struct seep_bare *bares; /* [summed] by table and place in it; see bare_processes.h */
+    struct seep_unprofiled_process
+        *unprofiled; /* [summed] by table and place in it; see unprofiled_processes.h */
     size_t n_bares;
     struct seep_model_space spaces[SEEP_MODEL_MAX_SPACES + 1]; /* [merged], totals [summed]; + 1:
                                                                   the host's */
@@ -389,8 +390,8 @@ struct seep_model {
     size_t n_extras, extras_capacity;
     struct seep_model_point *points; /* [merged] */
     size_t n_points, points_capacity;
-    struct seep_model_shortage *shortages; /* [merged] by process, as they came */
-    size_t n_shortages, shortages_capacity;
+    struct seep_model_oom *ooms; /* [merged] by process, as they came */
+    size_t n_ooms, ooms_capacity;
     struct seep_model_layout *layouts; /* [merged] at most one per process, device and reason */
     size_t n_layouts, layouts_capacity;
     uint64_t n_small_sites, small_sites_below; /* [merged] counted together: stages/merge.c; the

@@ -1,4 +1,4 @@
-#include "libprof/model/bare_processes.h"
+#include "libprof/model/unprofiled_processes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,8 @@ static void list_bares(struct seep_model *m, const bool *has_profile)
         const struct seep_job *job = m->jobs[i];
         for (uint32_t k = 0; job && k < job->n_processes; k++) {
             if (job->processes[k].pid && !has_profile[i * SEEP_MAX_PROCESSES + k])
-                m->bares[m->n_bares++] = (struct seep_bare){&job->processes[k], job};
+                m->unprofiled[m->n_bares++] =
+                    (struct seep_unprofiled_process){&job->processes[k], job};
         }
     }
 }
@@ -34,10 +35,10 @@ int seep_bares_find(struct seep_model *m)
 {
     bool *has_profile = calloc(m->n_jobs + 1, SEEP_MAX_PROCESSES);
 
-    free(m->bares);
+    free(m->unprofiled);
     m->n_bares = 0;
-    m->bares = calloc(count_entries(m) + 1, sizeof *m->bares);
-    if (!has_profile || !m->bares) {
+    m->unprofiled = calloc(count_entries(m) + 1, sizeof *m->unprofiled);
+    if (!has_profile || !m->unprofiled) {
         free(has_profile);
         return -SEEP_ENOMEM;
     }
@@ -52,7 +53,7 @@ int seep_bares_find(struct seep_model *m)
     return 0;
 }
 
-bool seep_bare_has_ended(const struct seep_bare *bare)
+bool seep_bare_has_ended(const struct seep_unprofiled_process *bare)
 {
     return bare->entry->has_status || bare->job->ended_ns;
 }
@@ -102,8 +103,8 @@ void seep_bares_add_spaces(struct seep_model *m)
             add_counts(m, p->entry->counts, p->gone);
     }
     for (size_t i = 0; i < m->n_bares; i++) {
-        if (seep_bare_is_counted(m->bares[i].entry))
-            add_counts(m, m->bares[i].entry->counts, seep_bare_has_ended(&m->bares[i]));
+        if (seep_bare_is_counted(m->unprofiled[i].entry))
+            add_counts(m, m->unprofiled[i].entry->counts, seep_bare_has_ended(&m->unprofiled[i]));
     }
     for (size_t i = 0; i < m->n_jobs; i++) {
         for (int k = 0; m->jobs[i] && k < SEEP_MAX_FOLDED; k++) {

@@ -1,10 +1,10 @@
 /* Processes without a profile: what the job's table says of them. */
-#ifndef SEEP_LIBPROF_MODEL_BARE_PROCESSES_H
-#define SEEP_LIBPROF_MODEL_BARE_PROCESSES_H
+#ifndef SEEP_LIBPROF_MODEL_UNPROFILED_PROCESSES_H
+#define SEEP_LIBPROF_MODEL_UNPROFILED_PROCESSES_H
 
 #include "libprof/model/model.h"
 
-/* Fills m->bares. Returns 0 or -SEEP_ENOMEM. */
+/* Fills m->unprofiled. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_bares_find(struct seep_model *m);
 
 /* Adds what was only counted, of single processes and of those folded into one row, to the job's
@@ -22,7 +22,7 @@ static inline bool seep_bare_was_counted(const struct seep_process *entry)
 }
 
 /* Whether its process has ended, as far as its parent, the launcher or the job's end tells. */
-bool seep_bare_has_ended(const struct seep_bare *bare);
+bool seep_bare_has_ended(const struct seep_unprofiled_process *bare);
 
 /* Sets *entry to the first process of a job that was only counted: it stands for the job if no
  * process has a profile. False if there is none. */

@@ -40,11 +40,11 @@ struct seep_field {
     struct seep_shape shape;
 };
 
-enum { MOST_PLACE = 160, MOST_MEMBER_NAME = 64 };
+enum { MAX_PLACE = 160, MAX_MEMBER_NAME = 64 };
 
 struct taking {
     const char *name;
-    char at[MOST_PLACE]; /* "looks[2].rss_bytes" */
+    char at[MAX_PLACE]; /* "looks[2].rss_bytes" */
     struct seep_error *err;
     int rc;
 };
@@ -137,7 +137,7 @@ static void take_named(struct taking *t, const struct seep_shape *shape, json_t 
                        const char *name, const json_t *value, bool *failed)
 {
     const size_t n = strlen(t->at);
-    json_t *clean = seep_json_text_n(name, cut_at(name, MOST_MEMBER_NAME));
+    json_t *clean = seep_json_text_n(name, cut_at(name, MAX_MEMBER_NAME));
 
     *failed |= !clean;
     if (*failed)
@@ -209,15 +209,15 @@ static int shape_take(const struct seep_shape *shape, const json_t *from, const 
 }
 
 enum {
-    MOST_LOOKS = 64,
-    MOST_PROCESSES = 64,
-    MOST_HOLDERS = 256,
-    MOST_HOPS = 64,
-    MOST_DEVICES = 64,
-    MOST_TYPES = 24,
-    MOST_LINES = 8,   /* of code, of a holder */
-    MOST_NAME = 512,  /* bytes of a name or type, */
-    MOST_TEXT = 4096, /* of a command, a path in words, an error */
+    MAX_LOOKS = 64,
+    MAX_PROCESSES = 64,
+    MAX_HOLDERS = 256,
+    MAX_HOPS = 64,
+    MAX_DEVICES = 64,
+    MAX_TYPES = 24,
+    MAX_LINES = 8,   /* of code, of a holder */
+    MAX_NAME = 512,  /* bytes of a name or type, */
+    MAX_TEXT = 4096, /* of a command, a path in words, an error */
 };
 
 /* ---- the shape ------------------------------------------------------------------------------- */
@@ -236,7 +236,7 @@ enum {
     }
 #define TEXT_OR_NOT                                                                                \
     {                                                                                              \
-        .kind = SEEP_SHAPE_TEXT, .most = MOST_TEXT,                                                \
+        .kind = SEEP_SHAPE_TEXT, .most = MAX_TEXT,                                                 \
         .others = SEEP_SHAPE_OR_NULL | SEEP_SHAPE_OR_MISSING                                       \
     }
 #define BOOLEAN                                                                                    \
@@ -245,15 +245,15 @@ enum {
     }
 #define NAME_OR                                                                                    \
     {                                                                                              \
-        .kind = SEEP_SHAPE_TEXT, .most = MOST_NAME, .others = SEEP_SHAPE_OR_NULL                   \
+        .kind = SEEP_SHAPE_TEXT, .most = MAX_NAME, .others = SEEP_SHAPE_OR_NULL                    \
     }
 #define TEXT                                                                                       \
     {                                                                                              \
-        .kind = SEEP_SHAPE_TEXT, .most = MOST_TEXT                                                 \
+        .kind = SEEP_SHAPE_TEXT, .most = MAX_TEXT                                                  \
     }
 #define TEXT_OR                                                                                    \
     {                                                                                              \
-        .kind = SEEP_SHAPE_TEXT, .most = MOST_TEXT, .others = SEEP_SHAPE_OR_NULL                   \
+        .kind = SEEP_SHAPE_TEXT, .most = MAX_TEXT, .others = SEEP_SHAPE_OR_NULL                    \
     }
 #define WORD(list)                                                                                 \
     {                                                                                              \
@@ -270,7 +270,7 @@ enum {
 /* By device; a look of an older seep has none. */
 #define DEVICES(of)                                                                                \
     {                                                                                              \
-        .kind = SEEP_SHAPE_MAP, .most = MOST_DEVICES, .item = &(of),                               \
+        .kind = SEEP_SHAPE_MAP, .most = MAX_DEVICES, .item = &(of),                                \
         .others = SEEP_SHAPE_OR_MISSING                                                            \
     }
 #define END                                                                                        \
@@ -290,7 +290,7 @@ static const char *const hop_kinds[] = {"attribute", "key",   "index",  "element
 
 static const struct seep_shape count_shape = COUNT, count_or_shape = COUNT_OR,
                                number_shape = NUMBER,
-                               series_shape = LIST(MOST_LOOKS, count_or_shape);
+                               series_shape = LIST(MAX_LOOKS, count_or_shape);
 
 static const struct seep_field limit_fields[] = {{"bytes", COUNT}, {"kind", TEXT}, END};
 
@@ -313,7 +313,7 @@ static const struct seep_field look_fields[] = {
     {"objects", COUNT},
     {"allocator",
      {.kind = SEEP_SHAPE_TEXT,
-      .most = MOST_NAME,
+      .most = MAX_NAME,
       .others = SEEP_SHAPE_OR_NULL | SEEP_SHAPE_OR_MISSING}},
     {"free_bytes", {.kind = SEEP_SHAPE_COUNT, .others = SEEP_SHAPE_OR_MISSING}},
     {"private_bytes",
@@ -323,7 +323,7 @@ static const struct seep_field look_fields[] = {
     {"held_bytes", COUNT},
     {"others",
      {.kind = SEEP_SHAPE_LIST,
-      .most = MOST_TYPES,
+      .most = MAX_TYPES,
       .item = &other_shape,
       .others = SEEP_SHAPE_OR_MISSING}},
     {"cycle_bytes", COUNT},
@@ -341,7 +341,7 @@ static const struct seep_field hop_fields[] = {
 static const struct seep_shape hop_shape = OBJECT(hop_fields);
 
 static const struct seep_field path_fields[] = {
-    {"text", TEXT}, {"root", OBJECT(root_fields)}, {"hops", LIST(MOST_HOPS, hop_shape)}, END};
+    {"text", TEXT}, {"root", OBJECT(root_fields)}, {"hops", LIST(MAX_HOPS, hop_shape)}, END};
 
 /* As in report.json. */
 static const struct seep_field frame_fields[] = {
@@ -370,19 +370,19 @@ static const struct seep_field holder_fields[] = {
     {"path", OBJECT(path_fields)},
     {"made_at",
      {.kind = SEEP_SHAPE_LIST,
-      .most = MOST_LINES,
+      .most = MAX_LINES,
       .item = &line_shape,
       .others = SEEP_SHAPE_OR_NULL | SEEP_SHAPE_OR_MISSING}},
     {"growth", WORD(growths)},
     {"growth_bytes_per_minute", NUMBER},
     {"device_growth_bytes_per_minute", DEVICES(number_shape)},
     {"by_another", BOOLEAN},
-    {"retained_by_look", LIST(MOST_LOOKS, count_or_shape)},
+    {"retained_by_look", LIST(MAX_LOOKS, count_or_shape)},
     {"device_bytes_by_look", DEVICES(series_shape)},
-    {"length_by_look", LIST(MOST_LOOKS, count_or_shape)},
+    {"length_by_look", LIST(MAX_LOOKS, count_or_shape)},
     {"pids",
      {.kind = SEEP_SHAPE_LIST,
-      .most = MOST_PROCESSES,
+      .most = MAX_PROCESSES,
       .item = &count_shape,
       .others = SEEP_SHAPE_OR_MISSING}},
     END,
@@ -391,17 +391,17 @@ static const struct seep_shape holder_shape = OBJECT(holder_fields);
 
 #define PROCESS                                                                                    \
     {"pid", COUNT}, {"parent", COUNT}, {"command", TEXT}, {"error", TEXT_OR},                      \
-        {"looks", LIST(MOST_LOOKS, look_shape)},                                                   \
+        {"looks", LIST(MAX_LOOKS, look_shape)},                                                    \
     {                                                                                              \
-        "holders", LIST(MOST_HOLDERS, holder_shape)                                                \
+        "holders", LIST(MAX_HOLDERS, holder_shape)                                                 \
     }
 
 static const struct seep_field process_fields[] = {PROCESS, END};
 static const struct seep_shape process_shape = OBJECT(process_fields);
 
 static const struct seep_field tree_fields[] = {
-    {"processes", LIST(MOST_PROCESSES, process_shape)},
-    {"holders", LIST(MOST_HOLDERS *MOST_PROCESSES, holder_shape)},
+    {"processes", LIST(MAX_PROCESSES, process_shape)},
+    {"holders", LIST(MAX_HOLDERS *MAX_PROCESSES, holder_shape)},
     {"complete", BOOLEAN},
     END,
 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_POINTS = 130 }; /* of a series, as many as the report has for a site */
+enum { MAX_POINTS = 130 }; /* of a series, as many as the report has for a site */
 
 static const char *const summed[] = {"allocations", "frees",      "allocated_bytes",
                                      "live_bytes",  "peak_bytes", "retained_bytes"};
@@ -143,7 +143,7 @@ static void take_box(const void *context, const struct seep_page_small *first, s
     for (size_t k = 0; k < N_SUMMED; k++)
         seep_page_columns_add(columns, summed[k], json_real(sums.numbers[k]), failed);
     seep_page_columns_add(columns, "growth", json_real(sums.growth), failed);
-    seep_page_columns_add(columns, "series", seep_page_changes_json(&sums.changes, MOST_POINTS),
+    seep_page_columns_add(columns, "series", seep_page_changes_json(&sums.changes, MAX_POINTS),
                           failed);
     free(sums.changes.list);
 }

@@ -123,14 +123,14 @@ static void add_related(json_t *list, const json_t *frame, const char *cwd, cons
 }
 
 /* Adds the lines that had the memory missing at an out-of-memory. */
-static void add_shortage(json_t *list, const struct seep_report_finding *f, const char *cwd,
-                         bool *failed)
+static void add_oom(json_t *list, const struct seep_report_finding *f, const char *cwd,
+                    bool *failed)
 {
     const json_t *line;
 
-    for (size_t i = 0; (line = seep_get_shortage_line(f, i)) && !*failed; i++) {
+    for (size_t i = 0; (line = seep_get_oom_line(f, i)) && !*failed; i++) {
         const struct seep_report_shortage_line its = seep_report_shortage_line_read(line);
-        char *words = seep_get_shortage_words(&its);
+        char *words = seep_get_oom_words(&its);
         *failed = !words;
         if (words)
             add_related(list, its.frame, cwd, "", words, failed);
@@ -148,7 +148,7 @@ static json_t *keepers_of(const struct seep_report_finding *f, const char *cwd)
     bool failed = false;
     size_t i;
 
-    add_shortage(list, f, cwd, &failed);
+    add_oom(list, f, cwd, &failed);
     if (json_array_size(kept) == 1)
         add_related(list, f->frame, cwd, "", "made here", &failed);
     else

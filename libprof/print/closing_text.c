@@ -14,7 +14,7 @@ enum {
     SEVERITY_COLUMNS = 11,
     AMOUNT_COLUMNS = 18,
     OTHER_COLUMNS = ID_COLUMNS + SEVERITY_COLUMNS + AMOUNT_COLUMNS,
-    LEAST_PLACE = 24
+    MIN_PLACE = 24
 };
 
 struct page {
@@ -66,7 +66,7 @@ static int pattern_columns(const json_t *findings, int width)
         int n = (int)strlen(seep_report_finding_read(one).pattern) + 2;
         longest = i < MAX_LINES && n > longest ? n : longest;
     }
-    return width - OTHER_COLUMNS - longest < LEAST_PLACE ? 0 : longest;
+    return width - OTHER_COLUMNS - longest < MIN_PLACE ? 0 : longest;
 }
 
 static void put_finding(const struct page *p, const json_t *finding)
@@ -164,7 +164,7 @@ void seep_brief_text(const json_t *report, struct seep_json_stream *sites, FILE 
     const struct page page = page_of(report, out, colour);
 
     seep_verdict_text(report, out, colour);
-    seep_shortages_text(report, out, true);
+    seep_ooms_text(report, out, true);
     if (json_array_size(json_object_get(report, "findings")))
         put_brief_findings(&page, report);
     else

@@ -173,12 +173,12 @@ static void look_put_growth(const json_t *look, FILE *out)
 
 enum {
     MOST_SHOWN = 12,
-    MOST_UNHELD = 4,
-    MOST_LINES = 3,  /* of those that made a holder's memory, */
+    MAX_UNHELD = 4,
+    MAX_LINES = 3,   /* of those that made a holder's memory, */
     LINE_SHARE = 20, /* and none that made less than 1/n of it */
     UNHELD_SHARE = 100 /* 1/n of what is live */,
-    FREE_SHARE = 10,      /* 1/n of the RSS, */
-    LEAST_FREE = 4 << 20, /* and so much is worth a word */
+    FREE_SHARE = 10,    /* 1/n of the RSS, */
+    MIN_FREE = 4 << 20, /* and so much is worth a word */
 };
 
 /* What grows without bound has the colour of leaks. */
@@ -262,7 +262,7 @@ static void put_free(const json_t *last, FILE *out)
         number(last, "free_bytes"); /* some of it may never have been touched */
     const double bytes = free_bytes < rest ? free_bytes : rest;
 
-    if (bytes < LEAST_FREE || bytes * FREE_SHARE < number(last, "rss_bytes"))
+    if (bytes < MIN_FREE || bytes * FREE_SHARE < number(last, "rss_bytes"))
         return;
     seep_put_size(out, bytes);
     fputs(" are free in malloc's heaps, which it does not give back\n", out);
@@ -375,8 +375,7 @@ static void put_lines(const json_t *holder, FILE *out)
     size_t i;
 
     json_array_foreach (json_object_get(holder, "made_at"), i, line) {
-        if (i == MOST_LINES ||
-            number(line, "bytes") * LINE_SHARE < number(holder, "retained_bytes"))
+        if (i == MAX_LINES || number(line, "bytes") * LINE_SHARE < number(holder, "retained_bytes"))
             break;
         fputs("    made at ", out);
         seep_put_frame(out, json_object_get(line, "frame"), "");
@@ -501,7 +500,7 @@ static void put_unheld(const json_t *look, FILE *out, bool colour)
     seep_put_size(out, look_total(look, true, "lost_bytes"));
     fputs(unseen ? unseen : " that nothing points to\n", out);
     json_array_foreach (holders, i, holder) {
-        if (is_held(holder) || n == MOST_UNHELD || !is_much(holder, look, totals))
+        if (is_held(holder) || n == MAX_UNHELD || !is_much(holder, look, totals))
             continue;
         n++;
         put_retained(holder, out);

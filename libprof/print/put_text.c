@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-enum { LEAST_WIDTH = 60 };
+enum { MIN_WIDTH = 60 };
 
 void seep_put_text(FILE *out, const char *text)
 {
@@ -132,7 +132,7 @@ int seep_put_width(FILE *out, int otherwise)
         columns = window.ws_col;
     if (columns <= 0)
         return otherwise;
-    return columns < LEAST_WIDTH ? LEAST_WIDTH : columns;
+    return columns < MIN_WIDTH ? MIN_WIDTH : columns;
 }
 
 /* Columns of a text: one per UTF-8 character, none for "\033[…m". */

@@ -180,7 +180,7 @@ static bool rss_is_notable(const struct seep_report_rss *rss)
 /* Requests for memory that failed. */
 
 /* For the host, the outcome decides, which `retried` says. */
-static const char *shortage_ends_text(const struct seep_report_refusal *its)
+static const char *oom_ends_text(const struct seep_report_refusal *its)
 {
     if (its->retried)
         return ". The program then asked for less and got it.";
@@ -189,7 +189,7 @@ static const char *shortage_ends_text(const struct seep_report_refusal *its)
                : "";
 }
 
-static void put_shortage(const json_t *job, FILE *to, const struct seep_report_refusal *its)
+static void put_oom(const json_t *job, FILE *to, const struct seep_report_refusal *its)
 {
     char words[SEEP_SPACE_WORDS], when[SEEP_WHEN_TEXT];
 
@@ -209,7 +209,7 @@ static void put_shortage(const json_t *job, FILE *to, const struct seep_report_r
         seep_put_frame(to, its->frame, seep_get_text(job, "cwd", ""));
     }
     if (strcmp(its->source, "allocator") != 0 && !its->reserved_bytes) {
-        fputs(shortage_ends_text(its), to);
+        fputs(oom_ends_text(its), to);
         return;
     }
     fputs("; ", to);
@@ -219,7 +219,7 @@ static void put_shortage(const json_t *job, FILE *to, const struct seep_report_r
     fputs(" reserved were in use", to);
 }
 
-void seep_shortages_text(const json_t *report, FILE *out, bool last_only)
+void seep_ooms_text(const json_t *report, FILE *out, bool last_only)
 {
     const json_t *all = json_object_get(report, "out_of_memory");
     const size_t n = json_array_size(all);
@@ -227,8 +227,8 @@ void seep_shortages_text(const json_t *report, FILE *out, bool last_only)
     for (size_t i = last_only && n ? n - 1 : 0; i < n; i++) {
         const struct seep_report_refusal its = seep_report_refusal_read(json_array_get(all, i));
         struct seep_paragraph line;
-        put_shortage(json_object_get(report, "job"), seep_put_begin(&line, out, 0, SEEP_PUT_LABEL),
-                     &its);
+        put_oom(json_object_get(report, "job"), seep_put_begin(&line, out, 0, SEEP_PUT_LABEL),
+                &its);
         seep_put_end(&line);
     }
 }
@@ -584,7 +584,7 @@ static void put_job_parts(const struct page *p, const json_t *report)
     put_why(p, job);
     put_spaces(p, report);
     put_devices(p, report);
-    seep_shortages_text(report, p->out, false);
+    seep_ooms_text(report, p->out, false);
     put_cupti(p, report);
     put_resident(p, report);
     if (!json_is_object(json_object_get(report, "digest"))) /* which names the outermost ones */
@@ -602,7 +602,7 @@ static void put_crash(const struct page *p, const json_t *report,
     seep_verdict_text(report, p->out, look->colour);
     put_command(p, job);
     put_job(p, job);
-    seep_shortages_text(report, p->out, true);
+    seep_ooms_text(report, p->out, true);
     if (!look->folder)
         return;
     fprintf(p->out, "%-*sseep report --all ", LABEL, "details");

@@ -35,7 +35,7 @@ void seep_brief_text(const json_t *report, struct seep_json_stream *sites, FILE 
 void seep_advice_text(const struct seep_report_finding *f, FILE *out, bool colour);
 
 /* The requests for memory that failed, a paragraph each; or only the last one. */
-void seep_shortages_text(const json_t *report, FILE *out, bool last_only);
+void seep_ooms_text(const json_t *report, FILE *out, bool last_only);
 
 /* Who holds the memory that a finding's line made, and where they got it: "held by local 'history'
  * …" and "kept at train.py:42 …", indented by `indent`; nothing if not known. `cwd`: of the job. */

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_FOLDERS = 4096, MOST_NAMES = 4096, DEPTH = 2 };
+enum { MAX_FOLDERS = 4096, MAX_NAMES = 4096, DEPTH = 2 };
 
 struct search {
     struct seep_part_folders *found;
@@ -57,7 +57,7 @@ static void contents_fini(struct contents *c)
 
 static void keep_name(struct search *s, struct contents *c, const char *name)
 {
-    c->has_more = c->n == MOST_NAMES;
+    c->has_more = c->n == MAX_NAMES;
     char *copy = c->has_more ? NULL : strdup(name);
 
     if (c->has_more)
@@ -97,13 +97,13 @@ static void add(struct search *s, char *dir)
 {
     struct seep_part_folders *found = s->found;
 
-    if (dir && found->n < MOST_FOLDERS &&
+    if (dir && found->n < MAX_FOLDERS &&
         seep_grow(&found->dirs, &s->capacity, found->n + 1, sizeof *found->dirs) == 0) {
         found->dirs[found->n++] = dir;
         return;
     }
-    s->no_memory |= !dir || found->n < MOST_FOLDERS;
-    found->more |= found->n == MOST_FOLDERS;
+    s->no_memory |= !dir || found->n < MAX_FOLDERS;
+    found->more |= found->n == MAX_FOLDERS;
     free(dir);
 }
 
@@ -152,7 +152,7 @@ static bool search(struct search *s, const char *dir, int depth)
     struct contents c;
     bool holds = false;
 
-    if (s->n_looked++ >= MOST_FOLDERS) {
+    if (s->n_looked++ >= MAX_FOLDERS) {
         s->found->more = true;
         return false;
     }

@@ -7,7 +7,7 @@
 #include "libprof/base/text.h"
 #include "libprof/code/packages/library_allocators.h"
 #include "libprof/format/profile_format.h"
-#include "libprof/model/bare_processes.h"
+#include "libprof/model/unprofiled_processes.h"
 #include "libprof/program/own_allocator.h"
 #include "libprof/program/program_entry_words.h"
 #include "libprof/report/report_pieces.h"
@@ -467,7 +467,7 @@ static void say_own_mallocs(struct seep_said *said)
         note_own_malloc(&all, own_malloc_of(p), p->id.pid, !p->recording.hooks_seen[HOOK_malloc]);
     }
     for (size_t i = 0; i < m->n_bares; i++) {
-        const struct seep_process *e = m->bares[i].entry;
+        const struct seep_process *e = m->unprofiled[i].entry;
         if (e->flags & SEEP_PROCESS_OWN_MALLOC)
             note_own_malloc(&all, e->name, e->pid, true);
     }
@@ -751,7 +751,7 @@ static void say_missing(struct seep_said *said)
     size_t n_missing = 0, n_counted = 0;
 
     for (size_t i = 0; i < m->n_bares; i++) {
-        const struct seep_process *e = m->bares[i].entry;
+        const struct seep_process *e = m->unprofiled[i].entry;
         if (e->trouble || e->exec_entry)
             continue; /* has its sentence already */
         if (seep_bare_is_counted(e))

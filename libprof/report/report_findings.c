@@ -144,7 +144,7 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
         .plateau_step = f->plateau_step ? f->plateau_step : -1,
         .limit_bytes = seep_count_if(f->limit_bytes, f->limit_bytes),
         .steps_to_limit = counts ? (int64_t)f->steps_to_limit : -1,
-        .shortage = seep_json_made(seep_json_shortage(pieces, f->shortage), &failed),
+        .shortage = seep_json_made(seep_json_oom(pieces, f->oom), &failed),
         .evidence = finding_evidence(f), .advice = f->advice);
     return seep_json_whole(json, failed);
 }

@@ -4,8 +4,8 @@
 #include "libprof/base/text.h"
 #include "libprof/measure/device_layout.h"
 #include "libprof/measure/device_memory.h"
+#include "libprof/measure/oom.h"
 #include "libprof/measure/segments.h"
-#include "libprof/measure/shortage.h"
 #include "libprof/report/report_pieces.h"
 #include "libprof/report/report_said.h"
 
@@ -187,7 +187,7 @@ json_t *seep_json_tensors(const struct seep_model *m)
 }
 
 /* The limit by which the host refused it; null for a device. */
-static json_t *bound_json(const struct seep_model_shortage *its)
+static json_t *bound_json(const struct seep_model_oom *its)
 {
     const struct seep_host_bound bound = seep_host_bound_of(its);
 
@@ -196,30 +196,30 @@ static json_t *bound_json(const struct seep_model_shortage *its)
                       : json_null();
 }
 
-static const char *source_of(const struct seep_model_shortage *its)
+static const char *source_of(const struct seep_model_oom *its)
 {
     switch (its->source) {
-    case SEEP_SHORTAGE_BY_ALLOCATOR:
+    case SEEP_OOM_BY_ALLOCATOR:
         return "allocator";
-    case SEEP_SHORTAGE_BY_HOST:
+    case SEEP_OOM_BY_HOST:
         return "host";
-    case SEEP_SHORTAGE_BY_PROGRAM:
+    case SEEP_OOM_BY_PROGRAM:
         return "program";
-    case SEEP_SHORTAGE_BY_RUNTIME:
-    case SEEP_SHORTAGE_BY_REGISTER:
+    case SEEP_OOM_BY_RUNTIME:
+    case SEEP_OOM_BY_REGISTER:
         break;
     }
     return "runtime";
 }
 
-json_t *seep_json_shortages(const struct seep_report_pieces *pieces)
+json_t *seep_json_ooms(const struct seep_report_pieces *pieces)
 {
     const struct seep_model *m = pieces->code->model;
     json_t *list = json_array();
     bool failed = false;
 
-    for (size_t i = 0; i < m->n_shortages; i++) {
-        const struct seep_model_shortage *its = &m->shortages[i];
+    for (size_t i = 0; i < m->n_ooms; i++) {
+        const struct seep_model_oom *its = &m->ooms[i];
         const uint32_t frame = its->stack ? pieces->code->lines->shown[its->stack] : 0;
         json_t *one = SEEP_REPORT_JSON(
             refusal, .pid = m->processes[its->process].id.pid,
@@ -227,7 +227,7 @@ json_t *seep_json_shortages(const struct seep_report_pieces *pieces)
             .step = its->step > 0 ? (uint64_t)its->step : 0, .asked_bytes = its->asked_bytes,
             .allocated_bytes = its->allocated_bytes, .reserved_bytes = its->reserved_bytes,
             .registered_bytes = its->registered_bytes,
-            .registers = its->source == SEEP_SHORTAGE_BY_REGISTER,
+            .registers = its->source == SEEP_OOM_BY_REGISTER,
             .limit = seep_json_made(bound_json(its), &failed),
             .retried = seep_host_refusal_is_probe(m, its),
             .frame = frame ? seep_json_shown(pieces, frame) : json_null());
@@ -251,15 +251,15 @@ void seep_said_tensors(struct seep_said *said)
 
 /* What a report says of an out-of-memory besides its evidence: who had the memory, in figures. */
 
-enum { MOST_LINES = 16 };
+enum { MAX_LINES = 16 };
 
-static json_t *lines_json(const struct seep_report_pieces *pieces, const struct seep_shortage *s)
+static json_t *lines_json(const struct seep_report_pieces *pieces, const struct seep_oom *s)
 {
     json_t *list = json_array();
     bool failed = false;
 
-    for (size_t i = 0; i < s->n_lines && i < MOST_LINES; i++) {
-        const struct seep_shortage_line *line = &s->lines[i];
+    for (size_t i = 0; i < s->n_lines && i < MAX_LINES; i++) {
+        const struct seep_oom_line *line = &s->lines[i];
         seep_json_append(
             list,
             SEEP_REPORT_JSON(shortage_line, .frame = seep_json_shown(pieces, line->frame),
@@ -269,7 +269,7 @@ static json_t *lines_json(const struct seep_report_pieces *pieces, const struct 
     return seep_json_whole(list, failed);
 }
 
-static json_t *filler_json(const struct seep_shortage *s)
+static json_t *filler_json(const struct seep_oom *s)
 {
     char id[24];
 
@@ -278,13 +278,13 @@ static json_t *filler_json(const struct seep_shortage *s)
                      : json_null();
 }
 
-json_t *seep_json_shortage(const struct seep_report_pieces *pieces, const struct seep_shortage *s)
+json_t *seep_json_oom(const struct seep_report_pieces *pieces, const struct seep_oom *s)
 {
     static const char *const causes[] = {
-        [SEEP_SHORTAGE_FILLED] = "filled",
-        [SEEP_SHORTAGE_FRAGMENTED] = "fragmented",
-        [SEEP_SHORTAGE_OTHERS] = "others",
-        [SEEP_SHORTAGE_TOO_LARGE] = "too-large",
+        [SEEP_OOM_FILLED] = "filled",
+        [SEEP_OOM_FRAGMENTED] = "fragmented",
+        [SEEP_OOM_OTHERS] = "others",
+        [SEEP_OOM_TOO_LARGE] = "too-large",
     };
 
     if (!s)
@@ -294,7 +294,7 @@ json_t *seep_json_shortage(const struct seep_report_pieces *pieces, const struct
         shortage, .cause = causes[s->cause], .filler = filler_json(s), .requests = s->n_requests,
         .step = s->request->step > 0 ? (uint64_t)s->request->step : 0,
         .asked_bytes = s->request->asked_bytes, .allocated_bytes = s->allocated_bytes,
-        .unallocated_bytes = seep_count_if(seep_shortage_has_reserve(s), s->unallocated_bytes),
+        .unallocated_bytes = seep_count_if(seep_oom_has_reserve(s), s->unallocated_bytes),
         .unallocated_pieces = seep_count_if(noted, s->unallocated_pieces),
         .largest_piece_bytes = seep_count_if(noted, s->largest_piece_bytes),
         .unusable_bytes = seep_count_if(noted, s->unusable_bytes),

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libprof/model/bare_processes.h"
 #include "libprof/model/process_ends.h"
+#include "libprof/model/unprofiled_processes.h"
 #include "libprof/report/report_pieces.h"
 #include "libprof/words/exit_words.h"
 
@@ -92,7 +92,7 @@ static bool command_failed(const struct seep_model *m, struct seep_process_end *
     return false;
 }
 
-uint64_t seep_report_oom_kills(const struct seep_model *m)
+uint64_t seep_report_shortage_kills(const struct seep_model *m)
 {
     uint64_t sum = 0;
     bool all;
@@ -340,8 +340,8 @@ static json_t *process_json(const struct seep_report_pieces *pieces,
     return json;
 }
 
-static json_t *bare_process_json(const struct seep_model *m, const struct seep_bare *bare,
-                                 bool *failed)
+static json_t *bare_process_json(const struct seep_model *m,
+                                 const struct seep_unprofiled_process *bare, bool *failed)
 {
     const struct seep_process *e = bare->entry;
     struct seep_process_end end = {.kind = SEEP_ENDED_UNKNOWN};
@@ -363,7 +363,7 @@ static json_t *bare_process_json(const struct seep_model *m, const struct seep_b
 static void add_bare_processes(const struct seep_model *m, json_t *list, bool *failed)
 {
     for (size_t i = 0; i < m->n_bares && !*failed; i++)
-        seep_json_append(list, bare_process_json(m, &m->bares[i], failed), failed);
+        seep_json_append(list, bare_process_json(m, &m->unprofiled[i], failed), failed);
 }
 
 static json_t *folded_json(const struct seep_folded *folded)
@@ -541,7 +541,7 @@ bool seep_report_is_complete(const struct seep_model *m)
             return false;
     }
     for (size_t i = 0; i < m->n_bares; i++) {
-        const struct seep_bare *bare = &m->bares[i];
+        const struct seep_unprofiled_process *bare = &m->unprofiled[i];
         if (!bare->entry->exec_entry &&
             !(seep_bare_was_counted(bare->entry) && seep_bare_has_ended(bare)))
             return false;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libprof/measure/oom.h"
 #include "libprof/measure/resident/memory_limit.h"
-#include "libprof/measure/shortage.h"
 #include "libprof/report/report_pieces.h"
 #include "libprof/who/kept/job_sources.h"
 
@@ -184,7 +184,7 @@ static json_t *job_json(const struct seep_report_pieces *pieces)
         .cwd = launched ? job->cwd : first->cwd,
         .host = job && job->host[0] ? job->host : first->host, .started_unix_s = started(m, job),
         .duration_s = duration(m, job), .exit = seep_json_made(seep_json_job_exit(m), &failed),
-        .oom_kills = seep_report_oom_kills(m), .complete = seep_report_is_complete(m),
+        .oom_kills = seep_report_shortage_kills(m), .complete = seep_report_is_complete(m),
         .dropped_events = seep_report_dropped(m), .step_source = seep_report_step_source(m),
         .step_why = seep_report_step_why(m),
         .step_line = seep_json_made(seep_json_step_line(pieces), &failed), .steps = m->n_steps,
@@ -220,7 +220,7 @@ static json_t *spaces_json(const struct seep_report_pieces *pieces, bool *failed
 static size_t add_lines(const struct seep_findings *f, bool *seen, uint32_t *frames, size_t k)
 {
     for (size_t i = 0; i < f->n; i++) {
-        const struct seep_shortage *s = f->list[i].shortage;
+        const struct seep_oom *s = f->list[i].oom;
         for (size_t line = 0; s && line < s->n_lines; line++) {
             const uint32_t frame = s->lines[line].frame;
             if (!seen[frame])
@@ -287,7 +287,7 @@ static json_t *without_sites(const struct seep_report_pieces *pieces)
     seep_json_set(json, "spaces", spaces_json(pieces, &failed), &failed);
     seep_json_set(json, "devices", seep_json_devices(m), &failed);
     seep_json_set(json, "layouts", seep_json_layouts(pieces), &failed);
-    seep_json_set(json, "out_of_memory", seep_json_shortages(pieces), &failed);
+    seep_json_set(json, "out_of_memory", seep_json_ooms(pieces), &failed);
     seep_json_set(json, "findings", seep_json_findings(pieces), &failed);
     seep_json_set(json, "findings_left_out", seep_json_left_out(pieces), &failed);
     seep_json_set(json, "holders",

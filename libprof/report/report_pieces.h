@@ -51,7 +51,8 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces);
  * that failed, else that of its command, else that of the main process. */
 
 json_t *seep_json_job_exit(const struct seep_model *m);
-uint64_t seep_report_oom_kills(const struct seep_model *m); /* processes that the kernel killed */
+uint64_t
+seep_report_shortage_kills(const struct seep_model *m);     /* processes that the kernel killed */
 json_t *seep_json_memory_files(const struct seep_job *job); /* that it left on a tmpfs, or null */
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces);
 json_t *seep_json_folded(const struct seep_report_pieces *pieces); /* `helpers` */
@@ -86,8 +87,8 @@ json_t *seep_json_tensors(const struct seep_model *m);
 
 /* Who had the memory that was missing at an out-of-memory; null for other findings
  *. */
-struct seep_shortage;
-json_t *seep_json_shortage(const struct seep_report_pieces *pieces, const struct seep_shortage *s);
+struct seep_oom;
+json_t *seep_json_oom(const struct seep_report_pieces *pieces, const struct seep_oom *s);
 
 /* Devices known from their driver or from PyTorch's allocator. */
 json_t *seep_json_devices(const struct seep_model *m);
@@ -96,7 +97,7 @@ json_t *seep_json_devices(const struct seep_model *m);
 json_t *seep_json_layouts(const struct seep_report_pieces *pieces);
 
 /* Requests that a device had no room for. */
-json_t *seep_json_shortages(const struct seep_report_pieces *pieces);
+json_t *seep_json_ooms(const struct seep_report_pieces *pieces);
 json_t *seep_json_rss(const struct seep_rss *rss); /* null if not known */
 
 /* The parts of a process's RSS over time. */

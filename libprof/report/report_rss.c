@@ -27,7 +27,7 @@ json_t *seep_json_memory_files(const struct seep_job *job)
     return seep_json_whole(json, failed);
 }
 
-enum { MOST_SAMPLES = 128 };
+enum { MAX_SAMPLES = 128 };
 
 /* Its parts, which add up to rss_bytes. */
 static const struct {
@@ -95,7 +95,7 @@ json_t *seep_json_rss(const struct seep_rss *rss)
 /* Every n-th sample, and the last. */
 static json_t *course_of(const struct seep_process_samples *samples, int part)
 {
-    const uint32_t gap = samples->n / MOST_SAMPLES + 1;
+    const uint32_t gap = samples->n / MAX_SAMPLES + 1;
     json_t *list = json_array();
     bool failed = false;
 
@@ -109,7 +109,7 @@ static json_t *course_of(const struct seep_process_samples *samples, int part)
 static json_t *times_of(const struct seep_model *m, const struct seep_model_process *p)
 {
     const struct seep_process_samples *samples = &p->samples;
-    const uint32_t gap = samples->n / MOST_SAMPLES + 1;
+    const uint32_t gap = samples->n / MAX_SAMPLES + 1;
     json_t *list = json_array();
     bool failed = false;
 

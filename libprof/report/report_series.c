@@ -87,7 +87,7 @@ json_t *seep_json_step_line(const struct seep_report_pieces *pieces)
                : json_null();
 }
 
-enum { MOST_POINTS = 128, PROCESS_ROWS = 128, MOST_THREADS = 16 };
+enum { MAX_POINTS = 128, PROCESS_ROWS = 128, MAX_THREADS = 16 };
 
 static json_t *columns(const char *one, json_t *a, const char *other, json_t *b)
 {
@@ -102,9 +102,9 @@ static uint64_t positive(int64_t n)
 /* All points of the level if they are few, else evenly spread ones, with the highest among them. */
 static bool is_wanted(const struct seep_level *level, size_t i, size_t highest)
 {
-    if (level->n <= MOST_POINTS || i == 0 || i + 1 == level->n || i == highest)
+    if (level->n <= MAX_POINTS || i == 0 || i + 1 == level->n || i == highest)
         return true;
-    return i * MOST_POINTS / level->n != (i - 1) * MOST_POINTS / level->n;
+    return i * MAX_POINTS / level->n != (i - 1) * MAX_POINTS / level->n;
 }
 
 json_t *seep_json_series(const struct seep_level *level)
@@ -183,7 +183,7 @@ json_t *seep_json_site_threads(const struct seep_model *m, const struct seep_mod
     json_t *list = json_array();
     bool failed = false;
 
-    for (uint32_t k = site->slots; k && json_array_size(list) < MOST_THREADS && !failed;
+    for (uint32_t k = site->slots; k && json_array_size(list) < MAX_THREADS && !failed;
          k = m->slots[k - 1].next) {
         const struct seep_model_slot *slot = &m->slots[k - 1];
         const struct seep_model_process *p = &m->processes[slot->process];

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TEXT = 1000 }; /* bytes of a place: no terminal is wider */
+enum { MAX_TEXT = 1000 }; /* bytes of a place: no terminal is wider */
 
 /* The lines while sites are assigned to them. */
 struct reading {
@@ -158,8 +158,8 @@ static uint32_t line_of(struct reading *r, const json_t *site)
 
     if (!place)
         return SEEP_HASH_NONE;
-    if (strlen(place) > MOST_TEXT)
-        place[MOST_TEXT] = '\0';
+    if (strlen(place) > MAX_TEXT)
+        place[MAX_TEXT] = '\0';
     if (r->host_is_one)
         space = seep_get_space_class(space);
     const uint64_t key = mix(mix(0xcbf29ce484222325u, space), place);

@@ -45,12 +45,12 @@ char *seep_device_text(const json_t *device)
     return NULL;
 }
 
-const json_t *seep_get_shortage_line(const struct seep_report_finding *f, size_t i)
+const json_t *seep_get_oom_line(const struct seep_report_finding *f, size_t i)
 {
     return json_array_get(seep_report_shortage_read(f->shortage).lines, i);
 }
 
-char *seep_get_shortage_words(const struct seep_report_shortage_line *line)
+char *seep_get_oom_words(const struct seep_report_shortage_line *line)
 {
     char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
 

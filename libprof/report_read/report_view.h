@@ -94,10 +94,10 @@ char *seep_device_text(const json_t *device);
 
 /* Line `i` of a finding, largest first; NULL after the last, and if the finding has none. It
  * belongs to the finding. */
-const json_t *seep_get_shortage_line(const struct seep_report_finding *f, size_t i);
+const json_t *seep_get_oom_line(const struct seep_report_finding *f, size_t i);
 
 /* How much such a line had: "5.2 GiB kept from before, at most 1.0 GiB more made in the step".
  * Allocates the result (free() it); NULL without memory. */
-char *seep_get_shortage_words(const struct seep_report_shortage_line *line);
+char *seep_get_oom_words(const struct seep_report_shortage_line *line);
 
 #endif

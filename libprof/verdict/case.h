@@ -117,9 +117,9 @@ struct seep_case {
     bool has_workers;                       /* loader workers are among the processes */
     const struct seep_library_cache *cache; /* all of its sites make what this cache keeps; or
                                              * NULL */
-    bool is_small_objects; /* all arenas of Python's: who holds what is in them is known */
-    bool exchanges;        /* other lines of its function lose what this line gains */
-    uint64_t space_peak;   /* of the job */
+    bool is_small_objects;       /* all arenas of Python's: who holds what is in them is known */
+    bool offset_by_sibling_line; /* other lines of its function lose what this line gains */
+    uint64_t space_peak;         /* of the job */
 };
 
 /* What can be seen of one line is computed once, by code that may fail, before any pattern is

@@ -499,8 +499,8 @@ static int find_exchange(struct seep_case *c, const struct seep_lines *lines,
         n += g->n;
     }
     int rc = n > c->n_sites ? seep_growth_measure(c->m, c->span, sites, n, &whole) : 0;
-    c->exchanges = n > c->n_sites && !rc && !whole.growing &&
-                   whole.slope.value < SEEP_T_EXCHANGE * c->signs->growth.slope.value;
+    c->offset_by_sibling_line = n > c->n_sites && !rc && !whole.growing &&
+                                whole.slope.value < SEEP_T_EXCHANGE * c->signs->growth.slope.value;
     seep_growth_fini(&whole);
     free(sites);
     return rc;
@@ -801,7 +801,7 @@ int seep_diagnose(const struct seep_code *code, const struct seep_line_holders *
     if (!rc)
         rc = seep_findings_relate(code, out);
     if (!rc)
-        rc = seep_shortages_judge(code, out);
+        rc = seep_ooms_judge(code, out);
     for (size_t i = 0; i < out->n && !rc; i++) {
         const uint32_t frame = seep_finding_shown(&out->list[i]);
         rc = seep_symbols_resolve(code->symbols, &frame, 1);

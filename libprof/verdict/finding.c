@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "libprof/base/text.h"
+#include "libprof/measure/oom.h"
 #include "libprof/measure/resident/memory_limit.h"
-#include "libprof/measure/shortage.h"
 #include "libprof/model/live_level.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/words/findings/finding_words.h"
@@ -93,7 +93,7 @@ void seep_finding_fini(struct seep_finding *f)
 {
     free(f->sites);
     free(f->processes);
-    seep_shortage_free(f->shortage);
+    seep_oom_free(f->oom);
     free(f->keeper);
     free(f->title);
     free(f->advice);

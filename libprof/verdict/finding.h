@@ -12,7 +12,7 @@
 
 enum { SEEP_MAX_EVIDENCE = 8, SEEP_MAX_FINDINGS = 32 };
 
-struct seep_shortage;
+struct seep_oom;
 
 struct seep_finding {
     enum seep_pattern pattern;
@@ -44,8 +44,8 @@ struct seep_finding {
     bool is_small_objects; /* all arenas: what is in them has a holder that was seen */
     bool returns;          /* each process frees it when it ends */
     double steps_to_limit; /* < 0: not growing, or no limit */
-    struct seep_shortage *shortage; /* of an out-of-memory finding; else NULL */
-    char *keeper; /* name of the container that was seen to keep it; NULL: unknown */
+    struct seep_oom *oom;  /* of an out-of-memory finding; else NULL */
+    char *keeper;          /* name of the container that was seen to keep it; NULL: unknown */
     char *title, *advice;
     char *evidence[SEEP_MAX_EVIDENCE];
     size_t n_evidence;

@@ -62,7 +62,7 @@ static bool is_saved_by(const struct seep_model *m, const struct seep_finding *g
 }
 
 /* A full pool keeps equally many graphs on every line; on some lines that is little. */
-static bool are_of_full_pool(const struct seep_finding *a, const struct seep_finding *b)
+static bool same_full_pool(const struct seep_finding *a, const struct seep_finding *b)
 {
     return a->pattern == SEEP_PATTERN_GRAPH_RETENTION && b->pattern == a->pattern &&
            a->plateau_step && b->plateau_step;
@@ -76,7 +76,7 @@ static bool is_of_graph(const struct seep_model *m, const struct seep_finding *g
         return false;
     return is_saved_by(m, graph, f) ||
            (f->pattern == SEEP_PATTERN_GRAPH_RETENTION &&
-            (f->severity == graph->severity || are_of_full_pool(f, graph)));
+            (f->severity == graph->severity || same_full_pool(f, graph)));
 }
 
 /* Nodes of a graph lie on the host, even if its tensors lie on a device. There, what may yet end by
@@ -127,8 +127,8 @@ static bool is_table_of(const struct seep_model *m, const struct seep_finding *s
 }
 
 /* What one container keeps from several lines; and arenas, whichever line asked for them. */
-static bool is_of_keeper(const struct seep_model *m, const struct seep_finding *larger,
-                         const struct seep_finding *f)
+static bool same_holder(const struct seep_model *m, const struct seep_finding *larger,
+                        const struct seep_finding *f)
 {
     if (larger->of_arenas || f->of_arenas)
         return larger->of_arenas && f->of_arenas && same_processes(larger, f);
@@ -145,7 +145,7 @@ static bool is_of_keeper(const struct seep_model *m, const struct seep_finding *
 static bool is_kept_with(const struct seep_model *m, const struct seep_finding *larger,
                          const struct seep_finding *f)
 {
-    return is_of_graph(m, larger, f) || is_of_keeper(m, larger, f);
+    return is_of_graph(m, larger, f) || same_holder(m, larger, f);
 }
 
 static int add_sites(struct seep_finding *to, const struct seep_finding *from)
@@ -213,7 +213,7 @@ static bool is_one_matter(const struct seep_model *m, const struct seep_finding 
     if (!is_kept_on_device(m, there) || is_on_device(m, here) || a->pattern != b->pattern ||
         !seep_finding_is_among(there, here))
         return false;
-    if (!are_of_full_pool(a, b) && (a->severity != b->severity || a->severity != SEEP_LEAK))
+    if (!same_full_pool(a, b) && (a->severity != b->severity || a->severity != SEEP_LEAK))
         return false;
     return a->pattern == SEEP_PATTERN_GRAPH_RETENTION ||
            (a->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && a->frame == b->frame);
@@ -229,9 +229,9 @@ static void swap(struct seep_finding *a, struct seep_finding *b)
 
 static bool is_more(const struct seep_finding *a, const struct seep_finding *b)
 {
-    return are_of_full_pool(a, b) ? a->severity < b->severity || (a->severity == b->severity &&
-                                                                  a->live_bytes > b->live_bytes)
-                                  : a->growth.value > b->growth.value;
+    return same_full_pool(a, b) ? a->severity < b->severity ||
+                                      (a->severity == b->severity && a->live_bytes > b->live_bytes)
+                                : a->growth.value > b->growth.value;
 }
 
 /* The finding that grows more stays; of two that are full, the more severe or larger one. Bytes of
@@ -318,7 +318,7 @@ static int by_growth(const void *a, const void *b)
         return p->growth.value > q->growth.value ? -1 : 1;
     if (graph_p && !p->plateau_step != !q->plateau_step)
         return p->plateau_step ? 1 : -1;
-    if (p->live_bytes != q->live_bytes && are_of_full_pool(p, q))
+    if (p->live_bytes != q->live_bytes && same_full_pool(p, q))
         return p->live_bytes > q->live_bytes ? -1 : 1;
     return (p->frame > q->frame) - (p->frame < q->frame);
 }

@@ -53,8 +53,8 @@ SEEP_MUST_CHECK int seep_contexts_judge(const struct seep_model *m, struct seep_
 /* out-of-memory: a request that a device or the host had no room for, explained by the profile and
  * the other findings. Adds a finding for each device that had no room, and for the host, after the
  * last one of a leak or of what is kept for good. All others must be there, in order: these refer
- * to them by number. Returns 0 or -SEEP_ENOMEM (shortage_findings.c). */
-SEEP_MUST_CHECK int seep_shortages_judge(const struct seep_code *code, struct seep_findings *out);
+ * to them by number. Returns 0 or -SEEP_ENOMEM (oom_findings.c). */
+SEEP_MUST_CHECK int seep_ooms_judge(const struct seep_code *code, struct seep_findings *out);
 
 /* Sets title and advice, once the rest of the finding is known. A library's line is named as such,
  * after what was seen to keep its memory. Looks up symbols. Returns 0 or -SEEP_ENOMEM

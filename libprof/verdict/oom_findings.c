@@ -11,8 +11,8 @@
 #include "libprof/code/place_text.h"
 #include "libprof/measure/device_layout.h"
 #include "libprof/measure/device_memory.h"
+#include "libprof/measure/oom.h"
 #include "libprof/measure/resident/memory_limit.h"
-#include "libprof/measure/shortage.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/verdict/finding.h"
 #include "libprof/words/findings/finding_words.h"
@@ -20,10 +20,10 @@
 #include "libprof/words/space.h"
 #include "libprof/words/step_words.h"
 
-/* An explained shortage. Numbers are those of findings; 0: none. */
-struct seep_shortage_told {
+/* An explained oom. Numbers are those of findings; 0: none. */
+struct seep_oom_told {
     const struct seep_code *code;
-    const struct seep_shortage *s;
+    const struct seep_oom *s;
     const char *filler; /* pattern of the finding with most of the memory */
     unsigned cache;     /* an allocator's cache that grew until the request failed */
     unsigned cure;      /* its fix makes the step need less, or shrinks the pool of pinned memory */
@@ -34,13 +34,13 @@ struct seep_shortage_told {
 
 /* Advice for devices does not apply to host memory: the machine bounds it, and so does how it is
  * asked for. */
-static char *about_pinned(const struct seep_shortage_told *t)
+static char *about_pinned(const struct seep_oom_told *t)
 {
     const char *less =
-        t->s->request->source == SEEP_SHORTAGE_BY_REGISTER
+        t->s->request->source == SEEP_OOM_BY_REGISTER
             ? "Register less at a time: in pieces that you unregister when you are done with them "
               "(cudaHostUnregister), or copy through one small pinned buffer."
-        : seep_shortage_is_of_pool(t->s)
+        : seep_oom_is_of_pool(t->s)
             ? "Pin less: use few different batch sizes, just below a power of two rather than "
               "above, since PyTorch's pool rounds up and keeps its blocks. Lower prefetch_factor; "
               "use pin_memory=False for what is large."
@@ -49,23 +49,23 @@ static char *about_pinned(const struct seep_shortage_told *t)
     const char *bound = "Pinned memory is bounded by the machine's free memory, a cgroup or "
                         "RLIMIT_MEMLOCK (ulimit -l).";
 
-    if (t->s->cause == SEEP_SHORTAGE_FILLED)
+    if (t->s->cause == SEEP_OOM_FILLED)
         return seep_text_format(
             "Fix F%u first: it keeps pinned memory. Pinning less at a time only delays the crash.",
             t->s->filler);
     return t->cure ? seep_text_format("See F%u first. %s %s", t->cure, less, bound)
-                   : seep_text_format(SEEP_SHORTAGE_ADVICES_TEXT, less, bound);
+                   : seep_text_format(SEEP_OOM_ADVICES_TEXT, less, bound);
 }
 
 /* Whatever refused it: first fix what fills the memory, then reduce what the program asks for. */
-static char *about_host(const struct seep_shortage_told *t)
+static char *about_host(const struct seep_oom_told *t)
 {
-    if (t->s->cause == SEEP_SHORTAGE_FILLED)
+    if (t->s->cause == SEEP_OOM_FILLED)
         return seep_text_format(
             "Fix F%u first: it fills the memory. A higher limit only delays the crash.",
             t->s->filler);
     return seep_text_format(
-        SEEP_SHORTAGE_ADVICES_TEXT,
+        SEEP_OOM_ADVICES_TEXT,
         "Allocate less at a time: work in pieces, use a smaller batch or dtype, or memory-map "
         "files (numpy.memmap).",
         strcmp(t->s->bound.kind, "RLIMIT_AS") == 0
@@ -78,7 +78,7 @@ static char *about_host(const struct seep_shortage_told *t)
 }
 
 /* Data from a dataset, loader or camera on the device could wait on the host. */
-static bool is_data(const struct seep_shortage_told *t, const struct seep_shortage_line *line)
+static bool is_data(const struct seep_oom_told *t, const struct seep_oom_line *line)
 {
     const enum seep_part part =
         (enum seep_part)t->code->lines->part[t->code->model->sites[line->site].stack];
@@ -87,12 +87,12 @@ static bool is_data(const struct seep_shortage_told *t, const struct seep_shorta
 }
 
 /* The data line that keeps most, if that is a good part of the whole; else NULL. */
-static const struct seep_shortage_line *much_data(const struct seep_shortage_told *t)
+static const struct seep_oom_line *much_data(const struct seep_oom_told *t)
 {
-    const struct seep_shortage *s = t->s;
-    const struct seep_shortage_line *most = NULL;
+    const struct seep_oom *s = t->s;
+    const struct seep_oom_line *most = NULL;
 
-    for (const struct seep_shortage_line *one = s->lines; one < s->lines + s->n_lines; one++) {
+    for (const struct seep_oom_line *one = s->lines; one < s->lines + s->n_lines; one++) {
         if (is_data(t, one) && one->kept_bytes >= s->allocated_bytes / SEEP_T_LARGE_SHARE &&
             (!most || one->kept_bytes > most->kept_bytes))
             most = one;
@@ -100,10 +100,10 @@ static const struct seep_shortage_line *much_data(const struct seep_shortage_tol
     return most;
 }
 
-static char *about_too_large(const struct seep_shortage_told *t)
+static char *about_too_large(const struct seep_oom_told *t)
 {
     const char *usual = seep_pattern_row(SEEP_PATTERN_OUT_OF_MEMORY)->advice;
-    const struct seep_shortage_line *data = much_data(t);
+    const struct seep_oom_line *data = much_data(t);
 
     if (data) {
         char *place = seep_place_text(t->code, data->frame);
@@ -113,51 +113,49 @@ static char *about_too_large(const struct seep_shortage_told *t)
         free(place);
         return text;
     }
-    return t->cure ? seep_text_format(SEEP_SHORTAGE_SEE_FIRST_ELSE_TEXT, t->cure, usual)
-                   : strdup(usual);
+    return t->cure ? seep_text_format(SEEP_OOM_SEE_FIRST_ELSE_TEXT, t->cure, usual) : strdup(usual);
 }
 
 /* Nothing is known of the allocator but its books. */
-static char *about_own(const struct seep_shortage_told *t)
+static char *about_own(const struct seep_oom_told *t)
 {
     switch (t->s->cause) {
-    case SEEP_SHORTAGE_FILLED:
+    case SEEP_OOM_FILLED:
         return seep_text_format(
             "Fix F%u first: it fills the memory. A larger capacity only delays the failure.",
             t->s->filler);
-    case SEEP_SHORTAGE_FRAGMENTED:
+    case SEEP_OOM_FRAGMENTED:
         return strdup("Let the allocator round requests to few sizes and give back what it has "
                       "reserved but does not use, or map memory so that it can grow in place. "
                       "Requests of equal size from step to step (padding, buckets) help as well.");
-    case SEEP_SHORTAGE_OTHERS:
-        return strdup(SEEP_SHORTAGE_LOOK_WHO_TEXT);
-    case SEEP_SHORTAGE_TOO_LARGE:
+    case SEEP_OOM_OTHERS:
+        return strdup(SEEP_OOM_LOOK_WHO_TEXT);
+    case SEEP_OOM_TOO_LARGE:
         break;
     }
-    return t->cure ? seep_text_format(SEEP_SHORTAGE_SEE_FIRST_ELSE_TEXT, t->cure,
-                                      SEEP_SHORTAGE_OWN_LESS_TEXT)
-                   : strdup(SEEP_SHORTAGE_OWN_LESS_TEXT);
+    return t->cure ? seep_text_format(SEEP_OOM_SEE_FIRST_ELSE_TEXT, t->cure, SEEP_OOM_OWN_LESS_TEXT)
+                   : strdup(SEEP_OOM_OWN_LESS_TEXT);
 }
 
 /* Allocates the result; NULL without memory. */
-static char *advise_on_shortage(const struct seep_shortage_told *t)
+static char *advise_on_oom(const struct seep_oom_told *t)
 {
-    if (seep_shortage_is_pinned(t->s))
+    if (seep_oom_is_pinned(t->s))
         return about_pinned(t);
-    if (seep_shortage_is_of_host(t->s))
+    if (seep_oom_is_of_host(t->s))
         return about_host(t);
-    if (seep_shortage_is_announced(t->s))
+    if (seep_oom_is_announced(t->s))
         return about_own(t);
     switch (t->s->cause) {
-    case SEEP_SHORTAGE_FILLED:
+    case SEEP_OOM_FILLED:
         return seep_text_format(
             "Fix F%u first: it fills the GPU. A smaller batch only delays the crash.",
             t->s->filler);
-    case SEEP_SHORTAGE_FRAGMENTED:
+    case SEEP_OOM_FRAGMENTED:
         return strdup(seep_allocator_advice(t->s->device.settings));
-    case SEEP_SHORTAGE_OTHERS:
-        return strdup(SEEP_SHORTAGE_LOOK_WHO_TEXT);
-    case SEEP_SHORTAGE_TOO_LARGE:
+    case SEEP_OOM_OTHERS:
+        return strdup(SEEP_OOM_LOOK_WHO_TEXT);
+    case SEEP_OOM_TOO_LARGE:
         break;
     }
     return about_too_large(t);
@@ -168,7 +166,7 @@ static char *advise_on_shortage(const struct seep_shortage_told *t)
 /* ---- the request ------------------------------------------------------------------------- */
 
 /* "in step 12", or before the first. Allocates; NULL without memory. */
-static char *when(const struct seep_shortage_told *t)
+static char *when(const struct seep_oom_told *t)
 {
     const char *unit = seep_step_unit(t->code->model->step_source == SEEP_STEP_TIME);
     const int32_t step = t->s->request->step;
@@ -176,19 +174,18 @@ static char *when(const struct seep_shortage_told *t)
     return step > 0 ? seep_text_format("in %s %d", unit, (int)step) : strdup("before step 1");
 }
 
-static const char *tried_text(const struct seep_shortage *s)
+static const char *tried_text(const struct seep_oom *s)
 {
-    return seep_shortage_is_announced(s)
+    return seep_oom_is_announced(s)
                ? "Tried to allocate %s %s: the job's own allocator had %s allocated, %s reserved "
                  "but unallocated%s"
                : "Tried to allocate %s %s: PyTorch had %s allocated, %s reserved but unallocated%s";
 }
 
 /* In the words of PyTorch's own message. */
-static void note_of_device(const struct seep_shortage_told *t, const char *step,
-                           struct seep_finding *f)
+static void note_of_device(const struct seep_oom_told *t, const char *step, struct seep_finding *f)
 {
-    const struct seep_shortage *s = t->s;
+    const struct seep_oom *s = t->s;
     char asked[SEEP_SIZE_TEXT], have[SEEP_SIZE_TEXT], idle[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT],
         space[SEEP_SPACE_WORDS];
     char *capacity = NULL;
@@ -199,7 +196,7 @@ static void note_of_device(const struct seep_shortage_told *t, const char *step,
                                     seep_text_size((double)s->device.capacity_bytes, all));
     seep_text_size((double)s->request->asked_bytes, asked);
     seep_text_size((double)s->allocated_bytes, have);
-    if (!seep_shortage_has_reserve(s))
+    if (!seep_oom_has_reserve(s))
         seep_finding_note(f, "Tried to allocate %s %s: %s of %s was allocated by then%s", asked,
                           step, have,
                           seep_space_words(t->code->model->spaces[s->space].name.text, space),
@@ -212,11 +209,11 @@ static void note_of_device(const struct seep_shortage_told *t, const char *step,
 }
 
 /* Why no free piece was used. */
-static const char *kept_for(const struct seep_shortage *s)
+static const char *kept_for(const struct seep_oom *s)
 {
     if (s->largest_piece_bytes < s->request->asked_bytes)
         return "";
-    if (seep_shortage_is_announced(s))
+    if (seep_oom_is_announced(s))
         return "; some are large enough, but were not used";
     if (s->unusable_bytes < s->unallocated_bytes)
         return "; some are large enough, but belong to another stream or pool";
@@ -225,7 +222,7 @@ static const char *kept_for(const struct seep_shortage *s)
                : ", which PyTorch keeps for requests above 1 MiB";
 }
 
-static void note_unallocated(const struct seep_shortage *s, struct seep_finding *f)
+static void note_unallocated(const struct seep_oom *s, struct seep_finding *f)
 {
     char largest[SEEP_SIZE_TEXT];
 
@@ -235,10 +232,9 @@ static void note_unallocated(const struct seep_shortage *s, struct seep_finding 
                           seep_text_size((double)s->largest_piece_bytes, largest), kept_for(s));
 }
 
-static void note_of_pinned(const struct seep_shortage_told *t, const char *step,
-                           struct seep_finding *f)
+static void note_of_pinned(const struct seep_oom_told *t, const char *step, struct seep_finding *f)
 {
-    const struct seep_model_shortage *r = t->s->request;
+    const struct seep_model_oom *r = t->s->request;
     char asked[SEEP_SIZE_TEXT], have[SEEP_SIZE_TEXT], more[SEEP_SIZE_TEXT];
     const char *kind;
     const uint64_t limit = seep_memory_limit_of(t->code->model, &kind);
@@ -248,12 +244,12 @@ static void note_of_pinned(const struct seep_shortage_told *t, const char *step,
         registered = seep_text_format(" and %s registered",
                                       seep_text_size((double)r->registered_bytes, more));
     seep_finding_note(f,
-                      r->source == SEEP_SHORTAGE_BY_REGISTER
+                      r->source == SEEP_OOM_BY_REGISTER
                           ? "Tried to register %s %s: %s of pinned memory was allocated%s by then"
                           : "Tried to allocate %s %s: %s of pinned memory was allocated%s by then",
                       seep_text_size((double)r->asked_bytes, asked), step,
                       seep_text_size((double)t->s->kept_bytes, have), registered ? registered : "");
-    if (seep_shortage_is_of_pool(t->s))
+    if (seep_oom_is_of_pool(t->s))
         seep_finding_note(f,
                           "PyTorch rounds pinned requests up to a power of two: little more than "
                           "%s may be needed",
@@ -264,7 +260,7 @@ static void note_of_pinned(const struct seep_shortage_told *t, const char *step,
     free(registered);
 }
 
-static void note_bound(const struct seep_shortage_told *t, struct seep_finding *f)
+static void note_bound(const struct seep_oom_told *t, struct seep_finding *f)
 {
     const struct seep_host_bound *its = &t->s->bound;
     char all[SEEP_SIZE_TEXT], used[SEEP_SIZE_TEXT];
@@ -288,8 +284,7 @@ static void note_bound(const struct seep_shortage_told *t, struct seep_finding *
             f, "No limit of the process was reached: the kernel refused the request (overcommit)");
 }
 
-static void note_of_host(const struct seep_shortage_told *t, const char *step,
-                         struct seep_finding *f)
+static void note_of_host(const struct seep_oom_told *t, const char *step, struct seep_finding *f)
 {
     char asked[SEEP_SIZE_TEXT], have[SEEP_SIZE_TEXT];
 
@@ -301,18 +296,18 @@ static void note_of_host(const struct seep_shortage_told *t, const char *step,
 
 /* ---- the lines --------------------------------------------------------------------------- */
 
-static uint64_t bytes_of(const struct seep_shortage_line *line, bool in_step)
+static uint64_t bytes_of(const struct seep_oom_line *line, bool in_step)
 {
     return in_step ? line->step_bytes : line->kept_bytes;
 }
 
 /* The line with most after `last` (NULL: the first); NULL after the last one. */
-static const struct seep_shortage_line *
-next_line(const struct seep_shortage *s, const struct seep_shortage_line *last, bool in_step)
+static const struct seep_oom_line *next_line(const struct seep_oom *s,
+                                             const struct seep_oom_line *last, bool in_step)
 {
-    const struct seep_shortage_line *best = NULL;
+    const struct seep_oom_line *best = NULL;
 
-    for (const struct seep_shortage_line *one = s->lines; one < s->lines + s->n_lines; one++) {
+    for (const struct seep_oom_line *one = s->lines; one < s->lines + s->n_lines; one++) {
         const uint64_t bytes = bytes_of(one, in_step);
         const uint64_t bound = last ? bytes_of(last, in_step) : UINT64_MAX;
         if (bytes > bound || (bytes == bound && one <= last))
@@ -325,11 +320,11 @@ next_line(const struct seep_shortage *s, const struct seep_shortage_line *last, 
 
 /* "train.py:12 5.2 GiB (66 %), model.py:40 1.1 GiB (14 %)": the lines with most, in order; NULL if
  * none is worth reporting, or without memory. */
-static char *list_lines(const struct seep_shortage_told *t, bool in_step)
+static char *list_lines(const struct seep_oom_told *t, bool in_step)
 {
     enum { MOST = 4 };
     const uint64_t all = t->s->allocated_bytes, least = all / SEEP_T_NEGLIGIBLE;
-    const struct seep_shortage_line *line = NULL;
+    const struct seep_oom_line *line = NULL;
     char *text = NULL, size[SEEP_SIZE_TEXT];
     size_t n_text, listed = 0;
     FILE *out = open_memstream(&text, &n_text);
@@ -352,7 +347,7 @@ static char *list_lines(const struct seep_shortage_told *t, bool in_step)
     return NULL;
 }
 
-static void note_lines(const struct seep_shortage_told *t, struct seep_finding *f)
+static void note_lines(const struct seep_oom_told *t, struct seep_finding *f)
 {
     const uint64_t kept_bytes = seep_sum(t->s->kept_bytes, t->s->request->registered_bytes);
     const uint64_t made =
@@ -372,7 +367,7 @@ static void note_lines(const struct seep_shortage_told *t, struct seep_finding *
 /* ---- the cause --------------------------------------------------------------------------- */
 
 /* Also how the free pieces came about, if known. */
-static void note_pieces(const struct seep_shortage_told *t, struct seep_finding *f)
+static void note_pieces(const struct seep_oom_told *t, struct seep_finding *f)
 {
     char size[SEEP_SIZE_TEXT];
 
@@ -384,9 +379,9 @@ static void note_pieces(const struct seep_shortage_told *t, struct seep_finding 
         seep_finding_note(f, "F%u, allocator-cache, explains how this came about", t->cache);
 }
 
-static void note_cause(const struct seep_shortage_told *t, struct seep_finding *f)
+static void note_cause(const struct seep_oom_told *t, struct seep_finding *f)
 {
-    const struct seep_shortage *s = t->s;
+    const struct seep_oom *s = t->s;
     char size[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
 
     if (s->before > 1 && s->kept_bytes > s->began_bytes)
@@ -394,11 +389,11 @@ static void note_cause(const struct seep_shortage_told *t, struct seep_finding *
                           seep_text_size((double)(s->kept_bytes - s->began_bytes), size),
                           seep_text_size((double)s->began_bytes, other));
     if (s->filler)
-        seep_finding_note(
-            f, "F%u, %s, holds %s of it%s", s->filler, t->filler,
-            seep_text_size((double)s->filled_bytes, size),
-            s->cause == SEEP_SHORTAGE_FILLED ? ": without it the request would have fitted" : "");
-    if (s->cause == SEEP_SHORTAGE_FRAGMENTED)
+        seep_finding_note(f, "F%u, %s, holds %s of it%s", s->filler, t->filler,
+                          seep_text_size((double)s->filled_bytes, size),
+                          s->cause == SEEP_OOM_FILLED ? ": without it the request would have fitted"
+                                                      : "");
+    if (s->cause == SEEP_OOM_FRAGMENTED)
         note_pieces(t, f);
     if (s->device.others_bytes)
         seep_finding_note(f, "Processes outside this job use %s of the GPU",
@@ -409,14 +404,14 @@ static void note_cause(const struct seep_shortage_told *t, struct seep_finding *
 }
 
 /* How often it happened, and what became of the process. */
-static void note_outcome(const struct seep_shortage_told *t, struct seep_finding *f)
+static void note_outcome(const struct seep_oom_told *t, struct seep_finding *f)
 {
     const struct seep_model_process *p = &t->code->model->processes[t->s->request->process];
     const bool stepped = t->code->model->step_source != SEEP_STEP_TIME;
     const int32_t first = t->s->first_step > 0 ? t->s->first_step : 0;
     const int32_t last = t->s->request->step > first ? t->s->request->step : first;
-    const uint32_t left_out = seep_shortage_is_of_host(t->s) ? p->recording.host_shortages_left_out
-                                                             : p->recording.shortages_left_out;
+    const uint32_t left_out =
+        seep_oom_is_of_host(t->s) ? p->recording.host_ooms_left_out : p->recording.ooms_left_out;
     char span[SEEP_SPAN_TEXT];
 
     seep_text_span("step", first, last, span);
@@ -432,18 +427,18 @@ static void note_outcome(const struct seep_shortage_told *t, struct seep_finding
         seep_finding_note(f, "The process then ended with exit status %d", p->ended.value);
     else if (p->ended.kind == SEEP_ENDED_SIGNAL)
         seep_finding_note(f, "The process was then ended by signal %d", p->ended.value);
-    else if (p->ended.kind == SEEP_ENDED_EXIT && seep_shortage_is_of_host(t->s))
+    else if (p->ended.kind == SEEP_ENDED_EXIT && seep_oom_is_of_host(t->s))
         seep_finding_note(f, "The process caught the error and ended normally");
 }
 
 /* Adds the evidence. */
-static void shortage_note(const struct seep_shortage_told *t, struct seep_finding *f)
+static void oom_note(const struct seep_oom_told *t, struct seep_finding *f)
 {
     char *step = when(t);
 
-    if (step && seep_shortage_is_pinned(t->s))
+    if (step && seep_oom_is_pinned(t->s))
         note_of_pinned(t, step, f);
-    else if (step && seep_shortage_is_of_host(t->s))
+    else if (step && seep_oom_is_of_host(t->s))
         note_of_host(t, step, f);
     else if (step)
         note_of_device(t, step, f);
@@ -454,12 +449,12 @@ static void shortage_note(const struct seep_shortage_told *t, struct seep_findin
     note_outcome(t, f);
 }
 
-/* One shortage while it is being explained. */
+/* One oom while it is being explained. */
 struct explaining {
     const struct seep_code *code;
     const struct seep_findings *others;
     size_t place, n_before; /* others from `place` on come after n_before new ones */
-    struct seep_shortage *s;
+    struct seep_oom *s;
     const struct seep_finding *filler;
     struct seep_finding *f;
 };
@@ -479,7 +474,7 @@ static bool lies_on(const struct explaining *e, const struct seep_finding *f)
 {
     const struct seep_space_name *its = &e->code->model->spaces[f->space].name;
 
-    return seep_shortage_covers(e->code->model, e->s, f->space) ||
+    return seep_oom_covers(e->code->model, e->s, f->space) ||
            ((its->class == SEEP_CLASS_TENSOR || its->class == SEEP_CLASS_DEVICE) &&
             its->device == (int)e->s->request->device);
 }
@@ -536,7 +531,7 @@ static unsigned number_of_cure(const struct explaining *e)
 {
     const unsigned spike = number_of_pattern(e, SEEP_PATTERN_SIZE_SPIKE);
 
-    if (seep_shortage_is_pinned(e->s))
+    if (seep_oom_is_pinned(e->s))
         return number_of_pattern(e, SEEP_PATTERN_PINNED_POOL);
     return spike ? spike : number_of_pattern(e, SEEP_PATTERN_CARRY_OVER);
 }
@@ -544,20 +539,20 @@ static unsigned number_of_cure(const struct explaining *e)
 /* Before the allocator fails, it gives back all the pieces that it can: what it still reserves lies
  * in segments that are in use. Pinned memory has no such reserve, and nobody knows what others pin,
  * or what the host has promised them. */
-static enum seep_shortage_cause cause_of(const struct seep_shortage *s)
+static enum seep_oom_cause cause_of(const struct seep_oom *s)
 {
     const uint64_t asked = s->request->asked_bytes;
 
     if (s->filled_bytes >= asked && s->filled_bytes &&
         s->filled_bytes >= s->allocated_bytes / SEEP_T_LARGE_SHARE)
-        return SEEP_SHORTAGE_FILLED;
-    if (seep_shortage_is_pinned(s) || seep_shortage_is_of_host(s))
-        return SEEP_SHORTAGE_TOO_LARGE;
+        return SEEP_OOM_FILLED;
+    if (seep_oom_is_pinned(s) || seep_oom_is_of_host(s))
+        return SEEP_OOM_TOO_LARGE;
     if (s->unallocated_bytes >= asked)
-        return SEEP_SHORTAGE_FRAGMENTED;
+        return SEEP_OOM_FRAGMENTED;
     if (s->device.others_bytes >= asked && s->device.capacity_bytes > asked)
-        return SEEP_SHORTAGE_OTHERS;
-    return SEEP_SHORTAGE_TOO_LARGE;
+        return SEEP_OOM_OTHERS;
+    return SEEP_OOM_TOO_LARGE;
 }
 
 /* ---- the finding ----------------------------------------------------------------------------- */
@@ -574,8 +569,8 @@ static int list_whom(const struct explaining *e, const bool *counts)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < e->s->n_lines && f->n_sites < MOST; i++)
         f->sites[f->n_sites++] = e->s->lines[i].site;
-    for (size_t i = 0; i < e->code->model->n_shortages; i++) { /* by process */
-        const struct seep_model_shortage *its = &e->code->model->shortages[i];
+    for (size_t i = 0; i < e->code->model->n_ooms; i++) { /* by process */
+        const struct seep_model_oom *its = &e->code->model->ooms[i];
         const bool again = f->n_processes && f->processes[f->n_processes - 1] == its->process;
         if (counts[i] && its->space == e->s->space && !again)
             f->processes[f->n_processes++] = its->process;
@@ -583,9 +578,9 @@ static int list_whom(const struct explaining *e, const bool *counts)
     return 0;
 }
 
-static enum seep_confidence confidence_in(enum seep_shortage_cause cause)
+static enum seep_confidence confidence_in(enum seep_oom_cause cause)
 {
-    return cause == SEEP_SHORTAGE_TOO_LARGE ? SEEP_LIKELY : SEEP_CERTAIN;
+    return cause == SEEP_OOM_TOO_LARGE ? SEEP_LIKELY : SEEP_CERTAIN;
 }
 
 /* The most that the memory could have held, as far as known. */
@@ -595,14 +590,14 @@ static uint64_t limit_of(const struct explaining *e)
 
     if (e->s->bound.bytes)
         return e->s->bound.bytes;
-    return seep_shortage_is_pinned(e->s) || seep_shortage_is_of_host(e->s)
+    return seep_oom_is_pinned(e->s) || seep_oom_is_of_host(e->s)
                ? seep_memory_limit_of(e->code->model, &kind)
                : e->s->device.capacity_bytes;
 }
 
 static void describe(struct explaining *e)
 {
-    const struct seep_model_shortage *r = e->s->request;
+    const struct seep_model_oom *r = e->s->request;
     struct seep_finding *f = e->f;
 
     seep_finding_verdict(f, SEEP_PATTERN_OUT_OF_MEMORY, SEEP_PRESSURE, confidence_in(e->s->cause));
@@ -616,7 +611,7 @@ static void describe(struct explaining *e)
     f->count = e->s->kept_blocks;
     f->peak_bytes =
         e->s->allocated_bytes > e->s->kept_bytes ? e->s->allocated_bytes : e->s->kept_bytes;
-    f->saving_bytes = e->s->cause == SEEP_SHORTAGE_FRAGMENTED ? e->s->unallocated_bytes : 0;
+    f->saving_bytes = e->s->cause == SEEP_OOM_FRAGMENTED ? e->s->unallocated_bytes : 0;
     f->first_step = e->s->first_step;
     f->limit_bytes = limit_of(e);
     f->steps_to_limit = -1;
@@ -624,19 +619,19 @@ static void describe(struct explaining *e)
 
 static int explain(struct explaining *e, const bool *counts)
 {
-    if (seep_shortage_weigh(e->code, e->s) || list_whom(e, counts) || find_filler(e))
+    if (seep_oom_weigh(e->code, e->s) || list_whom(e, counts) || find_filler(e))
         return -SEEP_ENOMEM;
     e->s->cause = cause_of(e->s);
     describe(e);
-    const struct seep_shortage_told told = {
+    const struct seep_oom_told told = {
         .code = e->code,
         .s = e->s,
         .filler = e->filler ? seep_pattern_name(e->filler->pattern) : "",
         .cache = number_of_pattern(e, SEEP_PATTERN_ALLOCATOR_CACHE),
         .cure = number_of_cure(e),
     };
-    shortage_note(&told, e->f);
-    e->f->advice = advise_on_shortage(&told);
+    oom_note(&told, e->f);
+    e->f->advice = advise_on_oom(&told);
     return e->f->advice ? 0 : -SEEP_ENOMEM;
 }
 
@@ -669,36 +664,36 @@ static int insert(struct seep_findings *out, size_t place, const struct seep_fin
     return 0;
 }
 
-static size_t count_shortages(const struct seep_model *m, const bool *counts)
+static size_t count_ooms(const struct seep_model *m, const bool *counts)
 {
-    struct seep_shortage s;
+    struct seep_oom s;
     size_t n = 0;
 
     for (uint16_t space = 0; space < m->n_spaces; space++)
-        n += seep_shortage_find(m, counts, space, &s);
+        n += seep_oom_find(m, counts, space, &s);
     return n;
 }
 
-int seep_shortages_judge(const struct seep_code *code, struct seep_findings *out)
+int seep_ooms_judge(const struct seep_code *code, struct seep_findings *out)
 {
     const struct seep_model *m = code->model;
-    bool *counts = calloc(m->n_shortages + 1, sizeof *counts);
-    int rc = counts ? seep_shortage_requests(code, counts) : -SEEP_ENOMEM;
-    const size_t most = rc ? 0 : count_shortages(m, counts);
+    bool *counts = calloc(m->n_ooms + 1, sizeof *counts);
+    int rc = counts ? seep_oom_requests(code, counts) : -SEEP_ENOMEM;
+    const size_t most = rc ? 0 : count_ooms(m, counts);
     struct seep_finding *new = calloc(most + 1, sizeof *new);
     size_t n = 0;
 
     rc = new ? rc : -SEEP_ENOMEM;
     for (uint16_t space = 0; space < m->n_spaces && n < most && !rc; space++) {
-        struct seep_shortage s;
-        if (!seep_shortage_find(m, counts, space, &s))
+        struct seep_oom s;
+        if (!seep_oom_find(m, counts, space, &s))
             continue;
         struct seep_finding *f = &new[n++];
         struct explaining e = {.code = code,
                                .others = out,
                                .place = place_among(out),
                                .n_before = most,
-                               .s = f->shortage = malloc(sizeof s),
+                               .s = f->oom = malloc(sizeof s),
                                .f = f};
         rc = e.s ? 0 : -SEEP_ENOMEM;
         if (!rc) {

@@ -329,18 +329,16 @@ static int judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
 
 /* The last request that failed on a device: for good, or only at the runtime, after which the
  * allocator gives back what it has reserved and tries again. NULL: none failed. */
-static const struct seep_model_shortage *refusal(const struct seep_model *m, int device,
-                                                 bool for_good)
+static const struct seep_model_oom *refusal(const struct seep_model *m, int device, bool for_good)
 {
-    const struct seep_model_shortage *last = NULL;
+    const struct seep_model_oom *last = NULL;
 
-    for (size_t i = 0; i < m->n_shortages; i++) {
-        const enum seep_shortage_source source = m->shortages[i].source;
-        const bool is_final =
-            source == SEEP_SHORTAGE_BY_ALLOCATOR || source == SEEP_SHORTAGE_BY_PROGRAM;
-        if ((int)m->shortages[i].device == device &&
-            (for_good ? is_final : source == SEEP_SHORTAGE_BY_RUNTIME))
-            last = &m->shortages[i];
+    for (size_t i = 0; i < m->n_ooms; i++) {
+        const enum seep_oom_source source = m->ooms[i].source;
+        const bool is_final = source == SEEP_OOM_BY_ALLOCATOR || source == SEEP_OOM_BY_PROGRAM;
+        if ((int)m->ooms[i].device == device &&
+            (for_good ? is_final : source == SEEP_OOM_BY_RUNTIME))
+            last = &m->ooms[i];
     }
     return last;
 }
@@ -475,7 +473,7 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
     const struct seep_device_memory d = seep_device_memory_of(c->m, device);
     const uint64_t reserved = most_reserved(c, tensors, &d);
     const uint64_t idle = idle_bytes(c, tensors, &d, reserved);
-    const struct seep_model_shortage *mended = refusal(c->m, device, false);
+    const struct seep_model_oom *mended = refusal(c->m, device, false);
     const uint16_t space = device_space(c->m, tensors);
     char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
     uint32_t line = 0;

@@ -96,7 +96,7 @@ bool seep_is_pinned_pool(const struct seep_case *c, struct seep_finding *f)
     /* A pool takes more only while all of it is in use: if that goes on, whatever uses it is to
      * blame. */
     if ((c->signs->growth.growing && c->signs->enough_steps) ||
-        (seep_prospect_is_endless(c->signs->prospect) && !c->exchanges))
+        (seep_prospect_is_endless(c->signs->prospect) && !c->offset_by_sibling_line))
         return false;
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[c->sites[i]];

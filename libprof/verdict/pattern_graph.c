@@ -115,7 +115,7 @@ static bool judge_full_graph(const struct seep_case *c, struct seep_finding *f)
     const struct seep_kept_by *k = &c->signs->kept_by;
     const uint64_t results = k->in_graph && k->length ? k->length : c->signs->graphs;
 
-    if (!c->signs->graphs || c->exchanges)
+    if (!c->signs->graphs || c->offset_by_sibling_line)
         return false;
     keep_graph(c, f);
     if (!f->count || f->live_bytes < SEEP_T_CACHE_BYTES ||

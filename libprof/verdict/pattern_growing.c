@@ -13,7 +13,7 @@
 
 static bool grows_for_good(const struct seep_case *c)
 {
-    return seep_prospect_is_endless(c->signs->prospect) && !c->exchanges;
+    return seep_prospect_is_endless(c->signs->prospect) && !c->offset_by_sibling_line;
 }
 
 enum seep_confidence seep_signs_confidence(const struct seep_signs *signs)
@@ -211,8 +211,9 @@ bool seep_is_undetermined(const struct seep_case *c, struct seep_finding *f)
     const struct seep_growth *g = &c->signs->growth;
     const double total = g->slope.value * (g->to - g->from);
 
-    if (!seep_prospect_is_open(c->signs->prospect) || g->slope.low <= 0 || c->exchanges ||
-        g->to - g->from < SEEP_T_UNDETERMINED_STEPS || !is_steady(g) || total < SEEP_T_SHOWN_BYTES)
+    if (!seep_prospect_is_open(c->signs->prospect) || g->slope.low <= 0 ||
+        c->offset_by_sibling_line || g->to - g->from < SEEP_T_UNDETERMINED_STEPS || !is_steady(g) ||
+        total < SEEP_T_SHOWN_BYTES)
         return false;
     if (!c->signs->enough_steps &&
         (total * SEEP_T_NEGLIGIBLE < (double)c->space_peak || total < SEEP_T_CACHE_BYTES))

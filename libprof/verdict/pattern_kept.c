@@ -347,7 +347,8 @@ static bool judge_items(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_kept_by *k = &c->signs->kept_by;
 
-    if (c->signs->prospect != SEEP_ENDS_BY_ITEMS || c->exchanges || !is_cache(c, SEEP_LIKELY, f))
+    if (c->signs->prospect != SEEP_ENDS_BY_ITEMS || c->offset_by_sibling_line ||
+        !is_cache(c, SEEP_LIKELY, f))
         return false;
     seep_finding_note(f,
                       "Held by %s: the %llu entries were all there in step %d, and each keeps what "

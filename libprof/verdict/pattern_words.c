@@ -10,7 +10,7 @@
 #include "libprof/code/name_patterns.h"
 #include "libprof/code/packages/blame.h"
 #include "libprof/code/packages/library_allocators.h"
-#include "libprof/measure/shortage.h"
+#include "libprof/measure/oom.h"
 #include "libprof/who/merge/hops.h"
 #include "libprof/words/findings/finding_words.h"
 #include "libprof/words/findings/holder_advice.h"
@@ -323,14 +323,13 @@ static char *gpu_of(const struct seep_model *m, const struct seep_finding *f)
 }
 
 /* What was free when a request failed but could not serve it. */
-static char *free_of(const struct seep_shortage *s)
+static char *free_of(const struct seep_oom *s)
 {
     char all[SEEP_SIZE_TEXT], largest[SEEP_SIZE_TEXT];
-    if (s && s->cause == SEEP_SHORTAGE_FRAGMENTED &&
-        s->largest_piece_bytes >= s->request->asked_bytes)
+    if (s && s->cause == SEEP_OOM_FRAGMENTED && s->largest_piece_bytes >= s->request->asked_bytes)
         return seep_text_format("; %s free, but kept for other requests",
                                 seep_text_size((double)s->unallocated_bytes, all));
-    if (s && s->cause == SEEP_SHORTAGE_FRAGMENTED)
+    if (s && s->cause == SEEP_OOM_FRAGMENTED)
         return seep_text_format("; %s free, but in pieces of at most %s",
                                 seep_text_size((double)s->unallocated_bytes, all),
                                 seep_text_size((double)s->largest_piece_bytes, largest));
@@ -343,13 +342,13 @@ static const char *title_of(const struct seep_model *m, const struct seep_findin
 {
     if (f->n_lines)
         return "Live memory grows by {each} a {unit} ({memory}), spread over {lines} lines{below}";
-    if (f->shortage && seep_shortage_is_pinned(f->shortage))
+    if (f->oom && seep_oom_is_pinned(f->oom))
         return "Out of pinned memory: {asked} requested";
-    if (f->shortage && seep_shortage_is_announced(f->shortage))
-        return f->shortage->request->device < SEEP_MAX_DEVICES
+    if (f->oom && seep_oom_is_announced(f->oom))
+        return f->oom->request->device < SEEP_MAX_DEVICES
                    ? "Out of memory on {gpu}: {asked} requested{free}"
                    : "Out of memory in {memory}: {asked} requested{free}";
-    if (f->shortage && seep_shortage_is_of_host(f->shortage))
+    if (f->oom && seep_oom_is_of_host(f->oom))
         return "Out of host memory: {asked} requested{free}";
     return is_on_gpu(m, f) && on_gpus[f->pattern].title ? on_gpus[f->pattern].title
                                                         : seep_pattern_row(f->pattern)->title;
@@ -375,7 +374,7 @@ int seep_finding_set_words(const struct seep_code *code, struct seep_finding *f)
         {"asked", size_of((double)f->asked_bytes)},
         {"memory", memory_of(m, f)},
         {"gpu", gpu_of(m, f)},
-        {"free", free_of(f->shortage)},
+        {"free", free_of(f->oom)},
         {"lines", lines_of(f)},
         {"below", below_of(code, f)},
         {"each", size_of(f->growth.value)},

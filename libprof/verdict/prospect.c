@@ -505,7 +505,7 @@ static bool outlasts_a_lap(const struct outlook *o)
 
 /* By time slices alone, what a library makes for itself (compiled code, pools, tables) cannot be
  * told from whatever it does for the first time. */
-static bool is_a_librarys_by_time(const struct outlook *o)
+static bool library_unjudgeable_by_time(const struct outlook *o)
 {
     return o->signs->timed && !o->c->code->lines->is_own[o->c->m->sites[o->c->sites[0]].stack];
 }

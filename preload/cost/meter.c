@@ -5,7 +5,7 @@
 
 enum {
     MEMORY = 64,       /* the mean is of about so many events that were timed */
-    MOST_NS = 20000,   /* an event takes no longer: the thread had lost its CPU, or a page */
+    MAX_NS = 20000,    /* an event takes no longer: the thread had lost its CPU, or a page */
     CALIBRATIONS = 16, /* of the clock */
 };
 
@@ -23,7 +23,7 @@ static uint64_t now_ns(void)
 
 static void calibrate(void)
 {
-    uint64_t least = MOST_NS;
+    uint64_t least = MAX_NS;
     for (int i = 0; i < CALIBRATIONS; i++) {
         const uint64_t began = now_ns(), took = now_ns() - began;
         least = took < least ? took : least;
@@ -79,7 +79,7 @@ static void learn(struct seep_meter *meter, uint64_t took_ns)
 {
     const uint64_t beside = meter->apart_ns + __atomic_load_n(&clock_ns, __ATOMIC_RELAXED);
     double its = took_ns > beside ? (double)(took_ns - beside) : 0;
-    its = its < MOST_NS ? its : MOST_NS;
+    its = its < MAX_NS ? its : MAX_NS;
     meter->n_timed += meter->n_timed < MEMORY;
     meter->mean_ns += (its - meter->mean_ns) / meter->n_timed;
 }

@@ -11,7 +11,7 @@ enum {
     JUDGED_CLEAR = 1, /* … or of this if it is FAR above the bound, … */
     FORGOTTEN = 10,   /* … and not of what lies further back */
     PATIENCE = 10,    /* before something finer is tried; twice as long after each one in vain */
-    MOST_PATIENCE = 1280,
+    MAX_PATIENCE = 1280,
 };
 
 enum {
@@ -108,7 +108,7 @@ unsigned seep_overhead_judge(struct seep_overhead *b, const struct seep_overhead
     account(b, w);
     const unsigned least = finest(b);
     if (coarseness < least || (coarseness < b->most && is_over(b, w))) {
-        if (b->tried && b->patience_ns < MOST_PATIENCE * SECOND)
+        if (b->tried && b->patience_ns < MAX_PATIENCE * SECOND)
             b->patience_ns *= 2;
         begin(b, false);
         return least > coarseness ? least : coarseness + 1;

@@ -5,11 +5,11 @@
  * that is a call of the job's, in the thread that uses CUDA first, and the one place from which the
  * library opens another one.
  *
- * A call that reached a hook of ours is not told twice: its guard is up while it makes memory, and
- * what it frees has left the books. A call of the driver's within one of the runtime's is a part of
- * it. Calls are known by their names, which CUPTI has a list of; records are laid out as in
- * cupti_callbacks.h and generated_cuda_runtime_api_meta.h of CUDA 11 to 13. No device has seen
- * this. */
+ * A call that reached a hook of ours is not cupti_call twice: its guard is up while it makes
+ * memory, and what it frees has left the books. A call of the driver's within one of the runtime's
+ * is a part of it. Calls are known by their names, which CUPTI has a list of; records are laid out
+ * as in cupti_callbacks.h and generated_cuda_runtime_api_meta.h of CUDA 11 to 13. No device has
+ * seen this. */
 #include <dlfcn.h>
 #include <errno.h>
 
@@ -18,7 +18,7 @@
 #include "preload/life/run_settings.h"
 #include "preload/objects/real.h"
 
-enum { DRIVER = 1, RUNTIME = 2, N_DOMAINS, MOST_CALLS = 1024 };
+enum { DRIVER = 1, RUNTIME = 2, N_DOMAINS, MAX_CALLS = 1024 };
 enum { BEGINS = 0, ENDS = 1 };
 
 enum what {
@@ -62,10 +62,10 @@ static const struct {
     {"cuMemFreeHost", FREES_PINNED},
 };
 
-static SEEP_LARGE uint8_t what_is[N_DOMAINS][MOST_CALLS]; /* enum what */
+static SEEP_LARGE uint8_t what_is[N_DOMAINS][MAX_CALLS]; /* enum what */
 
 /* The beginning of CUpti_CallbackData. */
-struct told {
+struct cupti_call {
     int site;
     const char *function;
     const void *parameters;
@@ -86,7 +86,7 @@ struct parameters_of_rows {
     size_t width, n_rows;
 };
 
-typedef void callback(void *, int, uint32_t, const struct told *);
+typedef void callback(void *, int, uint32_t, const struct cupti_call *);
 
 static struct {
     int (*subscribe)(void **, callback *, void *);
@@ -95,7 +95,8 @@ static struct {
     int (*device_of)(void *, uint32_t *);
 } cupti;
 
-/* ---- what is told ---------------------------------------------------------------------------- */
+/* ---- what is cupti_call
+ * ---------------------------------------------------------------------------- */
 
 static __thread bool in_runtime;                     /* a call that is wanted */
 static __thread struct seep_runtime_free on_its_way; /* of this thread's call */
@@ -109,54 +110,57 @@ static uint64_t bytes_of(enum what what, const void *parameters, bool is_made)
     return (is_made && rows->row_bytes ? *rows->row_bytes : rows->width) * rows->n_rows;
 }
 
-static struct seep_runtime_block block_of(enum what what, const struct told *told, bool is_made)
+static struct seep_runtime_block block_of(enum what what, const struct cupti_call *cupti_call,
+                                          bool is_made)
 {
-    const struct parameters *p = told->parameters;
+    const struct parameters *p = cupti_call->parameters;
     const bool is_pinned = what == MAKES_PINNED;
     uint32_t device = 0;
-    if (!is_pinned && told->context)
-        (void)cupti.device_of(told->context, &device);
+    if (!is_pinned && cupti_call->context)
+        (void)cupti.device_of(cupti_call->context, &device);
     return (struct seep_runtime_block){
-        .shelf = is_pinned ? SEEP_SHELF_PINNED : SEEP_SHELF_DEVICE,
+        .keyspace = is_pinned ? SEEP_KEYSPACE_PINNED : SEEP_KEYSPACE_DEVICE,
         .device = is_pinned ? SEEP_DEVICE_PINNED : device,
         .at = is_made && p->block ? *p->block : NULL,
         .bytes = bytes_of(what, p, is_made),
     };
 }
 
-static void told_of_free(enum what what, const struct told *told)
+static void on_free(enum what what, const struct cupti_call *cupti_call)
 {
-    const enum seep_shelf shelf = what == FREES_PINNED ? SEEP_SHELF_PINNED : SEEP_SHELF_DEVICE;
-    if (told->site == BEGINS) {
+    const enum seep_shelf keyspace =
+        what == FREES_PINNED ? SEEP_KEYSPACE_PINNED : SEEP_KEYSPACE_DEVICE;
+    if (cupti_call->site == BEGINS) {
         on_its_way = seep_runtime_free_begins(
-            SEEP_HOOK_InitializeInjection, shelf,
-            (const void *)((const struct parameters *)told->parameters)->block);
+            SEEP_HOOK_InitializeInjection, keyspace,
+            (const void *)((const struct parameters *)cupti_call->parameters)->block);
         return;
     }
-    if (told->result)
-        (void)seep_runtime_freed(&on_its_way, *told->result);
+    if (cupti_call->result)
+        (void)seep_runtime_freed(&on_its_way, *cupti_call->result);
     on_its_way = (struct seep_runtime_free){0};
 }
 
-static void told_of_call(void *user, int domain, uint32_t number, const struct told *told)
+static void told_of_call(void *user, int domain, uint32_t number,
+                         const struct cupti_call *cupti_call)
 {
     struct seep_runtime_call call = {.regs = SEEP_REGS(), .hook = SEEP_HOOK_InitializeInjection};
-    const bool is_known = (domain == DRIVER || domain == RUNTIME) && number < MOST_CALLS;
+    const bool is_known = (domain == DRIVER || domain == RUNTIME) && number < MAX_CALLS;
     const enum what what = is_known ? what_is[domain][number] : NOTHING;
     (void)user;
-    if (!what || !told || !told->parameters || (domain == DRIVER && in_runtime))
+    if (!what || !cupti_call || !cupti_call->parameters || (domain == DRIVER && in_runtime))
         return;
     if (domain == RUNTIME)
-        in_runtime = told->site == BEGINS;
+        in_runtime = cupti_call->site == BEGINS;
     if (what >= FREES) {
-        told_of_free(what, told);
-    } else if (told->site == ENDS && told->result) {
-        const bool is_made = *told->result == SEEP_CUDA_SUCCESS;
+        on_free(what, cupti_call);
+    } else if (cupti_call->site == ENDS && cupti_call->result) {
+        const bool is_made = *cupti_call->result == SEEP_CUDA_SUCCESS;
         call.is_recorded = seep_device_enter();
         if (!call.is_recorded)
             return;
-        const struct seep_runtime_block block = block_of(what, told, is_made);
-        (void)seep_runtime_made(&call, *told->result, &block);
+        const struct seep_runtime_block block = block_of(what, cupti_call, is_made);
+        (void)seep_runtime_made(&call, *cupti_call->result, &block);
     }
 }
 
@@ -200,7 +204,7 @@ static int listen(void)
     void *subscriber = NULL;
     int error = cupti.subscribe(&subscriber, told_of_call, NULL);
     for (int domain = DRIVER; domain <= RUNTIME && !error; domain++)
-        for (uint32_t i = 0; i < MOST_CALLS; i++) {
+        for (uint32_t i = 0; i < MAX_CALLS; i++) {
             const char *name = NULL;
             if (cupti.name_of(domain, i, &name) != 0 || !wants(name))
                 continue;

@@ -32,7 +32,7 @@ static void created(const struct seep_regs *regs, uint64_t handle, size_t bytes,
     const struct seep_block block = {.site = seep_backward_site(seep_tls.thread, site, space),
                                      .bytes = bytes};
     if (block.site)
-        seep_books_put_back(SEEP_SHELF_PHYSICAL, (void *)handle, &block);
+        seep_device_blocks_put_back(SEEP_KEYSPACE_PHYSICAL, (void *)handle, &block);
 }
 
 static int create(uint64_t *handle, size_t bytes, const struct seep_cu_wanted *wanted,
@@ -49,7 +49,7 @@ static int create(uint64_t *handle, size_t bytes, const struct seep_cu_wanted *w
     if (result == SEEP_CUDA_SUCCESS)
         created(&regs, *handle, bytes, (unsigned)wanted->location);
     else if (result == SEEP_CUDA_OUT_OF_MEMORY)
-        seep_runtime_refused(&regs, SEEP_SHORTAGE_BY_RUNTIME, (unsigned)wanted->location, bytes);
+        seep_runtime_refused(&regs, SEEP_OOM_BY_RUNTIME, (unsigned)wanted->location, bytes);
     errno = saved_errno;
     seep_leave();
     return result;
@@ -66,9 +66,9 @@ static int map(uint64_t at, size_t bytes, size_t offset, uint64_t handle, uint64
     const int saved_errno = errno;
     struct seep_block block;
     if (result == SEEP_CUDA_SUCCESS &&
-        seep_books_take(SEEP_SHELF_PHYSICAL, (void *)handle, &block)) {
-        seep_books_put_back(SEEP_SHELF_PHYSICAL, (void *)handle, &block);
-        seep_books_made(SEEP_SHELF_MAPPED, (void *)at, bytes, block.site);
+        seep_device_blocks_take(SEEP_KEYSPACE_PHYSICAL, (void *)handle, &block)) {
+        seep_device_blocks_put_back(SEEP_KEYSPACE_PHYSICAL, (void *)handle, &block);
+        seep_device_blocks_made(SEEP_KEYSPACE_MAPPED, (void *)at, bytes, block.site);
         if (block.site)
             seep_layout_grew(seep_site_at(block.site)->space);
     }
@@ -83,14 +83,14 @@ static void move(enum seep_shelf from, enum seep_shelf to, uint64_t at, size_t b
 {
     struct seep_block block;
     for (uint64_t i = at; i - at < bytes; i += GRANULE_BYTES)
-        if (seep_books_take(from, (void *)i, &block))
-            seep_books_put_back(to, (void *)i, &block);
+        if (seep_device_blocks_take(from, (void *)i, &block))
+            seep_device_blocks_put_back(to, (void *)i, &block);
 }
 
 static void settle(uint64_t at, size_t bytes)
 {
     for (uint64_t i = at; i - at < bytes; i += GRANULE_BYTES)
-        (void)seep_books_gone(SEEP_SHELF_UNMAPPING, (void *)i);
+        (void)seep_device_blocks_gone(SEEP_KEYSPACE_UNMAPPING, (void *)i);
 }
 
 static int unmap(uint64_t at, size_t bytes)
@@ -99,7 +99,7 @@ static int unmap(uint64_t at, size_t bytes)
     *(void **)&real = real_of[UNMAP];
     const bool is_recorded = seep_device_enter();
     if (is_recorded) {
-        move(SEEP_SHELF_MAPPED, SEEP_SHELF_UNMAPPING, at, bytes);
+        move(SEEP_KEYSPACE_MAPPED, SEEP_KEYSPACE_UNMAPPING, at, bytes);
         seep_leave();
     }
     const int result = real(at, bytes);
@@ -108,7 +108,7 @@ static int unmap(uint64_t at, size_t bytes)
         if (result == SEEP_CUDA_SUCCESS)
             settle(at, bytes);
         else
-            move(SEEP_SHELF_UNMAPPING, SEEP_SHELF_MAPPED, at, bytes);
+            move(SEEP_KEYSPACE_UNMAPPING, SEEP_KEYSPACE_MAPPED, at, bytes);
         seep_leave();
     }
     errno = saved_errno;
@@ -123,13 +123,13 @@ static int release(uint64_t handle)
     struct seep_block block;
     bool is_known = seep_device_enter();
     if (is_known) {
-        is_known = seep_books_take(SEEP_SHELF_PHYSICAL, (void *)handle, &block);
+        is_known = seep_device_blocks_take(SEEP_KEYSPACE_PHYSICAL, (void *)handle, &block);
         seep_leave();
     }
     const int result = real(handle);
     const int saved_errno = errno;
     if (result != SEEP_CUDA_SUCCESS && is_known && seep_device_enter()) {
-        seep_books_put_back(SEEP_SHELF_PHYSICAL, (void *)handle, &block);
+        seep_device_blocks_put_back(SEEP_KEYSPACE_PHYSICAL, (void *)handle, &block);
         seep_leave();
     }
     errno = saved_errno;

@@ -50,7 +50,7 @@ ENTRY_POINT_BY_VERSION(cudaGetDriverEntryPointByVersion_ptsz)
 
 /* It has had 13 entries or a few more; what follows belongs to the library and is no such
  * address. */
-enum { MOST_ENTRIES = 32 };
+enum { MAX_ENTRIES = 32 };
 
 static void *table_done;
 
@@ -63,7 +63,7 @@ static void replace(void **entry, void *ours)
 
 static void replace_in(void **table)
 {
-    void *entries[MOST_ENTRIES], *real, *ours;
+    void *entries[MAX_ENTRIES], *real, *ours;
     const size_t n = seep_loader_read((uintptr_t)table, entries, sizeof(entries)) / sizeof(void *);
     for (unsigned i = 0; seep_driver_pair(i, &real, &ours); i++)
         for (size_t k = 0; real && k < n; k++)

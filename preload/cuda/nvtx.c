@@ -58,7 +58,7 @@ static void step_ended(void)
     if (!seep_enter())
         return;
     const int saved_errno = errno;
-    seep_steps_told(seep_tls.thread, SEEP_STEP_NVTX);
+    seep_steps_user_step(seep_tls.thread, SEEP_STEP_NVTX);
     errno = saved_errno;
     seep_leave();
 }

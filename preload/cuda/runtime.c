@@ -4,7 +4,7 @@
 
 #include "libprof/contract.h"
 #include "preload/device/backward.h"
-#include "preload/device/device_shortage.h"
+#include "preload/device/device_oom.h"
 #include "preload/device/layout.h"
 #include "preload/record/capture.h"
 #include "preload/record/tick.h"
@@ -19,8 +19,8 @@ unsigned seep_runtime_device(void)
 
 unsigned seep_runtime_space(unsigned device)
 {
-    return device == SEEP_DEVICE_PINNED ? seep_books_enter("pinned")
-           : device < SEEP_MAX_DEVICES  ? seep_books_of_device("device", device)
+    return device == SEEP_DEVICE_PINNED ? seep_device_blocks_enter("pinned")
+           : device < SEEP_MAX_DEVICES  ? seep_device_blocks_of_device("device", device)
                                         : 0;
 }
 
@@ -41,22 +41,23 @@ static void record(const struct seep_runtime_call *call, const struct seep_runti
         return;
     seep_tick(thread);
     const uint32_t site = seep_capture(thread, &call->regs, space);
-    seep_books_made(block->shelf, block->at, block->bytes, seep_backward_site(thread, site, space));
+    seep_device_blocks_made(block->keyspace, block->at, block->bytes,
+                            seep_backward_site(thread, site, space));
     seep_layout_grew(space);
 }
 
-void seep_runtime_refused(const struct seep_regs *regs, enum seep_shortage_source source,
+void seep_runtime_refused(const struct seep_regs *regs, enum seep_oom_source source,
                           unsigned device, uint64_t bytes)
 {
     SEEP_CHECK(seep_is_inside());
     const uint64_t *registered = &seep_arena.header->devices.aliases.registered_bytes;
     const bool is_pinned = device == SEEP_DEVICE_PINNED;
-    const struct seep_device_shortage what = {
+    const struct seep_device_oom what = {
         .asked_bytes = bytes,
         .allocated_bytes = is_pinned ? __atomic_load_n(registered, __ATOMIC_RELAXED) : 0,
         .device = device,
         .source = (uint16_t)source};
-    seep_device_shortage_note(&what, regs, seep_runtime_space(device));
+    seep_device_oom_note(&what, regs, seep_runtime_space(device));
 }
 
 /* The hook returns while the guard is up, so the guard is left for good: its frame is the
@@ -71,20 +72,20 @@ int seep_runtime_made(const struct seep_runtime_call *call, int result,
     if (result == SEEP_CUDA_SUCCESS && block->at && block->bytes)
         record(call, block);
     else if (seep_runtime_is_there(result) && result == SEEP_CUDA_OUT_OF_MEMORY)
-        seep_runtime_refused(&call->regs, SEEP_SHORTAGE_BY_RUNTIME, block->device, block->bytes);
+        seep_runtime_refused(&call->regs, SEEP_OOM_BY_RUNTIME, block->device, block->bytes);
     errno = saved_errno;
     seep_leave();
     return result;
 }
 
-struct seep_runtime_free seep_runtime_free_begins(enum seep_hook hook, enum seep_shelf shelf,
+struct seep_runtime_free seep_runtime_free_begins(enum seep_hook hook, enum seep_shelf keyspace,
                                                   const void *at)
 {
-    struct seep_runtime_free its = {.shelf = shelf, .at = at};
+    struct seep_runtime_free its = {.keyspace = keyspace, .at = at};
     if (!at || !seep_device_enter())
         return its;
     seep_note_hook(hook);
-    its.is_known = seep_books_take(shelf, at, &its.block);
+    its.is_known = seep_device_blocks_take(keyspace, at, &its.block);
     seep_leave();
     return its;
 }
@@ -95,9 +96,9 @@ int seep_runtime_freed(const struct seep_runtime_free *its, int result)
     if (!its->is_known || !seep_device_enter())
         return result;
     if (result == SEEP_CUDA_SUCCESS)
-        seep_books_settle(&its->block);
+        seep_device_blocks_settle(&its->block);
     else if (seep_runtime_is_there(result))
-        seep_books_put_back(its->shelf, its->at, &its->block);
+        seep_device_blocks_put_back(its->keyspace, its->at, &its->block);
     seep_leave();
     errno = saved_errno;
     return result;
@@ -125,7 +126,7 @@ SEEP_EXPORT int cudaDeviceReset(void)
         const unsigned space = seep_runtime_space(seep_runtime_device());
         seep_note_hook(call.hook);
         if (space)
-            seep_books_clear(space);
+            seep_device_blocks_clear(space);
         errno = saved_errno;
         seep_leave();
     }

@@ -13,8 +13,8 @@
 #define SEEP_PRELOAD_CUDA_RUNTIME_H
 
 #include "preload/cuda/cuda.h"
-#include "preload/device/books.h"
 #include "preload/device/caller.h"
+#include "preload/device/device_blocks.h"
 #include "preload/device/use.h"
 
 struct seep_runtime_call {
@@ -44,7 +44,7 @@ unsigned seep_runtime_space(unsigned device);
 
 /* A block that was requested: kind of memory, address, size. */
 struct seep_runtime_block {
-    enum seep_shelf shelf;
+    enum seep_shelf keyspace;
     unsigned device; /* SEEP_DEVICE_PINNED: of the host */
     const void *at;
     uint64_t bytes; /* the size that it got, or requested if that failed */
@@ -55,13 +55,13 @@ int seep_runtime_made(const struct seep_runtime_call *call, int result,
                       const struct seep_runtime_block *block);
 
 /* Notes a request that failed for lack of memory in the runtime or the driver: source is
- * SEEP_SHORTAGE_BY_RUNTIME or SEEP_SHORTAGE_BY_REGISTER. Inside the guard. */
-void seep_runtime_refused(const struct seep_regs *regs, enum seep_shortage_source source,
+ * SEEP_OOM_BY_RUNTIME or SEEP_OOM_BY_REGISTER. Inside the guard. */
+void seep_runtime_refused(const struct seep_regs *regs, enum seep_oom_source source,
                           unsigned device, uint64_t bytes);
 
 /* A free in progress. */
 struct seep_runtime_free {
-    enum seep_shelf shelf;
+    enum seep_shelf keyspace;
     const void *at;
     struct seep_block block;
     bool is_known;
@@ -69,7 +69,7 @@ struct seep_runtime_free {
 
 /* Takes the block off the books before it is freed; after the call, puts it back or settles it.
  * Returns `result`. */
-struct seep_runtime_free seep_runtime_free_begins(enum seep_hook hook, enum seep_shelf shelf,
+struct seep_runtime_free seep_runtime_free_begins(enum seep_hook hook, enum seep_shelf keyspace,
                                                   const void *at);
 int seep_runtime_freed(const struct seep_runtime_free *its, int result);
 

@@ -20,9 +20,9 @@ static uint64_t bytes_of(const struct seep_cuda_channels *each, struct seep_cuda
 static uint64_t bytes_of_levels(const struct seep_cuda_channels *each,
                                 struct seep_cuda_extent extent, unsigned levels, unsigned flags)
 {
-    enum { MOST_LEVELS = 64 };
+    enum { MAX_LEVELS = 64 };
     uint64_t bytes = 0;
-    for (unsigned i = 0; i < levels && i < MOST_LEVELS; i++) {
+    for (unsigned i = 0; i < levels && i < MAX_LEVELS; i++) {
         bytes += bytes_of(each, extent);
         extent.width /= 2;
         extent.height /= 2;
@@ -36,7 +36,7 @@ static inline int made(const struct seep_runtime_call *call, int result, void *c
                        uint64_t bytes)
 {
     const bool is_made = result == SEEP_CUDA_SUCCESS && array;
-    const struct seep_runtime_block block = {SEEP_SHELF_ARRAY, seep_runtime_device(),
+    const struct seep_runtime_block block = {SEEP_KEYSPACE_ARRAY, seep_runtime_device(),
                                              is_made ? *array : NULL, bytes};
     return seep_runtime_made(call, result, &block);
 }
@@ -74,7 +74,7 @@ SEEP_EXPORT int cudaMallocMipmappedArray(void **array, const struct seep_cuda_ch
     {                                                                                              \
         SEEP_RUNTIME_CALL(name, (void *));                                                         \
         const struct seep_runtime_free its =                                                       \
-            seep_runtime_free_begins(call.hook, SEEP_SHELF_ARRAY, array);                          \
+            seep_runtime_free_begins(call.hook, SEEP_KEYSPACE_ARRAY, array);                       \
         return seep_runtime_freed(&its, real(array));                                              \
     }
 

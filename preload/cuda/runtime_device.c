@@ -4,7 +4,8 @@
 static inline int made(const struct seep_runtime_call *call, int result, const void *at,
                        uint64_t bytes)
 {
-    const struct seep_runtime_block block = {SEEP_SHELF_DEVICE, seep_runtime_device(), at, bytes};
+    const struct seep_runtime_block block = {SEEP_KEYSPACE_DEVICE, seep_runtime_device(), at,
+                                             bytes};
     return seep_runtime_made(call, result, &block);
 }
 
@@ -48,7 +49,7 @@ SEEP_EXPORT int cudaMalloc3D(struct seep_cuda_pitched *block, struct seep_cuda_e
 static int freed(const struct seep_runtime_call *call, int (*real)(void *), void *block)
 {
     const struct seep_runtime_free its =
-        seep_runtime_free_begins(call->hook, SEEP_SHELF_DEVICE, block);
+        seep_runtime_free_begins(call->hook, SEEP_KEYSPACE_DEVICE, block);
     return seep_runtime_freed(&its, real(block));
 }
 
@@ -83,7 +84,7 @@ SEEP_EXPORT int cudaFree(void *block)
     {                                                                                              \
         SEEP_RUNTIME_CALL(name, (void *, void *));                                                 \
         const struct seep_runtime_free its =                                                       \
-            seep_runtime_free_begins(call.hook, SEEP_SHELF_DEVICE, block);                         \
+            seep_runtime_free_begins(call.hook, SEEP_KEYSPACE_DEVICE, block);                      \
         return seep_runtime_freed(&its, real(block, stream));                                      \
     }
 

@@ -9,7 +9,7 @@ static inline int made(const struct seep_runtime_call *call, int result, void *c
                        uint64_t bytes)
 {
     const bool is_made = result == SEEP_CUDA_SUCCESS && block;
-    const struct seep_runtime_block its = {SEEP_SHELF_PINNED, SEEP_DEVICE_PINNED,
+    const struct seep_runtime_block its = {SEEP_KEYSPACE_PINNED, SEEP_DEVICE_PINNED,
                                            is_made ? *block : NULL, bytes};
     return seep_runtime_made(call, result, &its);
 }
@@ -32,18 +32,18 @@ SEEP_EXPORT int cudaFreeHost(void *block)
 {
     SEEP_RUNTIME_CALL(cudaFreeHost, (void *));
     const struct seep_runtime_free its =
-        seep_runtime_free_begins(call.hook, SEEP_SHELF_PINNED, block);
+        seep_runtime_free_begins(call.hook, SEEP_KEYSPACE_PINNED, block);
     return seep_runtime_freed(&its, real(block));
 }
 
 /* ---- what others have made ------------------------------------------------------------------- */
 
-/* Kept on a shelf only for its size: it has no site. */
+/* Kept on a keyspace only for its size: it has no site. */
 static void put_registered(const void *at, uint64_t bytes)
 {
     struct seep_device_aliases *aliases = &seep_arena.header->devices.aliases;
     const struct seep_block block = {.bytes = bytes};
-    seep_books_put_back(SEEP_SHELF_REGISTERED, at, &block);
+    seep_device_blocks_put_back(SEEP_KEYSPACE_REGISTERED, at, &block);
     const uint64_t sum = __atomic_add_fetch(&aliases->registered_bytes, bytes, __ATOMIC_RELAXED);
     uint64_t peak = __atomic_load_n(&aliases->registered_peak_bytes, __ATOMIC_RELAXED);
     while (sum > peak && !__atomic_compare_exchange_n(&aliases->registered_peak_bytes, &peak, sum,
@@ -60,7 +60,7 @@ static inline int registered(const struct seep_runtime_call *call, int result, c
     const int saved_errno = errno;
     seep_note_hook(call->hook);
     if (is_refused)
-        seep_runtime_refused(&call->regs, SEEP_SHORTAGE_BY_REGISTER, SEEP_DEVICE_PINNED, bytes);
+        seep_runtime_refused(&call->regs, SEEP_OOM_BY_REGISTER, SEEP_DEVICE_PINNED, bytes);
     else
         put_registered(at, bytes);
     errno = saved_errno;
@@ -78,7 +78,7 @@ SEEP_EXPORT int cudaHostUnregister(void *at)
 {
     SEEP_RUNTIME_CALL(cudaHostUnregister, (void *));
     const struct seep_runtime_free its =
-        seep_runtime_free_begins(call.hook, SEEP_SHELF_REGISTERED, at);
+        seep_runtime_free_begins(call.hook, SEEP_KEYSPACE_REGISTERED, at);
     const int result = seep_runtime_freed(&its, real(at));
     if (result == SEEP_CUDA_SUCCESS && its.is_known)
         __atomic_sub_fetch(&seep_arena.header->devices.aliases.registered_bytes, its.block.bytes,

@@ -10,7 +10,7 @@
 #include "preload/objects/modules.h"
 #include "preload/record/thread.h"
 
-enum { MOST_NEEDED = 256, REMEMBERED = 128 };
+enum { MAX_NEEDED = 256, REMEMBERED = 128 };
 
 static const char *const names[] = {
 #define SEEP_HOOK(name, type, parameters) #name,
@@ -67,7 +67,7 @@ static void remember(uint64_t key, void *real)
 
 /* Objects in the order in which they are searched, each once. */
 struct scope {
-    struct seep_loaded list[MOST_NEEDED];
+    struct seep_loaded list[MAX_NEEDED];
     unsigned n;
 };
 
@@ -93,7 +93,7 @@ static void add_named(struct scope *scope, const char *name)
     for (unsigned i = 0; seep_modules_at(i, &object, path, sizeof(path)); i++) {
         if (strcmp(base_of(path), base_of(name)) != 0)
             continue;
-        if (scope->n < MOST_NEEDED && !is_in(scope, &object))
+        if (scope->n < MAX_NEEDED && !is_in(scope, &object))
             scope->list[scope->n++] = object;
         return;
     }

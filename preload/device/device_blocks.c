@@ -1,4 +1,4 @@
-#include "preload/device/books.h"
+#include "preload/device/device_blocks.h"
 
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "preload/job/job.h"
 
 /* Shelf and address form one key of the live map, above every address that the heap can have. */
-enum { FIRST_ANNOUNCED = SEEP_SPACE_SHM + 1, SHELF_SHIFT = 56 };
+enum { FIRST_ANNOUNCED = SEEP_SPACE_SHM + 1, KEYSPACE_SHIFT = 56 };
 
 static bool is_name(const char *name)
 {
@@ -22,7 +22,7 @@ static bool is_name(const char *name)
 }
 
 /* The hooks' own spaces cannot be announced: their blocks have been counted. */
-unsigned seep_books_find(const char *name)
+unsigned seep_device_blocks_find(const char *name)
 {
     const struct seep_space *spaces = seep_arena.header->spaces;
     for (unsigned i = 0; i < SEEP_MAX_SPACES; i++) {
@@ -43,17 +43,17 @@ static bool is_of_hooks(const char *name)
     return false;
 }
 
-unsigned seep_books_enter(const char *name)
+unsigned seep_device_blocks_enter(const char *name)
 {
     struct seep_space *spaces = seep_arena.header->spaces;
-    unsigned space = seep_books_find(name);
+    unsigned space = seep_device_blocks_find(name);
     if (space || !is_name(name) || is_of_hooks(name))
         return space;
     if (!seep_os_lock(&seep_arena.lock)) {
         seep_arena_drop(SEEP_DROP_STALLED);
         return 0;
     }
-    space = seep_books_find(name); /* another thread may have been first */
+    space = seep_device_blocks_find(name); /* another thread may have been first */
     for (unsigned i = FIRST_ANNOUNCED; i < SEEP_MAX_SPACES && !space; i++) {
         if (spaces[i].name[0])
             continue;
@@ -86,17 +86,17 @@ static struct name name_of(const char *prefix, unsigned device)
     return name;
 }
 
-unsigned seep_books_of_device(const char *prefix, unsigned device)
+unsigned seep_device_blocks_of_device(const char *prefix, unsigned device)
 {
-    return seep_books_enter(name_of(prefix, device).text);
+    return seep_device_blocks_enter(name_of(prefix, device).text);
 }
 
-unsigned seep_books_find_of_device(const char *prefix, unsigned device)
+unsigned seep_device_blocks_find_of_device(const char *prefix, unsigned device)
 {
-    return seep_books_find(name_of(prefix, device).text);
+    return seep_device_blocks_find(name_of(prefix, device).text);
 }
 
-unsigned seep_books_number(const char *prefix, unsigned space)
+unsigned seep_device_blocks_number(const char *prefix, unsigned space)
 {
     const char *name = seep_arena.header->spaces[space].name;
     unsigned n = 0;
@@ -110,42 +110,43 @@ unsigned seep_books_number(const char *prefix, unsigned space)
     return n < SEEP_MAX_DEVICES ? n : SEEP_MAX_DEVICES;
 }
 
-_Static_assert((int)SEEP_SHELF_FIRST_OF_DEVICE >= (int)SEEP_MAX_SPACES, "apart from spaces");
+_Static_assert((int)SEEP_KEYSPACE_FIRST_OF_DEVICE >= (int)SEEP_MAX_SPACES, "apart from spaces");
 
-static uintptr_t key_of(unsigned shelf, uintptr_t address)
+static uintptr_t key_of(unsigned keyspace, uintptr_t address)
 {
-    uintptr_t mask = ((uintptr_t)1 << SHELF_SHIFT) - 1;
-    return (uintptr_t)shelf << SHELF_SHIFT | (address & mask);
+    uintptr_t mask = ((uintptr_t)1 << KEYSPACE_SHIFT) - 1;
+    return (uintptr_t)keyspace << KEYSPACE_SHIFT | (address & mask);
 }
 
-bool seep_books_take(unsigned shelf, const void *address, struct seep_block *block)
+bool seep_device_blocks_take(unsigned keyspace, const void *address, struct seep_block *block)
 {
     SEEP_CHECK(seep_is_inside());
-    return seep_live_take(key_of(shelf, (uintptr_t)address), block);
+    return seep_live_take(key_of(keyspace, (uintptr_t)address), block);
 }
 
-void seep_books_settle(const struct seep_block *block)
+void seep_device_blocks_settle(const struct seep_block *block)
 {
     seep_site_freed(&seep_tls.thread->sites, block, 1, block->bytes, *seep_period);
 }
 
-void seep_books_put_back(unsigned shelf, const void *address, const struct seep_block *block)
+void seep_device_blocks_put_back(unsigned keyspace, const void *address,
+                                 const struct seep_block *block)
 {
-    if (!seep_live_put(key_of(shelf, (uintptr_t)address), block))
+    if (!seep_live_put(key_of(keyspace, (uintptr_t)address), block))
         seep_arena_drop(SEEP_DROP_MEMORY);
 }
 
-uint64_t seep_books_gone(unsigned shelf, const void *address)
+uint64_t seep_device_blocks_gone(unsigned keyspace, const void *address)
 {
     SEEP_CHECK(seep_is_inside());
     struct seep_block block;
-    if (!seep_books_take(shelf, address, &block))
+    if (!seep_device_blocks_take(keyspace, address, &block))
         return 0;
-    seep_books_settle(&block);
+    seep_device_blocks_settle(&block);
     return block.bytes;
 }
 
-void seep_books_made(unsigned shelf, const void *address, uint64_t bytes, uint32_t site)
+void seep_device_blocks_made(unsigned keyspace, const void *address, uint64_t bytes, uint32_t site)
 {
     SEEP_CHECK(seep_is_inside());
     struct seep_thread *thread = seep_tls.thread;
@@ -154,44 +155,45 @@ void seep_books_made(unsigned shelf, const void *address, uint64_t bytes, uint32
         seep_arena_drop(seep_arena_reason());
         return;
     }
-    (void)seep_books_gone(shelf, address); /* its free was missed */
-    if (!seep_live_put(key_of(shelf, (uintptr_t)address), &block)) {
+    (void)seep_device_blocks_gone(keyspace, address); /* its free was missed */
+    if (!seep_live_put(key_of(keyspace, (uintptr_t)address), &block)) {
         seep_arena_drop(SEEP_DROP_MEMORY);
         return;
     }
     seep_site_allocated(&thread->sites, seep_site_at(block.site), 1, bytes, bytes, block.birth);
 }
 
-bool seep_books_is_in(const struct seep_block *block, unsigned space)
+bool seep_device_blocks_is_in(const struct seep_block *block, unsigned space)
 {
     return block->site >= SEEP_HEADER_BYTES / 64 && seep_site_at(block->site)->space == space;
 }
 
-void seep_books_clear(unsigned space)
+void seep_device_blocks_clear(unsigned space)
 {
-    const uintptr_t first = key_of(SEEP_SHELF_FIRST_OF_DEVICE, 0),
-                    last = key_of(SEEP_SHELF_LAST_OF_DEVICE, UINTPTR_MAX);
+    const uintptr_t first = key_of(SEEP_KEYSPACE_FIRST_OF_DEVICE, 0),
+                    last = key_of(SEEP_KEYSPACE_LAST_OF_DEVICE, UINTPTR_MAX);
     struct seep_block block;
     size_t at = 0;
-    while (seep_live_spill_take_next(&at, first, last, seep_books_is_in, space, &block))
-        seep_books_settle(&block);
+    while (seep_live_spill_take_next(&at, first, last, seep_device_blocks_is_in, space, &block))
+        seep_device_blocks_settle(&block);
 }
 
 struct visit {
-    seep_books_visitor *each;
+    seep_device_blocks_visitor *each;
     void *arg;
 };
 
 static void visit_key(uintptr_t key, const struct seep_block *block, void *arg)
 {
     const struct visit *visit = arg;
-    visit->each((unsigned)(key >> SHELF_SHIFT), key & (((uintptr_t)1 << SHELF_SHIFT) - 1), block,
-                visit->arg);
+    visit->each((unsigned)(key >> KEYSPACE_SHIFT), key & (((uintptr_t)1 << KEYSPACE_SHIFT) - 1),
+                block, visit->arg);
 }
 
-bool seep_books_each(seep_books_visitor *visit, void *arg)
+bool seep_device_blocks_each(seep_device_blocks_visitor *visit, void *arg)
 {
     struct visit its = {visit, arg};
     return seep_live_spill_visit(key_of(FIRST_ANNOUNCED, 0),
-                                 key_of(SEEP_SHELF_LAST_OF_DEVICE, UINTPTR_MAX), visit_key, &its);
+                                 key_of(SEEP_KEYSPACE_LAST_OF_DEVICE, UINTPTR_MAX), visit_key,
+                                 &its);
 }

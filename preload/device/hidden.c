@@ -7,8 +7,8 @@
 static bool any; /* in this process, or before it was forked */
 
 /* The live set has the block itself, where everybody looks for it. A mark above all addresses, on
- * no shelf of the books, says that it was reported. So blocks that hooks have seen are left to the
- * hooks. */
+ * no keyspace of the books, says that it was reported. So blocks that hooks have seen are left to
+ * the hooks. */
 static uintptr_t mark_of(const void *block)
 {
     return (uintptr_t)block | UINT64_C(1) << 63;

@@ -1,7 +1,7 @@
 #include "preload/device/layout.h"
 
 #include "libprof/contract.h"
-#include "preload/device/books.h"
+#include "preload/device/device_blocks.h"
 #include "preload/job/job.h"
 
 /* A new peak is written if it is larger by a sixteenth, or, if by less, after a while. */
@@ -35,29 +35,29 @@ struct wanted {
 };
 
 /* 0: the block is not in the device's memory. */
-static uint32_t kind_of(const struct wanted *w, unsigned shelf, const struct seep_block *block)
+static uint32_t kind_of(const struct wanted *w, unsigned keyspace, const struct seep_block *block)
 {
-    if (shelf == w->tensor_space)
+    if (keyspace == w->tensor_space)
         return SEEP_LAYOUT_TENSOR;
-    if (shelf == w->device_space) /* announced by the program */
+    if (keyspace == w->device_space) /* announced by the program */
         return SEEP_LAYOUT_SEGMENT;
-    if ((shelf != SEEP_SHELF_DEVICE && shelf != SEEP_SHELF_MAPPED) ||
-        !seep_books_is_in(block, w->device_space))
+    if ((keyspace != SEEP_KEYSPACE_DEVICE && keyspace != SEEP_KEYSPACE_MAPPED) ||
+        !seep_device_blocks_is_in(block, w->device_space))
         return 0;
-    return shelf == SEEP_SHELF_MAPPED ? SEEP_LAYOUT_MAPPED : SEEP_LAYOUT_SEGMENT;
+    return keyspace == SEEP_KEYSPACE_MAPPED ? SEEP_LAYOUT_MAPPED : SEEP_LAYOUT_SEGMENT;
 }
 
-static void count(unsigned shelf, uintptr_t address, const struct seep_block *block, void *arg)
+static void count(unsigned keyspace, uintptr_t address, const struct seep_block *block, void *arg)
 {
     struct wanted *w = arg;
     (void)address;
-    w->n += kind_of(w, shelf, block) != 0;
+    w->n += kind_of(w, keyspace, block) != 0;
 }
 
-static void put(unsigned shelf, uintptr_t address, const struct seep_block *block, void *arg)
+static void put(unsigned keyspace, uintptr_t address, const struct seep_block *block, void *arg)
 {
     struct wanted *w = arg;
-    const uint32_t kind = kind_of(w, shelf, block);
+    const uint32_t kind = kind_of(w, keyspace, block);
     if (!kind || (kind == SEEP_LAYOUT_TENSOR) != w->tensors)
         return;
     if (w->piece && w->piece->n_blocks >= SEEP_LAYOUT_PIECE_BLOCKS)
@@ -75,10 +75,10 @@ static void put(unsigned shelf, uintptr_t address, const struct seep_block *bloc
 static bool put_all(struct wanted *w)
 {
     w->tensors = false;
-    if (!seep_books_each(put, w))
+    if (!seep_device_blocks_each(put, w))
         return false;
     w->tensors = true;
-    return seep_books_each(put, w);
+    return seep_device_blocks_each(put, w);
 }
 
 /* ---- the chain ------------------------------------------------------------------------------- */
@@ -155,9 +155,9 @@ static void publish(struct seep_layout_piece *first, const struct occasion *why,
 
 static void write_layout(const struct occasion *why)
 {
-    struct wanted w = {.device_space = seep_books_find_of_device("device", why->device),
-                       .tensor_space = seep_books_find_of_device("tensor", why->device)};
-    if (!seep_books_each(count, &w) || !w.n)
+    struct wanted w = {.device_space = seep_device_blocks_find_of_device("device", why->device),
+                       .tensor_space = seep_device_blocks_find_of_device("tensor", why->device)};
+    if (!seep_device_blocks_each(count, &w) || !w.n)
         return;
     const unsigned turn = layouts[why->device].of[why->reason].turn;
     uint32_t *first = &layouts[why->device].of[why->reason].first[turn];
@@ -169,7 +169,7 @@ static void write_layout(const struct occasion *why)
     layouts[why->device].of[why->reason].turn = !turn;
 }
 
-void seep_layout_at_shortage(unsigned device, enum seep_layout_reason reason, uint64_t asked_bytes)
+void seep_layout_at_oom(unsigned device, enum seep_layout_reason reason, uint64_t asked_bytes)
 {
     SEEP_CHECK(seep_is_inside());
     if (device >= SEEP_MAX_DEVICES || !seep_os_lock(&lock))
@@ -204,7 +204,7 @@ static void write_peak(unsigned device)
 void seep_layout_grew(unsigned space)
 {
     SEEP_CHECK(seep_is_inside());
-    const unsigned device = seep_books_number("device", space);
+    const unsigned device = seep_device_blocks_number("device", space);
     if (device >= SEEP_MAX_DEVICES)
         return;
     const uint64_t bytes = taken_bytes(space), now = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);

@@ -7,7 +7,7 @@
 #include "preload/record/thread.h"
 
 /* An allocation of `asked_bytes` on the device failed. Inside the guard. */
-void seep_layout_at_shortage(unsigned device, enum seep_layout_reason reason, uint64_t asked_bytes);
+void seep_layout_at_oom(unsigned device, enum seep_layout_reason reason, uint64_t asked_bytes);
 
 /* The driver gave memory to the process; it is now in `space`. Inside the guard. */
 void seep_layout_grew(unsigned space);

@@ -69,14 +69,14 @@ static const char *search_path(void)
 }
 
 /* Too large for a small stack, or for the kernel: it stays unchanged. */
-enum { MOST_ROOM = 4096, MOST_TEXT = 32 * 1024 };
+enum { MAX_ROOM = 4096, MAX_TEXT = 32 * 1024 };
 
 /* NULL: nothing needs to change. If it cannot be read, the kernel reports that. */
 static char *const *usable(char *const *environment)
 {
     return seep_environment_readable(environment) &&
-                   seep_environment_room(environment) <= MOST_ROOM &&
-                   seep_environment_text(environment) <= MOST_TEXT
+                   seep_environment_room(environment) <= MAX_ROOM &&
+                   seep_environment_text(environment) <= MAX_TEXT
                ? environment
                : NULL;
 }

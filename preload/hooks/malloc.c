@@ -16,7 +16,7 @@ static __attribute__((noinline, cold)) void refused(enum seep_hook hook, int err
     if (error != ENOMEM || !bytes || !seep_enter())
         return;
     seep_note_hook(hook);
-    seep_host_shortage_note(bytes, regs, SEEP_SPACE_HOST);
+    seep_host_oom_note(bytes, regs, SEEP_SPACE_HOST);
     errno = saved_errno;
     seep_leave();
 }
@@ -110,7 +110,7 @@ static SEEP_EACH_EVENT void *reallocate(enum seep_hook hook, void *block, size_t
     if (fresh)
         seep_record_allocation(fresh, bytes, &regs);
     else if (bytes && saved_errno == ENOMEM)
-        seep_host_shortage_note(bytes, &regs, SEEP_SPACE_HOST);
+        seep_host_oom_note(bytes, &regs, SEEP_SPACE_HOST);
     seep_record_move_ends();
     errno = saved_errno;
     seep_leave();

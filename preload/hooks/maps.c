@@ -101,11 +101,11 @@ void *seep_maps_mmap(enum seep_hook hook, void *at, size_t bytes, int protection
         seep_map_made(is_shared(flags) ? SEEP_SPACE_SHM : SEEP_SPACE_MMAP,
                       state_of(protection, flags), start, n, &regs);
         if (__builtin_expect(seep_tls.thread->watches & SEEP_WATCH_RETRIES, 0))
-            seep_host_shortage_watch(seep_tls.thread, n, 0);
+            seep_host_oom_watch(seep_tls.thread, n, 0);
         if (is_shared(flags) && !(flags & MAP_ANONYMOUS) && !offset)
             seep_segment_mapped(start, fd);
     } else if (saved_errno == ENOMEM && n && asks_for_memory(protection, flags)) {
-        seep_host_shortage_note(n, &regs, SEEP_SPACE_MMAP);
+        seep_host_oom_note(n, &regs, SEEP_SPACE_MMAP);
     }
     errno = saved_errno;
     seep_leave_call(&mask);
@@ -207,7 +207,7 @@ ENTERED void *mremap_entered(enum seep_hook hook, void *at, size_t old_bytes, si
     int saved_errno = errno;
     const bool may_move = flags & MREMAP_MAYMOVE; /* else ENOMEM says: not at this place */
     if (fresh == MAP_FAILED && saved_errno == ENOMEM && may_move && taken.n)
-        seep_host_shortage_note(new_n, regs, SEEP_SPACE_MMAP);
+        seep_host_oom_note(new_n, regs, SEEP_SPACE_MMAP);
     if (fresh == MAP_FAILED)
         seep_map_put_back(&taken);
     else

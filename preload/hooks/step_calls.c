@@ -14,7 +14,7 @@ SEEP_EXPORT int sem_trywait(sem_t *semaphore)
     int saved_errno = errno;
     if (seep_modules_torch && seep_enter()) {
         seep_note_hook(SEEP_HOOK_sem_trywait);
-        seep_capture_glance(seep_tls.thread);
+        seep_capture_marks(seep_tls.thread);
         seep_leave();
     }
     errno = saved_errno;
@@ -25,7 +25,7 @@ SEEP_EXPORT void seep_step(void)
 {
     if (!seep_enter())
         return;
-    seep_steps_told(seep_tls.thread, SEEP_STEP_API);
+    seep_steps_user_step(seep_tls.thread, SEEP_STEP_API);
     seep_leave();
 }
 

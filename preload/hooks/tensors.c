@@ -8,9 +8,9 @@
 #include <errno.h>
 
 #include "preload/device/backward.h"
-#include "preload/device/books.h"
 #include "preload/device/caller.h"
-#include "preload/device/device_shortage.h"
+#include "preload/device/device_blocks.h"
+#include "preload/device/device_oom.h"
 #include "preload/device/layout.h"
 #include "preload/device/use.h"
 #include "preload/record/capture.h"
@@ -34,7 +34,7 @@ static uint8_t number_of(uint16_t device)
 
 static unsigned space_of(uint16_t device)
 {
-    return seep_books_of_device("tensor", number_of(device));
+    return seep_device_blocks_of_device("tensor", number_of(device));
 }
 
 static bool is_recorded(uint16_t device)
@@ -66,12 +66,13 @@ static void record(const struct report *r, const struct seep_regs *regs)
         struct seep_thread *thread = seep_tls.thread;
         seep_tick(thread);
         const uint32_t site = seep_capture(thread, regs, space);
-        seep_books_made(space, r->block, (uint64_t)r->bytes,
-                        seep_backward_site(thread, site, space));
+        seep_device_blocks_made(space, r->block, (uint64_t)r->bytes,
+                                seep_backward_site(thread, site, space));
         __atomic_fetch_add(&books->live_bytes, (uint64_t)r->bytes, __ATOMIC_RELAXED);
         seep_layout_settled(number_of(r->device));
     } else {
-        const uint64_t gone = seep_books_gone(space, r->block); /* 0 of one made before us */
+        const uint64_t gone =
+            seep_device_blocks_gone(space, r->block); /* 0 of one made before us */
         __atomic_fetch_sub(&books->live_bytes, gone, __ATOMIC_RELAXED);
     }
     __atomic_fetch_add(&books->reports, 1, __ATOMIC_RELAXED);
@@ -142,12 +143,12 @@ SEEP_EXPORT void REPORT_2(void *block, int64_t bytes, uint64_t allocated, uint64
 
 static void note_failure(const struct report *r, const struct seep_regs *regs)
 {
-    const struct seep_device_shortage what = {.asked_bytes = (uint64_t)r->bytes,
-                                              .allocated_bytes = r->allocated_bytes,
-                                              .reserved_bytes = r->reserved_bytes,
-                                              .device = number_of(r->device),
-                                              .source = SEEP_SHORTAGE_BY_ALLOCATOR};
-    seep_device_shortage_note(&what, regs, space_of(r->device));
+    const struct seep_device_oom what = {.asked_bytes = (uint64_t)r->bytes,
+                                         .allocated_bytes = r->allocated_bytes,
+                                         .reserved_bytes = r->reserved_bytes,
+                                         .device = number_of(r->device),
+                                         .source = SEEP_OOM_BY_ALLOCATOR};
+    seep_device_oom_note(&what, regs, space_of(r->device));
 }
 
 static inline void ran_out(enum seep_hook hook, const struct report *r,

@@ -7,8 +7,8 @@
 #include "libprof/runtime/store/site_table.h"
 #include "preload/job/job_table.h"
 
-enum { ENOUGH_TASKS = 16 };     /* a run with fewer steps is better divided by time */
-enum { MOST_SLICES = 1 << 24 }; /* 19 days: in another time namespace a clock may be years off */
+enum { ENOUGH_TASKS = 16 };    /* a run with fewer steps is better divided by time */
+enum { MAX_SLICES = 1 << 24 }; /* 19 days: in another time namespace a clock may be years off */
 
 static struct seep_process private_process = {.period = 1};
 
@@ -170,7 +170,7 @@ void seep_job_tick(uint64_t now_ns)
         seep_process->follows = 0;
     if (!p->steps) {
         uint64_t n = (now_ns - p->start_ns) / (SEEP_TIME_SLICE_MS * UINT64_C(1000000));
-        uint32_t slice = 1 + (uint32_t)(n < MOST_SLICES ? n : MOST_SLICES);
+        uint32_t slice = 1 + (uint32_t)(n < MAX_SLICES ? n : MAX_SLICES);
         uint32_t period = __atomic_load_n(&p->period, __ATOMIC_RELAXED);
         while (now_ns > p->start_ns && period < slice && !p->steps &&
                !__atomic_compare_exchange_n(&p->period, &period, slice, true, __ATOMIC_RELAXED,

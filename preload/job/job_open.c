@@ -5,7 +5,7 @@
 #include "libprof/runtime/store/arena.h"
 #include "preload/job/job_table.h"
 
-enum { MOST_FOLDERS = 64 }; /* of one name: restarts on machines that share it */
+enum { MAX_FOLDERS = 64 }; /* of one name: restarts on machines that share it */
 
 enum found { FOUND_OURS, FOUND_NONE, FOUND_FOREIGN, FOUND_UNUSABLE };
 
@@ -151,7 +151,7 @@ static bool open_within(struct seep_job_want *want, const char *name, bool may_m
 {
     const size_t n = strlen(want->dir);
     enum found found = FOUND_FOREIGN;
-    for (int number = 1; number < MOST_FOLDERS && found == FOUND_FOREIGN; number++) {
+    for (int number = 1; number < MAX_FOLDERS && found == FOUND_FOREIGN; number++) {
         if (!name_within(want->dir, n, want->capacity, name, number))
             break;
         found = try_folder(want, may_make, is_part);

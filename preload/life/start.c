@@ -37,7 +37,7 @@
 
 /* A bystander and its forks are only counted until they have lived for a while or have grown. Most
  * never do, and a profile costs more than their work. */
-enum { GROWN_UP_NS = 500 * 1000 * 1000, GROWN_UP_BYTES = 16 << 20 };
+enum { HELPER_PROMOTE_NS = 500 * 1000 * 1000, GROWN_UP_BYTES = 16 << 20 };
 
 static struct seep_lock lock;
 static bool started;
@@ -119,9 +119,9 @@ static void describe_start(void)
  * them, most of the recorded data would be of what a job compiles. */
 static void bound_bystander(void)
 {
-    enum { SHARE = 128, LEAST_BYTES = 1 << 20 };
+    enum { SHARE = 128, MIN_BYTES = 1 << 20 };
     const uint64_t most = constants.max_bytes, share = most / SHARE;
-    const uint64_t least = LEAST_BYTES < most ? LEAST_BYTES : most;
+    const uint64_t least = MIN_BYTES < most ? MIN_BYTES : most;
     constants.max_bytes = share > least ? share : least;
 }
 
@@ -260,7 +260,7 @@ static bool start_program(void)
     return true;
 }
 
-void seep_start_grown_up(uint64_t now_ns)
+void seep_start_promote_helper(uint64_t now_ns)
 {
     static SEEP_LARGE char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES];
     struct seep_header *header = seep_arena.header;
@@ -268,7 +268,7 @@ void seep_start_grown_up(uint64_t now_ns)
                              header->spaces[SEEP_SPACE_MMAP].live_bytes);
     int64_t age_ns = (int64_t)(now_ns - header->start_ns); /* the coarse clock lags behind */
     if (!seep_arena_counting || seep_process->trouble ||
-        (age_ns < GROWN_UP_NS && live < GROWN_UP_BYTES) ||
+        (age_ns < HELPER_PROMOTE_NS && live < GROWN_UP_BYTES) ||
         __atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
         return;
     describe_process();

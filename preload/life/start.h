@@ -8,7 +8,7 @@
 bool seep_start(void);
 bool seep_start_wakes(void);
 bool seep_start_waits(void);
-void seep_start_grown_up(uint64_t now_ns);
+void seep_start_promote_helper(uint64_t now_ns);
 void seep_start_resolve_rank(void);
 void seep_start_resolve_allocator(void);
 

@@ -8,7 +8,7 @@ enum {
     PIECES = 4096,   /* … and about so many at most */
     WORD = 8,
     HEADER = 16, /* from the start of a chunk to its block */
-    LEAST_CHUNK = 32,
+    MIN_CHUNK = 32,
     FASTBIN = 128, /* freed chunks up to this size look as if they were in use */
     SLACK = 64,    /* the most that libc adds to a block, beside the header */
     IN_USE_BEFORE = 1,
@@ -20,7 +20,7 @@ enum {
 
 /* What a look may cost, in pages that are searched for recorded blocks, of some 10 ns each. */
 enum {
-    MOST_STEPS = 8 << 20,
+    MAX_STEPS = 8 << 20,
     READ_STEPS = 128,
     PAGE_OF_BLOCKS_STEPS = 1024, /* when the last blocks are searched one by one */
     STEP = 4096,
@@ -83,7 +83,7 @@ static uint64_t word_of(uintptr_t chunk)
 
 static bool is_size(uint64_t size)
 {
-    return size >= LEAST_CHUNK && size % 16 == 0 && size >> 40 == 0;
+    return size >= MIN_CHUNK && size % 16 == 0 && size >> 40 == 0;
 }
 
 /* The chunk that begins at `start`, if there can be one and another chunk follows it. */
@@ -178,7 +178,7 @@ static struct tally walk_from(uintptr_t at, uintptr_t end)
 
 static uint64_t walk_piece(uintptr_t start, uintptr_t end)
 {
-    if (steps >= MOST_STEPS)
+    if (steps >= MAX_STEPS)
         return end - start; /* not read: it may be in use */
     if (last.end >= end)
         return last.start <= start && last.unrecorded ? end - start : 0;

@@ -75,10 +75,10 @@ struct seep_pystack {
     bool cut;        /* there are more frames further out */
     struct seep_pyframe frames[SEEP_MAX_PYTHON_FRAMES];
     struct seep_pylink {
-        uintptr_t frame; /* of the interpreter */
-        uintptr_t via;   /* a hidden frame between this one and the next, 0: none; plus flags */
-        uint64_t glance; /* at the code object: differs if another now has its address */
-        uint64_t hash;   /* of this frame and all frames outside it */
+        uintptr_t frame;     /* of the interpreter */
+        uintptr_t via;       /* a hidden frame between this one and the next, 0: none; plus flags */
+        uint64_t code_stamp; /* at the code object: differs if another now has its address */
+        uint64_t hash;       /* of this frame and all frames outside it */
     } links[SEEP_MAX_PYTHON_FRAMES];
     struct {
         struct seep_pyframe frame;

@@ -29,11 +29,11 @@ static ALWAYS_INLINE uintptr_t frame_next(const struct seep_python_layout *layou
     return frame;
 }
 
-/* In a glance: at the code of a function. */
+/* In a code_stamp: at the code of a function. */
 #define FUNCTION UINT64_C(1)
 
 /* Distinguishes a code object from another that now has its address. */
-static ALWAYS_INLINE uint64_t glance(const struct seep_python_layout *layout, uintptr_t code)
+static ALWAYS_INLINE uint64_t code_stamp(const struct seep_python_layout *layout, uintptr_t code)
 {
     enum { CO_OPTIMIZED_FUNCTION = 1 };
     const uint64_t file = word(code + layout->code_file);
@@ -56,9 +56,9 @@ static ALWAYS_INLINE uint64_t glance_again(const struct seep_python_layout *layo
                                            const struct seep_pyframe *read,
                                            const struct seep_pylink *link, bool outermost)
 {
-    return LIKELY(code == read->code && (link->glance & FUNCTION || outermost))
-               ? link->glance
-               : glance(layout, code);
+    return LIKELY(code == read->code && (link->code_stamp & FUNCTION || outermost))
+               ? link->code_stamp
+               : code_stamp(layout, code);
 }
 
 static ALWAYS_INLINE void note_frame(const struct seep_python_layout *layout, uintptr_t frame,
@@ -66,7 +66,7 @@ static ALWAYS_INLINE void note_frame(const struct seep_python_layout *layout, ui
 {
     *read = frame_read(layout, frame);
     link->frame = frame;
-    link->glance = glance(layout, read->code);
+    link->code_stamp = code_stamp(layout, read->code);
 }
 
 /* Computes hashes from the frame at `from` inwards; the stack is complete again. */
@@ -74,7 +74,7 @@ static inline void hash_inwards(struct seep_pystack *stack, unsigned from, unsig
 {
     uint64_t hash = from + 1 < FRAMES ? stack->links[from + 1].hash : 0;
     for (unsigned i = from + 1; i-- > first;) {
-        hash = (hash ^ (stack->frames[i].code + stack->links[i].glance)) *
+        hash = (hash ^ (stack->frames[i].code + stack->links[i].code_stamp)) *
                UINT64_C(0x9e3779b97f4a7c15);
         hash = ((hash ^ hash >> 32) + stack->frames[i].position) * UINT64_C(0xd6e8feb86659fd93);
         hash ^= hash >> 29;
@@ -127,16 +127,17 @@ static ALWAYS_INLINE unsigned confirm(const struct seep_python_layout *layout,
         const uintptr_t code = frame_code(layout, frame);
         const uintptr_t position = frame_position(layout, frame);
         const uint64_t now = glance_again(layout, code, read, link, read + 1 == end);
-        if (!LIKELY(!((code ^ read->code) | (position ^ read->position) | (now ^ link->glance)))) {
+        if (!LIKELY(
+                !((code ^ read->code) | (position ^ read->position) | (now ^ link->code_stamp)))) {
             if (inner && is_hidden(layout, frame, inner))
                 return BROKEN;
             stack->n = 0; /* until the hashes are right again: a signal may interrupt this */
             __asm__ volatile("" ::: "memory");
-            if (code != read->code || now != link->glance)
+            if (code != read->code || now != link->code_stamp)
                 link->via &= ~SEEP_PYLINK_FLAGS;
             read->code = code;
             read->position = position;
-            link->glance = now;
+            link->code_stamp = now;
             changed = FRAMES + 1 - (unsigned)(end - read);
         }
         inner = frame;

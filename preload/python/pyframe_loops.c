@@ -342,7 +342,7 @@ unsigned seep_python_loops(const struct seep_pystack *stack, unsigned n_frames,
         const unsigned at = SEEP_MAX_PYTHON_FRAMES - 1 - depth;
         const uint64_t outer = depth ? stack->links[at + 1].hash : 0;
         const struct seep_pyloop seen = {
-            .path = (outer ^ (stack->frames[at].code + stack->links[at].glance)) *
+            .path = (outer ^ (stack->frames[at].code + stack->links[at].code_stamp)) *
                     UINT64_C(0x9e3779b97f4a7c15),
             .code = stack->frames[at].code,
             .position = stack->frames[at].position,

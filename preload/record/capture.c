@@ -59,9 +59,10 @@ static uint32_t intern_python(struct seep_thread *thread, uint32_t *marks)
     bool fits = true;
     for (; depth < n; depth++) {
         const unsigned i = SEEP_MAX_PYTHON_FRAMES - 1 - depth;
-        const uint64_t glance = thread->stack.links[i].glance;
+        const uint64_t code_stamp = thread->stack.links[i].code_stamp;
         uint32_t frame, code_marks;
-        fits = seep_frames_python(&thread->stack.frames[i], glance, &code_marks, &frame) && fits;
+        fits =
+            seep_frames_python(&thread->stack.frames[i], code_stamp, &code_marks, &frame) && fits;
         *marks = marks_of_stack(*marks, code_marks);
         if (depth && runs_once(code_marks, outer_marks))
             seal(&thread->stack, depth);
@@ -347,7 +348,7 @@ SEEP_EACH_EVENT uint32_t seep_capture(struct seep_thread *thread, const struct s
 /* Marks by the hash of the Python stack, in the trace table: no kind of site is this. */
 enum { GLANCE = 255 };
 
-void seep_capture_glance(struct seep_thread *thread)
+void seep_capture_marks(struct seep_thread *thread)
 {
     if (!seep_modules_torch && !thread->watches)
         return;

@@ -9,7 +9,7 @@ uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, 
 
 /* For an allocation that is not recorded, while there is an interpreter: only looks whether a
  * training step begins or ends. */
-void seep_capture_glance(struct seep_thread *thread);
+void seep_capture_marks(struct seep_thread *thread);
 
 /* Whether the calling stack comes from inside another hook of seep's: then libc asks for what the
  * caller of that one wants. Walks the whole stack: for calls that are rare. */

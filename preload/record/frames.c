@@ -154,11 +154,11 @@ static bool python_code(uintptr_t code, uint64_t fingerprint, uint32_t *ref, uin
     return true;
 }
 
-bool seep_frames_python(const struct seep_pyframe *frame, uint64_t glance, uint32_t *marks,
+bool seep_frames_python(const struct seep_pyframe *frame, uint64_t code_stamp, uint32_t *marks,
                         uint32_t *ref)
 {
     static struct seep_pyline_memo lines[64];
-    uint64_t fingerprint = seep_python_fingerprint(frame->code) + glance;
+    uint64_t fingerprint = seep_python_fingerprint(frame->code) + code_stamp;
     const struct met *known = entry_of(frame->code, frame->position + 1);
     uint32_t owner = 0;
     *marks = known ? known->marks : 0;

@@ -9,7 +9,7 @@
 
 /* The ref of a frame that is on the calling thread's stack now, 0 if it cannot be described, and
  * its code's marks (SEEP_MARK_…). False: no room; only the marks are right. */
-bool seep_frames_python(const struct seep_pyframe *frame, uint64_t glance, uint32_t *marks,
+bool seep_frames_python(const struct seep_pyframe *frame, uint64_t code_stamp, uint32_t *marks,
                         uint32_t *ref);
 
 /* The marks of a code object that was seen before, else 0. */

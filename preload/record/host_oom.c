@@ -11,9 +11,9 @@
 
 static const uint64_t retry_ns = SEEP_RETRY_MS * UINT64_C(1000000);
 
-static struct seep_host_shortages *table(void)
+static struct seep_host_ooms *table(void)
 {
-    return &seep_arena.header->host_shortages;
+    return &seep_arena.header->host_ooms;
 }
 
 /* Whether the thread stands where it was refused last. */
@@ -24,12 +24,12 @@ static bool is_there_again(const struct seep_thread *thread, uint32_t site)
 }
 
 /* When they are full a request that was met gives way, else the last one. */
-static uint32_t choose_place(const struct seep_host_shortages *t)
+static uint32_t choose_place(const struct seep_host_ooms *t)
 {
-    uint32_t place = t->n < SEEP_MAX_HOST_SHORTAGES ? t->n : 0;
-    if (t->n < SEEP_MAX_HOST_SHORTAGES)
+    uint32_t place = t->n < SEEP_MAX_HOST_OOMS ? t->n : 0;
+    if (t->n < SEEP_MAX_HOST_OOMS)
         return place;
-    while (place < SEEP_MAX_HOST_SHORTAGES - 1 && !t->list[place].met_bytes)
+    while (place < SEEP_MAX_HOST_OOMS - 1 && !t->list[place].met_bytes)
         place++;
     return place;
 }
@@ -43,7 +43,7 @@ static uint64_t live_bytes(const struct seep_thread *thread)
     return sum > 0 ? (uint64_t)sum : 0;
 }
 
-static void describe(struct seep_host_shortage *entry, const struct seep_thread *thread)
+static void describe(struct seep_host_oom *entry, const struct seep_thread *thread)
 {
     struct seep_address_space space;
     seep_address_space_read(&space);
@@ -55,17 +55,17 @@ static void describe(struct seep_host_shortage *entry, const struct seep_thread 
 }
 
 /* Another request than the one before. NULL: two threads at once; one of them is only counted. */
-static struct seep_host_shortage *begin(struct seep_thread *thread, uint32_t site)
+static struct seep_host_oom *begin(struct seep_thread *thread, uint32_t site)
 {
-    struct seep_host_shortages *t = table();
+    struct seep_host_ooms *t = table();
     if (__atomic_exchange_n(&t->is_busy, 1, __ATOMIC_ACQUIRE)) {
         __atomic_fetch_add(&t->n, 1, __ATOMIC_RELAXED);
         return NULL;
     }
     const uint32_t place = choose_place(t);
-    struct seep_host_shortage *entry = &t->list[place];
+    struct seep_host_oom *entry = &t->list[place];
     __atomic_store_n(&entry->t_ns, 0, __ATOMIC_RELEASE);
-    *entry = (struct seep_host_shortage){.stack = site ? seep_site_at(site)->stack : 0};
+    *entry = (struct seep_host_oom){.stack = site ? seep_site_at(site)->stack : 0};
     describe(entry, thread);
     thread->refused.place = place;
     thread->refused.site = site;
@@ -75,7 +75,7 @@ static struct seep_host_shortage *begin(struct seep_thread *thread, uint32_t sit
     return entry;
 }
 
-void seep_host_shortage_note(uint64_t bytes, const struct seep_regs *regs, unsigned space)
+void seep_host_oom_note(uint64_t bytes, const struct seep_regs *regs, unsigned space)
 {
     struct seep_thread *thread = seep_tls.thread;
     struct seep_refused *last = &thread->refused;
@@ -83,7 +83,7 @@ void seep_host_shortage_note(uint64_t bytes, const struct seep_regs *regs, unsig
     const uint32_t site = seep_capture(thread, regs, space);
     const bool again = thread->watches & SEEP_WATCH_RETRIES && now - last->t_ns <= retry_ns &&
                        is_there_again(thread, site);
-    struct seep_host_shortage *entry = again ? &table()->list[last->place] : begin(thread, site);
+    struct seep_host_oom *entry = again ? &table()->list[last->place] : begin(thread, site);
     if (!entry)
         return;
     entry->asked_bytes = bytes;
@@ -95,10 +95,10 @@ void seep_host_shortage_note(uint64_t bytes, const struct seep_regs *regs, unsig
     __atomic_store_n(&entry->t_ns, now, __ATOMIC_RELEASE);
 }
 
-void seep_host_shortage_watch(struct seep_thread *thread, uint64_t bytes, uint32_t site)
+void seep_host_oom_watch(struct seep_thread *thread, uint64_t bytes, uint32_t site)
 {
     const struct seep_refused *last = &thread->refused;
-    struct seep_host_shortage *entry = &table()->list[last->place];
+    struct seep_host_oom *entry = &table()->list[last->place];
     const bool is_there = is_there_again(thread, site), by_same = site && site == last->site;
     if (!is_there && *seep_period == last->period)
         return; /* the clock is asked no more often than must be */

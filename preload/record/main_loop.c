@@ -24,9 +24,9 @@ static const uint64_t parent_silent_ns = UINT64_C(3000000000);
 static const double share_alone = 0.5, share_beside_rounds = 0.6;
 enum {
     LAP_ROUNDS = 3,
-    MOST_LAPS = 1 << 10,
+    MAX_LAPS = 1 << 10,
     ITERATIONS_A_ROUND = 8,
-    LEAST_BUSY_PERCENT = 20,
+    MIN_BUSY_PERCENT = 20,
     SILENT_STEPS = 20
 };
 
@@ -95,7 +95,7 @@ static bool is_left_alone(uint64_t now)
         return true;
     const uint64_t pace = (since_ns - leader->start_ns) / (leader->steps ? leader->steps : 1);
     return (now - since_ns) / SILENT_STEPS >= pace &&
-           (cpu < since_cpu_ns || cpu - since_cpu_ns < (now - since_ns) / 100 * LEAST_BUSY_PERCENT);
+           (cpu < since_cpu_ns || cpu - since_cpu_ns < (now - since_ns) / 100 * MIN_BUSY_PERCENT);
 }
 
 void seep_main_loop_review(struct seep_thread *thread)
@@ -132,7 +132,8 @@ static enum seep_loop_kind kind_of(const struct seep_pyframe *outermost, unsigne
     for (unsigned i = 0; i <= depth; i++) {
         const struct seep_pyframe *frame = outermost - i;
         uint32_t marks, ref;
-        (void)seep_frames_python(frame, stack->links[frame - stack->frames].glance, &marks, &ref);
+        (void)seep_frames_python(frame, stack->links[frame - stack->frames].code_stamp, &marks,
+                                 &ref);
         kind = marks & SEEP_MARK_CALLED    ? SEEP_LOOP_CALLED
                : marks & SEEP_MARK_LIBRARY ? SEEP_LOOP_LIBRARY
                                            : SEEP_LOOP_USER;
@@ -160,7 +161,7 @@ static uint32_t frame_ref(const struct seep_pystack *stack, unsigned depth)
     const unsigned at = SEEP_MAX_PYTHON_FRAMES - 1 - depth;
     uint32_t marks, ref = 0;
     if (seep_os_lock(&seep_arena.lock)) {
-        (void)seep_frames_python(&stack->frames[at], stack->links[at].glance, &marks, &ref);
+        (void)seep_frames_python(&stack->frames[at], stack->links[at].code_stamp, &marks, &ref);
         seep_os_unlock(&seep_arena.lock);
     }
     return ref;
@@ -190,7 +191,7 @@ static bool parent_waits(uint64_t now)
         return false;
     const uint64_t cpu = parent_cpu_ns();
     return cpu < search_parent_ns ||
-           cpu - search_parent_ns < (now - search_ns) / 100 * LEAST_BUSY_PERCENT;
+           cpu - search_parent_ns < (now - search_ns) / 100 * MIN_BUSY_PERCENT;
 }
 
 static uint64_t watch_now(uint64_t now, bool busy)
@@ -202,7 +203,7 @@ static uint64_t watch_now(uint64_t now, bool busy)
 
 static struct seep_loop_rule rule_now(uint64_t now)
 {
-    const bool busy = cpu_ns() - search_cpu_ns >= (now - search_ns) / 100 * LEAST_BUSY_PERCENT;
+    const bool busy = cpu_ns() - search_cpu_ns >= (now - search_ns) / 100 * MIN_BUSY_PERCENT;
     struct seep_loop_rule rule = {
         .watch_ns = watch_now(now, busy),
         .share = beside_rounds ? share_beside_rounds : share_alone,
@@ -218,7 +219,7 @@ static struct seep_loop_rule rule_now(uint64_t now)
 /* Iterators of for loops are read seldom enough to cost little, and often enough that no lasting
  * iteration is missed: after a pause, and when a place seems to have gone back, at once. */
 static const uint64_t soon_ns = 200 * 1000, late_ns = 1000 * 1000;
-enum { MOST_EVENTS = 64 };
+enum { MAX_EVENTS = 64 };
 static struct {
     uint32_t gap, events; /* from one reading to the next; since the last */
     uint64_t last_ns, coarse_ns;
@@ -233,7 +234,7 @@ static bool is_due(bool back)
     pace.coarse_ns = coarse;
     pace.events = 0;
     if (since < soon_ns) {
-        pace.gap = pace.gap < MOST_EVENTS ? 2 * pace.gap + 1 : MOST_EVENTS;
+        pace.gap = pace.gap < MAX_EVENTS ? 2 * pace.gap + 1 : MAX_EVENTS;
         return false;
     }
     if (since > late_ns)
@@ -304,7 +305,7 @@ static void count_unseen(uint32_t rounds, const struct seep_pycount *now)
 static void catch_up_laps(const struct seep_pycount *now, const struct seep_pycount *around)
 {
     const intptr_t further = around->place - base.around.place;
-    const intptr_t laps = further < MOST_LAPS ? further : MOST_LAPS;
+    const intptr_t laps = further < MAX_LAPS ? further : MAX_LAPS;
     const bool in_it = goes_through(now, &base.count) && now->place < now->end;
     const intptr_t place = seep_lap_length_place(&base.lap, in_it ? now->place : 0, laps);
     count_unseen(seep_loops_unseen(&loops, base.count.place, base.n, place), now);

@@ -74,12 +74,12 @@ struct mapping {
  * share of what is resident and not committed. */
 static uint64_t resident_of(const struct mapping *mapping, uintptr_t from, uintptr_t to)
 {
-    enum { MOST_MIB = 256 };
+    enum { MAX_MIB = 256 };
     if (from == mapping->start && to == mapping->end)
         return mapping->resident;
     if (!mapping->resident)
         return 0;
-    const bool can_count = !mapping->is_file && (to - from) >> 20 < MOST_MIB;
+    const bool can_count = !mapping->is_file && (to - from) >> 20 < MAX_MIB;
     int64_t counted = can_count ? count_pages(from, to) : -1;
     if (counted >= 0)
         return (uint64_t)counted;

@@ -91,7 +91,7 @@ static __attribute__((noinline)) void watch(struct seep_thread *thread, uint64_t
     if (thread->watches & SEEP_WATCH_LOOPS)
         seep_main_loop_event(thread);
     if (thread->watches & SEEP_WATCH_RETRIES)
-        seep_host_shortage_watch(thread, bytes, site);
+        seep_host_oom_watch(thread, bytes, site);
 }
 
 static inline bool is_taken(struct seep_thread *thread, uint64_t bytes, unsigned coarseness)
@@ -104,7 +104,7 @@ static void pass_over(struct seep_thread *thread, const void *address, uint64_t 
 {
     thread->passed_over = address;
     if (seep_python_ready)
-        seep_capture_glance(thread);
+        seep_capture_marks(thread);
     if (__builtin_expect(is_watched(thread), 0))
         watch(thread, bytes, 0);
 }

@@ -24,12 +24,12 @@ void seep_record_release(void *block, const struct seep_block *held);
 void seep_record_put_back(void *block, const struct seep_block *held);
 
 /* The caller with these registers asked for that many bytes (not 0) in host or mmap, and got
- * ENOMEM: notes it in the profile (libprof/format/host_shortage_format.h), and watches the thread
- * from now on (SEEP_WATCH_RETRIES). Changes errno. host_shortage.c. */
-void seep_host_shortage_note(uint64_t bytes, const struct seep_regs *regs, unsigned space);
+ * ENOMEM: notes it in the profile (libprof/format/host_oom_format.h), and watches the thread
+ * from now on (SEEP_WATCH_RETRIES). Changes errno. host_oom.c. */
+void seep_host_oom_note(uint64_t bytes, const struct seep_regs *regs, unsigned space);
 
 /* A thread watched for that has got a block. `site` is that of its stack, which has just been
  * captured; 0: unknown. */
-void seep_host_shortage_watch(struct seep_thread *thread, uint64_t bytes, uint32_t site);
+void seep_host_oom_watch(struct seep_thread *thread, uint64_t bytes, uint32_t site);
 
 #endif

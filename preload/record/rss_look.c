@@ -40,7 +40,7 @@ enum {
     CHUNK_PAGES = 1 << (CHUNK_BITS - PAGE_BITS),
     LARGE_BLOCK = 256 * 1024,
     LARGEST_GUARD = 64 * 1024,
-    LEAST_STACK = 8 << 20,
+    MIN_STACK = 8 << 20,
     DENSE = 8, /* if 1/n of the pages have blocks, the other pages are libc's as well */
 };
 
@@ -354,8 +354,8 @@ static uint64_t largest_stack(void)
 {
     struct rlimit64 limit = {0};
     if (seep_os_call6(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0) < 0 ||
-        limit.rlim_cur == RLIM64_INFINITY || limit.rlim_cur < LEAST_STACK)
-        return LEAST_STACK;
+        limit.rlim_cur == RLIM64_INFINITY || limit.rlim_cur < MIN_STACK)
+        return MIN_STACK;
     return limit.rlim_cur & ~(uint64_t)(PAGE - 1);
 }
 

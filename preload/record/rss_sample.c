@@ -5,7 +5,7 @@
 #include "preload/record/rss_look.h"
 
 #define MILLISECOND UINT64_C(1000000)
-#define LEAST_GAP   (250 * MILLISECOND)
+#define MIN_GAP     (250 * MILLISECOND)
 #define SOON        (100 * MILLISECOND)
 #define TOO_LONG    (500 * MILLISECOND)
 
@@ -20,7 +20,7 @@ enum {
 };
 
 static uint64_t due_ns, soonest_ns; /* 0: unknown yet */
-static uint64_t least_gap_ns = LEAST_GAP;
+static uint64_t least_gap_ns = MIN_GAP;
 static uint64_t last_cost_ns, last_rss_bytes;
 
 static uint64_t rss_now(const struct seep_header *header)
@@ -81,7 +81,7 @@ void seep_rss_tick(const struct seep_thread *thread, uint64_t now_ns)
     struct seep_header *header = seep_arena.header;
     if (!soonest_ns) { /* a process that has just begun shows nothing yet */
         soonest_ns = now_ns + SOON;
-        due_ns = now_ns + LEAST_GAP;
+        due_ns = now_ns + MIN_GAP;
         return;
     }
     if (now_ns < soonest_ns)
@@ -121,6 +121,6 @@ void seep_rss_final(const struct seep_thread *thread)
 void seep_rss_after_fork(void)
 {
     due_ns = soonest_ns = 0;
-    least_gap_ns = LEAST_GAP;
+    least_gap_ns = MIN_GAP;
     last_cost_ns = last_rss_bytes = 0;
 }

@@ -18,7 +18,7 @@ static struct seep_lock lock;
 /* How often the outermost loop is read where only that is needed: it hardly ever changes. And after
  * which pause it is looked for again. */
 static const uint64_t outermost_gap_ns = 20 * 1000 * 1000, quiet_ns = 100 * 1000 * 1000;
-enum { MOST_SLICES = 600 }; /* a minute without an event */
+enum { MAX_SLICES = 600 }; /* a minute without an event */
 
 /* Guarded by the lock. */
 static struct seep_choice choice;
@@ -136,7 +136,7 @@ static uint32_t frame_of(const struct seep_pystack *stack, const struct seep_pyl
     if (loop->depth >= stack->n || stack->frames[at].code != loop->code)
         return 0;
     if (seep_os_lock(&seep_arena.lock)) {
-        (void)seep_frames_python(&stack->frames[at], stack->links[at].glance, &marks, &ref);
+        (void)seep_frames_python(&stack->frames[at], stack->links[at].code_stamp, &marks, &ref);
         seep_os_unlock(&seep_arena.lock);
     }
     return ref;
@@ -333,7 +333,7 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks)
         tick_and_look(thread);
 }
 
-void seep_steps_told(struct seep_thread *thread, enum seep_step_source by)
+void seep_steps_user_step(struct seep_thread *thread, enum seep_step_source by)
 {
     if (step_told(by))
         tick_and_look(thread);
@@ -365,7 +365,7 @@ bool seep_steps_want_loop(struct seep_thread *thread, uint64_t now, bool *beside
 static void count_slices(uint64_t now)
 {
     const uint64_t slice = SEEP_TIME_SLICE_MS * UINT64_C(1000000);
-    if (!slice_ns || now > slice_ns + MOST_SLICES * slice)
+    if (!slice_ns || now > slice_ns + MAX_SLICES * slice)
         slice_ns = now;
     for (; now >= slice_ns + slice; slice_ns += slice)
         seep_job_step(SEEP_STEP_OPTIMIZER, choice.why, 0, false);

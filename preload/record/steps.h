@@ -17,7 +17,7 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks);
 
 /* The job has reported, through seep.h or an NVTX mark, that a step has ended; or that an epoch has
  * ended or begins. */
-void seep_steps_told(struct seep_thread *thread, enum seep_step_source by);
+void seep_steps_user_step(struct seep_thread *thread, enum seep_step_source by);
 void seep_steps_epoch_told(void);
 
 /* Whether iterations of the job's main loop would be its steps; see seep_choice_wants_loop(). The

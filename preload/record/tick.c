@@ -203,7 +203,7 @@ static bool do_what_is_due(struct seep_thread *thread, uint64_t now)
     seep_job_tick(now);
     if (seep_arena_counting) {
         seep_job_count();
-        seep_upcalls.start_grown_up(now);
+        seep_upcalls.promote_helper(now);
         if (seep_arena_counting)
             return false;
         header = seep_arena.header;

@@ -28,7 +28,7 @@ struct seep_upcalls {
 
     /* A process that was only counted so far gets its profile once it has lived for a while or
      * grown. Called from the tick. */
-    void (*start_grown_up)(uint64_t now_ns);
+    void (*promote_helper)(uint64_t now_ns);
 
     /* Looks for the rank again: a child forked to be a rank sets its own environment. Called in a
      * thread that trains, when the environment may be read. */
@@ -46,7 +46,7 @@ struct seep_upcalls {
 
     /* A device has no memory left for PyTorch's allocator, which is about to say so: looks at who
      * holds it. */
-    void (*snapshot_at_shortage)(const struct seep_thread *thread);
+    void (*snapshot_at_oom)(const struct seep_thread *thread);
 
     /* The process is about to end, or to become another program: ends an existing copy once it has
      * been read. No thread makes one from then on. */

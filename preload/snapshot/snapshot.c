@@ -429,7 +429,7 @@ void seep_snapshot_look(const struct seep_thread *thread)
     look(thread, consider);
 }
 
-void seep_snapshot_at_shortage(const struct seep_thread *thread)
+void seep_snapshot_at_oom(const struct seep_thread *thread)
 {
     look(thread, consider_oom);
 }

@@ -43,7 +43,7 @@ struct seep_thread;
 
 /* Called by lower rooms through preload/record/upcalls.h, which documents these. */
 void seep_snapshot_look(const struct seep_thread *thread);
-void seep_snapshot_at_shortage(const struct seep_thread *thread);
+void seep_snapshot_at_oom(const struct seep_thread *thread);
 void seep_snapshot_before_end(void);
 void seep_snapshot_goes_on(void);
 

@@ -7,7 +7,7 @@
 #include "preload/python/pyframe.h"
 #include "preload/record/tick.h"
 
-enum { MOST_BLOCKS = 5 * 1000 * 1000, ADDRESS_BITS = 47 };
+enum { MAX_BLOCKS = 5 * 1000 * 1000, ADDRESS_BITS = 47 };
 
 struct list {
     struct seep_snapshot_block *at;
@@ -61,7 +61,7 @@ static int fill_blocks(struct seep_snapshot *s)
     struct list list;
     uint64_t n = 0;
     seep_live_each(count, &n);
-    if (n > MOST_BLOCKS)
+    if (n > MAX_BLOCKS)
         return SEEP_REFUSED_TOO_MANY;
     if (!list_make(&list, n))
         return SEEP_REFUSED_NO_ROOM;

@@ -27,10 +27,10 @@
 #endif
 
 enum {
-    PATIENCE_S = 5,  /* wait this long for a reader to begin, … */
-    READING_S = 10,  /* … and this long for it to go on: reading takes half a second */
-    LOOK_MS = 100,   /* how often it checks whether there still is a reader */
-    MOST_CPU_S = 20, /* to build its lists, which takes a tenth of a second */
+    PATIENCE_S = 5, /* wait this long for a reader to begin, … */
+    READING_S = 10, /* … and this long for it to go on: reading takes half a second */
+    LOOK_MS = 100,  /* how often it checks whether there still is a reader */
+    MAX_CPU_S = 20, /* to build its lists, which takes a tenth of a second */
 };
 
 static _Noreturn void end(int status)
@@ -92,7 +92,7 @@ static void step_back(void)
     const struct sched_param plain = {0};
     (void)seep_os_call3(SYS_sched_setscheduler, 0, SCHED_OTHER, (long)&plain);
     limit(RLIMIT_CORE, 1);
-    limit(RLIMIT_CPU, MOST_CPU_S);
+    limit(RLIMIT_CPU, MAX_CPU_S);
 }
 
 static bool is_awaited(const struct seep_snapshot_slot *slot)

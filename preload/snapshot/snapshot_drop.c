@@ -10,8 +10,8 @@
 
 enum {
     PAGE = 4096,
-    MOST_RANGES = 8192,
-    LEAST_BLOCK = 4 * PAGE,    /* a smaller one has hardly a page of its own */
+    MAX_RANGES = 8192,
+    MIN_BLOCK = 4 * PAGE,      /* a smaller one has hardly a page of its own */
     FEW_PAGES = 128,           /* samples miss the entries of a table that is nearly empty */
     MOST_LOOKED_AT = 64 << 20, /* bytes of smaller ones: 10 ms */
     REGION_BITS = 26,          /* most regions are empty: few numbers are taken for addresses */
@@ -38,7 +38,7 @@ static bool note_map(const struct seep_snapshot_map *map, void *arg)
         d->heap = (struct seep_snapshot_range){map->start, map->end};
     if (d->n_maps && d->maps[d->n_maps - 1].end == map->start)
         d->maps[d->n_maps - 1].end = map->end;
-    else if (d->n_maps < MOST_RANGES)
+    else if (d->n_maps < MAX_RANGES)
         d->maps[d->n_maps++] = (struct seep_snapshot_range){map->start, map->end};
     return true;
 }
@@ -170,7 +170,7 @@ static void drop_contents(struct drop *d, const struct seep_snapshot_block *bloc
 {
     const uintptr_t first = (block->start & ~(uintptr_t)(PAGE - 1)) + PAGE;
     const uintptr_t end = (block->start + block->bytes) & ~(uintptr_t)(PAGE - 1);
-    if (block->bytes < LEAST_BLOCK || first >= end ||
+    if (block->bytes < MIN_BLOCK || first >= end ||
         !is_private(d, block->start, block->start + block->bytes))
         return;
     if (block->bytes < SEEP_CONTENT_LARGE) {
@@ -255,7 +255,7 @@ static void drop(struct drop *d, const struct seep_snapshot *s)
     seep_os_unmap(d->taken, taken_bytes(d));
 }
 
-static const size_t maps_bytes = MOST_RANGES * sizeof(struct seep_snapshot_range),
+static const size_t maps_bytes = MAX_RANGES * sizeof(struct seep_snapshot_range),
                     regions_bytes = REGIONS / 8;
 
 void seep_snapshot_drop(const struct seep_snapshot *s)

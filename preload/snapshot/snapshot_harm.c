@@ -6,8 +6,8 @@
 
 enum {
     TEXT_BYTES = 4096,
-    MOST_FILES = 4096, /* descriptors to look at */
-    HUGE_SHARE = 8,    /* 1/n of the bytes in huge pages is many */
+    MAX_FILES = 4096, /* descriptors to look at */
+    HUGE_SHARE = 8,   /* 1/n of the bytes in huge pages is many */
     HUGE_LEAST = 16 << 20,
 };
 
@@ -82,7 +82,7 @@ static bool may_have_such_files(void)
     long n;
     int folder = seep_os_open("/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
     bool found = folder < 0; /* it may have */
-    for (int left = MOST_FILES;
+    for (int left = MAX_FILES;
          folder >= 0 && !found && left > 0 &&
          (n = seep_os_call3(SYS_getdents64, folder, (long)entries, sizeof(entries))) > 0;)
         for (long at = 0; at < n && !found; left--) {

@@ -14,11 +14,11 @@ enum {
     /* Measured (tests/bench/results): a nanosecond reads 1 byte of small objects, or 20 of large
      * blocks, which are sampled; of a heap that is half of each, 2. */
     BYTES_PER_READ_NS = 2,
-    READER_MS = 20,    /* until a reader comes: 2 to 90, half of them within 10 */
-    IN_PLACE_MS = 250, /* that a process waits to be read, … */
-    LAST_MS = 1000,    /* … or as it ends, when nobody else waits for it, or if a reading was
-                        * requested */
-    MOST_SAMPLED = 64 << 10, /* smaller blocks lie in heaps, where a reader finds them */
+    READER_MS = 20,         /* until a reader comes: 2 to 90, half of them within 10 */
+    IN_PLACE_MS = 250,      /* that a process waits to be read, … */
+    LAST_MS = 1000,         /* … or as it ends, when nobody else waits for it, or if a reading was
+                             * requested */
+    MAX_SAMPLED = 64 << 10, /* smaller blocks lie in heaps, where a reader finds them */
     ROOM_FOR_COPY = 2, /* times the resident memory: pages written anew, and the reader's own */
     ROOM_IN_PLACE = 4, /* 1/n of the resident memory */
 };
@@ -48,7 +48,7 @@ static int obstacle(void)
         return SEEP_REFUSED_NAMESPACE;
     if (seep_os_call3(SYS_kill, reader, 0, 0) == -ESRCH)
         return SEEP_REFUSED_NO_READER;
-    if (seep_sampling.has_begun && seep_sampling.exact_bytes > MOST_SAMPLED)
+    if (seep_sampling.has_begun && seep_sampling.exact_bytes > MAX_SAMPLED)
         return SEEP_REFUSED_SAMPLED;
     return -1;
 }

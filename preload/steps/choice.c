@@ -102,13 +102,13 @@ bool seep_choice_round(struct seep_choice *choice, uint64_t now_ns)
     return choice->source == SEEP_STEP_OPTIMIZER;
 }
 
-/* Many optimizers side by side, one for each parameter, are strangers the first time only. */
+/* Many optimizers side by side, one for each parameter, are new_optimizers the first time only. */
 void seep_choice_met(struct seep_choice *choice, bool stranger)
 {
-    choice->strangers = stranger ? choice->strangers + 1 : 0;
-    choice->acquaintances = stranger ? 0 : choice->acquaintances + 1;
+    choice->new_optimizers = stranger ? choice->new_optimizers + 1 : 0;
+    choice->known_optimizers = stranger ? 0 : choice->known_optimizers + 1;
     choice->anew =
-        choice->why == SEEP_WHY_OPTIMIZERS_ANEW && choice->acquaintances >= ENOUGH_JOINED;
+        choice->why == SEEP_WHY_OPTIMIZERS_ANEW && choice->known_optimizers >= ENOUGH_JOINED;
     if (choice->anew)
         choose(choice, SEEP_STEP_OPTIMIZER, SEEP_WHY_OPTIMIZER);
 }
@@ -116,7 +116,7 @@ void seep_choice_met(struct seep_choice *choice, bool stranger)
 bool seep_choice_joined(struct seep_choice *choice)
 {
     choice->joined++;
-    if (choice->why == SEEP_WHY_OPTIMIZER && choice->strangers >= ENOUGH_STRANGERS &&
+    if (choice->why == SEEP_WHY_OPTIMIZER && choice->new_optimizers >= ENOUGH_STRANGERS &&
         !choice->n_batches)
         choose(choice, SEEP_STEP_OPTIMIZER, SEEP_WHY_OPTIMIZERS_ANEW);
     return choice->why == SEEP_WHY_OPTIMIZERS_ANEW;

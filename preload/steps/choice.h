@@ -17,7 +17,7 @@ struct seep_choice {
     enum seep_step_why why;
     uint32_t n_rounds, n_batches;
     uint32_t joined;                           /* optimizers that stepped since a round began */
-    uint32_t strangers, acquaintances;         /* in a row: optimizers that had never stepped, or
+    uint32_t new_optimizers, known_optimizers; /* in a row: optimizers that had never stepped, or
                                                 * had */
     bool anew;                                 /* forget what was counted so far */
     bool left;                                 /* no loop around the last round runs any more; by

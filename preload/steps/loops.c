@@ -5,8 +5,8 @@
 enum {
     PROBES = 8,
     LOCALS_FRAMES = 8, /* whose local variables are looked at; a user's loop is not deeper inside */
-    MOST_ROUNDS = 1 << 16, /* from one reading to the next */
-    TIMES_ANEW = 2,        /* rounds that a loop within another has for each time it begins */
+    MAX_ROUNDS = 1 << 16, /* from one reading to the next */
+    TIMES_ANEW = 2,       /* rounds that a loop within another has for each time it begins */
 };
 
 /* ---- iterations ---------------------------------------------------------------------------- */
@@ -188,7 +188,7 @@ static uint32_t rounds_since(const struct seep_pyloop *last, const struct seep_p
         return 1;
     if (!last->place)
         return 0;
-    return further < MOST_ROUNDS ? (uint32_t)further : MOST_ROUNDS;
+    return further < MAX_ROUNDS ? (uint32_t)further : MAX_ROUNDS;
 }
 
 uint32_t seep_loops_main_items(struct seep_loops *loops, const struct seep_pyloop *items,
@@ -286,5 +286,5 @@ uint32_t seep_loops_unseen(const struct seep_loops *loops, intptr_t before, uint
     const intptr_t unseen = now - before - seen;
     if (!before || unseen <= 0)
         return 0;
-    return unseen < MOST_ROUNDS ? (uint32_t)unseen : MOST_ROUNDS;
+    return unseen < MAX_ROUNDS ? (uint32_t)unseen : MAX_ROUNDS;
 }

@@ -25,7 +25,7 @@ namespace
 /* Stacks begin at different places in their pages: otherwise all would use the same few lines of
  * the caches, which then hold eight threads. An odd number of lines apart, they use all of them. */
 enum {
-    MOST_THREADS = 1024,
+    MAX_THREADS = 1024,
     LANES = 32,
     STACK_BYTES = 320 * 1024,
     STAGGERED = 64,
@@ -51,16 +51,16 @@ struct fibre {
 #endif
 };
 
-fibre fibres[MOST_THREADS];
+fibre fibres[MAX_THREADS];
 void *host_place[5];
-meeting block_meeting, warp_meetings[MOST_THREADS / LANES];
+meeting block_meeting, warp_meetings[MAX_THREADS / LANES];
 unsigned n_threads, n_alive;
 const std::function<void()> *body;
 char begins, ends; /* what the host and the block's threads wait for, and nobody else */
 
 /* Threads that can go on. The next is the one that waits longest, so that warps keep step, or the
  * one that came last, so that one runs ahead as far as it can. */
-unsigned ready[MOST_THREADS], ready_first, n_ready;
+unsigned ready[MAX_THREADS], ready_first, n_ready;
 bool keeps_step;
 uint64_t chance;
 
@@ -79,14 +79,14 @@ INLINE uint64_t next_chance()
 
 INLINE void wake(unsigned thread)
 {
-    ready[(ready_first + n_ready++) % MOST_THREADS] = thread;
+    ready[(ready_first + n_ready++) % MAX_THREADS] = thread;
 }
 
 INLINE unsigned next_ready()
 {
-    unsigned at = keeps_step ? ready_first : (ready_first + n_ready - 1) % MOST_THREADS;
+    unsigned at = keeps_step ? ready_first : (ready_first + n_ready - 1) % MAX_THREADS;
 
-    ready_first = (ready_first + keeps_step) % MOST_THREADS;
+    ready_first = (ready_first + keeps_step) % MAX_THREADS;
     n_ready--;
     return ready[at];
 }
@@ -277,7 +277,7 @@ UNSEEN int meet_block(meeting_kind kind, bool mine)
 
 UNSEEN void run_block(unsigned threads, uint64_t seed, const std::function<void()> &thread)
 {
-    if (threads == 0 || threads % LANES != 0 || threads > MOST_THREADS)
+    if (threads == 0 || threads % LANES != 0 || threads > MAX_THREADS)
         give_up("a block must be of whole warps, and of 1024 threads at most");
     chance = seed;
     keeps_step = next_chance() % 8 == 0;

@@ -29,7 +29,7 @@ namespace
 {
 
 enum { NEVER_WRITTEN = 0xff, DEVICES = 2 }; /* as floats: NaN; as indices: too large */
-enum { SECTOR_BYTES = 32, MOST_THREADS = 1024 };
+enum { SECTOR_BYTES = 32, MAX_THREADS = 1024 };
 
 thread_local int current_device;
 cudaStream_t last_stream;
@@ -38,8 +38,8 @@ uint64_t n_launches;
 
 /* Fibres are threads to the thread sanitizer: all changes are atomic. */
 struct cuda_on_cpu_counts counts;
-uintptr_t last_sectors[MOST_THREADS]; /* of each thread */
-uint64_t blocks_run, last_blocks[MOST_THREADS], accesses[MOST_THREADS];
+uintptr_t last_sectors[MAX_THREADS]; /* of each thread */
+uint64_t blocks_run, last_blocks[MAX_THREADS], accesses[MAX_THREADS];
 
 /* Of the thread in its block. */
 void count_access(unsigned thread)
@@ -133,9 +133,9 @@ void cuda_on_cpu_count_bytes(const void *p, size_t bytes)
 {
     uintptr_t sector = (uintptr_t)p / SECTOR_BYTES;
     uintptr_t before =
-        __atomic_exchange_n(&last_sectors[threadIdx.x % MOST_THREADS], sector, __ATOMIC_RELAXED);
+        __atomic_exchange_n(&last_sectors[threadIdx.x % MAX_THREADS], sector, __ATOMIC_RELAXED);
 
-    count_access(threadIdx.x % MOST_THREADS);
+    count_access(threadIdx.x % MAX_THREADS);
     __atomic_fetch_add(&counts.bytes, bytes, __ATOMIC_RELAXED);
     if (sector != before)
         __atomic_fetch_add(&counts.sectors, 1, __ATOMIC_RELAXED);

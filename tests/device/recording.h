@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "libprof/runtime/store/intern.h"
-#include "preload/device/books.h"
+#include "preload/device/device_blocks.h"
 #include "preload/job/job.h"
 #include "preload/record/upcalls.h"
 #include "tests/suite.h"

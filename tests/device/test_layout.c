@@ -12,8 +12,8 @@ static struct seep_profile *profile;
 static void setup(void)
 {
     recording_begin();
-    device_space = seep_books_of_device("device", 0);
-    tensor_space = seep_books_of_device("tensor", 0);
+    device_space = seep_device_blocks_of_device("device", 0);
+    tensor_space = seep_device_blocks_of_device("tensor", 0);
 }
 
 static void teardown(void)
@@ -22,14 +22,14 @@ static void teardown(void)
     recording_end();
 }
 
-static void put(unsigned shelf, uint64_t at, uint64_t bytes, uint32_t stack, unsigned space)
+static void put(unsigned keyspace, uint64_t at, uint64_t bytes, uint32_t stack, unsigned space)
 {
-    seep_books_made(shelf, (void *)at, bytes, recording_site(stack, space));
+    seep_device_blocks_made(keyspace, (void *)at, bytes, recording_site(stack, space));
 }
 
 static void put_segment(uint64_t at, uint64_t bytes)
 {
-    put(SEEP_SHELF_DEVICE, at, bytes, SEGMENT, device_space);
+    put(SEEP_KEYSPACE_DEVICE, at, bytes, SEGMENT, device_space);
 }
 
 static void put_tensor(uint64_t at, uint64_t bytes)
@@ -80,15 +80,16 @@ static const struct seep_layout_block *block_at(const struct seep_layout_piece *
 TEST(a_failure_leaves_what_lay_on_its_device_and_nothing_else)
 {
     const uint64_t at = 0x7f0000000000, map = 0x7e0000000000;
-    const unsigned other = seep_books_of_device("device", 1), pinned = seep_books_enter("pinned");
+    const unsigned other = seep_device_blocks_of_device("device", 1),
+                   pinned = seep_device_blocks_enter("pinned");
     put_segment(at, 2 * MIB);
     put_tensor(at, 512);
     put_tensor(at + 1024, 4096);
-    put(SEEP_SHELF_MAPPED, map, 2 * MIB, MAPPED, device_space);
-    put(SEEP_SHELF_DEVICE, at + 4 * MIB, MIB, OTHER, other);
-    put(SEEP_SHELF_PINNED, map, MIB, OTHER, pinned);
-    put(SEEP_SHELF_ARRAY, 7, MIB, OTHER, device_space); /* a handle says not where */
-    seep_layout_at_shortage(0, SEEP_LAYOUT_FAILED, 16 * MIB);
+    put(SEEP_KEYSPACE_MAPPED, map, 2 * MIB, MAPPED, device_space);
+    put(SEEP_KEYSPACE_DEVICE, at + 4 * MIB, MIB, OTHER, other);
+    put(SEEP_KEYSPACE_PINNED, map, MIB, OTHER, pinned);
+    put(SEEP_KEYSPACE_ARRAY, 7, MIB, OTHER, device_space); /* a handle says not where */
+    seep_layout_at_oom(0, SEEP_LAYOUT_FAILED, 16 * MIB);
     const struct seep_layout_piece *piece = read_piece(SEEP_LAYOUT_FAILED);
     ck_assert_uint_eq(piece->n_blocks, 4);
     ck_assert_uint_eq(piece->asked_bytes, 16 * MIB);
@@ -107,8 +108,8 @@ TEST(where_a_device_has_nothing_there_is_no_layout)
 {
     const struct seep_layout_piece *piece;
     put_segment(MIB, MIB);
-    seep_layout_at_shortage(1, SEEP_LAYOUT_REFUSED, MIB);
-    seep_layout_at_shortage(SEEP_MAX_DEVICES, SEEP_LAYOUT_REFUSED, MIB);
+    seep_layout_at_oom(1, SEEP_LAYOUT_REFUSED, MIB);
+    seep_layout_at_oom(SEEP_MAX_DEVICES, SEEP_LAYOUT_REFUSED, MIB);
     ck_assert_uint_eq(read_pieces(SEEP_LAYOUT_REFUSED, &piece, 1), 0);
 }
 
@@ -118,7 +119,7 @@ TEST(the_layout_before_the_last_one_stays_whole)
     const struct seep_layout_piece *pieces[2];
     for (uint32_t n = 1; n <= 5; n++) {
         put_tensor(n * MIB, 512);
-        seep_layout_at_shortage(0, SEEP_LAYOUT_REFUSED, n);
+        seep_layout_at_oom(0, SEEP_LAYOUT_REFUSED, n);
     }
     ck_assert_uint_eq(read_pieces(SEEP_LAYOUT_REFUSED, pieces, 2), 2);
     ck_assert_uint_eq(pieces[0]->asked_bytes, 4);
@@ -133,7 +134,7 @@ TEST(more_blocks_than_a_piece_has_room_for_make_a_chain)
     const struct seep_layout_piece *pieces[2];
     for (uint64_t i = 1; i <= BLOCKS; i++)
         put_tensor(i * 512, 512);
-    seep_layout_at_shortage(0, SEEP_LAYOUT_FAILED, MIB);
+    seep_layout_at_oom(0, SEEP_LAYOUT_FAILED, MIB);
     ck_assert_uint_eq(read_pieces(SEEP_LAYOUT_FAILED, pieces, 2), 2);
     const bool in_order = pieces[0]->number == 0;
     const struct seep_layout_piece *first = pieces[!in_order], *second = pieces[in_order];
@@ -147,9 +148,9 @@ TEST(more_blocks_than_a_piece_has_room_for_make_a_chain)
                   block_at(second, i * 512, SEEP_LAYOUT_TENSOR));
     /* Fewer than before: what is over is out of use. */
     for (uint64_t i = 11; i <= BLOCKS; i++)
-        ck_assert_uint_eq(seep_books_gone(tensor_space, (void *)(i * 512)), 512);
-    seep_layout_at_shortage(0, SEEP_LAYOUT_FAILED, MIB);
-    seep_layout_at_shortage(0, SEEP_LAYOUT_FAILED, MIB); /* over the first */
+        ck_assert_uint_eq(seep_device_blocks_gone(tensor_space, (void *)(i * 512)), 512);
+    seep_layout_at_oom(0, SEEP_LAYOUT_FAILED, MIB);
+    seep_layout_at_oom(0, SEEP_LAYOUT_FAILED, MIB); /* over the first */
     ck_assert_uint_eq(read_pieces(SEEP_LAYOUT_FAILED, pieces, 2), 2);
     ck_assert_uint_eq(pieces[0]->n_blocks, 10);
     ck_assert_uint_eq(pieces[1]->n_blocks, 10);
@@ -163,11 +164,11 @@ TEST(what_a_small_profile_has_no_room_for_is_counted)
     uint64_t there = 0;
     recording_end();
     recording_begin_with(SEEP_HEADER_BYTES + 16 * SEEP_CHUNK_BYTES);
-    device_space = seep_books_of_device("device", 0);
-    tensor_space = seep_books_of_device("tensor", 0);
+    device_space = seep_device_blocks_of_device("device", 0);
+    tensor_space = seep_device_blocks_of_device("tensor", 0);
     for (uint64_t i = 1; i <= BLOCKS; i++)
         put_tensor(i * 512, 512);
-    seep_layout_at_shortage(0, SEEP_LAYOUT_FAILED, MIB);
+    seep_layout_at_oom(0, SEEP_LAYOUT_FAILED, MIB);
     const unsigned n = read_pieces(SEEP_LAYOUT_FAILED, pieces, SEEP_LAYOUT_PIECES);
     ck_assert_uint_gt(n, 0);
     for (unsigned i = 0; i < n; i++)

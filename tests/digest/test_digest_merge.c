@@ -208,7 +208,8 @@ TEST(the_outermost_processes_are_named)
     ck_assert_uint_eq(all.n_tops, 2);
     for (size_t i = 0; i < 2; i++)
         for (uint32_t k = 0; k < SEEP_DIGEST_TOPS; k++)
-            ck_assert_uint_eq(all.tops[i].who[k].value, all.tops[i].low ? 1000 + k : 1499 - k);
+            ck_assert_uint_eq(all.extremes[i].who[k].value,
+                              all.extremes[i].low ? 1000 + k : 1499 - k);
     seep_digest_fini(&all);
 }
 

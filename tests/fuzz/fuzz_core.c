@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_KEPT (UINT64_C(16) << 20)
+#define MAX_KEPT (UINT64_C(16) << 20)
 
-enum { MOST_BYTES = 1 << 20 };
+enum { MAX_BYTES = 1 << 20 };
 
 static int count(void *sum, uint64_t start, uint64_t end)
 {
@@ -40,7 +40,7 @@ static void look(struct seep_core_file *core)
 {
     struct seep_taken taken;
     struct seep_look_holders holders = {0};
-    const struct seep_take_limits limits = {.max_bytes = MOST_KEPT, .passes_by = core->n % 2};
+    const struct seep_take_limits limits = {.max_bytes = MAX_KEPT, .passes_by = core->n % 2};
 
     if (seep_take(&taken, &core->remote, &core->remote, &limits) || seep_taken_settle(&taken) ||
         seep_taken_survey(&taken, &limits, true) || seep_look_holders_find(&holders, &taken, true))
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct seep_core_file core;
     struct seep_error err = {0};
 
-    if (size > MOST_BYTES)
+    if (size > MAX_BYTES)
         return 0;
     if (!seep_core_file_open(&core, memory_file(data, size), NULL, &err)) {
         check(&core);

@@ -11,7 +11,7 @@
 #define DATA_AT UINT64_C(0x10000000)
 #define HEAP_AT UINT64_C(0x20000000)
 
-enum { MOST_BYTES = 1 << 20, MOST_BLOCKS = 2000, N_LINES = 3 };
+enum { MAX_BYTES = 1 << 20, MAX_BLOCKS = 2000, N_LINES = 3 };
 
 struct head {
     uint8_t minor, reserved[3];
@@ -51,13 +51,13 @@ static void ask(struct seep_heap *heap)
 {
     static struct seep_answer answers[N_LINES];
     static const uint32_t lines[N_LINES] = {0, 1, 2};
-    const struct seep_question question = {.line_of_site = lines,
-                                           .n_sites = N_LINES,
-                                           .n_lines = N_LINES,
-                                           .most = N_LINES,
-                                           .least = 1,
-                                           .most_runs = 4,
-                                           .keys = true};
+    const struct seep_holder_query question = {.line_of_site = lines,
+                                               .n_sites = N_LINES,
+                                               .n_lines = N_LINES,
+                                               .most = N_LINES,
+                                               .least = 1,
+                                               .most_runs = 4,
+                                               .keys = true};
     const struct seep_root_places places = {HEAP_AT + 64, DATA_AT + 64};
     struct seep_reach reach = {0};
 
@@ -80,17 +80,17 @@ static void ask(struct seep_heap *heap)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct seep_snapshot_block blocks[MOST_BLOCKS];
+    static struct seep_snapshot_block blocks[MAX_BLOCKS];
     struct seep_memory memory;
     struct seep_maps maps;
     struct seep_heap heap = {0};
     struct head head;
     struct placed placed;
 
-    if (size < sizeof head || size > MOST_BYTES)
+    if (size < sizeof head || size > MAX_BYTES)
         return 0;
     memcpy(&head, data, sizeof head);
-    size_t at = sizeof head, n = head.n_blocks < MOST_BLOCKS ? head.n_blocks : MOST_BLOCKS;
+    size_t at = sizeof head, n = head.n_blocks < MAX_BLOCKS ? head.n_blocks : MAX_BLOCKS;
     if (n * sizeof placed > size - at)
         return 0;
     for (size_t i = 0; i < n; i++, at += sizeof placed) {

@@ -12,7 +12,7 @@
 
 #define MEMORY_AT UINT64_C(0x10000000)
 
-enum { MEMORY_BYTES = 768 << 10, MOST_PIECES = 64, MOST_READS = 1000, MOST_READ = 4 << 20 };
+enum { MEMORY_BYTES = 768 << 10, MAX_PIECES = 64, MAX_READS = 1000, MAX_READ = 4 << 20 };
 
 struct head {
     uint32_t live, n;
@@ -61,21 +61,21 @@ static void put(struct image *image, const struct piece *piece, const uint8_t *b
 /* False: the image is not one. */
 static bool make(struct image *image, const uint8_t *data, size_t size, struct head *head)
 {
-    struct piece pieces[MOST_PIECES];
+    struct piece pieces[MAX_PIECES];
 
     if (size < sizeof *head)
         return false;
     memcpy(head, data, sizeof *head);
     size_t at = sizeof *head + head->n * sizeof *pieces;
-    if (head->n > MOST_PIECES || at > size)
+    if (head->n > MAX_PIECES || at > size)
         return false;
     memcpy(pieces, data + sizeof *head, head->n * sizeof *pieces);
     memset(image, 0, sizeof *image);
     for (uint32_t i = 0; i < head->n && pieces[i].bytes <= size - at; at += pieces[i++].bytes)
         put(image, &pieces[i], data + at);
     image->remote.gather = gather;
-    image->reads_left = MOST_READS;
-    image->bytes_left = MOST_READ;
+    image->reads_left = MAX_READS;
+    image->bytes_left = MAX_READ;
     return true;
 }
 

@@ -14,7 +14,7 @@
 #define HEAP_AT  UINT64_C(0x20000000)
 #define ARENA_AT UINT64_C(0x24000000) /* the same bytes, where heaps of arenas and pools may be */
 
-enum { MOST_BYTES = 1 << 20, MOST_BLOCKS = 2000, MOST_LOOKS = 3, PAGE = 4096 };
+enum { MAX_BYTES = 1 << 20, MAX_BLOCKS = 2000, MAX_LOOKS = 3, PAGE = 4096 };
 
 struct head {
     uint8_t minor, reads, pages, looks;
@@ -105,7 +105,7 @@ static void check(const struct seep_look_holders *holders)
 static void look(struct image *image, struct seep_look_moment *moment)
 {
     const struct seep_take_limits limits = {0};
-    struct seep_taken t = {.blocks = {.most = MOST_BLOCKS * 10}};
+    struct seep_taken t = {.blocks = {.most = MAX_BLOCKS * 10}};
 
     if (seep_maps_parse(&t.dump.maps, maps_text, sizeof maps_text - 1))
         abort();
@@ -129,12 +129,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct seep_look_course course;
     struct image image = {0};
 
-    if (size < sizeof image.head || size > MOST_BYTES)
+    if (size < sizeof image.head || size > MAX_BYTES)
         return 0;
     memcpy(&image.head, data, sizeof image.head);
     size_t at = sizeof image.head;
     const size_t room = (size - at) / sizeof(struct placed);
-    image.n_blocks = image.head.n_blocks < MOST_BLOCKS ? image.head.n_blocks : MOST_BLOCKS;
+    image.n_blocks = image.head.n_blocks < MAX_BLOCKS ? image.head.n_blocks : MAX_BLOCKS;
     image.n_blocks = image.n_blocks < room ? image.n_blocks : room;
     image.blocks = data + at;
     at += image.n_blocks * sizeof(struct placed);
@@ -143,7 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     image.heap = image.data + image.n_data;
     image.n_heap = size - at - image.n_data;
     course.n = 0;
-    for (size_t i = 0; i <= image.head.looks % (size_t)MOST_LOOKS; i++) {
+    for (size_t i = 0; i <= image.head.looks % (size_t)MAX_LOOKS; i++) {
         course.moments[i] = (struct seep_look_moment){.t_s = (double)i};
         look(&image, &course.moments[i]);
         course.n++;

@@ -122,19 +122,18 @@ static void fill_device(struct builder *b)
     its->blocks[0] = (struct seep_layout_block){1 << 21, 1 << 21, segment / 8, SEEP_LAYOUT_SEGMENT};
     its->blocks[1] = (struct seep_layout_block){1 << 21, 1 << 20, tensor / 8, SEEP_LAYOUT_TENSOR};
     builder_header(b)->devices.tensors[0].reports = 1;
-    builder_header(b)->devices.n_shortages = 2;
-    builder_header(b)->devices.shortages[0] = (struct seep_device_shortage){
+    builder_header(b)->devices.n_ooms = 2;
+    builder_header(b)->devices.ooms[0] = (struct seep_device_oom){
         .t_ns = 1500000000, .asked_bytes = 1 << 23, .reserved_bytes = 1 << 21, .period = 9};
-    builder_header(b)->devices.shortages[1] =
-        (struct seep_device_shortage){.t_ns = 1600000000,
-                                      .asked_bytes = 1 << 23,
-                                      .period = 9,
-                                      .source = SEEP_SHORTAGE_BY_PROGRAM,
-                                      .space = SEEP_SPACE_SHM};
+    builder_header(b)->devices.ooms[1] = (struct seep_device_oom){.t_ns = 1600000000,
+                                                                  .asked_bytes = 1 << 23,
+                                                                  .period = 9,
+                                                                  .source = SEEP_OOM_BY_PROGRAM,
+                                                                  .space = SEEP_SPACE_SHM};
     builder_header(b)->spaces[SEEP_SPACE_SHM].capacity_bytes = 1 << 24;
-    builder_header(b)->host_shortages.n = 1;
-    builder_header(b)->host_shortages.list[0] =
-        (struct seep_host_shortage){.t_ns = 1500000000, .asked_bytes = 1 << 30, .period = 9};
+    builder_header(b)->host_ooms.n = 1;
+    builder_header(b)->host_ooms.list[0] =
+        (struct seep_host_oom){.t_ns = 1500000000, .asked_bytes = 1 << 30, .period = 9};
 }
 
 int main(int argc, char **argv)

@@ -47,7 +47,7 @@ static uint64_t new_node(uint64_t field)
 static void look_at(bool cut)
 {
     const struct seep_take_limits limits = {0};
-    struct seep_taken taken = {.blocks.most = MOST_BLOCKS, .is_cut = cut};
+    struct seep_taken taken = {.blocks.most = MAX_BLOCKS, .is_cut = cut};
 
     for (size_t i = 0; i < n_blocks; i++)
         seep_block_add(&taken.blocks, SEEP_BLOCK_CHUNK, blocks[i].start, blocks[i].bytes);

@@ -15,7 +15,7 @@ static void close_it(void)
 static void look(void)
 {
     const struct seep_take_limits limits = {0};
-    struct seep_taken taken = {.blocks.most = MOST_BLOCKS};
+    struct seep_taken taken = {.blocks.most = MAX_BLOCKS};
 
     for (size_t i = 0; i < n_blocks; i++)
         seep_block_add(&taken.blocks, SEEP_BLOCK_CHUNK, blocks[i].start, blocks[i].bytes);

@@ -112,11 +112,11 @@ TEST(what_is_used_of_a_device_is_there_over_time)
 
 TEST(what_the_runtime_refused_is_told_without_totals, .to = 2)
 {
-    builder_header(&a)->devices.shortages[0] = (struct seep_device_shortage){
-        .t_ns = START + 100,
-        .asked_bytes = 1 << 20,
-        .device = 2,
-        .source = _i ? SEEP_SHORTAGE_BY_RUNTIME : SEEP_SHORTAGE_BY_ALLOCATOR};
+    builder_header(&a)->devices.ooms[0] =
+        (struct seep_device_oom){.t_ns = START + 100,
+                                 .asked_bytes = 1 << 20,
+                                 .device = 2,
+                                 .source = _i ? SEEP_OOM_BY_RUNTIME : SEEP_OOM_BY_ALLOCATOR};
     analyse(1, NULL, true);
     char *text = text_of(false);
     ck_assert_ptr_nonnull(

@@ -168,17 +168,17 @@ TEST(sites_that_held_nothing_are_left_out_unless_asked_for, .to = 2)
     ck_assert_uint_eq(json_array_size(at(report, "sites")), _i ? 50 : 0);
 }
 
-enum { MOST_SITES = 2000 };
+enum { MAX_SITES = 2000 };
 
 TEST(sites_beyond_a_number_are_left_out_unless_asked_for, .to = 2)
 {
-    for (unsigned line = 100; line < 100 + MOST_SITES; line++)
+    for (unsigned line = 100; line < 100 + MAX_SITES; line++)
         builder_site(&a, python_stack(&a, "/home/user/big.py", line), 1, 1, 1 << 20, 1, 1 << 20, 1);
     builder_header(&a)->spaces[1].peak_bytes = 100 << 20;
     leaking_job(_i == 1);
     ck_assert_uint_eq(json_array_size(at(report, "findings")), 1);
-    ck_assert_uint_eq(json_array_size(at(report, "sites")), _i ? MOST_SITES + 1 : MOST_SITES);
-    const json_t *smallest = json_array_get(at(report, "sites"), _i ? MOST_SITES : MOST_SITES - 1);
+    ck_assert_uint_eq(json_array_size(at(report, "sites")), _i ? MAX_SITES + 1 : MAX_SITES);
+    const json_t *smallest = json_array_get(at(report, "sites"), _i ? MAX_SITES : MAX_SITES - 1);
     ck_assert_str_eq(json_string_value(json_object_get(smallest, "space")), "host");
     ck_assert_str_eq(string("findings/0/sites/0"),
                      json_string_value(json_object_get(smallest, "id")));
@@ -208,7 +208,7 @@ TEST(stacks_beyond_a_size_are_left_out_unless_asked_for, .to = 2)
         ck_assert(n >= 10 && n * 500 * 8000 <= 64 << 20);
 }
 
-enum { LEAKS = 40, MOST_FINDINGS = 32 };
+enum { LEAKS = 40, MAX_FINDINGS = 32 };
 
 TEST(findings_beyond_a_number_are_counted)
 {
@@ -221,8 +221,8 @@ TEST(findings_beyond_a_number_are_counted)
     }
     builder_timeline(&a, 105, 50 << 20);
     analyse(1, builder_job(100, START, 100, 5), false);
-    ck_assert_uint_eq(json_array_size(at(report, "findings")), MOST_FINDINGS);
-    ck_assert_double_eq(number("findings_left_out/leak"), LEAKS - MOST_FINDINGS);
+    ck_assert_uint_eq(json_array_size(at(report, "findings")), MAX_FINDINGS);
+    ck_assert_double_eq(number("findings_left_out/leak"), LEAKS - MAX_FINDINGS);
     ck_assert_double_eq(number("findings_left_out/info"), 0);
     char *text = NULL;
     size_t n;

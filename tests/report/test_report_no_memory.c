@@ -32,8 +32,8 @@ static int make(json_t **made)
     h->devices.use[0] = (struct seep_device_use){.capacity_bytes = 1 << 30, .looks = 1};
     h->devices.n_looks = 1;
     h->devices.looks[0] = (struct seep_device_look){.t_ns = START + 1, .used_bytes = 1};
-    h->devices.shortages[0] =
-        (struct seep_device_shortage){.t_ns = START + 100, .asked_bytes = 1 << 20, .period = 50};
+    h->devices.ooms[0] =
+        (struct seep_device_oom){.t_ns = START + 100, .asked_bytes = 1 << 20, .period = 50};
     h->devices.allocator_settings = SEEP_ALLOCATOR_COLLECTS;
     h->coverage_seen[0] = 1;
     h->dropped[SEEP_DROP_BOUND] = 1;

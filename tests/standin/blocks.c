@@ -7,7 +7,7 @@
 #include "tests/standin/inside.h"
 #include "tests/standin/raw.h"
 
-enum { PAGE = 4096, MOST_BLOCKS = 1 << 20, BESIDE = 1000 };
+enum { PAGE = 4096, MAX_BLOCKS = 1 << 20, BESIDE = 1000 };
 
 #define HOST_KINDS (1u << STANDIN_PINNED | 1u << STANDIN_REGISTERED)
 /* What takes memory of a device, and what has none of its own. */
@@ -74,8 +74,8 @@ static void count(const struct standin_block *b, int sign)
 static int insert(const struct standin_block *block)
 {
     if (!blocks)
-        blocks = raw_map(MOST_BLOCKS * sizeof *blocks, PROT_READ | PROT_WRITE, MAP_PRIVATE);
-    if (!blocks || n_blocks == MOST_BLOCKS)
+        blocks = raw_map(MAX_BLOCKS * sizeof *blocks, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+    if (!blocks || n_blocks == MAX_BLOCKS)
         return STANDIN_NO_MEMORY;
     size_t place = place_of(block->at);
     memmove(&blocks[place + 1], &blocks[place], (n_blocks - place) * sizeof *blocks);

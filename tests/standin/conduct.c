@@ -12,7 +12,7 @@
 #include "tests/standin/inside.h"
 #include "tests/standin/raw.h"
 
-enum { MOST_CALLS = 600, NAME = 56 };
+enum { MAX_CALLS = 600, NAME = 56 };
 
 struct call {
     char name[NAME];
@@ -22,7 +22,7 @@ struct call {
 static struct conduct {
     uint64_t forked_calls, device_changes, error_changes, failures, contexts[STANDIN_MOST_DEVICES];
     int n_calls;
-    struct call calls[MOST_CALLS];
+    struct call calls[MAX_CALLS];
 } * seen;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -97,13 +97,13 @@ static int slot_of(const char *name)
     pthread_mutex_lock(&lock);
     while (i < seen->n_calls && strcmp(seen->calls[i].name, name))
         i++;
-    if (i == seen->n_calls && i < MOST_CALLS) {
+    if (i == seen->n_calls && i < MAX_CALLS) {
         strncpy(seen->calls[i].name, name, NAME - 1);
         seen->calls[i].every = fails_every(name);
         seen->n_calls++;
     }
     pthread_mutex_unlock(&lock);
-    return i < MOST_CALLS ? i : MOST_CALLS - 1;
+    return i < MAX_CALLS ? i : MAX_CALLS - 1;
 }
 
 int standin_begin(int *slot, const char *name)

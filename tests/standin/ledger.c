@@ -10,7 +10,7 @@
 #include "tests/standin/inside.h"
 #include "tests/standin/raw.h"
 
-enum { MOST_PROCESSES = 256 };
+enum { MAX_PROCESSES = 256 };
 
 struct row {
     int pid;
@@ -21,7 +21,7 @@ static struct row *rows_now;
 
 static struct row *open_rows(void)
 {
-    size_t size = MOST_PROCESSES * sizeof(struct row);
+    size_t size = MAX_PROCESSES * sizeof(struct row);
     const char *name = getenv("STANDIN_SHARED");
     int fd = name && *name ? open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
     struct row *rows;
@@ -45,7 +45,7 @@ static struct row *rows(void)
     if (__atomic_compare_exchange_n(&rows_now, &none, now, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
         return now;
-    raw_unmap(now, MOST_PROCESSES * sizeof *now);
+    raw_unmap(now, MAX_PROCESSES * sizeof *now);
     return none;
 }
 
@@ -59,10 +59,10 @@ static struct row *own_row(void)
 {
     struct row *all = rows();
     int pid = (int)raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
-    for (int i = 0; i < MOST_PROCESSES; i++)
+    for (int i = 0; i < MAX_PROCESSES; i++)
         if (__atomic_load_n(&all[i].pid, __ATOMIC_ACQUIRE) == pid)
             return &all[i];
-    for (int i = 0; i < MOST_PROCESSES; i++) {
+    for (int i = 0; i < MAX_PROCESSES; i++) {
         int old = __atomic_load_n(&all[i].pid, __ATOMIC_ACQUIRE);
         if ((!old || is_gone(old)) &&
             __atomic_compare_exchange_n(&all[i].pid, &old, pid, false, __ATOMIC_ACQ_REL,
@@ -83,7 +83,7 @@ uint64_t standin_used(int device, int pid)
 {
     struct row *all = rows();
     int64_t sum = 0;
-    for (int i = 0; i < MOST_PROCESSES; i++) {
+    for (int i = 0; i < MAX_PROCESSES; i++) {
         int who = __atomic_load_n(&all[i].pid, __ATOMIC_ACQUIRE);
         if (who && (!pid || who == pid) && !is_gone(who))
             sum += __atomic_load_n(&all[i].used[device], __ATOMIC_RELAXED);
@@ -95,7 +95,7 @@ int standin_users(int device, int *pids, int room)
 {
     struct row *all = rows();
     int n = 0;
-    for (int i = 0; i < MOST_PROCESSES; i++) {
+    for (int i = 0; i < MAX_PROCESSES; i++) {
         int who = __atomic_load_n(&all[i].pid, __ATOMIC_ACQUIRE);
         if (!who || !__atomic_load_n(&all[i].used[device], __ATOMIC_RELAXED) || is_gone(who))
             continue;

@@ -5,25 +5,25 @@
 #include "tests/standin/cuda.h"
 #include "tests/standin/runtime.h"
 
-enum { MOST_STREAMS = 4096, CAPTURING = 1 };
+enum { MAX_STREAMS = 4096, CAPTURING = 1 };
 
 static struct stream {
     bool used;
     int priority;
     unsigned long long capture; /* 0: none */
-} streams[MOST_STREAMS];        /* the first is the default one, by whatever name */
+} streams[MAX_STREAMS];         /* the first is the default one, by whatever name */
 
 static unsigned long long n_captures, n_events;
 
 static struct stream *stream_of(void *handle)
 {
     uint64_t i = ((uint64_t)handle - (uint64_t)streams) / sizeof *streams;
-    return i < MOST_STREAMS ? handle : &streams[0];
+    return i < MAX_STREAMS ? handle : &streams[0];
 }
 
 static int make_stream(void **handle, int priority)
 {
-    for (int i = 1; i < MOST_STREAMS; i++)
+    for (int i = 1; i < MAX_STREAMS; i++)
         if (!__atomic_test_and_set(&streams[i].used, __ATOMIC_ACQ_REL)) {
             streams[i].priority = priority;
             streams[i].capture = 0;

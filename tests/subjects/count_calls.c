@@ -11,18 +11,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_TRACED = 64, N_CALLS = 512 };
+enum { MAX_TRACED = 64, N_CALLS = 512 };
 
 static struct traced {
     pid_t pid;
     unsigned long faults_before; /* until it ran this program */
     unsigned calls[N_CALLS];
-} traced[MOST_TRACED];
+} traced[MAX_TRACED];
 
 static struct traced *find(pid_t pid)
 {
     struct traced *empty = NULL;
-    for (int i = 0; i < MOST_TRACED; i++) {
+    for (int i = 0; i < MAX_TRACED; i++) {
         if (traced[i].pid == pid)
             return &traced[i];
         if (!traced[i].pid && !empty)

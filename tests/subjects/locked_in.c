@@ -15,7 +15,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-enum { MOST_CALLS = 24, BLOCKS = 20000, MAP = 1 << 20, SMALL_STACK = 256 << 10 };
+enum { MAX_CALLS = 24, BLOCKS = 20000, MAP = 1 << 20, SMALL_STACK = 256 << 10 };
 
 static volatile int ready, locked_in, finished, alarms;
 static pid_t child;
@@ -215,7 +215,7 @@ static void a_timer(void)
 static const struct {
     const char *name;
     void (*before)(void), (*inside)(void), (*after)(void);
-    short calls[MOST_CALLS]; /* beside write and exit_group */
+    short calls[MAX_CALLS]; /* beside write and exit_group */
 } sections[] = {
     {"small-blocks", NULL, small_blocks, NULL, {SYS_brk}},
     {"all-blocks", NULL, all_blocks, NULL, {HEAP}},
@@ -248,12 +248,12 @@ static const struct {
 
 static void lock_in(const short *calls, int threads)
 {
-    struct sock_filter filter[2 * MOST_CALLS + 8];
+    struct sock_filter filter[2 * MAX_CALLS + 8];
     unsigned short n = 0;
     const short always[] = {SYS_write, SYS_exit_group};
     filter[n++] =
         (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-    for (int i = 0; i < MOST_CALLS + 2; i++) {
+    for (int i = 0; i < MAX_CALLS + 2; i++) {
         const short call = i < 2 ? always[i] : calls[i - 2];
         if (i >= 2 && !call)
             break; /* nobody reads */

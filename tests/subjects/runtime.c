@@ -9,7 +9,7 @@
 
 #include "lib/package_like.h"
 
-enum { MOST_PACKAGES = 2, EACH = 10, KIB = 1024, ROUNDS = 3000, HELD = 8 };
+enum { MAX_PACKAGES = 2, EACH = 10, KIB = 1024, ROUNDS = 3000, HELD = 8 };
 
 static struct package {
     int (*made)(enum package_way, void **, size_t), (*gone)(enum package_way, void *);
@@ -17,7 +17,7 @@ static struct package {
     int (*registered)(void *, size_t);
     int (*ipc_handle)(void *, void *), (*ipc_open)(void **, const void *), (*ipc_close)(void *);
     int (*entry)(int, const char *, void **);
-} packages[MOST_PACKAGES];
+} packages[MAX_PACKAGES];
 static int n_packages;
 static const char *last_argument;
 
@@ -351,7 +351,7 @@ int main(int argc, char **argv)
                     {"table", section_table}};
     MUST(argc >= 3);
     last_argument = argv[argc - 1];
-    for (int i = 2; i < argc && n_packages < MOST_PACKAGES && strstr(argv[i], "package"); i++)
+    for (int i = 2; i < argc && n_packages < MAX_PACKAGES && strstr(argv[i], "package"); i++)
         open_package(&packages[n_packages++], argv[i]);
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         if (strcmp(argv[1], sections[i].name) == 0)

@@ -341,28 +341,27 @@ static const struct {
     bool failed_for_good, is_cache;
 } highest[] = {{300, 300, false, true}, {450, 300, false, false}, {300, 300, true, false}};
 
-static uint64_t until_the_shortage(uint32_t period, void *arg)
+static uint64_t until_the_oom(uint32_t period, void *arg)
 {
     return period < FIRST + 40 ? 700 : *(uint64_t *)arg;
 }
 
-TEST(what_an_allocator_gave_back_at_a_shortage_counts, .to = N(highest))
+TEST(what_an_allocator_gave_back_at_a_oom_counts, .to = N(highest))
 {
     struct seep_device_notes *notes = &builder_header(&b)->devices;
     uint64_t live = highest[_i].live;
 
     notes->tensors[1] = (struct seep_tensor_books){
         .reports = 200, .allocated_bytes = 20 * MIB, .reserved_bytes = highest[_i].reserved * MIB};
-    notes->shortages[notes->n_shortages++] = (struct seep_device_shortage){
+    notes->ooms[notes->n_ooms++] = (struct seep_device_oom){
         .t_ns = START + 40,
         .asked_bytes = 28 * MIB,
         .period = FIRST + 39,
         .device = 1,
-        .source =
-            highest[_i].failed_for_good ? SEEP_SHORTAGE_BY_ALLOCATOR : SEEP_SHORTAGE_BY_RUNTIME};
+        .source = highest[_i].failed_for_good ? SEEP_OOM_BY_ALLOCATOR : SEEP_OOM_BY_RUNTIME};
     transient(user(7), TENSOR_1, 10 * MIB, STEPS, 0, 0)->size_marks = UINT64_C(0xffffffff);
     builder_header(&b)->spaces[TENSOR_1].peak_bytes = 200 * (uint64_t)MIB;
-    builder_level(&b, user(7), DEVICE_1, MIB, LAST, until_the_shortage, &live);
+    builder_level(&b, user(7), DEVICE_1, MIB, LAST, until_the_oom, &live);
     builder_header(&b)->spaces[DEVICE_1].peak_bytes = 700 * (uint64_t)MIB;
     const json_t *list = findings();
     char *all = json_dumps(list, 0);

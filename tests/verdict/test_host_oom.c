@@ -3,20 +3,20 @@
 
 enum { ASKED = 64 * MIB, GIB = 1 << 30 };
 
-static struct seep_host_shortage *refused(unsigned step)
+static struct seep_host_oom *refused(unsigned step)
 {
     const uint32_t stack = user(30);
-    struct seep_host_shortages *table = &builder_header(&b)->host_shortages;
-    struct seep_host_shortage *its = &table->list[table->n++];
+    struct seep_host_ooms *table = &builder_header(&b)->host_ooms;
+    struct seep_host_oom *its = &table->list[table->n++];
 
-    *its = (struct seep_host_shortage){.t_ns = START + step,
-                                       .asked_bytes = ASKED,
-                                       .live_bytes = 500 * MIB,
-                                       .address_bytes = 1000 * MIB,
-                                       .data_bytes = 600 * MIB,
-                                       .period = FIRST + step - 1,
-                                       .stack = stack,
-                                       .requests = 1};
+    *its = (struct seep_host_oom){.t_ns = START + step,
+                                  .asked_bytes = ASKED,
+                                  .live_bytes = 500 * MIB,
+                                  .address_bytes = 1000 * MIB,
+                                  .data_bytes = 600 * MIB,
+                                  .period = FIRST + step - 1,
+                                  .stack = stack,
+                                  .requests = 1};
     return its;
 }
 
@@ -70,7 +70,7 @@ static const struct {
 
 TEST(what_refused_it_is_named, .to = N(bounds))
 {
-    struct seep_host_shortage *its = refused(20);
+    struct seep_host_oom *its = refused(20);
     its->limit_address_bytes = bounds[_i].address;
     its->limit_data_bytes = bounds[_i].data;
     const json_t *f = ran_out();
@@ -92,9 +92,9 @@ static const struct {
     {ASKED, 21, true, false},       /* the next step's: this one's was lost */
 };
 
-TEST(a_probe_is_no_shortage, .to = N(retries))
+TEST(a_probe_is_no_oom, .to = N(retries))
 {
-    struct seep_host_shortage *its = refused(20);
+    struct seep_host_oom *its = refused(20);
     its->met_bytes = retries[_i].met;
     its->met_period = FIRST + retries[_i].met_step - 1;
     its->met_by_same = retries[_i].by_same;
@@ -108,8 +108,8 @@ TEST(requests_in_a_row_and_those_without_a_place_are_counted)
 {
     refused(20)->requests = 3;
     refused(30);
-    builder_header(&b)->host_shortages.n = SEEP_MAX_HOST_SHORTAGES + 5;
+    builder_header(&b)->host_ooms.n = SEEP_MAX_HOST_OOMS + 5;
     ck_assert(says(ran_out(), "4 requests failed in steps 20 to 30, and then 5 more"));
 }
 
-SUITE("host_shortage", .setup = setup, .teardown = teardown)
+SUITE("host_oom", .setup = setup, .teardown = teardown)

@@ -4,27 +4,26 @@
 
 enum { ASKED = 20 * MIB, GIB = 1 << 30 };
 
-static struct seep_device_shortage *fails(unsigned step, uint64_t asked, uint64_t allocated,
-                                          uint64_t reserved)
+static struct seep_device_oom *fails(unsigned step, uint64_t asked, uint64_t allocated,
+                                     uint64_t reserved)
 {
     const uint32_t stack = user(30);
     struct seep_device_notes *notes = &builder_header(&b)->devices;
-    struct seep_device_shortage *its = &notes->shortages[notes->n_shortages++];
+    struct seep_device_oom *its = &notes->ooms[notes->n_ooms++];
 
-    *its = (struct seep_device_shortage){.t_ns = START + step,
-                                         .asked_bytes = asked,
-                                         .allocated_bytes = allocated,
-                                         .reserved_bytes = reserved,
-                                         .period = FIRST + step - 1,
-                                         .stack = stack,
-                                         .device = 1};
+    *its = (struct seep_device_oom){.t_ns = START + step,
+                                    .asked_bytes = asked,
+                                    .allocated_bytes = allocated,
+                                    .reserved_bytes = reserved,
+                                    .period = FIRST + step - 1,
+                                    .stack = stack,
+                                    .device = 1};
     notes->tensors[1].reports = 1000;
     return its;
 }
 
 /* The last step of the job, which does not finish. */
-static struct seep_device_shortage *fails_at_end(uint64_t asked, uint64_t allocated,
-                                                 uint64_t reserved)
+static struct seep_device_oom *fails_at_end(uint64_t asked, uint64_t allocated, uint64_t reserved)
 {
     builder_header(&b)->exit_value = 1;
     return fails(STEPS + 1, asked, allocated, reserved);
@@ -248,7 +247,7 @@ TEST(requests_that_are_caught_are_one_finding)
 
 TEST(a_request_before_the_first_step_is_explained, .to = 2)
 {
-    struct seep_device_shortage *its = fails(0, GIB, 0, 0);
+    struct seep_device_oom *its = fails(0, GIB, 0, 0);
 
     if (_i)
         its->stack = 0;
@@ -266,8 +265,8 @@ TEST(tries_of_the_allocator_are_not_told_beside_its_no)
     parameters(100 * MIB);
     builder_level(&b, user(30), TENSOR_1, MIB, LAST, four, NULL);
     builder_level(&b, user(30), DEVICE_1, 2 * MIB, LAST, four, NULL);
-    fails(20, ASKED, 0, 0)->source = SEEP_SHORTAGE_BY_RUNTIME; /* met when it tried again */
-    fails(90, ASKED, 0, 0)->source = SEEP_SHORTAGE_BY_RUNTIME;
+    fails(20, ASKED, 0, 0)->source = SEEP_OOM_BY_RUNTIME; /* met when it tried again */
+    fails(90, ASKED, 0, 0)->source = SEEP_OOM_BY_RUNTIME;
     fails(90, ASKED, 100 * MIB, 100 * MIB);
     const json_t *f = explained();
     ck_assert_uint_eq(json_array_size(json_object_get(report, "out_of_memory")), 2);
@@ -279,7 +278,7 @@ TEST(tries_of_the_allocator_are_not_told_beside_its_no)
 TEST(a_runtime_without_pytorch_says_it_itself)
 {
     builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
-    fails_at_end(ASKED, 0, 0)->source = SEEP_SHORTAGE_BY_RUNTIME;
+    fails_at_end(ASKED, 0, 0)->source = SEEP_OOM_BY_RUNTIME;
     builder_header(&b)->devices.tensors[1].reports = 0;
     const json_t *f = explained();
     ck_assert_str_eq(text(f, "space"), "device:1");
@@ -291,12 +290,12 @@ TEST(a_runtime_without_pytorch_says_it_itself)
  */
 
 /* Of a space by its place in the header. */
-static struct seep_device_shortage *announces(unsigned space, uint64_t allocated, uint64_t reserved)
+static struct seep_device_oom *announces(unsigned space, uint64_t allocated, uint64_t reserved)
 {
-    struct seep_device_shortage *its = fails_at_end(ASKED, allocated, reserved);
+    struct seep_device_oom *its = fails_at_end(ASKED, allocated, reserved);
 
     builder_header(&b)->devices.tensors[1].reports = 0;
-    its->source = SEEP_SHORTAGE_BY_PROGRAM;
+    its->source = SEEP_OOM_BY_PROGRAM;
     its->space = (uint16_t)space;
     builder_header(&b)->spaces[space].capacity_bytes = 120 * MIB;
     return its;
@@ -329,7 +328,7 @@ TEST(an_announced_refusal_of_no_space_is_none, .to = 4)
 
 /* ---- what cannot be pinned ------------------------------------------------------------------- */
 
-static void is_pinned(struct seep_device_shortage *its, uint16_t source)
+static void is_pinned(struct seep_device_oom *its, uint16_t source)
 {
     its->source = source;
     its->device = SEEP_DEVICE_PINNED;
@@ -355,16 +354,16 @@ static const struct {
     uint16_t source;
     const char *evidence, *advice;
 } pins[] = {
-    {ASKED, 0, SEEP_SHORTAGE_BY_RUNTIME,
+    {ASKED, 0, SEEP_OOM_BY_RUNTIME,
      "Tried to allocate 20.0 MiB in step 201: 16.0 MiB of pinned memory",
      "Pin less: reuse one buffer"},
-    {32 * MIB, 0, SEEP_SHORTAGE_BY_RUNTIME, "little more than 16.0 MiB may be needed",
+    {32 * MIB, 0, SEEP_OOM_BY_RUNTIME, "little more than 16.0 MiB may be needed",
      "just below a power of two"},
-    {ASKED, 5 * MIB, SEEP_SHORTAGE_BY_RUNTIME, "was allocated and 5.0 MiB registered by then",
+    {ASKED, 5 * MIB, SEEP_OOM_BY_RUNTIME, "was allocated and 5.0 MiB registered by then",
      "RLIMIT_MEMLOCK"},
-    {32 * MIB, 5 * MIB, SEEP_SHORTAGE_BY_REGISTER,
+    {32 * MIB, 5 * MIB, SEEP_OOM_BY_REGISTER,
      "Tried to register 32.0 MiB in step 201: 16.0 MiB of pinned memory", "(cudaHostUnregister)"},
-    {ASKED, 0, SEEP_SHORTAGE_BY_REGISTER, "of which there is 1.0 GiB (RAM)",
+    {ASKED, 0, SEEP_OOM_BY_REGISTER, "of which there is 1.0 GiB (RAM)",
      "the machine's free memory, a cgroup"},
 };
 
@@ -384,13 +383,13 @@ TEST(what_cannot_be_pinned_is_advised_by_how_it_was_asked_for, .to = N(pins))
     ck_assert(number(f, "limit_bytes") == GIB);
     ck_assert(number(its, "registered_bytes") == (double)pins[_i].registered);
     ck_assert_int_eq(json_is_true(json_object_get(its, "registers")),
-                     pins[_i].source == SEEP_SHORTAGE_BY_REGISTER);
+                     pins[_i].source == SEEP_OOM_BY_REGISTER);
 }
 
 TEST(a_leak_of_pinned_memory_is_what_cannot_be_pinned_comes_of)
 {
     builder_level(&b, user(7), PINNED, 3 * MIB, LAST, one_a_step, NULL);
-    is_pinned(fails_at_end(ASKED, 0, 0), SEEP_SHORTAGE_BY_RUNTIME);
+    is_pinned(fails_at_end(ASKED, 0, 0), SEEP_OOM_BY_RUNTIME);
     const json_t *f = explained();
     ck_assert_str_eq(text(f, "title"), "Out of pinned memory: 20.0 MiB requested");
     ck_assert(says(f, "600 MiB of pinned memory was allocated by then"));
@@ -403,7 +402,7 @@ TEST(a_pool_of_pinned_memory_is_named_where_no_more_can_be_pinned)
     uint64_t many = 40;
 
     builder_level(&b, user(7), PINNED, 4 * MIB, LAST, constant, &many);
-    is_pinned(fails_at_end(32 * MIB, 0, 0), SEEP_SHORTAGE_BY_RUNTIME);
+    is_pinned(fails_at_end(32 * MIB, 0, 0), SEEP_OOM_BY_RUNTIME);
     const json_t *f = explained();
     ck_assert_ptr_nonnull(of_pattern(json_object_get(report, "findings"), "pinned-pool"));
     ck_assert(says(f, "See F2 first"));

@@ -19,8 +19,8 @@ enum {
     SAID_AFTER_S = 60,       /* that it waits */
     WITHIN_IF_FAILED_S = 60, /* of the job */
     ENDS_WITHIN_MS = 5000,   /* seep-mpi, when it is told to */
-    MOST_WORDS = 16,         /* of its command */
-    MOST_DIGESTS = 1000,     /* in one folder */
+    MAX_WORDS = 16,          /* of its command */
+    MAX_DIGESTS = 1000,      /* in one folder */
 };
 
 /* Reading one folder may take as long as the report of it. */
@@ -116,7 +116,7 @@ static void name_above(const struct seep_job_folder *folder, char *above, size_t
 static void name_digest(const char *above, char *digest, size_t capacity)
 {
     snprintf(digest, capacity, "%s/job.digest", above);
-    for (int i = 2; access(digest, F_OK) == 0 && i <= MOST_DIGESTS; i++)
+    for (int i = 2; access(digest, F_OK) == 0 && i <= MAX_DIGESTS; i++)
         snprintf(digest, capacity, "%s/job.%d.digest", above, i);
 }
 
@@ -138,7 +138,7 @@ bool seep_job_merge_may(const struct seep_job_merge *m, const struct seep_job_fo
 
 /* Fills argv with the command. */
 static void name_command(const struct seep_job_merge *m, const char *folder, const char *digest,
-                         const char *argv[MOST_WORDS])
+                         const char *argv[MAX_WORDS])
 {
     int n = 0;
 
@@ -263,7 +263,7 @@ void seep_job_merge(const struct seep_job_merge *m, const struct seep_job_folder
                     const sigset_t *waited, bool job_failed)
 {
     char above[SEEP_PATH_BYTES], digest[SEEP_PATH_BYTES + 32];
-    const char *argv[MOST_WORDS], *why = NULL;
+    const char *argv[MAX_WORDS], *why = NULL;
     int status = 0;
     pid_t pid;
 

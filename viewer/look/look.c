@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_ARGUMENTS = 4096, MOST_PROCESSES = 64, GROWS_OR_ENDED = 1 /* exit status */ };
+enum { MAX_ARGUMENTS = 4096, MAX_PROCESSES = 64, GROWS_OR_ENDED = 1 /* exit status */ };
 
 /* A process that was looked at: once or more, or never with success. */
 struct looked {
@@ -30,7 +30,7 @@ struct looked {
 
 struct looks {
     const struct seep_look_options *options;
-    struct looked list[MOST_PROCESSES]; /* the process that was asked for comes first */
+    struct looked list[MAX_PROCESSES]; /* the process that was asked for comes first */
     size_t n;
     struct seep_core_file core; /* if it is one that was asked for */
     uint64_t began_ns;
@@ -44,7 +44,7 @@ struct looks {
 /* The words of its command line, with spaces between them. */
 static json_t *command_of(pid_t pid)
 {
-    char path[64], words[MOST_ARGUMENTS];
+    char path[64], words[MAX_ARGUMENTS];
 
     snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
     FILE *file = fopen(path, "re");
@@ -157,16 +157,16 @@ static struct looked *entry_of(struct looks *looks, const struct seep_process_st
         if (looks->list[i].stat.pid == stat->pid && looks->list[i].stat.started == stat->started)
             return &looks->list[i];
     struct looked *its = &looks->list[looks->n];
-    if (looks->n < MOST_PROCESSES)
+    if (looks->n < MAX_PROCESSES)
         *its = (struct looked){.stat = *stat,
                                .command = command_of(stat->pid),
                                .course = calloc(1, sizeof *its->course)};
-    if (looks->n < MOST_PROCESSES) {
+    if (looks->n < MAX_PROCESSES) {
         seep_target_note(&its->before, stat->pid);
         its->is_over = seep_process_is_over(&its->before.stat);
     }
-    if (looks->n == MOST_PROCESSES || !its->course) {
-        if (looks->n < MOST_PROCESSES)
+    if (looks->n == MAX_PROCESSES || !its->course) {
+        if (looks->n < MAX_PROCESSES)
             json_decref(its->command);
         looks->left_out = true;
         return NULL;
@@ -196,10 +196,10 @@ static bool look_at(struct looks *looks, struct looked *its, uint32_t round)
  * looked at. */
 static bool look_once(struct looks *looks, uint32_t round)
 {
-    struct seep_process_stat found[MOST_PROCESSES] = {{.pid = looks->options->pid}};
+    struct seep_process_stat found[MAX_PROCESSES] = {{.pid = looks->options->pid}};
     bool more = false, there = false;
     size_t n = seep_process_tree(looks->options->pid, found,
-                                 looks->options->tree ? MOST_PROCESSES : 1, &more);
+                                 looks->options->tree ? MAX_PROCESSES : 1, &more);
 
     looks->left_out = looks->left_out || (looks->options->tree && more);
     for (size_t i = 0; i < (n ? n : 1); i++) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* What watches a job, such as a probe of its health, waits for so long and longer. */
-#define MOST_STOP_NS (UINT64_C(10) * 1000 * 1000 * 1000)
+#define MAX_STOP_NS (UINT64_C(10) * 1000 * 1000 * 1000)
 
 enum {
     FORKS = 2,        /* the copy's parent ends only after the copy was made */
@@ -35,7 +35,7 @@ uint64_t seep_look_stop_most_ns(const struct seep_look_case *c)
 {
     const uint64_t slow = SLOW * seep_look_stop_ns(c);
 
-    return slow > MOST_STOP_NS ? slow : MOST_STOP_NS;
+    return slow > MAX_STOP_NS ? slow : MAX_STOP_NS;
 }
 
 /* What seep takes itself is not known yet, and is seldom more than the process has. */
@@ -79,7 +79,7 @@ static int choose_stop(const struct seep_look_case *c, const char *why, struct s
             (int)c->pid, seep_text_size((double)c->swapped_bytes, swapped),
             seep_memory_limit_text(c->room.nearest),
             seep_text_size((double)c->room.left_bytes, left));
-    if (seep_look_stop_ns(c) > MOST_STOP_NS)
+    if (seep_look_stop_ns(c) > MAX_STOP_NS)
         return seep_error_set(err, SEEP_EIO, "", 0,
                               "process %d was not looked at: %s, and to be read it would stand "
                               "still for about %.0f s: "

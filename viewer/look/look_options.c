@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EVERY_S = 60, PARTS = 10, MOST_S = 7 * 86400 };
+enum { EVERY_S = 60, PARTS = 10, MAX_S = 7 * 86400 };
 
 struct reading {
     struct seep_look_options *options;
@@ -30,7 +30,7 @@ static bool take_time(const struct seep_option_given *given, double *to)
 
     for (size_t i = 0; i < sizeof units / sizeof *units && end > given->value; i++) {
         *to = n * units[i].seconds;
-        if (strcmp(end, units[i].unit) == 0 && *to >= 0.1 && *to <= MOST_S)
+        if (strcmp(end, units[i].unit) == 0 && *to >= 0.1 && *to <= MAX_S)
             return true;
     }
     seep_complain("%s: \"%s\" is no time: give seconds, or 90s, 10m, 2h; 0.1 seconds to a week",

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLL_NS = 20 * 1000, MOST_THREADS = 1 << 15 };
+enum { POLL_NS = 20 * 1000, MAX_THREADS = 1 << 15 };
 
 int seep_stop_wait(pid_t tid, uint64_t deadline_ns)
 {
@@ -96,7 +96,7 @@ static int seize(struct seep_stopped *s, pid_t tid, struct seep_error *err)
 {
     if (is_known(s, tid))
         return 0;
-    if (s->n >= MOST_THREADS || seep_grow(&s->threads, &s->capacity, s->n + 1, sizeof *s->threads))
+    if (s->n >= MAX_THREADS || seep_grow(&s->threads, &s->capacity, s->n + 1, sizeof *s->threads))
         return -SEEP_ENOMEM;
     if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
         return is_gone(s, tid, errno) ? 0 : refuse(err, s->pid, errno);

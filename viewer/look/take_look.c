@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_BYTES (UINT64_C(6) << 30) /* that are kept of a process, */
-#define STOP_NS    (UINT64_C(500) * 1000 * 1000)
-#define SAID_NS    (UINT64_C(1000) * 1000 * 1000)
+#define MAX_BYTES (UINT64_C(6) << 30) /* that are kept of a process, */
+#define STOP_NS   (UINT64_C(500) * 1000 * 1000)
+#define SAID_NS   (UINT64_C(1000) * 1000 * 1000)
 
 enum { ROOM_SHARE = 2 }; /* or one in so many of those that are left */
 
@@ -97,7 +97,7 @@ static struct seep_take_limits limits_of(struct looking *l)
     seep_room_watch_read(&l->watch, 0, &room);
     const uint64_t most = seep_memory_room_most(&room) / ROOM_SHARE;
     return (struct seep_take_limits){
-        .max_bytes = most < MOST_BYTES ? most : MOST_BYTES, .admits = admits, .arg = l};
+        .max_bytes = most < MAX_BYTES ? most : MAX_BYTES, .admits = admits, .arg = l};
 }
 
 static int refuse_kind(struct looking *l)

@@ -56,7 +56,7 @@ static void outlive_others(void)
 }
 
 /* For tests: "RANK:SIGNAL" lets a rank die, or hang, before it passes on what it has. */
-static void fall_as_asked(int rank)
+static void crash_for_test(int rank)
 {
     const char *asked = getenv("SEEP_MPI_FALL");
     int who, number;
@@ -100,7 +100,7 @@ static int lead(struct seep_mpi *m, struct seep_mpi_part *part, double begin_s)
     struct seep_mpi_rest rest;
     int status = SEEP_EXIT_UNUSABLE;
 
-    fall_as_asked(m->rank);
+    crash_for_test(m->rank);
     if (seep_mpi_merge_rest(m, part, &rest)) {
         seep_complain("not enough memory to merge: end other programs");
         MPI_Abort(MPI_COMM_WORLD, status);
@@ -126,7 +126,7 @@ static int lead(struct seep_mpi *m, struct seep_mpi_part *part, double begin_s)
 
 static int follow(struct seep_mpi *m, struct seep_mpi_part *part)
 {
-    fall_as_asked(m->rank);
+    crash_for_test(m->rank);
     seep_mpi_pass_on(m, part);
     int said = seep_mpi_serve_rest(m, part);
     if (said == SEEP_MPI_SAY_QUIT)

@@ -12,7 +12,7 @@
 
 /* What getopt_long() returns for the first row; below it are letters, '?' and ':'. */
 enum { FIRST = 256 };
-enum { MOST_WORDS = 16 }; /* in one argument */
+enum { MAX_WORDS = 16 }; /* in one argument */
 
 struct row {
     const char *commands;
@@ -181,12 +181,12 @@ int seep_option_choose(const struct seep_option_given *given, const char *const 
 
 int seep_option_word(const struct seep_option_given *given)
 {
-    const char *words[MOST_WORDS];
+    const char *words[MAX_WORDS];
     char argument[256], *rest = argument;
     int n = 0;
 
     snprintf(argument, sizeof argument, "%s", rows[given->option].argument);
-    while (rest && n < MOST_WORDS)
+    while (rest && n < MAX_WORDS)
         words[n++] = strsep(&rest, "|");
     return seep_option_choose(given, words, n);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_PORT = 65535 };
+enum { MAX_PORT = 65535 };
 
 static bool is_number(const char *text)
 {
@@ -17,7 +17,7 @@ static bool read_port(const char *text, unsigned *port)
     if (!is_number(text) || strlen(text) > 5)
         return false;
     *port = (unsigned)atoi(text);
-    return *port <= MOST_PORT;
+    return *port <= MAX_PORT;
 }
 
 static bool set_ipv4(struct seep_serve_address *a, const char *host, unsigned port)

@@ -13,7 +13,7 @@ static const double patience_s[] = {
 static const double follows_s = 60; /* after the last request: a page in the background sleeps */
 
 enum {
-    MOST_GUESTS = 256
+    MAX_GUESTS = 256
 }; /* fewer than the daemon accepts, which at its own limit would accept no
     * more */
 
@@ -52,7 +52,7 @@ struct seep_guest *seep_guests_add(struct seep_guests *guests, struct MHD_Connec
 
     if (!guest)
         return NULL;
-    if (guests->n >= MOST_GUESTS)
+    if (guests->n >= MAX_GUESTS)
         make_room(guests);
     guest->connection = connection;
     guest->socket = socket;

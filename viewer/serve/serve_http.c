@@ -14,7 +14,7 @@
 
 /* More connections than guests (serve_guests.c), so that those being shut down have time to go. A
  * request's head is far smaller than HEAD_BYTES. */
-enum { TOKEN_BYTES = 20, MOST_CONNECTIONS = 512, HEAD_BYTES = 16 << 10, BACKLOG = 256 };
+enum { TOKEN_BYTES = 20, MAX_CONNECTIONS = 512, HEAD_BYTES = 16 << 10, BACKLOG = 256 };
 
 struct seep_http {
     struct seep_serve_address address;
@@ -230,7 +230,7 @@ static struct MHD_Daemon *start_daemon(struct seep_http *http, int socket)
         (http->address.socket.ss_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG);
 
     return MHD_start_daemon(flags, 0, NULL, NULL, answer, http, MHD_OPTION_LISTEN_SOCKET, socket,
-                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
+                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_BYTES,
                             MHD_OPTION_NOTIFY_CONNECTION, connection_changed, http,
                             MHD_OPTION_NOTIFY_COMPLETED, request_ended, http, MHD_OPTION_END);

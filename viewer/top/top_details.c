@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 14, CURVE_COLUMNS = 60, MOST_STACKS = 8 };
+enum { NAME_COLUMNS = 14, CURVE_COLUMNS = 60, MAX_STACKS = 8 };
 
 /* Lines are written one after another; those above or below the screen are only counted. */
 struct page {
@@ -146,7 +146,7 @@ static void put_sites(struct page *page, const struct seep_line_view *line, cons
 {
     char live[SEEP_SIZE_TEXT], peak[SEEP_SIZE_TEXT], name[32], text[160];
 
-    for (size_t i = 0; i < line->n_sites && i < MOST_STACKS; i++) {
+    for (size_t i = 0; i < line->n_sites && i < MAX_STACKS; i++) {
         const json_t *site = seep_top_site(page->view, line, i);
         snprintf(name, sizeof name, "stack %zu/%zu", i + 1, line->n_sites);
         snprintf(text, sizeof text, "%s live, %s at most; innermost frame first",
@@ -155,7 +155,7 @@ static void put_sites(struct page *page, const struct seep_line_view *line, cons
         put_text(page, name, text);
         put_stack(page, site, cwd);
     }
-    if (line->n_sites > MOST_STACKS)
+    if (line->n_sites > MAX_STACKS)
         put_text(page, "", "`seep report --format json` has the other stacks");
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    MOST_TEXT = 1000,   /* bytes of a name that are shown: no terminal is wider */
+    MAX_TEXT = 1000,    /* bytes of a name that are shown: no terminal is wider */
     RECENT_SHARE = 16,  /* the rate of steps is taken over this last part of the time, */
     RECENT_SECONDS = 30 /* or over this many seconds */
 };
@@ -36,7 +36,7 @@ static double highest_of(const json_t *array)
 /* A program's name and arguments; as much as is ever shown. */
 static char *command_of(const json_t *argv)
 {
-    char text[MOST_TEXT + 1] = "";
+    char text[MAX_TEXT + 1] = "";
     size_t n = 0;
     json_t *one;
     size_t i;

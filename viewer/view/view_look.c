@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 /* Sixty-four processes, each with all that it may tell, are some 30 MB. */
-enum { MOST_BYTES = 64 << 20 };
+enum { MAX_BYTES = 64 << 20 };
 
 bool seep_view_is_look(const char *path)
 {
@@ -30,13 +30,13 @@ static int load(const char *file, json_t **document, struct seep_error *err)
             fclose(in);
         return seep_error_set(err, SEEP_EIO, file, 0, "cannot be read (%s)", strerror(error));
     }
-    *document = st.st_size <= MOST_BYTES ? json_loadf(in, JSON_REJECT_DUPLICATES, &why) : NULL;
+    *document = st.st_size <= MAX_BYTES ? json_loadf(in, JSON_REJECT_DUPLICATES, &why) : NULL;
     fclose(in);
     if (*document)
         return 0;
-    if (st.st_size > MOST_BYTES)
+    if (st.st_size > MAX_BYTES)
         return seep_error_set(err, SEEP_EFORMAT, file, 0, "too large for a look: more than %d MiB",
-                              MOST_BYTES >> 20);
+                              MAX_BYTES >> 20);
     return seep_error_set(
         err, SEEP_EFORMAT, file, 0,
         "neither a digest nor a document of `seep look --format json`: line %d: %s", why.line,

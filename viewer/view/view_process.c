@@ -10,19 +10,19 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_DIGITS = 10 };
+enum { MAX_DIGITS = 10 };
 
 bool seep_view_is_process(const char *word)
 {
     const size_t n = strlen(word);
 
-    return n > 0 && n <= MOST_DIGITS && strspn(word, "0123456789") == n && access(word, F_OK) != 0;
+    return n > 0 && n <= MAX_DIGITS && strspn(word, "0123456789") == n && access(word, F_OK) != 0;
 }
 
 static int look(const char *pid, char path[PATH_MAX])
 {
     const char *folder = getenv("TMPDIR");
-    char number[MOST_DIGITS + 1], *words[] = {"look", "--format", "json", "-o", path, number, NULL};
+    char number[MAX_DIGITS + 1], *words[] = {"look", "--format", "json", "-o", path, number, NULL};
 
     snprintf(number, sizeof number, "%s", pid);
     snprintf(path, PATH_MAX, "%s/seep-look-XXXXXX", folder && *folder ? folder : "/tmp");

@@ -21,7 +21,7 @@
 enum {
     GAP_NS = 250 * 1000 * 1000,
     ENVIRONMENT_BYTES = 256 * 1024,
-    MOST_USERS = 256, /* processes of a job that use devices: usually one per device */
+    MAX_USERS = 256, /* processes of a job that use devices: usually one per device */
 };
 
 /* A process that uses devices. */
@@ -35,7 +35,7 @@ struct user {
 struct asker {
     const struct seep_job_folder *folder;
     const struct seep_nvml *nvml;
-    struct user users[MOST_USERS];
+    struct user users[MAX_USERS];
     unsigned n_users;
 };
 
@@ -110,7 +110,7 @@ static void add_user(struct asker *a, uint32_t process)
     for (unsigned i = 0; i < a->n_users; i++)
         if (a->users[i].process == process)
             return;
-    if (a->n_users == MOST_USERS || !seep_process_is_alive(p->pid, p->start_ns))
+    if (a->n_users == MAX_USERS || !seep_process_is_alive(p->pid, p->start_ns))
         return;
     struct seep_header *header = map_header(a->folder->path, p);
     if (header)

@@ -9,7 +9,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-enum { LEAST_NS = 100 * 1000 * 1000, LINE_BYTES = 512, ASKED_TIMES = 6, BETWEEN_NS = 500 * 1000 };
+enum { MIN_NS = 100 * 1000 * 1000, LINE_BYTES = 512, ASKED_TIMES = 6, BETWEEN_NS = 500 * 1000 };
 
 /* The lines of single CPUs: "cpu12 user nice system idle iowait …", in clock ticks; before them one
  * of their sum, "cpu  user …". */
@@ -38,7 +38,7 @@ bool seep_idle_cpu_was_there(struct seep_idle_cpu *idle, uint64_t now_ns, uint64
     const struct seep_idle_cpu before = *idle;
     const uint64_t since = now_ns - before.asked_ns;
 
-    if (before.asked_ns && since < LEAST_NS)
+    if (before.asked_ns && since < MIN_NS)
         return false;
     *idle = (struct seep_idle_cpu){now_ns, idle_ns};
     return before.asked_ns && idle_ns > before.idle_ns && idle_ns - before.idle_ns >= since / 2;

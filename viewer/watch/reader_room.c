@@ -13,9 +13,9 @@
 
 enum {
     BYTES_PER_NS = 2, /* that a job takes, with several threads */
-    LEAST_GAP_MS = 10,
-    MOST_GAP_MS = 250,
-    LEAST_LEFT_MIB = 4, /* to the job while a reader works; half of what it starts with, */
+    MIN_GAP_MS = 10,
+    MAX_GAP_MS = 250,
+    MIN_LEFT_MIB = 4,   /* to the job while a reader works; half of what it starts with, */
     GROUP_LEFT_MIB = 16 /* also where all of a cgroup would be killed */
 };
 
@@ -171,13 +171,13 @@ bool seep_reader_room_is_short(struct seep_reader_room *room, uint64_t now_ns)
     if (!room->claims || now_ns < room->due_ns)
         return false;
     seep_memory_room_read("/proc", 0, &left);
-    const uint64_t floor = (left.kills_group ? GROUP_LEFT_MIB : LEAST_LEFT_MIB) * MIB,
+    const uint64_t floor = (left.kills_group ? GROUP_LEFT_MIB : MIN_LEFT_MIB) * MIB,
                    least = floor + all_to_come(room, NULL),
                    spare = left.left_bytes > least ? left.left_bytes - least : 0;
     uint64_t gap_ns = spare / BYTES_PER_NS;
-    gap_ns = gap_ns < LEAST_GAP_MS * NS_PER_MS  ? LEAST_GAP_MS * NS_PER_MS
-             : gap_ns > MOST_GAP_MS * NS_PER_MS ? MOST_GAP_MS * NS_PER_MS
-                                                : gap_ns;
+    gap_ns = gap_ns < MIN_GAP_MS * NS_PER_MS   ? MIN_GAP_MS * NS_PER_MS
+             : gap_ns > MAX_GAP_MS * NS_PER_MS ? MAX_GAP_MS * NS_PER_MS
+                                               : gap_ns;
     room->due_ns = now_ns + gap_ns;
     for (int i = 0; !spare && i < SEEP_READERS; i++) {
         room->claims[i].left_bytes = resident_bytes(room->claims[i].pid) + left.left_bytes;

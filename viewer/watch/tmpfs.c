@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 enum {
-    MOST_MOUNTS = 512,     /* of the namespace */
-    MOST_ENTRIES = 8192,   /* some 15 ms */
-    MOST_LEVELS = 16,      /* of directories */
+    MAX_MOUNTS = 512,      /* of the namespace */
+    MAX_ENTRIES = 8192,    /* some 15 ms */
+    MAX_LEVELS = 16,       /* of directories */
     FEW_FILES = 8,         /* of a directory that counts with the one above */
     WORTH_BYTES = 1 << 20, /* less is not worth a list */
     BLOCK_BYTES = 512,     /* of st_blocks */
@@ -59,7 +59,7 @@ static uint32_t read_mounts(struct mount *list)
     uint32_t n = 0;
     FILE *in = fopen("/proc/self/mountinfo", "re");
 
-    while (in && n < MOST_MOUNTS && getline(&line, &capacity, in) > 0)
+    while (in && n < MAX_MOUNTS && getline(&line, &capacity, in) > 0)
         n += parse(line, &list[n]);
     free(line);
     if (in)
@@ -119,7 +119,7 @@ static void add_mount(struct seep_tmpfs *t, const char *path)
 
 void seep_tmpfs_find(struct seep_tmpfs *t, const char *own)
 {
-    struct mount *list = calloc(MOST_MOUNTS, sizeof *list);
+    struct mount *list = calloc(MAX_MOUNTS, sizeof *list);
     const uint32_t n = list ? read_mounts(list) : 0;
     struct stat st;
 
@@ -131,7 +131,7 @@ void seep_tmpfs_find(struct seep_tmpfs *t, const char *own)
     for (uint32_t i = 0; i < n; i++) {
         const struct mount *m = &list[i];
         if (m->is_tmpfs && m->is_writable && !m->is_root && !is_covered(list, n, m) &&
-            is_safe(list, n, m, MOST_LEVELS))
+            is_safe(list, n, m, MAX_LEVELS))
             add_mount(t, m->path);
     }
     free(list);
@@ -278,7 +278,7 @@ static void look_into(struct walk *w, DIR *dir, struct level *l, int levels)
     for (const struct dirent *e; (e = readdir(dir));) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        if (w->n_entries++ >= MOST_ENTRIES) {
+        if (w->n_entries++ >= MAX_ENTRIES) {
             w->out->is_cut = 1;
             return;
         }
@@ -307,7 +307,7 @@ void seep_tmpfs_list(const struct seep_tmpfs *t, const struct seep_job *job,
         if (!dir)
             continue;
         memcpy(top.folder.path, m->path, sizeof top.folder.path);
-        look_into(&w, dir, &top, MOST_LEVELS);
+        look_into(&w, dir, &top, MAX_LEVELS);
         closedir(dir);
         add_folder(out, &top.folder);
     }

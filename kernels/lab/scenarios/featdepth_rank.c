@@ -21,7 +21,7 @@ static const double least_picture_scale = 0.005;
 /* KITTI raw in the split of Zhou et al., "Unsupervised Learning of Depth and Ego-Motion from
  * Video", CVPR 2017. Fewer steps would be too few for seep to judge. */
 static const double full_train = 39810, full_val = 4424;
-enum { LEAST_TRAIN_STEPS = 40, LEAST_VAL_STEPS = 4 };
+enum { MIN_TRAIN_STEPS = 40, MIN_VAL_STEPS = 4 };
 
 /* What CUDA's context takes of a GPU, whatever the job's size: measured figures lie between 300 and
  * 550 MB. */
@@ -42,8 +42,8 @@ struct seep_featdepth_size seep_featdepth_size(double scale)
         .side = sqrt(fmax(scale, least_picture_scale)),
         .weights = (size_t)fmax(full_weights * scale, least_weights),
         .piece_bytes = (size_t)(full_piece_bytes * scale),
-        .train_steps = steps_of(full_train * scale, LEAST_TRAIN_STEPS),
-        .val_steps = steps_of(full_val * scale, LEAST_VAL_STEPS),
+        .train_steps = steps_of(full_train * scale, MIN_TRAIN_STEPS),
+        .val_steps = steps_of(full_val * scale, MIN_VAL_STEPS),
     };
 
     s.n_train = s.train_steps * SEEP_FEATDEPTH_RANKS * SEEP_FEATDEPTH_BATCH;

@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 /* Shorter epochs have too few rows of the timeline between two batches. */
-enum { LEAST_EPOCH_STEPS = 20 };
+enum { MIN_EPOCH_STEPS = 20 };
 
 /* val2017, in batches of two; few at small scales. */
-enum { IMAGES = 5000, LEAST_IMAGES = 32, BATCH = 2 };
+enum { IMAGES = 5000, MIN_IMAGES = 32, BATCH = 2 };
 
 /* The minimum of what a space held around a step. Rows of a timeline are taken within steps, when
  * temporary memory may be there, too: the minimum is what stays. */
@@ -133,7 +133,7 @@ static void judge_emptying(const struct seep_outcome *outcomes, double n, struct
     seep_rows_add(rows, after <= 0.5 * before,
                   "del-empty-on-gpu: reserved memory after empty_cache", "at most half",
                   "%.4g of %.4g MB", after / 1e6, before / 1e6);
-    if (n >= LEAST_EPOCH_STEPS)
+    if (n >= MIN_EPOCH_STEPS)
         seep_rows_add(rows, with <= 0.5 * without,
                       "reserved between steps as seep sees it, del-empty-on-gpu : del-on-gpu",
                       "at most half", "%.4g : %.4g MB", with / 1e6, without / 1e6);
@@ -193,7 +193,7 @@ void seep_maskrcnn_judge(const struct seep_outcome *o, double scale, struct seep
     double images = BATCH * n;
 
     seep_rows_add_near(rows, "steps an epoch: 5,000 images (val2017) by two, or 16", n,
-                       fmax(IMAGES * scale, LEAST_IMAGES) / BATCH, 0.02, "steps");
+                       fmax(IMAGES * scale, MIN_IMAGES) / BATCH, 0.02, "steps");
     /* 640 × 480 are enlarged to 1,066 × 800, and padded to multiples of 32. */
     seep_rows_add_near(
         rows, "del-on-gpu: the transformed batch, 2 · 3 · 800 · 1088 floats",
@@ -206,7 +206,7 @@ void seep_maskrcnn_judge(const struct seep_outcome *o, double scale, struct seep
         double all = seep_rows_number(o[SEEP_MASKRCNN_ALIAS].measured, places[i].bytes);
         if (places[i].keeps)
             judge_finding(one, &places[i], n, all, rows);
-        if (!(n < LEAST_EPOCH_STEPS))
+        if (!(n < MIN_EPOCH_STEPS))
             judge_level(one, &places[i], n, all, rows);
     }
     double driver =

@@ -13,7 +13,7 @@
 enum {
     WIDTH = 640,
     HEIGHT = 480,
-    LEAST_IMAGES = 32,
+    MIN_IMAGES = 32,
     CORNERS = 16,
     JPEG_QUALITY = 85,
     CATEGORIES = 90,
@@ -157,7 +157,7 @@ static int make_folders(const char *folder, struct seep_error *err)
 
 int seep_maskrcnn_make_data(const char *folder, double scale, uint64_t seed, struct seep_error *err)
 {
-    size_t n = (size_t)fmax(LEAST_IMAGES, round(SEEP_MASKRCNN_IMAGES * fmin(scale, 1)));
+    size_t n = (size_t)fmax(MIN_IMAGES, round(SEEP_MASKRCNN_IMAGES * fmin(scale, 1)));
     uint8_t *pixels = malloc((size_t)WIDTH * HEIGHT * 3);
     struct seep_coco *coco = NULL;
     char path[PATH_MAX];

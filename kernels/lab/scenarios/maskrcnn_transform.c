@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { LEAST_SIDE = 800, MOST_SIDE = 1333, DIVISIBLE = 32, CHANNELS = 3 };
+enum { MIN_SIDE = 800, MAX_SIDE = 1333, DIVISIBLE = 32, CHANNELS = 3 };
 
 /* A sample's tensors that live on: the scaled picture until the batch is made, masks to the end. */
 struct scaled {
@@ -20,7 +20,7 @@ static void let_go(struct seep_cached_gpu *gpu, struct seep_caching_block **bloc
 static void choose_size(const struct seep_maskrcnn_sample *sample, struct scaled *out)
 {
     double width = sample->width, height = sample->height;
-    double factor = fmin(LEAST_SIDE / fmin(width, height), MOST_SIDE / fmax(width, height));
+    double factor = fmin(MIN_SIDE / fmin(width, height), MAX_SIDE / fmax(width, height));
 
     out->width = (size_t)(width * factor);
     out->height = (size_t)(height * factor);

@@ -12,7 +12,7 @@
 enum { SEEP_MASKRCNN_MOST_SAMPLES = 16 };
 
 /* All that it takes it gives back before it returns; *batch_bytes: what it asked for for the one
- * tensor of all pictures, 0 where it was not made. n: 1 … MOST_SAMPLES, pictures of at least one
+ * tensor of all pictures, 0 where it was not made. n: 1 … MAX_SAMPLES, pictures of at least one
  * pixel. 0, -SEEP_EINVAL, -SEEP_ENOMEM, -SEEP_EDEVICE. */
 SEEP_MUST_CHECK int seep_maskrcnn_transform(struct seep_cached_gpu *gpu,
                                             const struct seep_maskrcnn_sample *samples, size_t n,

@@ -90,7 +90,7 @@ static const struct way {
     [SEEP_MINKOWSKI_COORDINATES_CLEARED] =
         {.ranks = 1, .room = 1.5, .largest_first = true, .maps = true, .clears = true},
 };
-enum { MOST_RANKS = 2, FEWER = 10 /* steps show what the host keeps */ };
+enum { MAX_RANKS = 2, FEWER = 10 /* steps show what the host keeps */ };
 
 /* `seep verify` compares runs of about as many steps: what died cannot be compared with what did
  * not. */
@@ -205,7 +205,7 @@ static int load_size(void *context, const uint32_t *ids, size_t n, struct seep_s
  * GPU, as long as it shortens the training. */
 static int find_least(struct job *job, struct seep_error *err)
 {
-    struct seep_sparse_plan plans[MOST_RANKS];
+    struct seep_sparse_plan plans[MAX_RANKS];
     const unsigned ranks = job->way->ranks;
 
     for (unsigned r = 0; r < ranks; r++) {
@@ -313,7 +313,7 @@ static const struct seep_sparse_outcome *first_full(const struct seep_sparse_out
 
 static int run(const struct seep_scenario_options *o, json_t *measured, struct seep_error *err)
 {
-    struct seep_sparse_outcome outcomes[MOST_RANKS] = {{0}};
+    struct seep_sparse_outcome outcomes[MAX_RANKS] = {{0}};
     struct job job = {.options = o};
     int rc;
 

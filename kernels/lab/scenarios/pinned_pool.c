@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-enum { LEAST_BYTES = 4096 };
+enum { MIN_BYTES = 4096 };
 
 struct block {
     void *address;
@@ -115,7 +115,7 @@ static struct block *pin_block(struct seep_pinned_pool *pool, size_t bytes)
 
 void *seep_pinned_take(struct seep_pinned_pool *pool, size_t n)
 {
-    size_t bytes = LEAST_BYTES;
+    size_t bytes = MIN_BYTES;
 
     if (n > SIZE_MAX / 2)
         return NULL;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NODES = 1 << 24, MARGIN_NODES = 3, SMOOTHINGS = 2, BOX = 3 };
+enum { MAX_NODES = 1 << 24, MARGIN_NODES = 3, SMOOTHINGS = 2, BOX = 3 };
 
 struct grid {
     size_t n[3]; /* nodes, z fastest */
@@ -32,7 +32,7 @@ static int span(struct grid *g, const float (*at)[3], size_t n, double granulari
         }
         double count = floor(floor(most) / granularity) + MARGIN_NODES;
         nodes *= count;
-        if (!(nodes < MOST_NODES))
+        if (!(nodes < MAX_NODES))
             return -SEEP_ENOMEM;
         g->n[k] = (size_t)count;
         g->reach[k] = (count - 1) * granularity;

@@ -10,7 +10,7 @@ enum {
     POINT_BYTES = SEEP_POINTGROUP_POINT_BYTES,
     NO_INSTANCE = -100,
     INFO = 9,
-    MOST_VOXELS = 1 << 20
+    MAX_VOXELS = 1 << 20
 };
 
 /* PointGroup's: granularity and magnitude, in voxels. */
@@ -119,7 +119,7 @@ static void fill_piece(struct seep_pointgroup_piece *piece,
         piece->p.locs[i][0] = (int64_t)piece->index;
         for (int k = 0; k < 3; k++) {
             double at = (double)distorted[kept[i]][k] - low[k];
-            piece->p.locs[i][1 + k] = at < MOST_VOXELS ? (int64_t)at : MOST_VOXELS - 1;
+            piece->p.locs[i][1 + k] = at < MAX_VOXELS ? (int64_t)at : MAX_VOXELS - 1;
             piece->p.xyz[i][k] = moved[kept[i]][k];
             piece->p.feats[i][k] = from->rgb[k] + colour[k];
         }

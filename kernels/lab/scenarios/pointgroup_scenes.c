@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum {
-    LEAST_SCENES = 80, /* 64 for training: 16 steps an epoch */
-    LEAST_POINTS = 64,
+    MIN_SCENES = 80, /* 64 for training: 16 steps an epoch */
+    MIN_POINTS = 64,
     /* In one scene of so many the scanner stood still, and one voxel holds that many vertices. */
     DENSE_EVERY = 100,
     DENSE_VERTICES = 120,
@@ -25,7 +25,7 @@ struct seep_pointgroup_size seep_pointgroup_size(double scale)
     struct seep_pointgroup_size size = {fmin(fmax(scale, 0.01), 1), 1};
 
     if (scale < 0.01)
-        size.scenes = fmax(scale / 0.01, (double)LEAST_SCENES / SEEP_POINTGROUP_SCENES);
+        size.scenes = fmax(scale / 0.01, (double)MIN_SCENES / SEEP_POINTGROUP_SCENES);
     return size;
 }
 
@@ -43,7 +43,7 @@ static size_t *draw_sizes(size_t n, double mean, uint64_t seed)
         sum += drawn[i];
     }
     for (size_t i = 0; i < n && drawn && sizes; i++)
-        sizes[i] = (size_t)fmax(LEAST_POINTS, mean * (double)n * drawn[i] / sum);
+        sizes[i] = (size_t)fmax(MIN_POINTS, mean * (double)n * drawn[i] / sum);
     free(drawn);
     if (!drawn) {
         free(sizes);

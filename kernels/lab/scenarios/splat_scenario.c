@@ -159,7 +159,7 @@ static const struct plan plans[] = {
 
 /* Two epochs show what the second adds; with few photos each is seen more often, so that pictures
  * are good. */
-enum { LEAST_EPOCHS = 2, LEAST_STEPS = 300 };
+enum { MIN_EPOCHS = 2, MIN_STEPS = 300 };
 
 static int make_data(const char *folder, double scale, uint64_t seed, struct seep_error *err)
 {
@@ -170,9 +170,9 @@ static int make_data(const char *folder, double scale, uint64_t seed, struct see
 
 static unsigned epochs_for(size_t n_photos)
 {
-    unsigned epochs = (unsigned)((LEAST_STEPS + n_photos - 1) / n_photos);
+    unsigned epochs = (unsigned)((MIN_STEPS + n_photos - 1) / n_photos);
 
-    return epochs < LEAST_EPOCHS ? LEAST_EPOCHS : epochs;
+    return epochs < MIN_EPOCHS ? MIN_EPOCHS : epochs;
 }
 
 /* Bytes of all pictures on the device, and of the largest. */

@@ -16,7 +16,7 @@ enum {
     CHECKPOINT_PERCENT = 75,
     STEPS_BLOWN_UP = 2, /* what is left of the job then: a rare event in its life */
     PICTURES = 4,
-    MOST_STEPS = 1 << 30,
+    MAX_STEPS = 1 << 30,
 };
 
 static const float least_opacity = 0.005f; /* of those that stay */
@@ -307,7 +307,7 @@ int seep_splat_train(const struct seep_splat_job *job, struct seep_splat_result 
         return seep_error_set(
             err, SEEP_EINVAL, "", 0,
             "the number of Gaussians is not between 1 and 16 times that of points");
-    if (!job->epochs || job->views->n > MOST_STEPS / job->epochs)
+    if (!job->epochs || job->views->n > MAX_STEPS / job->epochs)
         return seep_error_set(err, SEEP_EINVAL, "", 0, "no epochs, or too many");
     t.rates = seep_splat_rates_of_paper(job->views->extent);
     int rc = make(&t, err);

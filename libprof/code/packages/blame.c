@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_CALLS = 6, NAME = 64 };
+enum { MAX_CALLS = 6, NAME = 64 };
 
 static const char *path_of(const struct seep_dictionary *d, const struct seep_dict_frame *frame)
 {
@@ -79,7 +79,7 @@ static void add_call(struct seep_blame *blame, size_t *n, const char *name)
 {
     const size_t used = strlen(blame->calls);
 
-    if (!*name || *n == MOST_CALLS)
+    if (!*name || *n == MAX_CALLS)
         return;
     snprintf(blame->calls + used, SEEP_BLAME_CHAIN - used, "%s%s", used ? " ← " : "", name);
     ++*n;

@@ -18,7 +18,7 @@ static const struct seep_library_allocator allocators[] = {
 
 enum {
     N_ALLOCATORS = sizeof allocators / sizeof *allocators,
-    MOST_FRAMES = 24, /* from the request outwards that may be the allocator's */
+    MAX_FRAMES = 24, /* from the request outwards that may be the allocator's */
 };
 
 /* ---- which one ------------------------------------------------------------------------------- */
@@ -63,11 +63,11 @@ bool seep_package_that_asked(const struct seep_code *code, uint32_t stack,
 
 /* The native frames from the request outwards. */
 static size_t list_native(const struct seep_dictionary *d, uint32_t stack,
-                          uint32_t frames[MOST_FRAMES])
+                          uint32_t frames[MAX_FRAMES])
 {
     size_t n = 0;
 
-    for (uint32_t s = stack; s && n < MOST_FRAMES && is_native(&d->frames[d->stacks[s].frame]);
+    for (uint32_t s = stack; s && n < MAX_FRAMES && is_native(&d->frames[d->stacks[s].frame]);
          s = d->stacks[s].parent)
         frames[n++] = d->stacks[s].frame;
     return n;
@@ -103,7 +103,7 @@ int seep_library_allocator_of_stack(const struct seep_code *code, uint32_t stack
                                     const struct seep_library_allocator **out)
 {
     char package[SEEP_PACKAGE_NAME];
-    uint32_t frames[MOST_FRAMES];
+    uint32_t frames[MAX_FRAMES];
     const size_t n = list_native(&code->model->dict, stack, frames);
 
     *out = NULL;
@@ -159,7 +159,7 @@ static const char *path_of_read(const struct seep_code *code, uint32_t stack)
 {
     const struct seep_dictionary *d = &code->model->dict;
     const struct seep_symbol *symbol;
-    uint32_t frames[MOST_FRAMES];
+    uint32_t frames[MAX_FRAMES];
     const size_t n = list_native(d, stack, frames);
 
     for (size_t i = 0; i < n; i++)

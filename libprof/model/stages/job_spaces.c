@@ -1,8 +1,8 @@
 #include "libprof/model/stages/model_stages.h"
 
-#include "libprof/model/bare_processes.h"
 #include "libprof/model/live_level.h"
 #include "libprof/model/stages/process_tree.h"
+#include "libprof/model/unprofiled_processes.h"
 
 #include <stdlib.h>
 

@@ -566,7 +566,7 @@ int seep_merge(struct seep_model *m, struct seep_error *err)
             rc = add_sites(
                 &(struct merging){.m = m, .resolver = &resolver, .small = &small, .process = i});
             if (!rc)
-                rc = seep_process_import_shortages(m, &resolver, i);
+                rc = seep_process_import_ooms(m, &resolver, i);
             if (!rc)
                 rc = seep_process_import_layouts(m, &resolver, i);
             seep_process_import_written(m, &resolver, i);

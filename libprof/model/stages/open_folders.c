@@ -1,7 +1,7 @@
 #include "libprof/model/stages/model_stages.h"
 
-#include "libprof/model/bare_processes.h"
 #include "libprof/model/stages/process_import.h"
+#include "libprof/model/unprofiled_processes.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -139,10 +139,10 @@ static void import_recording(struct seep_process_recording *r, const struct seep
     r->n_refused = h->devices.n_refused;
     memcpy(r->uses, h->devices.use, sizeof r->uses);
     r->allocator_settings = h->devices.allocator_settings;
-    if (h->devices.n_shortages > SEEP_MAX_SHORTAGES)
-        r->shortages_left_out = h->devices.n_shortages - SEEP_MAX_SHORTAGES;
-    if (h->host_shortages.n > SEEP_MAX_HOST_SHORTAGES)
-        r->host_shortages_left_out = h->host_shortages.n - SEEP_MAX_HOST_SHORTAGES;
+    if (h->devices.n_ooms > SEEP_MAX_OOMS)
+        r->ooms_left_out = h->devices.n_ooms - SEEP_MAX_OOMS;
+    if (h->host_ooms.n > SEEP_MAX_HOST_OOMS)
+        r->host_ooms_left_out = h->host_ooms.n - SEEP_MAX_HOST_OOMS;
     r->cupti = h->devices.cupti;
     r->cupti_error = h->devices.cupti_error;
     memcpy(r->snapshots_refused, h->snapshots.refused, sizeof r->snapshots_refused);

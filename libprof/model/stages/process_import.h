@@ -42,8 +42,8 @@ SEEP_MUST_CHECK int seep_process_import_layouts(struct seep_model *m,
                                                 struct seep_resolver *resolver, uint32_t process);
 
 /* Adds the requests for memory that were refused, of devices and of the host
- * (process_shortages.c); its profile is loaded. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_process_import_shortages(struct seep_model *m,
-                                                  struct seep_resolver *resolver, uint32_t process);
+ * (process_ooms.c); its profile is loaded. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_process_import_ooms(struct seep_model *m, struct seep_resolver *resolver,
+                                             uint32_t process);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* No device has more, and sums stay exact. */
-static const uint64_t MOST_BYTES = UINT64_C(1) << 50, TOP_ADDRESS = UINT64_C(1) << 57;
+static const uint64_t MAX_BYTES = UINT64_C(1) << 50, TOP_ADDRESS = UINT64_C(1) << 57;
 
 static const struct seep_layout_piece *piece_at(struct seep_profile *profile, uint32_t ref)
 {
@@ -70,13 +70,13 @@ static void find_heads(struct seep_profile *profile, heads found)
 
 static bool is_sound(const struct seep_layout_block *block)
 {
-    return block->bytes && block->bytes <= MOST_BYTES && block->address < TOP_ADDRESS &&
+    return block->bytes && block->bytes <= MAX_BYTES && block->address < TOP_ADDRESS &&
            block->kind >= SEEP_LAYOUT_SEGMENT && block->kind <= SEEP_LAYOUT_TENSOR;
 }
 
 static uint64_t bounded(uint64_t bytes)
 {
-    return bytes < MOST_BYTES ? bytes : MOST_BYTES;
+    return bytes < MAX_BYTES ? bytes : MAX_BYTES;
 }
 
 static int add_layout(struct seep_model *m, struct seep_resolver *resolver, uint32_t process,

@@ -164,8 +164,8 @@ int seep_process_tree_keep_bares(struct seep_model *m, uint32_t pid)
     size_t n = 0;
 
     for (size_t i = 0; i < m->n_bares && !rc; i++) {
-        if (descends(&family, m->bares[i].entry->pid, pid))
-            m->bares[n++] = m->bares[i];
+        if (descends(&family, m->unprofiled[i].entry->pid, pid))
+            m->unprofiled[n++] = m->unprofiled[i];
     }
     if (!rc)
         m->n_bares = n;

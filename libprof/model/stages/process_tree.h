@@ -9,8 +9,8 @@
  * 0; -SEEP_ENODATA if none has this pid; -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_process_tree_keep(struct seep_model *m, uint32_t pid);
 
-/* Drops those processes without a profile that are outside of the tree of `pid`; needs m->bares.
- * Returns 0 or -SEEP_ENOMEM. */
+/* Drops those processes without a profile that are outside of the tree of `pid`; needs
+ * m->unprofiled. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_process_tree_keep_bares(struct seep_model *m, uint32_t pid);
 
 #endif

@@ -131,12 +131,12 @@ static bool is_plain(char c)
 
 void seep_cluster_folder(const char *host, int32_t part, char name[SEEP_CLUSTER_FOLDER_BYTES])
 {
-    enum { MOST_HOST = 64, MOST_DIGITS = 12 };
-    _Static_assert(MOST_HOST + MOST_DIGITS < SEEP_CLUSTER_FOLDER_BYTES, "fits");
-    char digits[MOST_DIGITS];
+    enum { MAX_HOST = 64, MAX_DIGITS = 12 };
+    _Static_assert(MAX_HOST + MAX_DIGITS < SEEP_CLUSTER_FOLDER_BYTES, "fits");
+    char digits[MAX_DIGITS];
     int n = 0, n_digits = 0;
 
-    for (; host[n] && n < MOST_HOST; n++)
+    for (; host[n] && n < MAX_HOST; n++)
         name[n] = is_plain(host[n]) || (n && host[n] == '.') ? host[n] : '_';
     if (!n)
         name[n++] = '_';

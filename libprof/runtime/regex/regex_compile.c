@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_REPEATS = 255, NO_END = -1, DEEPEST = 32 };
+enum { MAX_REPEATS = 255, NO_END = -1, DEEPEST = 32 };
 
 static const char nothing_to_repeat[] = "there is nothing to repeat";
 
@@ -247,8 +247,8 @@ static int read_number(struct reading *r)
     if (*r->at < '0' || *r->at > '9')
         return -1;
     for (; *r->at >= '0' && *r->at <= '9'; r->at++)
-        n = n <= MOST_REPEATS ? n * 10 + (*r->at - '0') : n;
-    if (n > MOST_REPEATS)
+        n = n <= MAX_REPEATS ? n * 10 + (*r->at - '0') : n;
+    if (n > MAX_REPEATS)
         say(r, "it repeats something too often");
     return n;
 }

@@ -15,7 +15,7 @@ enum {
     FIRST_RETRY_NS = 10 * 1000 * 1000,
     LAST_RETRY_NS = 1000 * 1000 * 1000,
     MAX_INTERRUPTS = 16,
-    MOST_RELEASES = 16,   /* then nothing is held back: of 1 GiB it would be less than a chunk */
+    MAX_RELEASES = 16,    /* then nothing is held back: of 1 GiB it would be less than a chunk */
     SMALL_ROOM = 8 << 20, /* files up to this size hold nothing back */
 };
 
@@ -389,7 +389,7 @@ void seep_arena_stock_up(void)
 
 void seep_arena_release(void)
 {
-    if (__atomic_load_n(&seep_arena.releases, __ATOMIC_RELAXED) < MOST_RELEASES)
+    if (__atomic_load_n(&seep_arena.releases, __ATOMIC_RELAXED) < MAX_RELEASES)
         __atomic_fetch_add(&seep_arena.releases, 1, __ATOMIC_RELAXED);
 }
 
@@ -399,7 +399,7 @@ static bool is_held_back(enum seep_chunk_type type, uint64_t end, uint64_t max_b
 {
     const uint64_t room = max_bytes - seep_arena.begin;
     const uint32_t n = __atomic_load_n(&seep_arena.releases, __ATOMIC_RELAXED);
-    return room > SMALL_ROOM && n < MOST_RELEASES && type != SEEP_CHUNK_TIMELINES &&
+    return room > SMALL_ROOM && n < MAX_RELEASES && type != SEEP_CHUNK_TIMELINES &&
            end > max_bytes - (room >> (n + 1));
 }
 

@@ -6,7 +6,7 @@
 
 #include "libprof/runtime/store/os.h"
 
-enum { PAGE = 4096, MOST_BYTES = 16 * PAGE, NAME_BYTES = 32 }; /* Linux has two pages, gVisor two */
+enum { PAGE = 4096, MAX_BYTES = 16 * PAGE, NAME_BYTES = 32 }; /* Linux has two pages, gVisor two */
 
 /* Copies what lies in the image. */
 static bool take(const struct seep_vdso *v, uintptr_t at, void *to, size_t bytes)
@@ -34,7 +34,7 @@ static bool read_parts(struct seep_vdso *v, const ElfW(Ehdr) * head, uintptr_t *
         if (!bytes)
             linked = part.p_vaddr - part.p_offset;
         const uintptr_t from = part.p_vaddr - linked;
-        if (from > MOST_BYTES || part.p_memsz > MOST_BYTES - from)
+        if (from > MAX_BYTES || part.p_memsz > MAX_BYTES - from)
             return false;
         if (from + part.p_memsz > bytes)
             bytes = from + part.p_memsz;
@@ -81,7 +81,7 @@ static bool read_head(struct seep_vdso *v, uintptr_t at, uintptr_t *dynamic)
 
 static bool is_place(uintptr_t at)
 {
-    return at && at % PAGE == 0 && at < UINTPTR_MAX - MOST_BYTES;
+    return at && at % PAGE == 0 && at < UINTPTR_MAX - MAX_BYTES;
 }
 
 bool seep_vdso_read(struct seep_vdso *v, uintptr_t at)

@@ -10,7 +10,7 @@ enum {
     FENCE = 16, /* bytes of the chunk that ends a heap which was not extended */
     ALIGNMENT = 16,
     PAGE = 4096,
-    LEAST_MAPPED = 4096,
+    MIN_MAPPED = 4096,
 };
 /* Arenas' heaps are aligned to this, and at most this long. */
 #define ARENA_HEAP (UINT64_C(64) << 20)
@@ -51,7 +51,7 @@ uint64_t seep_glibc_chunks(struct seep_block_list *blocks, struct seep_window *w
 uint64_t seep_glibc_arena(struct seep_block_list *blocks, struct seep_window *window,
                           uint64_t start, uint64_t end)
 {
-    enum { SIZE = 16, FIRST_CHUNK = 32, MOST_BEFORE = 4096, ARENA_WITHIN = 4096 };
+    enum { SIZE = 16, FIRST_CHUNK = 32, MAX_BEFORE = 4096, ARENA_WITHIN = 4096 };
     uint64_t arena, size, heap_end;
 
     if (start % ARENA_HEAP || end - start < PAGE)
@@ -62,7 +62,7 @@ uint64_t seep_glibc_arena(struct seep_block_list *blocks, struct seep_window *wi
         size % PAGE || !size || size > end - start || size > ARENA_HEAP)
         return 0;
     heap_end = start + size;
-    for (uint64_t at = start + FIRST_CHUNK; at < start + MOST_BEFORE; at += ALIGNMENT)
+    for (uint64_t at = start + FIRST_CHUNK; at < start + MAX_BEFORE; at += ALIGNMENT)
         if (seep_glibc_chunks(NULL, window, at, heap_end) == heap_end)
             return seep_glibc_chunks(blocks, window, at, heap_end);
     return 0;
@@ -108,7 +108,7 @@ static bool read_mapped(struct seep_window *window, uint64_t at, uint64_t before
                            size - (is_new ? SIZE_AT : HEAD)};
     return (head[1] & FLAGS) == IS_MAPPED &&
            (head[0] == before || (is_new && head[0] == before + 1)) && size >= LEAST &&
-           out->bytes >= LEAST_MAPPED && out->bytes <= end - at && out->bytes % PAGE == 0;
+           out->bytes >= MIN_MAPPED && out->bytes <= end - at && out->bytes % PAGE == 0;
 }
 
 /* Up to 2.42 memalign() leaves the first head where it was. */

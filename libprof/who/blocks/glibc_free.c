@@ -9,8 +9,8 @@ enum {
     LEAST = 32,
     ALIGNMENT = 16,
     SMALL_BINS = 64,
-    MOST_BINS = 76,
-    MOST_CACHED =
+    MAX_BINS = 76,
+    MAX_CACHED =
         65535, /* of one size in a thread's cache: glibc.malloc.tcache_count; 127 up to 2.41 */
     FAST_BINS = 10,
     FAST_AT = 16, /* in struct malloc_state: fastbinsY, */
@@ -37,7 +37,7 @@ struct cache_layout {
 static const struct cache_layout layouts[] = {
     {SMALL_BINS * 9 + SIZE_WORD, SMALL_BINS, 1, false},  /* 2.26 to 2.29 */
     {SMALL_BINS * 10 + SIZE_WORD, SMALL_BINS, 2, false}, /* 2.30 to 2.41 */
-    {MOST_BINS * 10, MOST_BINS, 2, true},                /* 2.43, 2.44 */
+    {MAX_BINS * 10, MAX_BINS, 2, true},                  /* 2.43, 2.44 */
 };
 
 /* The block whose chunk is at `start` and has that many bytes, or SIZE_MAX. */
@@ -102,7 +102,7 @@ static bool take_cache(struct search *s, uint64_t at, const struct cache_layout 
         const uint32_t word = seep_memory_u32(s->memory, place & ~UINT64_C(3));
         const size_t number = word >> 8 * (place & 3) & (its->number_bytes == 1 ? 0xff : 0xffff);
         const size_t n = take_bin(s, seep_memory_word(s->memory, entries + 8 * bin),
-                                  its->has_room ? MOST_CACHED : number, bin, mixed);
+                                  its->has_room ? MAX_CACHED : number, bin, mixed);
         if (n == SIZE_MAX || (!its->has_room && n != number) ||
             (its->has_room && bin && n + number != sum))
             return false;

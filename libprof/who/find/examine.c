@@ -17,7 +17,7 @@
 #include "libprof/who/find/who_holds.h"
 
 enum {
-    MOST_CHUNKS = 5 * 1000 * 1000,
+    MAX_CHUNKS = 5 * 1000 * 1000,
     FEW = 64, /* 1/n of the samples may lie elsewhere */
 };
 
@@ -34,7 +34,7 @@ int seep_unrecorded_find(struct seep_block_list *chunks, struct seep_remote *rem
     struct seep_maps maps = {0};
     struct seep_window window = {0};
 
-    *chunks = (struct seep_block_list){.most = MOST_CHUNKS};
+    *chunks = (struct seep_block_list){.most = MAX_CHUNKS};
     int rc = remote->read_maps(remote, &maps);
     if (!rc)
         rc = seep_window_init(&window, read_window, remote);
@@ -83,8 +83,8 @@ uint64_t seep_reading_need(uint64_t n_nodes, uint64_t kept_bytes)
     return FIXED_BYTES + n_nodes * BYTES_A_NODE + kept_bytes;
 }
 
-enum { MOST_BLOCKS = 6 * 1000 * 1000, MOST_OWN = 1 << 16, MOST_LINES = 256 };
-#define MOST_BYTES (UINT64_C(2) << 30) /* the most that is copied of a process */
+enum { MAX_BLOCKS = 6 * 1000 * 1000, MAX_OWN = 1 << 16, MAX_LINES = 256 };
+#define MAX_BYTES (UINT64_C(2) << 30) /* the most that is copied of a process */
 
 /* What is read of one copy. */
 struct reading {
@@ -133,7 +133,7 @@ static int read_head(struct reading *r, uint64_t address, struct seep_error *err
         return seep_error_set(err, SEEP_EIO, "", 0, "this is no copy");
     if (s->version != SEEP_SNAPSHOT_VERSION)
         return seep_error_set(err, SEEP_EVERSION, "", 0, "its version is not known");
-    if (s->n_blocks > MOST_BLOCKS || s->n_maps > MOST_BLOCKS - s->n_blocks)
+    if (s->n_blocks > MAX_BLOCKS || s->n_maps > MAX_BLOCKS - s->n_blocks)
         return seep_error_set(err, SEEP_EFORMAT, "", 0, "it says that it has too many blocks");
     return 0;
 }
@@ -235,7 +235,7 @@ static int read_blocks(struct reading *r, struct seep_error *err)
 
 static int read_own(struct reading *r)
 {
-    const size_t n = r->head.n_own < MOST_OWN ? (size_t)r->head.n_own : 0;
+    const size_t n = r->head.n_own < MAX_OWN ? (size_t)r->head.n_own : 0;
 
     r->own = calloc(n + 1, sizeof *r->own);
     if (!r->own)
@@ -289,7 +289,7 @@ static int read_copy(struct reading *r, struct seep_error *err)
         .recorded = true,
         .own = r->own,
         .n_own = r->n_own,
-        .max_bytes = most && most < MOST_BYTES ? most : MOST_BYTES,
+        .max_bytes = most && most < MAX_BYTES ? most : MAX_BYTES,
         .admits = admits_pages,
         .arg = r,
         .passes_by = r->request->passes_by || (r->head.most_bytes && !r->request->in_place),
@@ -368,8 +368,7 @@ static bool fills_arenas(const struct seep_answer_path *path,
 
     return most && *path->holder_name && strcmp(path->holder_name, most->holder_name) == 0 &&
            path->holder_length == most->holder_length &&
-           path->path.root.kind == most->path.root.kind &&
-           2 * most->bytes > small->bytes;
+           path->path.root.kind == most->path.root.kind && 2 * most->bytes > small->bytes;
 }
 
 /* It is chance which line's request made Python take an arena: small objects of other lines lie in
@@ -417,7 +416,7 @@ static json_t *lines_json(const struct reading *r, const struct seep_line_groups
     json_t *list = json_array();
     bool failed = false;
 
-    for (size_t i = 0; i < g->n_lines && i < MOST_LINES; i++)
+    for (size_t i = 0; i < g->n_lines && i < MAX_LINES; i++)
         seep_json_append(list, line_json(r, g, i), &failed);
     return seep_json_whole(list, failed);
 }

@@ -8,12 +8,12 @@
 #include <string.h>
 
 enum {
-    MOST_BLOCKS = 6 * 1000 * 1000,
-    MOST_REGIONS = 1 << 14, /* 1 TiB. The directory may lead in a circle */
-    MOST_PAGES = 1 << 23,   /* 32 GiB of pages that have blocks */
-    MOST_OWN = 1 << 13,
+    MAX_BLOCKS = 6 * 1000 * 1000,
+    MAX_REGIONS = 1 << 14, /* 1 TiB. The directory may lead in a circle */
+    MAX_PAGES = 1 << 23,   /* 32 GiB of pages that have blocks */
+    MAX_OWN = 1 << 13,
     GRANULE = 16,
-    MOST_WORDS = 4096, /* of a page: those of 256 blocks, of empty places and of links */
+    MAX_WORDS = 4096, /* of a page: those of 256 blocks, of empty places and of links */
 };
 
 struct reading {
@@ -21,7 +21,7 @@ struct reading {
     struct seep_remote *remote;
     uint64_t roots[SEEP_N_ROOTS], regions[SEEP_ROOT_REGIONS];
     struct seep_live_page pages[SEEP_REGION_PAGES];
-    uint64_t words[MOST_WORDS]; /* of a page */
+    uint64_t words[MAX_WORDS]; /* of a page */
     size_t n_words;
     size_t regions_left, pages_left;
     bool no_memory;
@@ -31,7 +31,7 @@ static void add(struct reading *r, uint64_t start, const struct seep_block *bloc
 {
     struct seep_live_set *set = r->set;
 
-    if (set->n == MOST_BLOCKS || r->no_memory)
+    if (set->n == MAX_BLOCKS || r->no_memory)
         return;
     r->no_memory = seep_grow(&set->blocks, &set->capacity, set->n + 1, sizeof *set->blocks) != 0;
     if (!r->no_memory)
@@ -44,7 +44,7 @@ static void read_table(struct reading *r, uint64_t link)
 {
     const size_t n = (size_t)seep_link_lines(link) * seep_link_width(link);
 
-    if (n <= MOST_WORDS - r->n_words &&
+    if (n <= MAX_WORDS - r->n_words &&
         seep_remote_read(r->remote, seep_link_to(link), r->words + r->n_words, n * sizeof link))
         r->n_words += n;
 }
@@ -111,7 +111,7 @@ static int read_own(struct reading *r, const struct seep_live_place *place)
     struct seep_live_set *set = r->set;
     uint32_t n = 0;
 
-    if (!seep_remote_read(r->remote, place->n_own, &n, sizeof n) || n > MOST_OWN)
+    if (!seep_remote_read(r->remote, place->n_own, &n, sizeof n) || n > MAX_OWN)
         n = 0;
     set->own = calloc((size_t)n + 1, sizeof *set->own);
     if (!set->own)
@@ -146,8 +146,8 @@ int seep_live_set_read(struct seep_live_set *set, uint64_t live, struct seep_rem
         return -SEEP_ENOMEM;
     r->set = set;
     r->remote = remote;
-    r->pages_left = MOST_PAGES;
-    r->regions_left = MOST_REGIONS;
+    r->pages_left = MAX_PAGES;
+    r->regions_left = MAX_REGIONS;
     read_blocks(r, place.roots);
     int rc = r->no_memory ? -SEEP_ENOMEM : read_own(r, &place);
     free(r);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_ANCESTORS = 64 };
+enum { MAX_ANCESTORS = 64 };
 
 static int open_one(const char *dir, const char *name, struct seep_profile **out,
                     struct seep_error *err)
@@ -28,7 +28,7 @@ static int open_one(const char *dir, const char *name, struct seep_profile **out
  * its child, so no circle of names is followed. */
 static void open_ancestors(const char *dir, struct seep_profile *profile)
 {
-    for (int i = 0; i < MOST_ANCESTORS; i++) {
+    for (int i = 0; i < MAX_ANCESTORS; i++) {
         struct seep_error ignored = {0};
         struct seep_profile *parent = NULL;
         const char *name = seep_profile_parent_name(profile);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { LEAST_BYTES = 64 << 10, LEAST_SHARE = 256 };
+enum { MIN_BYTES = 64 << 10, MIN_SHARE = 256 };
 enum { BYTES, BLOCKS }; /* places in a retainer's sums */
 
 struct search {
@@ -119,9 +119,9 @@ static int describe(const struct search *s, const struct seep_retainer *one, boo
 /* Less is not worth to be told. */
 static uint64_t least_of(const struct seep_small_objects *found)
 {
-    const uint64_t share = found->bytes / LEAST_SHARE;
+    const uint64_t share = found->bytes / MIN_SHARE;
 
-    return share > LEAST_BYTES ? share : LEAST_BYTES;
+    return share > MIN_BYTES ? share : MIN_BYTES;
 }
 
 static int find(struct search *s, bool keys)

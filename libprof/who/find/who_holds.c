@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_LINE (UINT64_C(64) << 10)
+#define MIN_LINE (UINT64_C(64) << 10)
 
 enum {
-    MOST_NODES = 5 * 1000 * 1000,
-    MOST_RUNS = 4, /* searches for what would be freed: few holders hold most of a heap */
+    MAX_NODES = 5 * 1000 * 1000,
+    MAX_RUNS = 4, /* searches for what would be freed: few holders hold most of a heap */
 };
 
 /* The site of objects in arenas, which are no line's. */
@@ -51,14 +51,14 @@ static int add_maps(struct seep_who *who, struct seep_dump *dump,
         rc = add_map(who, dump, &maps[i]);
     who->n_objects = who->heap.n_nodes;
     who->heap.cells_site = SMALL;
-    who->cells.most_nodes = MOST_NODES + MOST_NODES / 2;
+    who->cells.most_nodes = MAX_NODES + MAX_NODES / 2;
     if (!rc)
         rc = seep_cells_read(&who->cells, &who->heap);
     if (rc)
         return rc;
     who->heap.cells = &who->cells;
     who->n_objects += who->cells.n_live;
-    who->too_many = who->heap.n_nodes > MOST_NODES;
+    who->too_many = who->heap.n_nodes > MAX_NODES;
     return who->admits && !who->admits(who->arg, who->heap.n_nodes) ? -SEEP_ENOMEM : 0;
 }
 
@@ -176,14 +176,14 @@ static int answer(struct seep_who *who, uint32_t n_lines, bool keys,
                   struct seep_who_answers *answers)
 {
     uint32_t *lines = malloc((n_lines + (size_t)1) * sizeof *lines);
-    const struct seep_question question = {.line_of_site = lines,
-                                           .n_sites = n_lines + (size_t)1,
-                                           .n_lines = n_lines + 1u,
-                                           .small_site = n_lines + 1u,
-                                           .most = SEEP_WHO_ANSWERS,
-                                           .least = LEAST_LINE,
-                                           .most_runs = MOST_RUNS,
-                                           .keys = keys};
+    const struct seep_holder_query question = {.line_of_site = lines,
+                                               .n_sites = n_lines + (size_t)1,
+                                               .n_lines = n_lines + 1u,
+                                               .small_site = n_lines + 1u,
+                                               .most = SEEP_WHO_ANSWERS,
+                                               .least = MIN_LINE,
+                                               .most_runs = MAX_RUNS,
+                                               .keys = keys};
     int n = -SEEP_ENOMEM;
 
     for (uint32_t i = 0; lines && i <= n_lines; i++)

@@ -5,7 +5,7 @@
 
 enum {
     REGION_BITS = 26,
-    LEAST_BITS = 4, /* no allocator places blocks closer */
+    MIN_BITS = 4, /* no allocator places blocks closer */
     MAX_OUTSIDE = 1 << 17,
     FEW = 3, /* nodes that are read without a branch: most pieces have no more */
 };
@@ -70,7 +70,7 @@ static int make_table(struct seep_heap *heap, uint32_t first, uint32_t end)
     uint32_t at = first;
 
     region->bits = REGION_BITS;
-    while (region->bits > LEAST_BITS && UINT32_C(1) << (REGION_BITS - region->bits) < end - first)
+    while (region->bits > MIN_BITS && UINT32_C(1) << (REGION_BITS - region->bits) < end - first)
         region->bits--;
     const uint32_t n = UINT32_C(1) << (REGION_BITS - region->bits);
     if (seep_grow(&heap->tables, &heap->table_capacity, heap->n_tables + n + 1,

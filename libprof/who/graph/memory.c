@@ -41,7 +41,7 @@ struct seep_memory_passing {
 };
 
 /* Pages that are read at once: a call takes as long as three of them; those behind the last one. */
-enum { TOGETHER = 4, AHEAD = 16, LEAST_PASSING = 1 << 9, PASSING_SHARE = 4 };
+enum { TOGETHER = 4, AHEAD = 16, MIN_PASSING = 1 << 9, PASSING_SHARE = 4 };
 
 void seep_memory_fini(struct seep_memory *memory)
 {
@@ -242,7 +242,7 @@ static const uint8_t *passing_page(struct seep_memory *memory, uint64_t number)
 static uint32_t pages_to_keep(const struct seep_memory_range *ranges, size_t n)
 {
     uint64_t pages = 0;
-    uint32_t kept = LEAST_PASSING;
+    uint32_t kept = MIN_PASSING;
 
     for (size_t i = 0; i < n; i++)
         pages += (ranges[i].end - ranges[i].start) / SEEP_MEMORY_PAGE;

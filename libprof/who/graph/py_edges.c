@@ -393,12 +393,12 @@ static int64_t size_at(struct seep_heap *heap, uint64_t address)
 /* How many consecutive elements an array has; 0: they are not consecutive. */
 static int64_t elements_of(struct seep_heap *heap, uint64_t array)
 {
-    enum { N_AXES = 24, AXES = 32, FLAGS = 64, IN_ORDER = 3, MOST_AXES = 64, MOST = 1 << 27 };
+    enum { N_AXES = 24, AXES = 32, FLAGS = 64, IN_ORDER = 3, MAX_AXES = 64, MOST = 1 << 27 };
     uint32_t n = seep_memory_u32(heap->memory, array + N_AXES);
     uint64_t axes = seep_memory_word(heap->memory, array + AXES);
     int64_t all = 1;
 
-    if (n > MOST_AXES || !(seep_memory_u32(heap->memory, array + FLAGS) & IN_ORDER))
+    if (n > MAX_AXES || !(seep_memory_u32(heap->memory, array + FLAGS) & IN_ORDER))
         return 0;
     for (uint32_t i = 0; i < n; i++) {
         int64_t length = size_at(heap, axes + (uint64_t)i * 8);

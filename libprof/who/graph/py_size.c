@@ -78,12 +78,12 @@ uint64_t seep_python_bytes(struct seep_heap *heap, uint64_t object, const struct
 /* The longest axis of an array that has no gaps: its stride times its length. */
 static uint64_t elements_bytes(struct seep_heap *heap, uint64_t array)
 {
-    enum { N_AXES = 24, AXES = 32, STRIDES = 40, FLAGS = 64, OWNS_DATA = 4, MOST_AXES = 64 };
+    enum { N_AXES = 24, AXES = 32, STRIDES = 40, FLAGS = 64, OWNS_DATA = 4, MAX_AXES = 64 };
     const uint32_t n = seep_memory_u32(heap->memory, array + N_AXES);
     const uint64_t axes = word_at(heap, array + AXES), strides = word_at(heap, array + STRIDES);
     uint64_t most = 0;
 
-    if (n > MOST_AXES || !(seep_memory_u32(heap->memory, array + FLAGS) & OWNS_DATA))
+    if (n > MAX_AXES || !(seep_memory_u32(heap->memory, array + FLAGS) & OWNS_DATA))
         return 0;
     for (uint32_t i = 0; i < n; i++) {
         const uint64_t bytes = times(word_at(heap, axes + 8 * i), word_at(heap, strides + 8 * i));

@@ -140,7 +140,7 @@ enum {
     MAX_CANDIDATES = 64, /* more are not clear anyway */
     MAX_TEXT = 100,      /* bytes of a statement that are shown */
     MAX_NAME = 256,      /* of its function's name */
-    LEAST_PART = 4,      /* a path that holds less than a quarter says little of the line */
+    MIN_PART = 4,        /* a path that holds less than a quarter says little of the line */
 };
 
 struct candidate {
@@ -405,7 +405,7 @@ static const json_t *path_of(const json_t *answer)
 
     if (!root || strcmp(root, "cycle") == 0)
         return NULL;
-    return (its > sole ? its : sole) * LEAST_PART >= all ? path : NULL;
+    return (its > sole ? its : sole) * MIN_PART >= all ? path : NULL;
 }
 
 json_t *seep_kept_at_json(struct seep_job_sources *job, const json_t *answer, const uint32_t *sites,

@@ -9,7 +9,7 @@
 #define OF_A_FILE (UINT64_C(1) << 61) /* or shared */
 
 enum { PAGE = 4096 };
-#define MOST_PAGES (UINT64_C(1) << 24) /* 64 GiB: a third of a second */
+#define MAX_PAGES (UINT64_C(1) << 24) /* 64 GiB: a third of a second */
 
 void seep_page_states_init(struct seep_page_states *states, pid_t pid)
 {
@@ -17,7 +17,7 @@ void seep_page_states_init(struct seep_page_states *states, pid_t pid)
 
     snprintf(path, sizeof path, "/proc/%d/pagemap", (int)pid);
     states->fd = open(path, O_RDONLY | O_CLOEXEC);
-    states->most_pages = MOST_PAGES;
+    states->most_pages = MAX_PAGES;
 }
 
 void seep_page_states_fini(struct seep_page_states *states)

@@ -22,7 +22,7 @@ struct seep_thread_source {
     void *context;
 };
 
-enum { PAGE = 4096, DESCRIPTOR = 4096, ALIGNMENT = 64, MOST_THREADS = 4096 };
+enum { PAGE = 4096, DESCRIPTOR = 4096, ALIGNMENT = 64, MAX_THREADS = 4096 };
 
 /* glibc's struct pthread has its own address in its first and its third word. */
 static uint64_t descriptor_of(const struct seep_thread_source *source, pid_t thread)
@@ -121,7 +121,7 @@ static int thread_stacks_split(const struct seep_thread_source *source, struct s
 
     snprintf(path, sizeof path, "/proc/%d/task", (int)source->pid);
     DIR *tasks = opendir(path);
-    for (int n = 0; tasks && !rc && n < MOST_THREADS && (entry = readdir(tasks)); n++)
+    for (int n = 0; tasks && !rc && n < MAX_THREADS && (entry = readdir(tasks)); n++)
         if (entry->d_name[0] != '.' && strtol(entry->d_name, NULL, 10) != source->pid)
             rc = split_stack(source, maps, (pid_t)strtol(entry->d_name, NULL, 10));
     if (tasks)

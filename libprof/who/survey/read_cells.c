@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { GRANULE = SEEP_CELL_GRANULE, MOST_IN_POOL = 1024 };
+enum { GRANULE = SEEP_CELL_GRANULE, MAX_IN_POOL = 1024 };
 
 /* An int may be the address that a function of C has returned. */
 static bool may_be_address(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
@@ -157,7 +157,7 @@ int seep_cells_read(struct seep_cells *cells, struct seep_heap *heap)
         return 0;
     cells->pool_bytes = heap->python.layout->pool_bytes;
     sort_arenas(cells);
-    objects = malloc(MOST_IN_POOL * sizeof *objects);
+    objects = malloc(MAX_IN_POOL * sizeof *objects);
     if (!objects || make_bits(cells)) {
         free(objects);
         return -SEEP_ENOMEM;

@@ -9,7 +9,7 @@
 #include "libprof/who/graph/py_walk.h"
 
 /* A library has some ten thousand names. Who makes up more of them sees some without a name. */
-enum { MOST_NAMES = 1 << 19, MOST_BYTES = 16 << 20 };
+enum { MAX_NAMES = 1 << 19, MAX_BYTES = 16 << 20 };
 
 void seep_names_fini(struct seep_names *names)
 {
@@ -32,7 +32,7 @@ uint32_t seep_names_find(const struct seep_names *names, uint64_t key)
 
 static uint32_t add(struct seep_names *names, uint64_t key, uint32_t text)
 {
-    if (names->n >= MOST_NAMES ||
+    if (names->n >= MAX_NAMES ||
         seep_grow(&names->list, &names->capacity, names->n + 1, sizeof *names->list) ||
         seep_hash_add(&names->by_key, seep_hash_two(key, 0), (uint32_t)names->n))
         return 0;
@@ -56,7 +56,7 @@ uint32_t seep_names_add(struct seep_names *names, uint64_t key, const char *text
 {
     const size_t n = cut(text), at = names->n_bytes ? names->n_bytes : 1;
 
-    if (at + n + 1 > MOST_BYTES ||
+    if (at + n + 1 > MAX_BYTES ||
         seep_grow(&names->texts, &names->text_capacity, at + n + 1, sizeof *names->texts))
         return 0;
     names->texts[0] = '\0';
@@ -129,7 +129,7 @@ enum {
     IMMORTAL = 1 << 28, /* from here on nobody counts the object's references */
     FILE_OF_CODE = 1,   /* behind a code object's address: the key of its file's name */
 };
-#define MOST_DEEP (UINT64_C(512) << 20) /* bytes of large blocks that are read to their ends */
+#define MAX_DEEP (UINT64_C(512) << 20) /* bytes of large blocks that are read to their ends */
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
@@ -338,7 +338,7 @@ static int make(struct seep_heap *heap, bool keys)
     if (!s)
         return -SEEP_ENOMEM;
     heap->shows_keys = keys;
-    heap->deep_left = MOST_DEEP;
+    heap->deep_left = MAX_DEEP;
     s->place = calloc(n + (size_t)1, sizeof *s->place);
     s->exact = calloc(n + (size_t)1, sizeof *s->exact);
     return s->place && s->exact ? seep_edge_store_init(&s->edges) : -SEEP_ENOMEM;

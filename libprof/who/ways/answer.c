@@ -243,9 +243,9 @@ struct held {
     uint32_t shared; /* what others than the way's variable lead to, too; SEEP_NODE_NONE: none */
 };
 
-struct asking {
+struct holder_search {
     struct seep_reach *reach;
-    const struct seep_question *question;
+    const struct seep_holder_query *question;
     uint8_t *alive;       /* [nodes] enum alive */
     uint64_t small_bytes; /* of objects in arenas that references too many hold */
     uint8_t *in_graph;    /* [nodes] whether graphs hold it, as far as known */
@@ -257,14 +257,14 @@ struct asking {
     struct held *held;                 /* [most] */
 };
 
-static uint32_t line_of(const struct asking *a, uint32_t node)
+static uint32_t line_of(const struct holder_search *a, uint32_t node)
 {
     uint32_t site = a->reach->heap->nodes[node].site;
 
     return site < a->question->n_sites ? a->question->line_of_site[site] : 0;
 }
 
-static bool is_reached(const struct asking *a, uint32_t node)
+static bool is_reached(const struct holder_search *a, uint32_t node)
 {
     return a->reach->distance[node] != SEEP_UNREACHED;
 }
@@ -305,7 +305,7 @@ void seep_answer_holder(struct seep_reach *reach, uint32_t holder, struct seep_a
 }
 
 /* The bytes of a line that nobody would hold without the excluded nodes. */
-static uint64_t freed_of(const struct asking *a, uint32_t line)
+static uint64_t freed_of(const struct holder_search *a, uint32_t line)
 {
     const struct seep_line_ways *l = &a->lines;
     uint64_t bytes = 0;
@@ -316,7 +316,7 @@ static uint64_t freed_of(const struct asking *a, uint32_t line)
     return bytes;
 }
 
-static enum seep_root_kind root_of(const struct asking *a, const struct seep_line_way *way)
+static enum seep_root_kind root_of(const struct holder_search *a, const struct seep_line_way *way)
 {
     size_t n;
 
@@ -325,14 +325,14 @@ static enum seep_root_kind root_of(const struct asking *a, const struct seep_lin
 
 /* The bytes of a line that a further path must lead to. More if it begins at a word that may be
  * stale instead of an object. */
-static double least_of(const struct asking *a, const struct seep_line_way *way)
+static double least_of(const struct holder_search *a, const struct seep_line_way *way)
 {
     const enum seep_root_kind kind = root_of(a, way);
     bool word = kind == SEEP_ROOT_STATIC || kind == SEEP_ROOT_THREAD || kind == SEEP_ROOT_STACK;
     return word ? SEEP_T_HALF : 1.0 / SEEP_T_PEAK_SHARE;
 }
 
-static int take_way(const struct asking *a, const struct seep_line_way *way,
+static int take_way(const struct holder_search *a, const struct seep_line_way *way,
                     struct seep_answer_path *p)
 {
     p->blocks = way->blocks;
@@ -342,7 +342,7 @@ static int take_way(const struct asking *a, const struct seep_line_way *way,
 }
 
 /* The ways to what a line keeps for certain. */
-static size_t certain_ways(struct asking *a, uint32_t line, struct seep_line_way *ways)
+static size_t certain_ways(struct holder_search *a, uint32_t line, struct seep_line_way *ways)
 {
     return line_ways_find(&a->lines, line, a->alive, ALIVE, ways);
 }
@@ -352,7 +352,7 @@ static size_t certain_ways(struct asking *a, uint32_t line, struct seep_line_way
 enum { MOST_BY_CHANCE = 3 };
 
 /* Describes what holds the blocks of a way. */
-static int find_holder(struct asking *a, const struct seep_answer *answer, struct held *held,
+static int find_holder(struct holder_search *a, const struct seep_answer *answer, struct held *held,
                        struct seep_answer_path *p)
 {
     held->holder = line_ways_common(&a->lines, answer->line, &held->way);
@@ -366,7 +366,7 @@ static int find_holder(struct asking *a, const struct seep_answer *answer, struc
 }
 
 /* Removes one holder after the other until most of the line would be free, and describes each. */
-static int find_holders(struct asking *a, struct seep_answer *answer, struct held *held)
+static int find_holders(struct holder_search *a, struct seep_answer *answer, struct held *held)
 {
     struct seep_line_way ways[SEEP_LINE_WAYS];
     uint64_t freed = 0;
@@ -398,7 +398,7 @@ static int find_holders(struct asking *a, struct seep_answer *answer, struct hel
     return rc;
 }
 
-static int add_path(const struct asking *a, struct seep_answer *answer,
+static int add_path(const struct holder_search *a, struct seep_answer *answer,
                     const struct seep_line_way *way)
 {
     struct seep_answer_path *p = &answer->paths[answer->n_paths++];
@@ -409,7 +409,8 @@ static int add_path(const struct asking *a, struct seep_answer *answer,
 }
 
 /* Addresses that lead to a part of lost memory may be stray: none of their paths leads to much. */
-static enum seep_hold_state state_of(const struct asking *a, const struct seep_answer *answer,
+static enum seep_hold_state state_of(const struct holder_search *a,
+                                     const struct seep_answer *answer,
                                      const struct seep_line_way *way)
 {
     const double lost = share(answer->lost_bytes, answer->bytes);
@@ -426,7 +427,7 @@ static enum seep_hold_state state_of(const struct asking *a, const struct seep_a
     return SEEP_HOLD_HELD;
 }
 
-static int answer_line(struct asking *a, struct seep_answer *answer, struct held *held)
+static int answer_line(struct holder_search *a, struct seep_answer *answer, struct held *held)
 {
     struct seep_line_way ways[SEEP_LINE_WAYS];
     size_t n = line_ways_find(&a->lines, answer->line, NULL, 0, ways);
@@ -449,7 +450,7 @@ static int answer_line(struct asking *a, struct seep_answer *answer, struct held
     return rc;
 }
 
-static void put_back(struct asking *a, struct seep_reach_changes *changes)
+static void put_back(struct holder_search *a, struct seep_reach_changes *changes)
 {
     for (size_t h = 0; h < SEEP_REACH_EXCLUDED; h++)
         a->reach->excluded[h] = SEEP_NODE_NONE;
@@ -459,7 +460,7 @@ static void put_back(struct asking *a, struct seep_reach_changes *changes)
 }
 
 /* What each holder alone keeps, of a line that is held. Leaves the paths as they were. */
-static int prove_line(struct asking *a, struct seep_answer *answer, struct held *held)
+static int prove_line(struct holder_search *a, struct seep_answer *answer, struct held *held)
 {
     struct seep_reach_changes left_out;
     int rc = seep_reach_changes_begin(a->reach, &left_out);
@@ -475,7 +476,7 @@ static int prove_line(struct asking *a, struct seep_answer *answer, struct held 
 
 /* Without one variable after the other that leads to the holder nothing is freed: they are not what
  * holds it. Leaves the paths as they were. */
-static int find_shared(struct asking *a, const struct seep_answer *answer, uint32_t holder,
+static int find_shared(struct holder_search *a, const struct seep_answer *answer, uint32_t holder,
                        uint32_t *node)
 {
     struct seep_reach_changes left_out;
@@ -498,7 +499,7 @@ static int find_shared(struct asking *a, const struct seep_answer *answer, uint3
     return rc;
 }
 
-static int prove_one(struct asking *a, struct seep_answer *answer, struct held *held)
+static int prove_one(struct holder_search *a, struct seep_answer *answer, struct held *held)
 {
     const uint32_t holder = held->holder;
     int rc = SEEP_NODE_NONE == holder ? 0 : find_shared(a, answer, holder, &held->shared);
@@ -509,7 +510,7 @@ static int prove_one(struct asking *a, struct seep_answer *answer, struct held *
 }
 
 /* A runtime's own data is no variable's, though each of its objects leads there. */
-static int tell_shared(struct asking *a, struct seep_answer *answer, const struct held *held)
+static int tell_shared(struct holder_search *a, struct seep_answer *answer, const struct held *held)
 {
     struct seep_answer_path *p = &answer->paths[0];
     const int rc =
@@ -523,7 +524,7 @@ static int tell_shared(struct asking *a, struct seep_answer *answer, const struc
 }
 
 /* Doubtful roots prove nothing. */
-static int prove_all(struct asking *a, struct seep_answer *answers, size_t n)
+static int prove_all(struct holder_search *a, struct seep_answer *answers, size_t n)
 {
     int rc = 0;
 
@@ -549,7 +550,7 @@ static int by_bytes(const void *a, const void *b)
     return (x->line > y->line) - (x->line < y->line);
 }
 
-static void sum_lines(const struct asking *a, struct sum *sums)
+static void sum_lines(const struct holder_search *a, struct sum *sums)
 {
     const struct seep_reach *reach = a->reach;
 
@@ -574,9 +575,9 @@ static void sum_lines(const struct asking *a, struct sum *sums)
     qsort(sums, a->question->n_lines, sizeof *sums, by_bytes);
 }
 
-static int answer_all(struct asking *a, struct sum *sums, struct seep_answer *answers)
+static int answer_all(struct holder_search *a, struct sum *sums, struct seep_answer *answers)
 {
-    const struct seep_question *q = a->question;
+    const struct seep_holder_query *q = a->question;
     size_t n = 0;
     int rc = 0;
 
@@ -600,7 +601,7 @@ static int answer_all(struct asking *a, struct sum *sums, struct seep_answer *an
 }
 
 /* Of small objects: what the node is, and what goes with it. */
-static uint64_t small_bytes_of(const struct asking *a, uint32_t node)
+static uint64_t small_bytes_of(const struct holder_search *a, uint32_t node)
 {
     const struct seep_heap *heap = a->reach->heap;
     uint64_t bytes, n;
@@ -611,7 +612,7 @@ static uint64_t small_bytes_of(const struct asking *a, uint32_t node)
 }
 
 /* What is reached now and was not before is held in this way. */
-static void note_reached(struct asking *a, enum alive how)
+static void note_reached(struct holder_search *a, enum alive how)
 {
     const struct seep_heap *heap = a->reach->heap;
 
@@ -625,7 +626,7 @@ static void note_reached(struct asking *a, enum alive how)
 }
 
 /* Searches for cycles, and again without doubtful roots. */
-static int complete(struct asking *a)
+static int complete(struct holder_search *a)
 {
     struct seep_reach *reach = a->reach;
     int rc = seep_reach_changes_begin(reach, &a->certain);
@@ -648,10 +649,10 @@ static int complete(struct asking *a)
     return rc;
 }
 
-int seep_answer_lines(struct seep_reach *reach, const struct seep_question *question,
+int seep_answer_lines(struct seep_reach *reach, const struct seep_holder_query *question,
                       struct seep_answer *answers)
 {
-    struct asking a = {.reach = reach, .question = question};
+    struct holder_search a = {.reach = reach, .question = question};
     struct sum *sums = calloc(question->n_lines + 1u, sizeof *sums);
     int rc = -SEEP_ENOMEM;
 

@@ -41,7 +41,7 @@ struct seep_answer {
     struct seep_answer_path paths[SEEP_ANSWER_PATHS];
 };
 
-struct seep_question {
+struct seep_holder_query {
     const uint32_t *line_of_site; /* [n_sites] the line that allocated it, 0: none */
     size_t n_sites;
     uint32_t n_lines;
@@ -56,7 +56,7 @@ struct seep_question {
 /* Answers for the lines with most bytes, largest first, from a reach that has run. The reach stays
  * as it is, but for what cycles hold, which is found here. Stores up to `most` answers and returns
  * how many, or -SEEP_ENOMEM. */
-int seep_answer_lines(struct seep_reach *reach, const struct seep_question *question,
+int seep_answer_lines(struct seep_reach *reach, const struct seep_holder_query *question,
                       struct seep_answer *answers);
 
 /* Describes the container that a path leads to or through: its name, type, length and bound. */

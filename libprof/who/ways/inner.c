@@ -19,8 +19,8 @@ struct seep_inner_hits {
 };
 
 enum {
-    MANY_WORDS = 3,  /* so many addresses inside one block are no chance: the block is in use */
-    LEAST_BLOCKS = 4 /* of a site: fewer may differ by chance */
+    MANY_WORDS = 3, /* so many addresses inside one block are no chance: the block is in use */
+    MIN_BLOCKS = 4  /* of a site: fewer may differ by chance */
 };
 
 struct hit {
@@ -76,7 +76,7 @@ static void judge_site(const struct seep_inner_hits *hits, struct seep_heap *hea
 
     for (size_t i = 0; i < n; i++)
         alike += hits->n[list[i].node] >= MANY_WORDS || is_alike(list, i, n);
-    if (n < LEAST_BLOCKS || 2 * alike >= n)
+    if (n < MIN_BLOCKS || 2 * alike >= n)
         return;
     for (size_t i = 0; i < n; i++) {
         if (hits->n[list[i].node] < MANY_WORDS)
@@ -114,8 +114,8 @@ static int inner_hits_drop_strays(const struct seep_inner_hits *hits, struct see
 }
 
 enum {
-    LEAST_LOST = 64 << 10, /* the least bytes of a site that are lost */
-    MUCH_LOST = 2,         /* and the least share of its bytes, 1/n */
+    MIN_LOST = 64 << 10, /* the least bytes of a site that are lost */
+    MUCH_LOST = 2,       /* and the least share of its bytes, 1/n */
 };
 
 static bool may_be_native(const struct seep_heap *heap, uint32_t node)
@@ -143,7 +143,7 @@ static int is_worth(const struct seep_reach *reach)
             lost[node->site] += node->bytes;
     }
     for (uint32_t s = 1; s <= most && !worth; s++)
-        worth = lost[s] >= LEAST_LOST && lost[s] >= all[s] / MUCH_LOST;
+        worth = lost[s] >= MIN_LOST && lost[s] >= all[s] / MUCH_LOST;
     free(all);
     return worth;
 }

@@ -57,14 +57,14 @@ static bool is_excluded(const struct seep_reach *reach, uint32_t node)
 
 /* Four bits for the kind, the rest for the value: names' numbers and indices have fewer. Behind a
  * root it is the number of the root's edge, whose value may be an address; 0: of none. */
-enum { VALUE_BITS = 28, MOST_VALUE = (1 << VALUE_BITS) - 1 };
+enum { VALUE_BITS = 28, MAX_VALUE = (1 << VALUE_BITS) - 1 };
 
 static uint32_t packed(seep_label label)
 {
     const uint64_t value = seep_label_value(label);
 
     return (uint32_t)seep_label_kind(label) << VALUE_BITS |
-           (value < MOST_VALUE ? (uint32_t)value : MOST_VALUE);
+           (value < MAX_VALUE ? (uint32_t)value : MAX_VALUE);
 }
 
 seep_label seep_reach_label(const struct seep_reach *reach, uint32_t node)
@@ -72,7 +72,7 @@ seep_label seep_reach_label(const struct seep_reach *reach, uint32_t node)
     const uint32_t label = reach->label[node];
 
     if (!(reach->parent[node] & SEEP_REACH_ROOT))
-        return seep_label_of((enum seep_label_kind)(label >> VALUE_BITS), label & MOST_VALUE);
+        return seep_label_of((enum seep_label_kind)(label >> VALUE_BITS), label & MAX_VALUE);
     return label ? reach->root_edges[label - 1].edge.label : seep_label_of(SEEP_LABEL_NONE, 0);
 }
 

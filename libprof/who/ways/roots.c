@@ -147,10 +147,10 @@ enum { DATA = 25, DLOPENED = 40, THREAD = 50, INTERPRETER = 70, STACK = 120, OTH
 enum {
     THREAD_BELOW = 64 << 10,
     THREAD_ABOVE = 4 << 10,
-    LEAST_STACK = 64 * 1024,
-    MOST_STACK = 8 << 20,    /* the most that is read, from its end on */
+    MIN_STACK = 64 * 1024,
+    MAX_STACK = 8 << 20,     /* the most that is read, from its end on */
     LONGEST_STACK = 1 << 30, /* a longer mapping is not a stack, but reserved memory */
-    MOST_DATA = 256 << 20,   /* of one mapping */
+    MAX_DATA = 256 << 20,    /* of one mapping */
     MAX_DTV = 4096,
 };
 
@@ -214,7 +214,7 @@ static void walk_data(struct seep_heap *heap, const struct seep_map *map, seep_r
     begin(heap, &root, interpreter ? INTERPRETER : DATA);
     uint64_t end = seep_roots_end_of_data(heap, map);
     heap->in_types = interpreter;
-    scan(heap, map->start, end - map->start < MOST_DATA ? end : map->start + MOST_DATA);
+    scan(heap, map->start, end - map->start < MAX_DATA ? end : map->start + MAX_DATA);
     heap->in_types = false;
 }
 
@@ -226,7 +226,7 @@ static void walk_stack(struct seep_heap *heap, const struct seep_map *map, uint6
         .kind = SEEP_ROOT_STACK, .at = map->start, .map = map, .doubtful = true};
 
     begin(heap, &root, cost);
-    scan(heap, map->end - from < MOST_STACK ? from : map->end - MOST_STACK, map->end);
+    scan(heap, map->end - from < MAX_STACK ? from : map->end - MAX_STACK, map->end);
 }
 
 /* For libraries loaded by dlopen(): glibc's table of a thread, {counter}{address, to free}… */
@@ -267,7 +267,7 @@ static bool may_be_stack(const struct seep_heap *heap, const struct seep_map *ma
 {
     const uint64_t bytes = map->end - map->start;
 
-    return map->guarded && map->kind == SEEP_MAP_OTHER && bytes >= LEAST_STACK &&
+    return map->guarded && map->kind == SEEP_MAP_OTHER && bytes >= MIN_STACK &&
            bytes <= LONGEST_STACK && seep_heap_find(heap, map->start + 64) == SEEP_NODE_NONE;
 }
 

@@ -10,12 +10,12 @@
 #define SEEP_FRAGMENTS_FREE_TEXT                                                                   \
     "Free memory in malloc's arenas, which malloc neither uses again nor gives back, went from "   \
     "%s to %s over %ss %d to %d"
-#define SEEP_SHORTAGE_OWN_LESS_TEXT                                                                \
+#define SEEP_OOM_OWN_LESS_TEXT                                                                     \
     "Allocate less at a time, free what the step no longer needs before it asks for more, or "     \
     "give the allocator more."
-#define SEEP_SHORTAGE_ADVICES_TEXT        "%s %s"
-#define SEEP_SHORTAGE_SEE_FIRST_ELSE_TEXT "See F%u first. %s"
-#define SEEP_SHORTAGE_LOOK_WHO_TEXT                                                                \
+#define SEEP_OOM_ADVICES_TEXT        "%s %s"
+#define SEEP_OOM_SEE_FIRST_ELSE_TEXT "See F%u first. %s"
+#define SEEP_OOM_LOOK_WHO_TEXT                                                                     \
     "Check which other processes use the GPU (nvidia-smi). Wait for them, or take another GPU "    \
     "(CUDA_VISIBLE_DEVICES)."
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GAUSSIANS = 3, MOST_BYTES = 1 << 16 };
+enum { GAUSSIANS = 3, MAX_BYTES = 1 << 16 };
 
 static char folder[] = "/tmp/seep-gaussians-XXXXXX";
 static char path[64];
@@ -44,14 +44,14 @@ static float value(size_t i, int column)
 static size_t add_names(char *text, size_t used, const char *name, int n)
 {
     for (int i = 0; i < n; i++)
-        used += (size_t)snprintf(text + used, MOST_BYTES - used, "property float %s_%d\n", name, i);
+        used += (size_t)snprintf(text + used, MAX_BYTES - used, "property float %s_%d\n", name, i);
     return used;
 }
 
 /* Columns: 0 … 2 means, 3 … 5 normals (0), then f_dc, f_rest, opacity, scale, rot. */
 static size_t original(int n_rest, char *bytes)
 {
-    size_t used = (size_t)snprintf(bytes, MOST_BYTES,
+    size_t used = (size_t)snprintf(bytes, MAX_BYTES,
                                    "ply\nformat binary_little_endian 1.0\nelement vertex %d\n"
                                    "property float x\nproperty float y\nproperty float z\n"
                                    "property float nx\nproperty float ny\nproperty float nz\n",
@@ -59,10 +59,10 @@ static size_t original(int n_rest, char *bytes)
 
     used = add_names(bytes, used, "f_dc", 3);
     used = add_names(bytes, used, "f_rest", n_rest);
-    used += (size_t)snprintf(bytes + used, MOST_BYTES - used, "property float opacity\n");
+    used += (size_t)snprintf(bytes + used, MAX_BYTES - used, "property float opacity\n");
     used = add_names(bytes, used, "scale", 3);
     used = add_names(bytes, used, "rot", 4);
-    used += (size_t)snprintf(bytes + used, MOST_BYTES - used, "end_header\n");
+    used += (size_t)snprintf(bytes + used, MAX_BYTES - used, "end_header\n");
     for (size_t i = 0; i < GAUSSIANS; i++) {
         for (int column = 0; column < 17 + n_rest; column++) {
             float f = column >= 3 && column < 6 ? 0 : value(i, column);
@@ -77,7 +77,7 @@ static const int n_rests[] = {0, 9, 24, 45};
 
 TEST(the_originals_columns_are_what_is_trained, .to = N(n_rests))
 {
-    static char bytes[MOST_BYTES];
+    static char bytes[MAX_BYTES];
     const int n_rest = n_rests[_i], after = 9 + n_rest, n_sh = 1 + n_rest / 3;
     size_t n = original(n_rest, bytes);
 
@@ -103,7 +103,7 @@ TEST(the_originals_columns_are_what_is_trained, .to = N(n_rests))
 
 TEST(the_originals_file_is_written_again_byte_by_byte, .to = N(n_rests))
 {
-    static char bytes[MOST_BYTES];
+    static char bytes[MAX_BYTES];
     size_t n = original(n_rests[_i], bytes), n_written = 0;
     uint8_t *written = NULL;
 
@@ -111,7 +111,7 @@ TEST(the_originals_file_is_written_again_byte_by_byte, .to = N(n_rests))
     ck_assert_int_eq(seep_gaussian_ply_write(path, g->n, g->sh_degree, 1 + n_rests[_i] / 3,
                                              &g->parameters, &err),
                      0);
-    ck_assert_int_eq(seep_file_read(path, MOST_BYTES, &written, &n_written, &err), 0);
+    ck_assert_int_eq(seep_file_read(path, MAX_BYTES, &written, &n_written, &err), 0);
     ck_assert_uint_eq(n_written, n);
     ck_assert_mem_eq(written, bytes, n);
     free(written);
@@ -173,7 +173,7 @@ TEST(no_gaussians_are_a_file, .to = 4)
 
 TEST(other_encodings_orders_and_properties_are_read)
 {
-    static char bytes[MOST_BYTES];
+    static char bytes[MAX_BYTES];
     struct seep_ply *ply = NULL;
 
     ck_assert_int_eq(seep_ply_from_bytes(bytes, original(9, bytes), &ply, &err), 0);
@@ -216,7 +216,7 @@ static const struct {
 
 TEST(what_lacks_a_property_is_refused_and_says_which, .to = N(damages))
 {
-    static char bytes[MOST_BYTES];
+    static char bytes[MAX_BYTES];
     struct seep_ply *ply = NULL;
 
     ck_assert_int_eq(seep_ply_from_bytes(bytes, original(9, bytes), &ply, &err), 0);
@@ -233,7 +233,7 @@ TEST(what_lacks_a_property_is_refused_and_says_which, .to = N(damages))
 
 TEST(a_file_cut_anywhere_is_refused)
 {
-    static char bytes[MOST_BYTES];
+    static char bytes[MAX_BYTES];
     size_t n = original(0, bytes);
 
     for (size_t cut = 0; cut < n; cut++) {

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_VARIANTS = 16, TEXT_BYTES = 2048 };
+enum { MAX_VARIANTS = 16, TEXT_BYTES = 2048 };
 
 /* Reports and measured figures, [variant]; with ' for ". */
 struct texts {
     const struct seep_scenario *scenario;
     double scale;
-    const char *reports[MOST_VARIANTS], *measured[MOST_VARIANTS];
+    const char *reports[MAX_VARIANTS], *measured[MAX_VARIANTS];
 };
 
 #define SHORT                                                                                      \
@@ -369,7 +369,7 @@ static const struct {
     {&splat, 14, false, "psnr_last", 12, "sparse-adam: training raises PSNR"},
 };
 
-static struct seep_outcome outcomes[MOST_VARIANTS + 1];
+static struct seep_outcome outcomes[MAX_VARIANTS + 1];
 static struct seep_rows rows;
 
 static json_t *parse(const char *text)
@@ -397,7 +397,7 @@ static void make(const struct texts *t)
 
 static void tear_down(void)
 {
-    for (int v = 0; v < MOST_VARIANTS; v++) {
+    for (int v = 0; v < MAX_VARIANTS; v++) {
         json_decref(outcomes[v].report);
         json_decref(outcomes[v].measured);
         outcomes[v] = (struct seep_outcome){0};
@@ -482,7 +482,7 @@ TEST(a_job_of_which_nothing_is_known_passes_in_no_row, .to = N(all))
     size_t i;
 
     make(all[_i]);
-    for (int v = 0; v < MOST_VARIANTS; v++) {
+    for (int v = 0; v < MAX_VARIANTS; v++) {
         json_decref(outcomes[v].report);
         json_decref(outcomes[v].measured);
         outcomes[v].report = outcomes[v].measured = NULL;

@@ -34,7 +34,7 @@ EXPORT void caching_tensor_gone(int device, char *at, int64_t bytes)
     c10_gone(CUDA, device, at, bytes);
 }
 
-EXPORT void caching_shortage(int device, int64_t bytes)
+EXPORT void caching_oom(int device, int64_t bytes)
 {
     c10_failed(device, bytes);
 }

@@ -4,9 +4,9 @@
 
 #include "tests/who/ways/heap_fixture.h"
 
-enum { CELL = 64, MOST_POOLS = 8, POOL_HEAD = 48 };
+enum { CELL = 64, MAX_POOLS = 8, POOL_HEAD = 48 };
 
-static uint64_t pools[MOST_POOLS];
+static uint64_t pools[MAX_POOLS];
 static size_t n_pools, n_in_pool;
 
 /* A cell of a pool whose cells have this many bytes. */
@@ -15,7 +15,7 @@ static inline uint64_t new_cell(void)
     const uint32_t pool_bytes = layout_of_fixture()->pool_bytes;
 
     if (!n_pools || POOL_HEAD + (n_in_pool + 1) * CELL > pool_bytes) {
-        ck_assert_uint_lt(n_pools, MOST_POOLS);
+        ck_assert_uint_lt(n_pools, MAX_POOLS);
         pools[n_pools] = HEAP_AT + HEAP_BYTES / 2 + n_pools * pool_bytes;
         n_pools++;
         n_in_pool = 0;

@@ -19,7 +19,7 @@ enum {
     LIBRARY_BYTES = 64 << 10,
     DATA_BYTES = 256 << 10,
     HEAP_BYTES = 8 << 20,
-    MOST_BLOCKS = 1 << 16
+    MAX_BLOCKS = 1 << 16
 };
 
 /* Versions of Python 3: a test with EACH_VERSION has each as its _i. */
@@ -35,7 +35,7 @@ static const char maps_text[] =
 
 static uint8_t data[DATA_BYTES], library[LIBRARY_BYTES], heap_bytes[HEAP_BYTES];
 static uint64_t data_used, heap_used;
-static struct seep_snapshot_block blocks[MOST_BLOCKS];
+static struct seep_snapshot_block blocks[MAX_BLOCKS];
 static size_t n_blocks;
 static uint32_t minor;
 static struct {
@@ -338,13 +338,13 @@ static inline void open_heap(struct examined *e)
 static inline void examine(struct examined *e)
 {
     static const uint32_t lines[] = {0, 1, 2};
-    const struct seep_question question = {.line_of_site = lines,
-                                           .n_sites = 3,
-                                           .n_lines = 3,
-                                           .most = 4,
-                                           .least = 1,
-                                           .most_runs = 8,
-                                           .keys = true};
+    const struct seep_holder_query question = {.line_of_site = lines,
+                                               .n_sites = 3,
+                                               .n_lines = 3,
+                                               .most = 4,
+                                               .least = 1,
+                                               .most_runs = 8,
+                                               .keys = true};
 
     open_heap(e);
     ck_assert_int_eq(seep_reach_run(&e->reach), 0);
