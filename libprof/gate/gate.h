@@ -14,13 +14,16 @@ struct seep_gate {
     const struct seep_budget *budget;
 };
 
-/* Judges. A budget holds only where that was seen: not by a job that failed (but with
+/* Checks a report. A budget holds only if there is evidence for it: not for a job that failed (but with
  * allow_incomplete), and, where findings are asked for, not by one without steps, with too few, or
  * with a line that grows and may go on. If the budget has no lines and there is no baseline, no
  * finding of severity leak or retention is allowed. Unless the budget says how often a job may run
  * out of memory, it may not. A violation counts even if little else could be judged. *check out, a
- * new reference: { "format": "seep-check", "version": 1, "seep", "verdict":
- * "holds|violated|unknown", "reason": why that is unknown; else absent "job": the report's,
+ * new reference:
+ *
+ *     { "format": "seep-check", "version": 1, "seep", "verdict": "holds|violated|unknown",
+ *       "reason": why that is unknown; else absent
+ *       "job": the report's,
  *       "lines": [ { "id": "B1",
  *                    "kind": "growth|peak|findings|holder|lost|baseline",
  *                    "name": what is allowed,

@@ -353,14 +353,14 @@ struct seep_not_read {
  * none. */
 enum seep_model_stage {
     SEEP_MODEL_EMPTY,
-    SEEP_MODEL_OPENED,   /* which processes there are, by their headers: open_folders.h */
+    SEEP_MODEL_OPENED,   /* which processes there are, by their headers: open_folders.c */
     SEEP_MODEL_SORTED,   /* the clocks brought together: step_axis.h */
     SEEP_MODEL_LINKED,   /* who forked whom: process_tree.c */
     SEEP_MODEL_PLACED,   /* whose steps count for whom, and where on the axis: step_axis.h */
-    SEEP_MODEL_MERGED,   /* what they allocated, by stack; profiles are closed: merge.h */
+    SEEP_MODEL_MERGED,   /* what they allocated, by stack; profiles are closed: merge.c */
     SEEP_MODEL_MARKED,   /* what ran in the loop of a loader's worker: model_build.c */
     SEEP_MODEL_ENDED,    /* each process's role, and how it ended: model_build.c, process_ends.h */
-    SEEP_MODEL_SUMMED,   /* what the spaces add up to: job_spaces.h */
+    SEEP_MODEL_SUMMED,   /* what the spaces add up to: job_spaces.c */
     SEEP_MODEL_COMPLETE, /* peaks of sites that several threads or processes share: live_level.h */
 };
 

@@ -92,7 +92,7 @@ static bool command_failed(const struct seep_model *m, struct seep_process_end *
     return false;
 }
 
-uint64_t seep_report_shortage_kills(const struct seep_model *m)
+uint64_t seep_report_oom_kills(const struct seep_model *m)
 {
     uint64_t sum = 0;
     bool all;

@@ -184,7 +184,7 @@ static json_t *job_json(const struct seep_report_pieces *pieces)
         .cwd = launched ? job->cwd : first->cwd,
         .host = job && job->host[0] ? job->host : first->host, .started_unix_s = started(m, job),
         .duration_s = duration(m, job), .exit = seep_json_made(seep_json_job_exit(m), &failed),
-        .oom_kills = seep_report_shortage_kills(m), .complete = seep_report_is_complete(m),
+        .oom_kills = seep_report_oom_kills(m), .complete = seep_report_is_complete(m),
         .dropped_events = seep_report_dropped(m), .step_source = seep_report_step_source(m),
         .step_why = seep_report_step_why(m),
         .step_line = seep_json_made(seep_json_step_line(pieces), &failed), .steps = m->n_steps,

@@ -52,7 +52,7 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces);
 
 json_t *seep_json_job_exit(const struct seep_model *m);
 uint64_t
-seep_report_shortage_kills(const struct seep_model *m);     /* processes that the kernel killed */
+seep_report_oom_kills(const struct seep_model *m);     /* processes that the kernel killed */
 json_t *seep_json_memory_files(const struct seep_job *job); /* that it left on a tmpfs, or null */
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces);
 json_t *seep_json_folded(const struct seep_report_pieces *pieces); /* `helpers` */
@@ -66,8 +66,7 @@ json_t *seep_json_process_timeline(const struct seep_report_pieces *pieces,
                                    const struct seep_model_process *p);
 json_t *seep_json_epoch_steps(const struct seep_model *m); /* the steps in which epochs began */
 
-/* How steps were counted, why so, and the line of the loop whose iterations they are, or null
- *. */
+/* How steps were counted, why so, and the line of the loop whose iterations they are, or null. */
 const char *seep_report_step_source(const struct seep_model *m);
 const char *seep_report_step_why(const struct seep_model *m);
 json_t *seep_json_step_line(const struct seep_report_pieces *pieces);
@@ -85,15 +84,14 @@ json_t *seep_json_coverage(const struct seep_report_pieces *pieces);
 /* What PyTorch reports of its memory on each device, in `coverage`. */
 json_t *seep_json_tensors(const struct seep_model *m);
 
-/* Who had the memory that was missing at an out-of-memory; null for other findings
- *. */
+/* Who had the memory that was missing at an out-of-memory; null for other findings. */
 struct seep_oom;
 json_t *seep_json_oom(const struct seep_report_pieces *pieces, const struct seep_oom *s);
 
 /* Devices known from their driver or from PyTorch's allocator. */
 json_t *seep_json_devices(const struct seep_model *m);
 
-/* Where blocks were in devices' memory. Call it after seep_report_choose(). */
+/* Where blocks were in devices' memory. */
 json_t *seep_json_layouts(const struct seep_report_pieces *pieces);
 
 /* Requests that a device had no room for. */

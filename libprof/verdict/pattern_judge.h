@@ -16,7 +16,7 @@
     bool seep_is_##name(const struct seep_case *c, struct seep_finding *f);
 #define SEEP_PREDICATE_JOB(name)                                                                   \
     int seep_find_##name(struct seep_case *c, struct seep_finding *f, bool *found);
-#define SEEP_PREDICATE_LAST(name)                     /* oom_findings.c */
+#define SEEP_PREDICATE_LAST(name)                     /* oom_findings.c, resident_rest.c */
 #define SEEP_PATTERN(id, predicate, name, scope, ...) SEEP_PREDICATE_##scope(predicate)
 #include "libprof/words/patterns.def"
 #undef SEEP_PATTERN

@@ -45,14 +45,14 @@ void seep_device_blocks_made(unsigned keyspace, const void *address, uint64_t by
 /* Returns the bytes of the block that is gone; 0: no block was known. */
 uint64_t seep_device_blocks_gone(unsigned keyspace, const void *address);
 
-/* The same in two parts, around a free that may fail: the block is taken off its keyspace, then
- * settled or put back. False: no block was known. */
+/* The same in two parts, around a free that may fail: the block is removed from its keyspace,
+ * then settled or put back. False: no block was known. */
 bool seep_device_blocks_take(unsigned keyspace, const void *address, struct seep_block *block);
 void seep_device_blocks_settle(const struct seep_block *block);
 void seep_device_blocks_put_back(unsigned keyspace, const void *address,
                                  const struct seep_block *block);
 
-/* Every block on the keyspaces of spaces and of devices, as seep_live_spill_visit() visits them:
+/* Every block in the keyspaces of spaces and of devices, as seep_live_spill_visit() visits them:
  * the address is the block's. False: nobody could be visited. */
 typedef void seep_device_blocks_visitor(unsigned keyspace, uintptr_t address,
                                         const struct seep_block *block, void *arg);
@@ -61,7 +61,7 @@ bool seep_device_blocks_each(seep_device_blocks_visitor *visit, void *arg);
 /* Whether a block was made in `space`. */
 bool seep_device_blocks_is_in(const struct seep_block *block, unsigned space);
 
-/* All blocks in `space` on the keyspaces of devices are gone. */
+/* All blocks of `space` in the keyspaces of devices are gone. */
 void seep_device_blocks_clear(unsigned space);
 
 #endif

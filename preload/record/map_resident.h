@@ -1,5 +1,5 @@
-/* Resident bytes of the maps in the live set: what of an address range is mapped, and what maps
- * count that count only touched pages. All of it inside the guard only. */
+/* How much of an address range the job has mapped, and how much is resident of maps that count by
+ * touched pages. Inside the guard only. */
 #ifndef SEEP_PRELOAD_RECORD_MAP_RESIDENT_H
 #define SEEP_PRELOAD_RECORD_MAP_RESIDENT_H
 

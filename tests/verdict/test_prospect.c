@@ -350,7 +350,11 @@ TEST(what_no_run_would_come_to_is_no_finding, .to = N(paces))
 static const struct {
     uint64_t each, room; /* bytes, MiB */
     bool is_leak;
-} numbers[] = {{512, 8000, false}, {512, 300, true}, {1000, 8000, true}};
+} numbers[] = {{512, 8000, false},
+               {512, 1200, false},
+               {512, 800, true},
+               {700, 2000, true},
+               {1000, 8000, true}};
 
 TEST(a_number_of_each_step_on_a_gpu_is_no_leak, .to = N(numbers))
 {

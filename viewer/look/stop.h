@@ -1,5 +1,5 @@
-/* A process of somebody's, stood still by ptrace and let go of as if nothing had been: what its
- * threads waited for they go on to wait for, signals that came meanwhile are theirs. */
+/* Stops all threads of another process with ptrace, and resumes them unchanged: their waits go on,
+ * and signals that came meanwhile are delivered. */
 #ifndef SEEP_VIEWER_LOOK_STOP_H
 #define SEEP_VIEWER_LOOK_STOP_H
 

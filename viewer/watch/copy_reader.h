@@ -41,8 +41,8 @@ bool seep_copy_let_go(struct seep_snapshot_slot *slot, uint64_t taken_ns);
  * permitted, it still has what others leave it. */
 void seep_copy_reader_hurry(pid_t reader);
 
-/* The body of a forked child of the launcher. `wish`: pipe that tells it that what it has read is
- * to be evaluated. */
+/* The body of a forked child of the launcher. `start_fd`: a pipe that tells it to evaluate what it
+ * has read. */
 _Noreturn void seep_copy_reader_be(const struct seep_copy_readings *readings, pid_t launcher,
                                    int wish);
 

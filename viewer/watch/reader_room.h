@@ -35,8 +35,8 @@ bool seep_reader_room_has_another(const struct seep_reader_room *room,
                                   const struct seep_reader_claim *like);
 
 /* For a reader, which is about to take what it needs. `most_bytes`: of the job's own bound, 0:
- * there is none. False: that does not fit, and it must not. If it may, then no more than what was
- * left, whatever it does. */
+ * there is none. False: it does not fit, so the reader must give up. True: it does, and the kernel gives the
+ * reader no more than what was left. */
 bool seep_reader_room_take(const struct seep_reader_room *room, struct seep_reader_claim *own,
                            uint64_t need_bytes, uint64_t most_bytes);
 

@@ -9,7 +9,7 @@
 /* Makes the file that the library takes. Without it a job is never run twice. */
 void seep_start_crash_watch(const struct seep_job_folder *folder);
 
-/* Removes what was offered. True: the process `job` has taken it, and did not come to the end of
+/* Removes that file. True: the process `job` has taken it, and did not come to the end of
  * its start. */
 bool seep_start_crash_seen(const struct seep_job_folder *folder, pid_t job);
 

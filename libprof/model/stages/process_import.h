@@ -31,7 +31,7 @@ uint32_t seep_process_site(struct seep_model *m, struct seep_resolver *resolver,
                            const struct seep_model_process *p, uint32_t index);
 
 /* Which line's memory it had inherited and wrote to, by its samples; its profile is loaded, and the
- * sites have been added (process_sites.c). */
+ * sites have been added. */
 void seep_process_import_written(struct seep_model *m, struct seep_resolver *resolver,
                                  uint32_t process);
 

@@ -1,5 +1,5 @@
 /* What a process holds, as it is read: what it has mapped, and its memory. Where it is frozen for
- * long enough, its memory passes by while the heap is surveyed (who/graph/survey.h). Else it is
+ * long enough, its memory passes by while the heap is surveyed (who/survey/survey.h). Else it is
  * copied all at once: afterwards the process may go on, before anybody looks at the copy. Both
  * contain the process's private pages; of large blocks only those that look like tables of
  * addresses, because pictures and tensors are raw data. */

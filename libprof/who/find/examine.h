@@ -37,7 +37,7 @@ struct seep_examine_request {
      * was read. Returns false if nobody wants the document any more, and then there is none. NULL:
      * always true. */
     bool (*release)(void *arg, bool whole);
-    uint64_t (*held_up_ns)(void *arg); /* asked last: how long the process was. NULL: not at all */
+    uint64_t (*held_up_ns)(void *arg); /* called last: how long the process was stopped. NULL: it was not */
     void *arg;
 };
 

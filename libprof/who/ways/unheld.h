@@ -1,5 +1,5 @@
-/* What no root reaches, each node by what keeps it and by what it is: members of cycles by the type
- * of the one that tells of them, objects that count a reference too many by the type of what counts
+/* Groups nodes that no root reaches by their state and their type: members of cycles by the type of
+ * the cycle's representative, objects that count a reference too many by the type of what counts
  * it, what is lost by its own type or class, or by its size. */
 #ifndef SEEP_LIBPROF_WHO_WAYS_UNHELD_H
 #define SEEP_LIBPROF_WHO_WAYS_UNHELD_H
