@@ -145,7 +145,7 @@ class Requests(ServeCase):
         self.assertEqual(contents(folder), before)
 
     def test_no_request_opens_a_file(self):
-        for name in ("serve_http", "serve_rules", "serve_guests", "served", "pieces"):
+        for name in ("serve_http", "serve_rules", "serve_guests", "served"):
             text = (ROOT / "viewer/serve" / (name + ".c")).read_text()
             self.assertNotRegex(text, r"\b(f?open(at|dir)?|l?stat|fdopen|access|readlink|realpath|rename|unlink|"
                                 r"exec\w*|system)\(", name)

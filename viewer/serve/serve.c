@@ -175,18 +175,12 @@ static bool is_folder(const char *dir)
 int seep_serve(const struct seep_view_of *of, struct seep_serve_address *address, bool open_metrics)
 {
     struct serve serve = {.of = of, .open_metrics = open_metrics, .tells = isatty(STDOUT_FILENO)};
-    struct seep_serve_reading reading;
+    struct seep_serve_reading reading = {.of = *of};
 
     if (!of->look && !of->digest && !is_folder(of->dir))
         return SEEP_EXIT_UNUSABLE;
-    if (seep_serve_reading_init(&reading, of) < 0) {
-        seep_complain("out of memory: end other programs");
-        return SEEP_EXIT_UNUSABLE;
-    }
     signal(SIGPIPE, SIG_IGN); /* clients that disconnect in the middle do no harm */
     seep_wait_begin();
     const struct seep_follow_how how = seep_serve_reading_how(&reading);
-    int status = serve_job(&serve, &how, address);
-    seep_serve_reading_fini(&reading);
-    return status;
+    return serve_job(&serve, &how, address);
 }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,7 @@ static enum MHD_Result answer_path(struct seep_http *http, struct seep_guest *gu
     struct seep_served *served = data ? http->newest : http->page;
     const unsigned long known = after && data ? strtoul(after, NULL, 10) : 0;
 
-    if (served && path == SEEP_SERVE_METRICS && !served->metrics.text)
+    if (served && path == SEEP_SERVE_METRICS && !served->metrics)
         return say(c, MHD_HTTP_SERVICE_UNAVAILABLE, "There is no profile yet.\n");
     if (served && served->version > known)
         return give(c, served, part_of[path]);

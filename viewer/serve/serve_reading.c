@@ -10,55 +10,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-static int piece_of(int (*put)(FILE *out), struct seep_piece *piece)
-{
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
-    int r = out ? put(out) : -SEEP_ENOMEM;
-
-    if (out && fclose(out) != 0)
-        r = -SEEP_ENOMEM;
-    if (!r)
-        r = seep_piece_init(piece, text, n);
-    if (r < 0)
-        free(text);
-    return r < 0 ? -SEEP_ENOMEM : 0;
-}
-
-static int put_begin(FILE *out)
-{
-    return seep_page_put_begin(true, out);
-}
-
-static int put_end(FILE *out)
-{
-    return seep_page_put_end(false, out);
-}
-
-static int put_end_of_look(FILE *out)
-{
-    return seep_page_put_end(true, out);
-}
-
-int seep_serve_reading_init(struct seep_serve_reading *reading, const struct seep_view_of *of)
-{
-    *reading = (struct seep_serve_reading){.of = *of};
-    if (piece_of(put_begin, &reading->begin) == 0 &&
-        piece_of(of->look ? put_end_of_look : put_end, &reading->end) == 0)
-        return 0;
-    seep_serve_reading_fini(reading);
-    return -SEEP_ENOMEM;
-}
-
-void seep_serve_reading_fini(struct seep_serve_reading *reading)
-{
-    free((char *)reading->begin.text);
-    free((char *)reading->end.text);
-    seep_piece_fini(&reading->begin);
-    seep_piece_fini(&reading->end);
-}
-
 /* After the job's end `seep run` still writes what it knows of it. So where a job was seen running,
  * its end counts only when the reading before showed it too. */
 static enum seep_served_state state_of(struct seep_serve_reading *reading, const json_t *page)
@@ -73,37 +24,35 @@ static enum seep_served_state state_of(struct seep_serve_reading *reading, const
     return reading->ended || seep_get_runs(page) ? SEEP_SERVED_LIVE : SEEP_SERVED_UNKNOWN;
 }
 
-/* The figures of the reading, for monitoring. */
-static int add_metrics(struct seep_served *served, const json_t *report, const char *name)
+/* The figures of the reading, for monitoring; NULL without memory. */
+static char *metrics_of(const struct seep_serve_reading *reading, const json_t *report)
 {
+    char *name = seep_output_name_of(reading->of.dir), *text = NULL;
     const struct seep_export_options options = {.profile = name, .read_unix_s = (double)time(NULL)};
-    char *text = NULL;
     size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
+    FILE *out = name ? open_memstream(&text, &n) : NULL;
     struct seep_json_stream_of_list none; /* its figures are the job's */
     seep_json_stream_of_list(&none, NULL);
     int r = out ? seep_export_openmetrics(report, &none.stream, &options, out) : -SEEP_ENOMEM;
 
     if (out && fclose(out) != 0)
         r = -SEEP_ENOMEM;
-    if (r < 0) {
-        free(text);
-        return r;
-    }
-    return seep_served_add_metrics(served, text, n);
+    free(name);
+    if (!r)
+        return text;
+    free(text);
+    return NULL;
 }
 
 static struct seep_served *served_of(struct seep_serve_reading *reading, struct seep_page *page,
                                      const json_t *report, enum seep_served_state state,
                                      const char *why)
 {
-    struct seep_served *served =
-        seep_served_create(page, state, ++reading->version, why, &reading->begin, &reading->end);
-    char *name = report ? seep_output_name_of(reading->of.dir) : NULL;
-    int r = !report ? 0 : served && name ? add_metrics(served, report, name) : -SEEP_ENOMEM;
+    struct seep_served *served = seep_served_create(page, state, ++reading->version, why);
 
-    free(name);
-    if (r == 0)
+    if (served && report)
+        served->metrics = metrics_of(reading, report);
+    if (!report || (served && served->metrics))
         return served;
     seep_served_release(served);
     return NULL;

@@ -4,10 +4,12 @@
 #include "libprof/report_read/report_view.h"
 #include "viewer/page/page_html.h"
 
+#include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <zlib.h>
 
 static const char *const state_names[] = {
     [SEEP_SERVED_WAITING] = "waiting", [SEEP_SERVED_FAILED] = "failed", [SEEP_SERVED_LIVE] = "live",
@@ -55,13 +57,8 @@ static void put_html(const char *text, FILE *out)
 }
 
 /* A page without data, which reloads itself until there is some. */
-static char *waiting_text(const char *why, size_t *n)
+static int put_waiting(const char *why, FILE *out)
 {
-    char *text = NULL;
-    FILE *out = open_memstream(&text, n);
-
-    if (!out)
-        return NULL;
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
           "<meta http-equiv=\"refresh\" content=\"2\"><meta name=\"viewport\" "
           "content=\"width=device-width, initial-scale=1\"><link rel=\"icon\" href=\"data:,\">"
@@ -73,34 +70,21 @@ static char *waiting_text(const char *why, size_t *n)
     fputs("</bdi>.</p><p>This page shows it as soon as there is something to show.</p></body>"
           "</html>\n",
           out);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return ferror(out) ? -SEEP_EIO : 0;
 }
 
-static int fill_in(struct seep_served *served, struct seep_page *page)
+static int put_page(const struct seep_served *served, FILE *out)
 {
-    size_t n = 0, n_page = 0;
-    char *text = data_text(page, served, &n);
-
-    if (!text || seep_piece_init(&served->data, text, n) < 0) {
-        free(text);
-        return -SEEP_ENOMEM;
-    }
-    if (page)
-        return 0;
-    text = waiting_text(served->why, &n_page);
-    if (!text || seep_piece_init(&served->page, text, n_page) < 0) {
-        free(text);
-        return -SEEP_ENOMEM;
-    }
-    return 0;
+    if (!served->has_page)
+        return put_waiting(served->why, out);
+    int r = seep_page_put_begin(true, out);
+    if (!r && fwrite(served->data, 1, served->n_data, out) != served->n_data)
+        r = -SEEP_EIO;
+    return r ? r : seep_page_put_end(served->look, out);
 }
 
 struct seep_served *seep_served_create(struct seep_page *page, enum seep_served_state state,
-                                       unsigned long version, const char *why,
-                                       const struct seep_piece *begin, const struct seep_piece *end)
+                                       unsigned long version, const char *why)
 {
     struct seep_served *served = calloc(1, sizeof *served);
 
@@ -108,60 +92,35 @@ struct seep_served *seep_served_create(struct seep_page *page, enum seep_served_
         return NULL;
     served->state = state;
     served->version = version;
-    served->references = 1;
+    served->has_page = page;
+    served->look = page && json_object_get(page->parts, "look");
     served->steps = seep_get_number(json_object_get(page ? page->parts : NULL, "job"), "steps");
-    served->begin = page ? begin : NULL;
-    served->end = page ? end : NULL;
     snprintf(served->why, sizeof served->why, "%s", why);
     /* The cut may have split a character. */
     (void)seep_text_clean_in_place(served->why, strlen(served->why));
-    if (fill_in(served, page) < 0) {
-        seep_served_release(served);
-        return NULL;
-    }
-    return served;
+    served->data = data_text(page, served, &served->n_data);
+    if (served->data)
+        return served;
+    seep_served_release(served);
+    return NULL;
 }
 
-static void release_one(void *of)
-{
-    struct seep_served *served = of;
-
-    if (--served->references)
-        return;
-    free((char *)served->data.text);
-    free((char *)served->page.text);
-    free((char *)served->metrics.text);
-    seep_piece_fini(&served->data);
-    seep_piece_fini(&served->page);
-    seep_piece_fini(&served->metrics);
-    free(served);
-}
-
-/* Answers that are still being sent keep it alive. */
+/* Answers that are still being sent keep their response alive. */
 void seep_served_release(struct seep_served *served)
 {
     if (!served)
         return;
     for (int i = 0; i < 2 * SEEP_SERVED_N_PARTS; i++) {
-        struct MHD_Response **response = &served->responses[i / 2][i % 2];
-        if (*response)
-            MHD_destroy_response(*response);
-        *response = NULL;
+        if (served->responses[i / 2][i % 2])
+            MHD_destroy_response(served->responses[i / 2][i % 2]);
     }
-    release_one(served);
-}
-
-int seep_served_add_metrics(struct seep_served *served, char *text, size_t n)
-{
-    if (seep_piece_init(&served->metrics, text, n) == 0)
-        return 0;
-    free(text);
-    served->metrics = (struct seep_piece){0};
-    return -SEEP_ENOMEM;
+    free(served->data);
+    free(served->metrics);
+    free(served);
 }
 
 static void add_headers(struct MHD_Response *response, const struct seep_served *served,
-                        enum seep_served_part part)
+                        enum seep_served_part part, bool gzip)
 {
     static const char *const types[SEEP_SERVED_N_PARTS] = {
         [SEEP_SERVED_DATA] = "application/json",
@@ -173,27 +132,70 @@ static void add_headers(struct MHD_Response *response, const struct seep_served 
     MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, tag);
     MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, types[part]);
+    if (gzip)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
+}
+
+/* Replaces a text by its gzip file. Without memory it returns false, and the text is as before. */
+static bool compress_text(char **text, size_t *n)
+{
+    enum { LEVEL = 4, GZIP_WINDOW = 15 + 16 /* the largest, and gzip's header */ };
+    z_stream z = {.next_in = (unsigned char *)*text, .avail_in = (unsigned)*n};
+
+    /* No browser takes a report of 4 GiB. */
+    if (*n > UINT32_MAX / 2 ||
+        deflateInit2(&z, LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    const size_t room = deflateBound(&z, *n);
+    unsigned char *out = malloc(room);
+    z.next_out = out;
+    z.avail_out = (unsigned)room;
+    const bool whole = out && deflate(&z, Z_FINISH) == Z_STREAM_END;
+    deflateEnd(&z);
+    if (!whole) {
+        free(out);
+        return false;
+    }
+    free(*text);
+    *text = (char *)out;
+    *n = room - z.avail_out;
+    return true;
+}
+
+/* A part as text; NULL without memory. */
+static char *text_of(const struct seep_served *served, enum seep_served_part part, size_t *n)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, n);
+    int r = -SEEP_ENOMEM;
+
+    if (out && part == SEEP_SERVED_PAGE)
+        r = put_page(served, out);
+    else if (out && part == SEEP_SERVED_DATA)
+        r = fwrite(served->data, 1, served->n_data, out) == served->n_data ? 0 : -SEEP_EIO;
+    else if (out)
+        r = fputs(served->metrics, out) < 0 ? -SEEP_EIO : 0;
+    if (out && (fclose(out) != 0 || r < 0)) {
+        free(text);
+        return NULL;
+    }
+    return out ? text : NULL;
 }
 
 struct MHD_Response *seep_served_response(struct seep_served *served, enum seep_served_part part,
                                           bool gzip)
 {
-    const struct seep_piece *const parts[SEEP_SERVED_N_PARTS] = {[SEEP_SERVED_DATA] = &served->data,
-                                                                 [SEEP_SERVED_PAGE] = &served->page,
-                                                                 [SEEP_SERVED_METRICS] =
-                                                                     &served->metrics};
-    const struct seep_piece *all[] = {served->begin, &served->data, served->end};
     struct MHD_Response **response = &served->responses[part][gzip];
+    size_t n;
 
     if (*response)
         return *response;
-    if (part == SEEP_SERVED_PAGE && served->begin)
-        *response = seep_pieces_response(all, 3, gzip, release_one, served);
+    char *text = text_of(served, part, &n);
+    if (text && (!gzip || compress_text(&text, &n)))
+        *response = MHD_create_response_from_buffer(n, text, MHD_RESPMEM_MUST_FREE);
+    if (*response)
+        add_headers(*response, served, part, gzip);
     else
-        *response = seep_pieces_response(&parts[part], 1, gzip, release_one, served);
-    if (*response) {
-        served->references++;
-        add_headers(*response, served, part);
-    }
+        free(text);
     return *response;
 }
