@@ -68,7 +68,7 @@ class EachLine(SeepCase):
         self.assertRegex(err, r"^seep: --each-line: no line came: write one .*\n$")
 
     def test_the_times_are_said_by_the_lines_alone(self):
-        for option in (["--every", "5"], ["--times", "2"], ["--for", "5m"]):
+        for option in (["--every", "5"], ["--times", "2"]):
             done = self.seep("look", "--each-line", *option, str(self.job.pid))
             self.assertEqual(done.status, 2)
             self.assertIn("--each-line: the lines say when to look", self.one_line_error(done))

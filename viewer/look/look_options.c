@@ -8,12 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EVERY_S = 60, PARTS = 10, MAX_S = 7 * 86400 };
-
-struct reading {
-    struct seep_look_options *options;
-    double for_s; /* 0: not given */
-};
+enum { EVERY_S = 60, MAX_S = 7 * 86400 };
 
 static const struct seep_output_format formats[] = {
     {"text", seep_look_text}, {"json", seep_output_json}, {NULL, NULL}};
@@ -52,8 +47,7 @@ static bool take_times(const struct seep_option_given *given, long *to)
 
 static bool take_option(void *to, const struct seep_option_given *given)
 {
-    struct reading *r = to;
-    struct seep_look_options *o = r->options;
+    struct seep_look_options *o = to;
 
     switch (given->option) {
     case SEEP_OPTION_LOOK_FORMAT:
@@ -62,8 +56,6 @@ static bool take_option(void *to, const struct seep_option_given *given)
         return (o->out = given->value);
     case SEEP_OPTION_EVERY:
         return take_time(given, &o->every_s);
-    case SEEP_OPTION_FOR:
-        return take_time(given, &r->for_s);
     case SEEP_OPTION_TIMES:
         return take_times(given, &o->times);
     case SEEP_OPTION_EACH_LINE:
@@ -85,25 +77,13 @@ static bool take_option(void *to, const struct seep_option_given *given)
     }
 }
 
-/* When to look, where not all of it was said. False: that would be too often. */
-static bool settle(struct seep_look_options *o, double for_s)
+/* When to look, where not all of it was said. */
+static void settle(struct seep_look_options *o)
 {
-    if (for_s > 0 && o->every_s <= 0)
-        o->every_s = for_s / (o->times > 1 ? (double)o->times - 1 : PARTS);
-    if (for_s > 0 && !o->times) {
-        const double times = for_s / o->every_s + 1;
-        if (times >= SEEP_MOST_LOOKS + 1) {
-            seep_complain("--for: more than %d looks: give a longer --every, or a shorter --for",
-                          SEEP_MOST_LOOKS);
-            return false;
-        }
-        o->times = (long)times;
-    }
     if (!o->times)
         o->times = o->each_line ? SEEP_MOST_LOOKS : o->every_s > 0 ? 3 : 1;
     if (o->every_s <= 0)
         o->every_s = EVERY_S;
-    return true;
 }
 
 /* A number is a process; a core file with such a name is given as ./1234. */
@@ -125,23 +105,22 @@ static bool take_what(struct seep_look_options *o, const char *word)
     return false;
 }
 
-static bool is_timed(const struct seep_look_options *o, double for_s)
+static bool is_timed(const struct seep_look_options *o)
 {
-    return o->times || o->every_s > 0 || for_s > 0;
+    return o->times || o->every_s > 0;
 }
 
 /* What only a process or only a core file can be asked. */
-static bool fits(const struct seep_look_options *o, double for_s)
+static bool fits(const struct seep_look_options *o)
 {
-    if (o->core && (o->way != SEEP_LOOK_CHOSEN || o->tree || o->each_line || is_timed(o, for_s)))
+    if (o->core && (o->way != SEEP_LOOK_CHOSEN || o->tree || o->each_line || is_timed(o)))
         seep_complain("%s: a core file is looked at once, by itself: give no other option than "
                       "--exe, --format and --output",
                       o->core);
     else if (!o->core && o->program)
         seep_complain("--exe: process %d has its program: give --exe for a core file", (int)o->pid);
-    else if (o->each_line && is_timed(o, for_s))
-        seep_complain(
-            "--each-line: the lines say when to look: leave out --every, --times and --for");
+    else if (o->each_line && is_timed(o))
+        seep_complain("--each-line: the lines say when to look: leave out --every and --times");
     else
         return true;
     return false;
@@ -149,10 +128,8 @@ static bool fits(const struct seep_look_options *o, double for_s)
 
 int seep_look_options_read(int argc, char **argv, struct seep_look_options *o)
 {
-    struct reading reading = {.options = o};
-
     *o = (struct seep_look_options){.format = formats};
-    const int status = seep_options_read(argc, argv, take_option, &reading);
+    const int status = seep_options_read(argc, argv, take_option, o);
     if (status >= 0)
         return status;
     if (optind + 1 != argc) {
@@ -160,7 +137,8 @@ int seep_look_options_read(int argc, char **argv, struct seep_look_options *o)
                       optind == argc ? "no process is given" : "only one process can be looked at");
         return SEEP_EXIT_UNUSABLE;
     }
-    return take_what(o, argv[optind]) && fits(o, reading.for_s) && settle(o, reading.for_s)
-               ? -1
-               : SEEP_EXIT_UNUSABLE;
+    if (!take_what(o, argv[optind]) || !fits(o))
+        return SEEP_EXIT_UNUSABLE;
+    settle(o);
+    return -1;
 }
