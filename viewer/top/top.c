@@ -67,14 +67,44 @@ static int read_options(int argc, char **argv, struct top_options *o)
     return SEEP_EXIT_UNUSABLE;
 }
 
+static void put_rows(const struct seep_top_picture *picture)
+{
+    for (int i = 0; i < picture->n_rows; i++) {
+        const struct seep_top_row *row = &picture->rows[i];
+        size_t n = row->bytes;
+        while (n > 0 && row->text[n - 1] == ' ')
+            n--;
+        if (row->bytes > 0)
+            printf("%.*s\n", (int)n, row->text);
+    }
+}
+
+/* Returns whether there was memory for it. */
+static bool put_picture(const struct seep_top_view *view, bool utf8)
+{
+    const size_t rows = view->n_spaces + SEEP_TOP_PAPER_PROCESSES + SEEP_TOP_PAPER_HOLDERS +
+                        SEEP_TOP_PAPER_LINES + 5;
+    struct seep_top_choice choice = {0};
+    struct seep_top_picture picture;
+
+    if (seep_top_picture_init(&picture, (int)rows, seep_put_width(stdout, PAPER_COLUMNS), utf8) < 0)
+        return false;
+    picture.list_only = true;
+    seep_top_draw(&picture, view, &choice, NULL);
+    put_rows(&picture);
+    seep_top_picture_fini(&picture);
+    return true;
+}
+
 static int print_once(struct seep_top_view *view, bool utf8)
 {
-    bool printed = seep_top_print(view, seep_put_width(stdout, PAPER_COLUMNS), utf8) == 0;
+    const bool made = put_picture(view, utf8);
 
     seep_top_view_destroy(view);
-    if (printed && fflush(stdout) == 0)
+    if (made && fflush(stdout) == 0)
         return 0;
-    seep_complain("standard output is not writable: give it a file or a terminal");
+    seep_complain(made ? "standard output is not writable: give it a file or a terminal"
+                       : "out of memory: end other programs");
     return SEEP_EXIT_UNUSABLE;
 }
 
@@ -132,11 +162,9 @@ int seep_top_main(int argc, char **argv)
     struct seep_top_view *view = first_view(&job);
     if (!view)
         return SEEP_EXIT_UNUSABLE;
-    if (options.once)
+    if (options.once || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return print_once(view, job.utf8);
     seep_wait_begin();
-    if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
-        seep_top_screen_open(seep_colour_of(stdout)))
-        return seep_top_live(&job, view);
-    return seep_top_plain(&job, view);
+    return seep_top_screen_open(seep_colour_of(stdout)) ? seep_top_live(&job, view)
+                                                        : print_once(view, job.utf8);
 }
