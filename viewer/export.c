@@ -41,7 +41,6 @@ static bool take_measure(const struct seep_option_given *given)
 {
     int place = seep_option_choose(given, seep_measure_names, SEEP_N_MEASURES);
 
-    wanted.is_measure_chosen = true;
     wanted.measure = place < 0 ? SEEP_MEASURE_RETAINED : (enum seep_measure)place;
     return place >= 0;
 }

@@ -25,7 +25,6 @@ enum seep_measure {
 
 struct seep_export_options {
     enum seep_measure measure;
-    bool is_measure_chosen; /* false: the first one, by default */
     bool tensors;           /* show them first or, in formats with one sum, alone; else not in it */
     int64_t *left_out;      /* where those formats add the bytes of tensors that they left out */
     const char *profile;    /* the profile's name, for tools that show several together */

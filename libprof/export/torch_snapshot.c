@@ -1,44 +1,26 @@
 /* This file writes a device's memory as PyTorch's memory snapshot, for pytorch.org/memory_viz and
  * torch.cuda._memory_viz: the segments and blocks of its allocator when memory ran out, or when
- * most was taken. If that is not known, or a measure is wanted, it writes a segment for each device
- * that contains a block for each site, one after another. seep does not record the order of
- * allocations, so the history is empty. */
+ * most was taken. seep does not record the order of allocations, so the history is empty. */
 #include "libprof/base/json_build.h"
 #include "libprof/export/pickle.h"
 #include "libprof/export/sites.h"
 #include "libprof/report_read/report_view.h"
-#include "libprof/words/space.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_DEVICES = 10000, /* numbers have 4 digits */
-    TOGETHER = 1000,     /* items: memory_viz makes each run the arguments of one call */
-};
-
-static const int64_t SEGMENTS_APART = (int64_t)1 << 44; /* in addresses; a few stay below 2⁵³ */
-
-/* What a site has of the measure and class that are written. */
-struct block {
-    int64_t size;
-    int device; /* −1: none of it */
-};
+enum { TOGETHER = 1000 }; /* items: memory_viz makes each run the arguments of one call */
 
 struct torch_snapshot {
     FILE *out;
     struct seep_json_stream *sites;
-    struct block *blocks; /* of the sites */
-    json_t *layouts;      /* real layouts, at most one per device; none: blocks by site */
+    json_t *layouts;    /* at most one per device */
     json_t *by_id;      /* the numbers of the sites that layouts name; null before they are known */
     bool is_expandable; /* PyTorch's allocator was set to grow its segments */
-    enum seep_measure measure;
-    enum seep_space_class class;
     struct seep_frames frames;
     bool failed;      /* for lack of memory */
     char **names;     /* of frames */
     bool *remembered; /* of frames: is in the pickle under its number */
-    int64_t *sizes;   /* of devices */
     int n_devices;
 };
 
@@ -57,35 +39,6 @@ static json_t *site_of(struct torch_snapshot *s, const char *id)
     const json_t *number = json_object_get(s->by_id, id);
 
     return json_is_integer(number) ? site_at(s, (size_t)json_integer_value(number)) : NULL;
-}
-
-/* The device that a site's memory is on, −1 if it is not of that class. */
-static int device_of(const struct torch_snapshot *s, const json_t *site)
-{
-    struct seep_space_name space = seep_space_parse(seep_get_text(site, "space", ""));
-
-    return space.class == s->class && space.device < MAX_DEVICES ? space.device : -1;
-}
-
-/* Fills sizes[]; returns whether there is anything, and all of it fits the addresses. */
-static bool sum_devices(struct torch_snapshot *s, enum seep_space_class class)
-{
-    s->class = class;
-    s->n_devices = 0;
-    memset(s->sizes, 0, MAX_DEVICES * sizeof *s->sizes);
-    for (size_t i = 0; i < s->sites->n && !s->failed; i++) {
-        json_t *site = site_at(s, i);
-        const struct block block = {seep_site_value(site, s->measure), device_of(s, site)};
-        json_decref(site);
-        s->blocks[i] = block;
-        if (block.device < 0 || !block.size)
-            continue;
-        if (block.size > SEGMENTS_APART - s->sizes[block.device])
-            return false;
-        s->sizes[block.device] += block.size;
-        s->n_devices = block.device >= s->n_devices ? block.device + 1 : s->n_devices;
-    }
-    return s->n_devices > 0;
 }
 
 /* A frame is in the pickle once; stacks refer to it. */
@@ -141,24 +94,6 @@ static void next_in_list(struct torch_snapshot *s, int *in_run)
     }
 }
 
-static void put_blocks(struct torch_snapshot *s, int device, int64_t address)
-{
-    int in_run = 0;
-
-    seep_pickle_list(s->out);
-    for (size_t i = 0; i < s->sites->n && !s->failed; i++) {
-        const int64_t size = s->blocks[i].size;
-        if (!size || s->blocks[i].device != device)
-            continue;
-        json_t *site = site_at(s, i);
-        next_in_list(s, &in_run);
-        put_block(s, site, address, size, false);
-        json_decref(site);
-        address += size;
-    }
-    seep_pickle_list_end(s->out);
-}
-
 struct segment {
     int device;
     int64_t address, total, allocated;
@@ -184,23 +119,6 @@ static void begin_segment(struct torch_snapshot *s, const struct segment *its, c
     seep_pickle_text(s->out, "blocks");
 }
 
-/* ---- by sites -------------------------------------------------------------------------------- */
-
-static void put_sites(struct torch_snapshot *s)
-{
-    for (int device = 0; device < s->n_devices; device++) {
-        const int64_t size = s->sizes[device];
-        const struct segment segment = {device, SEGMENTS_APART * (device + 1), size, size, false};
-        if (!size)
-            continue;
-        begin_segment(s, &segment, NULL);
-        put_blocks(s, device, segment.address);
-        seep_pickle_dict_end(s->out);
-    }
-}
-
-/* ---- as they lay ----------------------------------------------------------------------------- */
-
 static const char *text_at(const json_t *list, size_t i)
 {
     const json_t *value = json_array_get(list, i);
@@ -214,8 +132,7 @@ static int64_t integer_at(const json_t *list, size_t i)
 }
 
 /* Tensors, and the free memory between and after them. */
-static void put_laid_blocks(struct torch_snapshot *s, const struct segment *its,
-                            const json_t *tensors)
+static void put_blocks(struct torch_snapshot *s, const struct segment *its, const json_t *tensors)
 {
     const json_t *offsets = json_object_get(tensors, "offset"),
                  *bytes = json_object_get(tensors, "bytes"),
@@ -242,7 +159,7 @@ static void put_laid_blocks(struct torch_snapshot *s, const struct segment *its,
     seep_pickle_list_end(s->out);
 }
 
-static void put_laid_segment(struct torch_snapshot *s, int device, const json_t *segment)
+static void put_segment(struct torch_snapshot *s, int device, const json_t *segment)
 {
     const json_t *tensors = json_object_get(segment, "tensors");
     struct segment its = {
@@ -258,7 +175,7 @@ static void put_laid_segment(struct torch_snapshot *s, int device, const json_t 
     its.is_small = json_is_true(json_object_get(segment, "small"));
     begin_segment(s, &its, site);
     json_decref(site);
-    put_laid_blocks(s, &its, tensors);
+    put_blocks(s, &its, tensors);
     seep_pickle_dict_end(s->out);
 }
 
@@ -270,7 +187,7 @@ static void put_layout(struct torch_snapshot *s, const json_t *layout)
 
     json_array_foreach (json_object_get(layout, "segments"), i, segment) {
         if (json_is_true(json_object_get(segment, "cache")))
-            put_laid_segment(s, device, segment);
+            put_segment(s, device, segment);
     }
 }
 
@@ -327,8 +244,6 @@ static void put_snapshot(struct torch_snapshot *s)
     seep_pickle_list(s->out);
     json_object_foreach (s->layouts, key, layout)
         put_layout(s, layout);
-    if (!json_object_size(s->layouts))
-        put_sites(s);
     seep_pickle_list_end(s->out);
     seep_pickle_text(s->out, "device_traces");
     seep_pickle_list(s->out);
@@ -378,7 +293,7 @@ static void number_sites(struct torch_snapshot *s, bool *failed)
     }
 }
 
-/* Sets layouts where the report has some, and the numbers of devices. */
+/* Sets layouts and the numbers of devices. */
 static int prepare_layouts(struct torch_snapshot *s, const json_t *report)
 {
     bool failed = false;
@@ -418,11 +333,9 @@ static int prepare(struct torch_snapshot *s, const json_t *report)
     s->is_expandable = is_expandable(report);
     if (seep_frames_of_sites(s->sites, &s->frames, &has_tensors))
         return -SEEP_ENOMEM;
-    s->blocks = calloc(s->sites->n + 1, sizeof *s->blocks);
     s->names = calloc(s->frames.n + 1, sizeof *s->names);
     s->remembered = calloc(s->frames.n + 1, sizeof *s->remembered);
-    s->sizes = calloc(MAX_DEVICES, sizeof *s->sizes);
-    if (!s->blocks || !s->names || !s->remembered || !s->sizes)
+    if (!s->names || !s->remembered)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < s->frames.n; i++) {
         s->names[i] = seep_get_frame_function(s->frames.list[i]);
@@ -435,24 +348,20 @@ static int prepare(struct torch_snapshot *s, const json_t *report)
 int seep_export_torch_snapshot(const json_t *report, struct seep_json_stream *sites,
                                const struct seep_export_options *o, FILE *out)
 {
-    struct torch_snapshot s = {.out = out, .sites = sites, .measure = o->measure};
+    struct torch_snapshot s = {.out = out, .sites = sites};
     int rc = prepare(&s, report);
 
-    if (!rc && !o->is_measure_chosen)
-        rc = prepare_layouts(&s, report);
-    /* Tensors lie inside what the driver gave: write only one of the two. */
-    if (!rc && !json_object_size(s.layouts) && !sum_devices(&s, SEEP_CLASS_TENSOR) &&
-        !sum_devices(&s, SEEP_CLASS_DEVICE))
+    (void)o;
+    rc = rc ? rc : prepare_layouts(&s, report);
+    if (!rc && !json_object_size(s.layouts))
         rc = -SEEP_ENODATA;
     if (!rc)
         put_snapshot(&s);
     for (size_t i = 0; s.names && i < s.frames.n; i++)
         free(s.names[i]);
     rc = s.failed ? -SEEP_ENOMEM : rc;
-    free(s.blocks);
     free(s.names);
     free(s.remembered);
-    free(s.sizes);
     json_decref(s.layouts);
     json_decref(s.by_id);
     seep_frames_fini(&s.frames);

@@ -34,12 +34,33 @@ TEST(integers_are_as_pickle_has_them)
     }
 }
 
+/* n tensors of a KiB each, beside each other in a segment. */
+static void add_layout(const char *reason, int n)
+{
+    json_t *offsets = json_array(), *bytes = json_array(), *sites = json_array();
+
+    for (int i = 0; i < n; i++) {
+        json_array_append_new(offsets, json_integer(i * 1024));
+        json_array_append_new(bytes, json_integer(1024));
+        json_array_append_new(sites, json_string("S1"));
+    }
+    json_t *segment =
+        json_pack("{s:s, s:i, s:s, s:b, s:b, s:{s:o, s:o, s:o}}", "address", "7f0000000000",
+                  "bytes", n * 1024, "site", "S1", "cache", 1, "small", 0, "tensors", "offset",
+                  offsets, "bytes", bytes, "site", sites);
+    json_t *layouts = json_object_get(report, "layouts");
+    if (!layouts)
+        json_object_set_new(report, "layouts", layouts = json_array());
+    json_array_append_new(layouts, json_pack("{s:i, s:s, s:i, s:[o]}", "device", 0, "reason",
+                                             reason, "taken_bytes", n * 1024, "segments", segment));
+}
+
 TEST(blocks_come_in_runs_that_a_call_can_take)
 {
-    for (int i = 0; i < 2500; i++)
-        json_object_set_new(add_site(report, "tensor:0", "load", 5, 1), "stack", json_array());
-    ck_assert_int_eq(write_as(seep_export_torch_snapshot, SEEP_MEASURE_PEAK), 0);
-    /* "]" begins a list, "(e" ends an empty one: two more runs end by an "e" of their own. */
+    add_site(report, "tensor:0", "load", 5, 1);
+    add_layout("peak", 2500);
+    ck_assert_int_eq(write_as(seep_export_torch_snapshot, SEEP_MEASURE_RETAINED), 0);
+    /* An "e" ends a run of items, a "(" begins the next. */
     size_t runs = 0;
     for (size_t i = 0; i + 2 < n_text; i++)
         runs += memcmp(text + i, "ue(", 3) == 0;
@@ -47,22 +68,20 @@ TEST(blocks_come_in_runs_that_a_call_can_take)
     ck_assert_uint_ge(count('}'), 2500);
 }
 
-TEST(what_no_address_reaches_is_not_written)
+TEST(what_failed_goes_before_a_peak)
 {
-    json_t *site = add_site(report, "tensor:0", "load", 5, 1);
-
-    json_object_set_new(site, "peak_bytes", json_integer(INT64_MAX));
-    ck_assert_int_eq(write_as(seep_export_torch_snapshot, SEEP_MEASURE_PEAK), -SEEP_ENODATA);
-    ck_assert_uint_eq(n_text, 0);
+    add_site(report, "tensor:0", "load", 5, 1);
+    add_layout("peak", 100);
+    add_layout("failed", 50);
+    ck_assert_int_eq(write_as(seep_export_torch_snapshot, SEEP_MEASURE_RETAINED), 0);
+    ck_assert_uint_lt(count('}'), 100);
 }
 
-TEST(only_devices_have_a_snapshot)
+TEST(only_segments_of_pytorch_have_a_snapshot)
 {
-    add_site(report, "host", "load", 5, 1000);
-    add_site(report, "tensor:x", "load", 5, 1000);
-    ck_assert_int_eq(write_as(seep_export_torch_snapshot, SEEP_MEASURE_PEAK), -SEEP_ENODATA);
     add_site(report, "device:3", "load", 5, 1000);
-    ck_assert_int_eq(write_as(seep_export_torch_snapshot, SEEP_MEASURE_PEAK), 0);
+    ck_assert_int_eq(write_as(seep_export_torch_snapshot, SEEP_MEASURE_RETAINED), -SEEP_ENODATA);
+    ck_assert_uint_eq(n_text, 0);
 }
 
 SUITE("snapshot", .setup = setup, .teardown = fini)
