@@ -304,12 +304,13 @@ static bool is_of_few_maps(const struct seep_model *m, const struct seep_span *s
 }
 
 /* Maps' levels are stairs, one at each sample: they may tell no more than that there is growth; or,
- * where samples are many, what looks like new blocks. */
+ * where samples are many, what looks like new blocks. Arenas of Python's are counted as they are
+ * asked for. */
 static bool is_of_levels(const struct seep_model *m, const struct seep_span *span,
                          const struct seep_finding *f)
 {
     return f->pattern == SEEP_PATTERN_UNDETERMINED
-               ? m->spaces[f->space].name.class == SEEP_CLASS_MMAP
+               ? m->spaces[f->space].name.class == SEEP_CLASS_MMAP && !f->of_arenas
                : f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && is_of_few_maps(m, span, f);
 }
 

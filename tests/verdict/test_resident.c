@@ -241,6 +241,25 @@ TEST(maps_that_fill_evenly_are_a_librarys, .to = 2)
     ck_assert_int_eq(found("unbounded-growth") != NULL, _i);
 }
 
+/* Arenas of Python's small objects, which nobody is accused of, beside a map that was made before.
+ */
+TEST(what_pythons_arenas_account_for_is_no_librarys)
+{
+    struct ramp slow = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+
+    builder_header(&b)->python_version = 0x030b00f0;
+    builder_level(&b,
+                  builder_stack(&b, below(main_stack, "/home/user/train.py", "remember", LINE),
+                                builder_native(&b, "/usr/bin/python3.11", NULL, 64)),
+                  MMAP, MIB, LAST, ramp, &slow);
+    builder_level(
+        &b, builder_stack(&b, main_stack, builder_native(&b, "/usr/lib/libpool.so", NULL, 64)),
+        MMAP, MIB, LAST, drawn, touched);
+    grow(&(struct parts){.maps = 1}, GROWS * 2);
+    ck_assert_ptr_nonnull(found("undetermined"));
+    ck_assert_ptr_null(found("library-allocator"));
+}
+
 /* np.memmap with mode "c". */
 TEST(written_pages_of_a_files_map_are_told_as_such)
 {
