@@ -5,9 +5,9 @@
  * module that has any of these is listed here, and nowhere else.
  *
  * Locks are taken from the top of the list down, also when one is taken while another is held: a
- * checked build (libprof/contract.h) holds it. Code
- * is forgotten from the top down, too: first by the rules and frames of stacks, then by the
- * threads, which would otherwise learn from them again. */
+ * checked build holds it (libprof/contract.h, tests/e2e/test_checked.py). Code is forgotten from
+ * the top down, too: first by the rules and frames of stacks, then by the threads, which would
+ * otherwise learn from them again. */
 #include "libprof/runtime/store/live_blocks.h"
 #include "libprof/runtime/store/range_map.h"
 #include "preload/device/caller.h"

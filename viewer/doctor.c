@@ -19,7 +19,7 @@
 
 static bool something_missing;
 
-void seep_doctor_line(const char *subject, enum seep_verdict verdict, const char *format, ...)
+void seep_doctor_line(const char *subject, enum seep_doctor_status verdict, const char *format, ...)
 {
     static const char *const words[] = {"ok", "partly", "not here", "MISSING"};
     static const char *last = "";
@@ -31,7 +31,7 @@ void seep_doctor_line(const char *subject, enum seep_verdict verdict, const char
     va_end(args);
     putchar('\n');
     last = subject;
-    something_missing |= verdict == SEEP_VERDICT_MISSING;
+    something_missing |= verdict == SEEP_DOCTOR_MISSING;
 }
 
 _Noreturn static void become(char *const *argv, char *const *environment, unsigned seconds, int out)
@@ -83,7 +83,7 @@ static void show_rlimit(const char *name, int resource, const char *effect)
 
     if (getrlimit((__rlimit_resource_t)resource, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
         return;
-    seep_doctor_line("memory", SEEP_VERDICT_PARTLY, "%s limited to %s: %s", name,
+    seep_doctor_line("memory", SEEP_DOCTOR_PARTLY, "%s limited to %s: %s", name,
                      seep_text_size((double)limit.rlim_cur, text), effect);
 }
 
@@ -96,17 +96,17 @@ void seep_doctor_memory(void)
     seep_limits_read("/proc", &limits);
     uint64_t tightest = seep_limits_tightest(&limits, &kind);
     if (limits.cgroup_bytes)
-        seep_doctor_line("memory", SEEP_VERDICT_OK, "limit of the cgroup: %s (version %d, %s)",
+        seep_doctor_line("memory", SEEP_DOCTOR_OK, "limit of the cgroup: %s (version %d, %s)",
                          seep_text_size((double)limits.cgroup_bytes, text), limits.cgroup_version,
                          limits.cgroup_path);
     else
-        seep_doctor_line("memory", SEEP_VERDICT_OK, "no cgroup limit");
+        seep_doctor_line("memory", SEEP_DOCTOR_OK, "no cgroup limit");
     if (limits.ram_bytes)
-        seep_doctor_line("memory", SEEP_VERDICT_OK, "memory of this machine: %s",
+        seep_doctor_line("memory", SEEP_DOCTOR_OK, "memory of this machine: %s",
                          seep_text_size((double)limits.ram_bytes, text));
     if (tightest)
         seep_doctor_line(
-            "memory", SEEP_VERDICT_OK,
+            "memory", SEEP_DOCTOR_OK,
             "a job's processes together may use %s (%s): reports say how many steps are left",
             seep_text_size((double)tightest, text), kind);
     show_rlimit("each process's address space (ulimit -v)", RLIMIT_AS,
@@ -115,7 +115,7 @@ void seep_doctor_memory(void)
                 "the job and the library share it");
     show_rlimit("the size of files (ulimit -f)", RLIMIT_FSIZE, "a profile ends there");
     if (access("/proc/self/smaps_rollup", R_OK) < 0)
-        seep_doctor_line("memory", SEEP_VERDICT_PARTLY,
+        seep_doctor_line("memory", SEEP_DOCTOR_PARTLY,
                          "/proc/self/smaps_rollup cannot be read: reports have no PSS");
 }
 
@@ -141,15 +141,15 @@ void seep_doctor_command(char *const *argv)
 
     seep_program_find(argv[0], &program);
     if (program.state != SEEP_PROGRAM_OK) {
-        seep_doctor_line("command", SEEP_VERDICT_MISSING, "%s", program.why);
+        seep_doctor_line("command", SEEP_DOCTOR_MISSING, "%s", program.why);
         return;
     }
     if (program.own_malloc)
-        seep_doctor_line("command", SEEP_VERDICT_PARTLY,
+        seep_doctor_line("command", SEEP_DOCTOR_PARTLY,
                          "%s loads the library, but has its own malloc: only its maps are seen",
                          program.path);
     else
-        seep_doctor_line("command", SEEP_VERDICT_OK, "%s loads the library", program.path);
+        seep_doctor_line("command", SEEP_DOCTOR_OK, "%s loads the library", program.path);
     if (is_python_program(program.path))
         (void)seep_doctor_python(program.path, true);
 }
@@ -167,7 +167,7 @@ int seep_doctor_main(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    seep_doctor_line("seep", SEEP_VERDICT_OK, "%s", SEEP_VERSION);
+    seep_doctor_line("seep", SEEP_DOCTOR_OK, "%s", SEEP_VERSION);
     seep_doctor_shim();
     seep_doctor_pythons();
     seep_doctor_gpu();

@@ -4,15 +4,15 @@
 
 #include <stdbool.h>
 
-enum seep_verdict {
-    SEEP_VERDICT_OK,
-    SEEP_VERDICT_PARTLY,  /* works in part; nothing needed is missing */
-    SEEP_VERDICT_ABSENT,  /* not here, and not needed */
-    SEEP_VERDICT_MISSING, /* needed: the exit status is 1 */
+enum seep_doctor_status {
+    SEEP_DOCTOR_OK,
+    SEEP_DOCTOR_PARTLY,  /* works in part; nothing needed is missing */
+    SEEP_DOCTOR_ABSENT,  /* not here, and not needed */
+    SEEP_DOCTOR_MISSING, /* needed: the exit status is 1 */
 };
 
 /* Prints a line; leaves the subject out where it is the same as the line above. */
-void seep_doctor_line(const char *subject, enum seep_verdict verdict, const char *format, ...)
+void seep_doctor_line(const char *subject, enum seep_doctor_status verdict, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Runs argv[0] (a path) with `environment`, standard input and error on /dev/null, for at most

@@ -41,11 +41,11 @@ static void check_driver(void)
     int version = 0;
 
     if (!handle && !device_nodes()) {
-        seep_doctor_line("GPU", SEEP_VERDICT_ABSENT, "no NVIDIA driver and no GPU");
+        seep_doctor_line("GPU", SEEP_DOCTOR_ABSENT, "no NVIDIA driver and no GPU");
         return;
     }
     if (!handle) {
-        seep_doctor_line("GPU", SEEP_VERDICT_PARTLY,
+        seep_doctor_line("GPU", SEEP_DOCTOR_PARTLY,
                          "a GPU, but no libcuda.so.1: install the driver's libraries");
         return;
     }
@@ -53,11 +53,11 @@ static void check_driver(void)
     *(void **)&get = dlsym(handle, "cuDriverGetVersion");
     if (get)
         (void)get(&version);
-    seep_doctor_line("GPU", device_nodes() ? SEEP_VERDICT_OK : SEEP_VERDICT_PARTLY,
+    seep_doctor_line("GPU", device_nodes() ? SEEP_DOCTOR_OK : SEEP_DOCTOR_PARTLY,
                      "driver for CUDA %d.%d, %s%s", version / 1000, version % 1000 / 10, path,
                      device_nodes() ? "" : ", but no GPU");
     seep_doctor_line(
-        "GPU", SEEP_VERDICT_PARTLY,
+        "GPU", SEEP_DOCTOR_PARTLY,
         "tensors and memory of a shared CUDA runtime are recorded; memory of a static one is not");
 }
 
@@ -66,9 +66,9 @@ static void check_library(const char *subject, const char *const *names)
     const char *path;
 
     if (find_library(names, &path))
-        seep_doctor_line(subject, SEEP_VERDICT_OK, "%s", path);
+        seep_doctor_line(subject, SEEP_DOCTOR_OK, "%s", path);
     else
-        seep_doctor_line(subject, SEEP_VERDICT_ABSENT, "%s is not among the system's libraries",
+        seep_doctor_line(subject, SEEP_DOCTOR_ABSENT, "%s is not among the system's libraries",
                          names[0]);
 }
 

@@ -36,9 +36,9 @@ static void show_torch(const char *line)
     if (sscanf(line, "%63s %31s %4095[^\n]", version, cuda, folder) != 3)
         return;
     if (strcmp(cuda, "-") == 0)
-        seep_doctor_line("PyTorch", SEEP_VERDICT_OK, "%-8s without CUDA, %s", version, folder);
+        seep_doctor_line("PyTorch", SEEP_DOCTOR_OK, "%-8s without CUDA, %s", version, folder);
     else
-        seep_doctor_line("PyTorch", SEEP_VERDICT_OK, "%-8s for CUDA %s, %s", version, cuda, folder);
+        seep_doctor_line("PyTorch", SEEP_DOCTOR_OK, "%-8s for CUDA %s, %s", version, cuda, folder);
 }
 
 static bool ask(const char *path, char *answer, int capacity)
@@ -60,21 +60,21 @@ bool seep_doctor_python(const char *path, bool needed)
         sscanf(answer, "%31s %d.%d.%d %d", name, &major, &minor, &micro, &no_gil) != 5)
         return false;
     if (strcmp(name, "cpython") != 0)
-        seep_doctor_line("Python", needed ? SEEP_VERDICT_MISSING : SEEP_VERDICT_PARTLY,
+        seep_doctor_line("Python", needed ? SEEP_DOCTOR_MISSING : SEEP_DOCTOR_PARTLY,
                          "%s %d.%d.%d %s: native stacks only; seep reads Python stacks of CPython",
                          name, major, minor, micro, path);
     else if (!seep_python_layout_find((uint32_t)major << 24 | (uint32_t)minor << 16))
         seep_doctor_line(
-            "Python", needed ? SEEP_VERDICT_MISSING : SEEP_VERDICT_PARTLY,
+            "Python", needed ? SEEP_DOCTOR_MISSING : SEEP_DOCTOR_PARTLY,
             "%d.%d.%d %s: native stacks only; seep reads Python stacks of 3.%u to 3.%u", major,
             minor, micro, path, seep_python_layouts[0]->minor,
             seep_python_layouts[SEEP_PYTHON_LAYOUTS - 1]->minor);
     else if (no_gil)
-        seep_doctor_line("Python", needed ? SEEP_VERDICT_MISSING : SEEP_VERDICT_PARTLY,
+        seep_doctor_line("Python", needed ? SEEP_DOCTOR_MISSING : SEEP_DOCTOR_PARTLY,
                          "%d.%d.%d %s: native stacks only; it has no GIL (free-threaded)", major,
                          minor, micro, path);
     else
-        seep_doctor_line("Python", SEEP_VERDICT_OK, "%d.%d.%d %s", major, minor, micro, path);
+        seep_doctor_line("Python", SEEP_DOCTOR_OK, "%d.%d.%d %s", major, minor, micro, path);
     const char *torch = strchr(answer, '\n');
     if (torch && torch[1])
         show_torch(torch + 1);
@@ -173,6 +173,6 @@ void seep_doctor_pythons(void)
     for (int i = 0; i < found.n; i++)
         n += seep_doctor_python(found.path[i], false);
     if (n == 0)
-        seep_doctor_line("Python", SEEP_VERDICT_MISSING,
+        seep_doctor_line("Python", SEEP_DOCTOR_MISSING,
                          "no CPython 3 on PATH, in /usr/bin or in pyenv: install python3");
 }

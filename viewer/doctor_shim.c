@@ -57,7 +57,7 @@ static void show_crash(const char *shim, int signal)
     struct utsname kernel = {0};
 
     (void)uname(&kernel);
-    seep_doctor_line("libseep.so", SEEP_VERDICT_MISSING,
+    seep_doctor_line("libseep.so", SEEP_DOCTOR_MISSING,
                      "a program with %s crashed (signal %d) on %s %s: `seep run` runs jobs without "
                      "seep here; report this line",
                      shim, signal, kernel.sysname, kernel.release);
@@ -74,17 +74,17 @@ static void try_shim(const char *shim, const char *folder)
     int status = seep_doctor_spawn(argv, environment, PROBE_SECONDS, said, sizeof said);
     bool recorded = take_profile(folder);
     if (status == 0 && strncmp(said, "seep ", 5) == 0 && recorded)
-        seep_doctor_line("libseep.so", SEEP_VERDICT_OK, "%s; a test profile was written and read",
+        seep_doctor_line("libseep.so", SEEP_DOCTOR_OK, "%s; a test profile was written and read",
                          shim);
     else if (status == 0)
         seep_doctor_line(
-            "libseep.so", SEEP_VERDICT_MISSING,
+            "libseep.so", SEEP_DOCTOR_MISSING,
             "%s wrote no profile to %s: check that LD_PRELOAD works here and the disk has space",
             shim, folder);
     else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGALRM)
         show_crash(shim, WTERMSIG(status));
     else
-        seep_doctor_line("libseep.so", SEEP_VERDICT_MISSING,
+        seep_doctor_line("libseep.so", SEEP_DOCTOR_MISSING,
                          "a program with %s %s: build or install seep again", shim,
                          WIFSIGNALED(status) ? "did not end" : "failed");
 }
@@ -96,14 +96,14 @@ void seep_doctor_shim(void)
     const char *tmp = getenv("TMPDIR");
 
     if (seep_program_part(SEEP_PART_SHIM, shim, sizeof shim, &err) < 0) {
-        seep_doctor_line("libseep.so", SEEP_VERDICT_MISSING, "%s: %s: install seep again", err.file,
+        seep_doctor_line("libseep.so", SEEP_DOCTOR_MISSING, "%s: %s: install seep again", err.file,
                          err.text);
         return;
     }
     snprintf(folder, sizeof folder, "%.400s/seep-doctor-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (!mkdtemp(folder)) {
-        seep_doctor_line("libseep.so", SEEP_VERDICT_MISSING,
-                         "no test folder in %s (%s): set TMPDIR", folder, strerror(errno));
+        seep_doctor_line("libseep.so", SEEP_DOCTOR_MISSING, "no test folder in %s (%s): set TMPDIR",
+                         folder, strerror(errno));
         return;
     }
     try_shim(shim, folder);

@@ -279,7 +279,7 @@ struct seep_unprofiled_process {
     const struct seep_job *job;
 };
 
-static inline bool seep_bare_is_counted(const struct seep_process *entry)
+static inline bool seep_unprofiled_is_counted(const struct seep_process *entry)
 {
     return (entry->flags & SEEP_PROCESS_COUNTED) && !(entry->flags & SEEP_PROCESS_PROFILE);
 }
@@ -377,7 +377,7 @@ struct seep_model {
     size_t n_processes, processes_capacity;
     struct seep_unprofiled_process
         *unprofiled; /* [summed] by table and place in it; see unprofiled_processes.h */
-    size_t n_bares;
+    size_t n_unprofiled;
     struct seep_model_space spaces[SEEP_MODEL_MAX_SPACES + 1]; /* [merged], totals [summed]; + 1:
                                                                   the host's */
     size_t n_spaces;

@@ -25,18 +25,18 @@ static void list_bares(struct seep_model *m, const bool *has_profile)
         const struct seep_job *job = m->jobs[i];
         for (uint32_t k = 0; job && k < job->n_processes; k++) {
             if (job->processes[k].pid && !has_profile[i * SEEP_MAX_PROCESSES + k])
-                m->unprofiled[m->n_bares++] =
+                m->unprofiled[m->n_unprofiled++] =
                     (struct seep_unprofiled_process){&job->processes[k], job};
         }
     }
 }
 
-int seep_bares_find(struct seep_model *m)
+int seep_unprofiled_find(struct seep_model *m)
 {
     bool *has_profile = calloc(m->n_jobs + 1, SEEP_MAX_PROCESSES);
 
     free(m->unprofiled);
-    m->n_bares = 0;
+    m->n_unprofiled = 0;
     m->unprofiled = calloc(count_entries(m) + 1, sizeof *m->unprofiled);
     if (!has_profile || !m->unprofiled) {
         free(has_profile);
@@ -53,7 +53,7 @@ int seep_bares_find(struct seep_model *m)
     return 0;
 }
 
-bool seep_bare_has_ended(const struct seep_unprofiled_process *bare)
+bool seep_unprofiled_has_ended(const struct seep_unprofiled_process *bare)
 {
     return bare->entry->has_status || bare->job->ended_ns;
 }
@@ -95,16 +95,17 @@ static void add_counts(struct seep_model *m, const struct seep_count *counts, bo
     }
 }
 
-void seep_bares_add_spaces(struct seep_model *m)
+void seep_unprofiled_add_spaces(struct seep_model *m)
 {
     for (size_t i = 0; i < m->n_processes; i++) { /* of a job without any profile */
         const struct seep_model_process *p = &m->processes[i];
-        if (p->entry && seep_bare_is_counted(p->entry))
+        if (p->entry && seep_unprofiled_is_counted(p->entry))
             add_counts(m, p->entry->counts, p->gone);
     }
-    for (size_t i = 0; i < m->n_bares; i++) {
-        if (seep_bare_is_counted(m->unprofiled[i].entry))
-            add_counts(m, m->unprofiled[i].entry->counts, seep_bare_has_ended(&m->unprofiled[i]));
+    for (size_t i = 0; i < m->n_unprofiled; i++) {
+        if (seep_unprofiled_is_counted(m->unprofiled[i].entry))
+            add_counts(m, m->unprofiled[i].entry->counts,
+                       seep_unprofiled_has_ended(&m->unprofiled[i]));
     }
     for (size_t i = 0; i < m->n_jobs; i++) {
         for (int k = 0; m->jobs[i] && k < SEEP_MAX_FOLDED; k++) {
@@ -116,11 +117,11 @@ void seep_bares_add_spaces(struct seep_model *m)
 
 /* ---- a job without any profile ------------------------------------------------------------- */
 
-bool seep_bare_first(const struct seep_job *job, uint32_t *entry)
+bool seep_unprofiled_first(const struct seep_job *job, uint32_t *entry)
 {
     *entry = 0;
     while (*entry < job->n_processes &&
-           !(job->processes[*entry].pid && seep_bare_is_counted(&job->processes[*entry])))
+           !(job->processes[*entry].pid && seep_unprofiled_is_counted(&job->processes[*entry])))
         ++*entry;
     return *entry < job->n_processes;
 }

@@ -466,7 +466,7 @@ static void say_own_mallocs(struct seep_said *said)
         const struct seep_model_process *p = &m->processes[i];
         note_own_malloc(&all, own_malloc_of(p), p->id.pid, !p->recording.hooks_seen[HOOK_malloc]);
     }
-    for (size_t i = 0; i < m->n_bares; i++) {
+    for (size_t i = 0; i < m->n_unprofiled; i++) {
         const struct seep_process *e = m->unprofiled[i].entry;
         if (e->flags & SEEP_PROCESS_OWN_MALLOC)
             note_own_malloc(&all, e->name, e->pid, true);
@@ -750,11 +750,11 @@ static void say_missing(struct seep_said *said)
     const struct seep_model *m = said->pieces->code->model;
     size_t n_missing = 0, n_counted = 0;
 
-    for (size_t i = 0; i < m->n_bares; i++) {
+    for (size_t i = 0; i < m->n_unprofiled; i++) {
         const struct seep_process *e = m->unprofiled[i].entry;
         if (e->trouble || e->exec_entry)
             continue; /* has its sentence already */
-        if (seep_bare_is_counted(e))
+        if (seep_unprofiled_is_counted(e))
             n_counted++;
         else if (++n_missing <= SEEP_SAID_MOST)
             seep_said_add(said,

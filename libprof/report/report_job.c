@@ -238,7 +238,7 @@ static json_t *counted_spaces(const struct seep_process *e, bool gone, bool *fai
 {
     json_t *spaces = json_object();
 
-    for (int i = 0; i < SEEP_COUNTED_SPACES && seep_bare_is_counted(e); i++) {
+    for (int i = 0; i < SEEP_COUNTED_SPACES && seep_unprofiled_is_counted(e); i++) {
         struct seep_totals totals = seep_count_totals(&e->counts[i], gone);
         if (totals.allocations || totals.allocated_bytes)
             seep_json_set(spaces, seep_space_class_name((enum seep_space_class)i),
@@ -253,7 +253,7 @@ static json_t *spaces_of(const struct seep_report_pieces *pieces,
     const struct seep_model *m = pieces->code->model;
     const struct seep_lane_growth *growths =
         pieces->growths->of_process + (size_t)(p - m->processes) * m->n_spaces;
-    json_t *spaces = p->entry && seep_bare_is_counted(p->entry)
+    json_t *spaces = p->entry && seep_unprofiled_is_counted(p->entry)
                          ? counted_spaces(p->entry, false, failed)
                          : json_object();
 
@@ -362,7 +362,7 @@ static json_t *bare_process_json(const struct seep_model *m,
 
 static void add_bare_processes(const struct seep_model *m, json_t *list, bool *failed)
 {
-    for (size_t i = 0; i < m->n_bares && !*failed; i++)
+    for (size_t i = 0; i < m->n_unprofiled && !*failed; i++)
         seep_json_append(list, bare_process_json(m, &m->unprofiled[i], failed), failed);
 }
 
@@ -540,10 +540,10 @@ bool seep_report_is_complete(const struct seep_model *m)
         if (p->truncated || p->orphaned || !has_ended(p))
             return false;
     }
-    for (size_t i = 0; i < m->n_bares; i++) {
+    for (size_t i = 0; i < m->n_unprofiled; i++) {
         const struct seep_unprofiled_process *bare = &m->unprofiled[i];
         if (!bare->entry->exec_entry &&
-            !(seep_bare_was_counted(bare->entry) && seep_bare_has_ended(bare)))
+            !(seep_unprofiled_was_counted(bare->entry) && seep_unprofiled_has_ended(bare)))
             return false;
     }
     return true;

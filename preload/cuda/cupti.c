@@ -13,7 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "libprof/runtime/store/large.h"
+#include "libprof/runtime/store/placement.h"
 #include "preload/cuda/runtime.h"
 #include "preload/life/run_settings.h"
 #include "preload/objects/real.h"
@@ -128,7 +128,7 @@ static struct seep_runtime_block block_of(enum what what, const struct cupti_cal
 
 static void on_free(enum what what, const struct cupti_call *cupti_call)
 {
-    const enum seep_shelf keyspace =
+    const enum seep_keyspace keyspace =
         what == FREES_PINNED ? SEEP_KEYSPACE_PINNED : SEEP_KEYSPACE_DEVICE;
     if (cupti_call->site == BEGINS) {
         on_its_way = seep_runtime_free_begins(

@@ -79,7 +79,7 @@ static int map(uint64_t at, size_t bytes, size_t offset, uint64_t handle, uint64
 
 /* One call may unmap several mappings. Each is taken off the books before the call, because another
  * thread may get its address at once. */
-static void move(enum seep_shelf from, enum seep_shelf to, uint64_t at, size_t bytes)
+static void move(enum seep_keyspace from, enum seep_keyspace to, uint64_t at, size_t bytes)
 {
     struct seep_block block;
     for (uint64_t i = at; i - at < bytes; i += GRANULE_BYTES)

@@ -78,7 +78,7 @@ int seep_runtime_made(const struct seep_runtime_call *call, int result,
     return result;
 }
 
-struct seep_runtime_free seep_runtime_free_begins(enum seep_hook hook, enum seep_shelf keyspace,
+struct seep_runtime_free seep_runtime_free_begins(enum seep_hook hook, enum seep_keyspace keyspace,
                                                   const void *at)
 {
     struct seep_runtime_free its = {.keyspace = keyspace, .at = at};

@@ -44,7 +44,7 @@ unsigned seep_runtime_space(unsigned device);
 
 /* A block that was requested: kind of memory, address, size. */
 struct seep_runtime_block {
-    enum seep_shelf keyspace;
+    enum seep_keyspace keyspace;
     unsigned device; /* SEEP_DEVICE_PINNED: of the host */
     const void *at;
     uint64_t bytes; /* the size that it got, or requested if that failed */
@@ -61,7 +61,7 @@ void seep_runtime_refused(const struct seep_regs *regs, enum seep_oom_source sou
 
 /* A free in progress. */
 struct seep_runtime_free {
-    enum seep_shelf keyspace;
+    enum seep_keyspace keyspace;
     const void *at;
     struct seep_block block;
     bool is_known;
@@ -69,7 +69,7 @@ struct seep_runtime_free {
 
 /* Takes the block off the books before it is freed; after the call, puts it back or settles it.
  * Returns `result`. */
-struct seep_runtime_free seep_runtime_free_begins(enum seep_hook hook, enum seep_shelf keyspace,
+struct seep_runtime_free seep_runtime_free_begins(enum seep_hook hook, enum seep_keyspace keyspace,
                                                   const void *at);
 int seep_runtime_freed(const struct seep_runtime_free *its, int result);
 

@@ -3,8 +3,8 @@
 #include <elf.h>
 #include <string.h>
 
-#include "libprof/runtime/store/large.h"
 #include "libprof/runtime/store/os.h"
+#include "libprof/runtime/store/placement.h"
 #include "preload/objects/elf_find.h"
 #include "preload/objects/loader.h"
 #include "preload/objects/modules.h"

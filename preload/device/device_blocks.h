@@ -10,7 +10,7 @@
 #include "preload/record/thread.h"
 
 /* Above the numbers of spaces. Those of one device go with it. */
-enum seep_shelf {
+enum seep_keyspace {
     SEEP_KEYSPACE_FIRST_OF_DEVICE = 0xf0,
     SEEP_KEYSPACE_DEVICE = SEEP_KEYSPACE_FIRST_OF_DEVICE, /* by address */
     SEEP_KEYSPACE_ARRAY,                                  /* by handle */

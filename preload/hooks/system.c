@@ -130,7 +130,7 @@ static long pass_by_number(const long *call)
     return behind(call[0], call[1], call[2], call[3], call[4], call[5], call[6]);
 }
 
-static long lock_in(const long *call, const struct seep_lock_in *what)
+static long lock_in(const long *call, const struct seep_filter_call *what)
 {
     struct seep_sandbox_before before;
     seep_sandbox_before(what, &before);
@@ -183,7 +183,7 @@ static __attribute__((noinline)) long by_number(const long *call, struct seep_re
     case SYS_seccomp:
         if (call[1] == SECCOMP_SET_MODE_STRICT || call[1] == SECCOMP_SET_MODE_FILTER)
             return lock_in(
-                call, &(struct seep_lock_in){
+                call, &(struct seep_filter_call){
                           .strict = call[1] == SECCOMP_SET_MODE_STRICT,
                           .all_threads = (unsigned long)call[2] & SECCOMP_FILTER_FLAG_TSYNC,
                           .hands_out = (unsigned long)call[2] & SECCOMP_FILTER_FLAG_NEW_LISTENER,
@@ -191,8 +191,9 @@ static __attribute__((noinline)) long by_number(const long *call, struct seep_re
         break;
     case SYS_prctl:
         if (call[1] == PR_SET_SECCOMP)
-            return lock_in(call, &(struct seep_lock_in){.strict = call[2] == SECCOMP_MODE_STRICT,
-                                                        .filter = (const void *)call[3]});
+            return lock_in(call,
+                           &(struct seep_filter_call){.strict = call[2] == SECCOMP_MODE_STRICT,
+                                                      .filter = (const void *)call[3]});
         break;
     }
     return pass_by_number(call);
@@ -232,8 +233,8 @@ SEEP_EXPORT int prctl(int option, ...)
     for (int i = 0; i < 4; i++)
         a[i] = va_arg(list, unsigned long);
     va_end(list);
-    const struct seep_lock_in what = {.strict = a[0] == SECCOMP_MODE_STRICT,
-                                      .filter = (const void *)a[1]};
+    const struct seep_filter_call what = {.strict = a[0] == SECCOMP_MODE_STRICT,
+                                          .filter = (const void *)a[1]};
     struct seep_sandbox_before before;
     if (option == PR_SET_SECCOMP)
         seep_sandbox_before(&what, &before);

@@ -14,7 +14,7 @@ extern uint32_t *seep_period;
 extern struct seep_process *seep_process;
 
 /* Where a process records, and on which machine it is. */
-struct seep_job_want {
+struct seep_job_request {
     char *dir;           /* in: the folder that was asked for; out: the one that it is */
     size_t capacity;     /* of dir */
     const char *part;    /* of a launch of several: its folder in there; NULL: that folder itself */
@@ -30,7 +30,7 @@ struct seep_job_want {
  * part's, or where the table is another machine's, the machine's; with a number behind it if that,
  * too, is another's. A failure is no error: the folder is then the one asked for, and steps are the
  * process's own. (job_open.c) */
-void seep_job_open(struct seep_job_want *want);
+void seep_job_open(struct seep_job_request *want);
 
 /* This process is the job's first, or has replaced it by exec. After seep_job_enter(). */
 bool seep_job_is_root(void);

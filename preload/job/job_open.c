@@ -42,7 +42,7 @@ static uint32_t reserve_disk(int fd)
     return SEEP_MAX_PROCESSES;
 }
 
-static struct seep_job *make(int fd, const struct seep_job_want *want, bool is_part)
+static struct seep_job *make(int fd, const struct seep_job_request *want, bool is_part)
 {
     uint32_t n_reserved = reserve_disk(fd);
     struct seep_job *made = n_reserved ? map(fd, false) : NULL;
@@ -61,7 +61,7 @@ static struct seep_job *make(int fd, const struct seep_job_want *want, bool is_p
 }
 
 /* Another machine's table is looked at, and never written to: its memory is not this one's. */
-static enum found join(int fd, const struct seep_job_want *want)
+static enum found join(int fd, const struct seep_job_request *want)
 {
     struct stat st;
     for (int tries = 0; tries < 50; tries++) { /* its maker may not be done */
@@ -89,7 +89,7 @@ static enum found join(int fd, const struct seep_job_want *want)
 
 /* seep_job_path: that of a table. Closing a new one also sends it to a file server, so that other
  * machines see whose it is. */
-static enum found open_table(const struct seep_job_want *want, bool may_make, bool is_part)
+static enum found open_table(const struct seep_job_request *want, bool may_make, bool is_part)
 {
     bool made = false;
     int fd = seep_os_open(seep_job_path, O_RDWR | O_NOFOLLOW, 0);
@@ -135,7 +135,7 @@ static bool name_within(char *dir, size_t n, size_t capacity, const char *name, 
     return true;
 }
 
-static enum found try_folder(const struct seep_job_want *want, bool may_make, bool is_part)
+static enum found try_folder(const struct seep_job_request *want, bool may_make, bool is_part)
 {
     const size_t n = strlen(want->dir);
     if (n + sizeof(SEEP_JOB_FILE) + 1 > sizeof(seep_job_path))
@@ -147,7 +147,8 @@ static enum found try_folder(const struct seep_job_want *want, bool may_make, bo
 }
 
 /* The first folder of that name that is this machine's, or is nobody's yet. */
-static bool open_within(struct seep_job_want *want, const char *name, bool may_make, bool is_part)
+static bool open_within(struct seep_job_request *want, const char *name, bool may_make,
+                        bool is_part)
 {
     const size_t n = strlen(want->dir);
     enum found found = FOUND_FOREIGN;
@@ -164,7 +165,7 @@ static bool open_within(struct seep_job_want *want, const char *name, bool may_m
 
 /* Whoever began in the folder itself has children that belong there, too: torchrun starts its ranks
  * with variables that it does not have. */
-static void open_any(struct seep_job_want *want)
+static void open_any(struct seep_job_request *want)
 {
     enum found found = try_folder(want, want->may_make && !want->part, false);
     const bool foreign = found == FOUND_FOREIGN;
@@ -179,7 +180,7 @@ static void open_any(struct seep_job_want *want)
     (void)open_within(want, want->part, want->may_make, foreign);
 }
 
-void seep_job_open(struct seep_job_want *want)
+void seep_job_open(struct seep_job_request *want)
 {
     open_any(want);
     if (!seep_job_map)

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /* Finds the folder of this process from seep_run_settings.dir, which it changes, and opens the
- * job's table there. `told`: it runs under a filter of the job's, so only calls are made that any
- * program's start makes, and nothing is created. `woken`: the folder was chosen for it. */
-void seep_machine_join(bool told, bool woken);
+ * job's table there. `sandboxed`: it runs under a filter of the job's, so only calls are made that
+ * any program's start makes, and nothing is created. `by_wake`: the folder was chosen for it. */
+void seep_machine_join(bool sandboxed, bool by_wake);
 
 #endif

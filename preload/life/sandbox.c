@@ -67,7 +67,7 @@ static const struct {
     {SEEP_OS_MUNMAP, SYS_munmap, {1 << 20, 64 << 20, 0, 0, 0, 0}},
     {SEEP_OS_FUTEX, SYS_futex, {1 << 20, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2, 1 << 20, 0, 0}},
     {SEEP_OS_FUTEX, SYS_futex, {1 << 20, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0}},
-    {SEEP_OS_PROBE, SYS_rt_sigprocmask, {SEEP_OS_NO_WAY, 1 << 20, 0, 8, 0, 0}},
+    {SEEP_OS_PROBE, SYS_rt_sigprocmask, {SEEP_OS_INVALID_HOW, 1 << 20, 0, 8, 0, 0}},
 };
 
 static bool is_readable(const void *at, size_t bytes)
@@ -113,7 +113,7 @@ static void wait_for_others(void)
     (void)seep_os_settle(PATIENCE_MS * UINT64_C(1000000), n_filters == 1 /* none is there yet */);
 }
 
-void seep_sandbox_before(const struct seep_lock_in *call, struct seep_sandbox_before *before)
+void seep_sandbox_before(const struct seep_filter_call *call, struct seep_sandbox_before *before)
 {
     const int saved_errno = errno;
     const uint32_t permitted = call->strict ? 0 : permitted_by(call->filter);
@@ -142,13 +142,13 @@ void seep_sandbox_before(const struct seep_lock_in *call, struct seep_sandbox_be
 }
 
 /* With SECCOMP_FILTER_FLAG_TSYNC a positive result is the thread that could not follow. */
-static bool has_worked(const struct seep_lock_in *call, long result)
+static bool has_worked(const struct seep_filter_call *call, long result)
 {
     return result == 0 || (call->hands_out && result > 0);
 }
 
-void seep_sandbox_after(const struct seep_lock_in *call, const struct seep_sandbox_before *before,
-                        long result)
+void seep_sandbox_after(const struct seep_filter_call *call,
+                        const struct seep_sandbox_before *before, long result)
 {
     if (has_worked(call, result))
         return;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* The arguments of a call by which a job installs a filter. */
-struct seep_lock_in {
+struct seep_filter_call {
     bool strict;        /* SECCOMP_MODE_STRICT */
     bool all_threads;   /* SECCOMP_FILTER_FLAG_TSYNC */
     bool hands_out;     /* a descriptor: SECCOMP_FILTER_FLAG_NEW_LISTENER */
@@ -25,12 +25,12 @@ struct seep_sandbox_before {
  * From then on seep makes only calls that the filter is seen to allow, and none if it is `strict`.
  * Before a filter for all threads it waits, for a moment, until the others have finished calls of
  * seep's own. Keeps errno. */
-void seep_sandbox_before(const struct seep_lock_in *call, struct seep_sandbox_before *before);
+void seep_sandbox_before(const struct seep_filter_call *call, struct seep_sandbox_before *before);
 
 /* The call returned `result`. A failed call (programs test so what the kernel can do) has installed
  * nothing: everything is as before. Keeps errno. */
-void seep_sandbox_after(const struct seep_lock_in *call, const struct seep_sandbox_before *before,
-                        long result);
+void seep_sandbox_after(const struct seep_filter_call *call,
+                        const struct seep_sandbox_before *before, long result);
 
 /* Says whether this program may be entered; `told`: it runs under a filter that a process of the
  * job has installed, and is then only listed, by calls that any program's start makes. After

@@ -1,7 +1,7 @@
 #include "preload/pages/written_pages.h"
 
-#include "libprof/runtime/store/large.h"
 #include "libprof/runtime/store/os.h"
+#include "libprof/runtime/store/placement.h"
 
 enum {
     PAGE_BITS = 12,

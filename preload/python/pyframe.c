@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "libprof/format/profile_format.h"
-#include "libprof/runtime/store/large.h"
+#include "libprof/runtime/store/placement.h"
 #include "preload/python/pyframe_code.h"
 #include "preload/python/pyframe_elf.h"
 #include "preload/python/pyframe_layout.h"

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "libprof/runtime/store/large.h"
 #include "libprof/runtime/store/own_time.h"
+#include "libprof/runtime/store/placement.h"
 #include "preload/job/job.h"
 #include "preload/job/job_table.h"
 #include "preload/objects/modules.h"

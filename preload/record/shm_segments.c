@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "libprof/format/profile_format.h"
-#include "libprof/runtime/store/large.h"
+#include "libprof/runtime/store/placement.h"
 #include "preload/record/map_resident.h"
 
 #define FOLDER "/dev/shm/"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "libprof/runtime/store/large.h"
+#include "libprof/runtime/store/placement.h"
 #include "preload/job/job.h"
 #include "preload/record/frames.h"
 #include "preload/record/tick.h"

@@ -197,7 +197,7 @@ static void be_reader(struct seep_copies *h, const struct seep_reader *r, pid_t 
                                                 .memory = memory,
                                                 .room = &h->room,
                                                 .claim = r->claim};
-    seep_copy_reader_be(&readings, launcher, start_fd);
+    seep_copy_reader_main(&readings, launcher, start_fd);
 }
 
 /* Starts a reader in a process of its own, for the copy that is ready. NULL: it cannot be started,

@@ -109,8 +109,8 @@ struct job_reading {
     const uint64_t taken_ns;
     const bool in_place;
     const bool lets_others_in; /* as in struct seep_copy_readings */
-    const int wish; /* pipe on which the launcher says that what was read is to be evaluated */
-    bool hurries;   /* somebody waits for what is found */
+    const int start_fd; /* pipe on which the launcher says that what was read is to be evaluated */
+    bool hurries;       /* somebody waits for what is found */
     const struct seep_reader_room *room;
     struct seep_reader_claim *claim;
     bool too_late;             /* the process no longer waits, and has said so itself */
@@ -126,7 +126,7 @@ static bool is_wanted(struct job_reading *reading)
 
     if (reading->claim)
         reading->claim->waits = true;
-    while (read(reading->wish, &word, 1) < 0 && errno == EINTR) {
+    while (read(reading->start_fd, &word, 1) < 0 && errno == EINTR) {
     }
     if (reading->claim)
         reading->claim->waits = false;
@@ -231,7 +231,7 @@ static bool passes_by(const struct seep_snapshot_slot *slot, bool is_calm)
 }
 
 /* Every field of the slot is written by the job, so untrusted, and is read once. */
-static int read_slot(const struct seep_copy_readings *h, int wish)
+static int read_slot(const struct seep_copy_readings *h, int start_fd)
 {
     struct seep_job *job = h->folder->job;
     struct seep_snapshot_slot *slot = &job->snapshot, now = *slot;
@@ -248,7 +248,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
         .taken_ns = now.taken_ns,
         .in_place = now.in_place,
         .lets_others_in = h->lets_others_in,
-        .wish = wish,
+        .start_fd = start_fd,
         .hurries = h->hurries || now.source != SEEP_SNAPSHOT_BY_STEP,
         .room = h->room,
         .claim = h->claim,
@@ -308,7 +308,8 @@ void seep_copy_reader_hurry(pid_t reader)
         (void)setpriority(PRIO_PROCESS, (id_t)reader, 0);
 }
 
-_Noreturn void seep_copy_reader_be(const struct seep_copy_readings *h, pid_t launcher, int wish)
+_Noreturn void seep_copy_reader_main(const struct seep_copy_readings *h, pid_t launcher,
+                                     int start_fd)
 {
     sigset_t none;
 
@@ -323,5 +324,5 @@ _Noreturn void seep_copy_reader_be(const struct seep_copy_readings *h, pid_t lau
     sigprocmask(SIG_UNBLOCK, &none, NULL);
     prctl(PR_SET_NAME, "seep-reader", 0, 0, 0);
     leave_no_core();
-    _exit(read_slot(h, wish));
+    _exit(read_slot(h, start_fd));
 }

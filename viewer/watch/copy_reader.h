@@ -43,7 +43,7 @@ void seep_copy_reader_hurry(pid_t reader);
 
 /* The body of a forked child of the launcher. `start_fd`: a pipe that tells it to evaluate what it
  * has read. */
-_Noreturn void seep_copy_reader_be(const struct seep_copy_readings *readings, pid_t launcher,
-                                   int wish);
+_Noreturn void seep_copy_reader_main(const struct seep_copy_readings *readings, pid_t launcher,
+                                     int start_fd);
 
 #endif

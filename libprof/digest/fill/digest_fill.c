@@ -176,7 +176,7 @@ static void add_numbers(struct seep_digest_fill *f)
     const double ended = json_number_value(json_object_get(job, "started_unix_s")) +
                          json_number_value(json_object_get(job, "duration_s"));
     const bool by_time = m->step_source == SEEP_STEP_TIME;
-    uint64_t n_bare = m->n_bares;
+    uint64_t n_bare = m->n_unprofiled;
     size_t i;
 
     json_array_foreach (json_object_get(f->report, "helpers"), i, helper)

@@ -111,7 +111,7 @@ int seep_job_spaces_add(struct seep_model *m)
 {
     uint32_t *sites = malloc((m->n_sites + 1) * sizeof *sites);
     seep_model_begin(m, SEEP_MODEL_SUMMED);
-    int rc = sites ? seep_bares_find(m) : -SEEP_ENOMEM;
+    int rc = sites ? seep_unprofiled_find(m) : -SEEP_ENOMEM;
     if (!rc && m->only_pid)
         rc = seep_process_tree_keep_bares(m, m->only_pid);
 
@@ -130,7 +130,7 @@ int seep_job_spaces_add(struct seep_model *m)
         raise_peak(t, seep_totals_live(t), (int32_t)m->n_steps);
     }
     if (!rc)
-        seep_bares_add_spaces(m);
+        seep_unprofiled_add_spaces(m);
     find_host(m);
     free(sites);
     return rc;

@@ -134,7 +134,7 @@ static int add_counted(struct seep_model *m, uint32_t folder)
     const struct seep_job *job = m->jobs[folder];
     uint32_t entry;
 
-    if (!job || !seep_bare_first(job, &entry))
+    if (!job || !seep_unprofiled_first(job, &entry))
         return 0;
     struct seep_model_process *p = new_process(m);
     return p ? seep_process_import_counted(p, folder, job, entry) : -SEEP_ENOMEM;

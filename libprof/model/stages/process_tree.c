@@ -163,12 +163,12 @@ int seep_process_tree_keep_bares(struct seep_model *m, uint32_t pid)
     int rc = read_family(m, &family);
     size_t n = 0;
 
-    for (size_t i = 0; i < m->n_bares && !rc; i++) {
+    for (size_t i = 0; i < m->n_unprofiled && !rc; i++) {
         if (descends(&family, m->unprofiled[i].entry->pid, pid))
             m->unprofiled[n++] = m->unprofiled[i];
     }
     if (!rc)
-        m->n_bares = n;
+        m->n_unprofiled = n;
     forget_family(&family);
     return rc;
 }

@@ -114,8 +114,8 @@ bool seep_os_readable(const void *at)
     bool readable = true;
     if (!__atomic_load_n(&seep_os_sandboxed, __ATOMIC_SEQ_CST) ||
         __atomic_load_n(&seep_os_permitted, __ATOMIC_RELAXED) & SEEP_OS_PROBE)
-        readable = seep_os_raw6(SYS_rt_sigprocmask, SEEP_OS_NO_WAY, set, 0, sizeof(uint64_t), 0,
-                                0) != -EFAULT;
+        readable = seep_os_raw6(SYS_rt_sigprocmask, SEEP_OS_INVALID_HOW, set, 0, sizeof(uint64_t),
+                                0, 0) != -EFAULT;
     seep_os_end(generation);
     return readable;
 }

@@ -17,8 +17,8 @@
 #include <time.h>
 
 #include "libprof/contract.h"
-#include "libprof/runtime/store/large.h"
 #include "libprof/runtime/store/own_pages.h"
+#include "libprof/runtime/store/placement.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -33,7 +33,7 @@ enum {
     SEEP_OS_FUTEX = 4,
     SEEP_OS_PROBE = 8, /* as seep_os_readable() asks */
 };
-enum { SEEP_OS_NO_WAY = 99 }; /* an invalid `how` to change a signal mask */
+enum { SEEP_OS_INVALID_HOW = 99 }; /* an invalid `how` to change a signal mask */
 extern uint32_t seep_os_permitted;
 
 /* What a filter for all threads has to wait for: seep's own calls in progress, by whether the

@@ -1,6 +1,6 @@
 #include "libprof/runtime/store/own_pages.h"
 
-#include "libprof/runtime/store/large.h"
+#include "libprof/runtime/store/placement.h"
 
 enum { BUSY = 1, MAX_TRIES = 16 }; /* of `start`: 0 free, 1 being filled in */
 

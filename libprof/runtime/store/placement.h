@@ -1,6 +1,6 @@
 /* Places the recorder's data and functions in its library. */
-#ifndef SEEP_LIBPROF_RUNTIME_STORE_LARGE_H
-#define SEEP_LIBPROF_RUNTIME_STORE_LARGE_H
+#ifndef SEEP_LIBPROF_RUNTIME_STORE_PLACEMENT_H
+#define SEEP_LIBPROF_RUNTIME_STORE_PLACEMENT_H
 
 /* For tables: places them after all small data, which then takes only a few pages. A forked child
  * and its parent copy each page that they write to. */
