@@ -23,7 +23,7 @@ def cameras():
 
 
 features(), cameras()
-caching.caching_shortage(0, 5 * MIB)
+caching.caching_oom(0, 5 * MIB)
 """
 # Whether a place in the picture, in bytes from its start, has the fill of that kind: by what lies under it.
 FILL_AT = """

@@ -297,7 +297,7 @@ class NothingIsOld(BrowserCase, ServeCase):
 DEVICE_JOB = """
 a, b = segment(20 * MIB), segment(4 * MIB)
 kept = [tensor(a, 8 * MIB), tensor(b, 2 * MIB)]
-caching.caching_shortage(0, 32 * MIB)
+caching.caching_oom(0, 32 * MIB)
 c = segment(40 * MIB)
 kept.append(tensor(c, 30 * MIB))
 """

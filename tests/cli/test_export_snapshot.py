@@ -14,7 +14,7 @@ JOB = """
 for device in (0, 1):
     at = segment(20 * MIB, device)
     kept = [tensor(at + i * MIB, MIB // 2, device) for i in range(20)]
-    caching.caching_shortage(device, 16 * MIB)
+    caching.caching_oom(device, 16 * MIB)
 """
 
 

@@ -16,7 +16,7 @@ caching.caching_segment.argtypes = (ctypes.c_int, ctypes.c_size_t)
 caching.caching_segment_gone.argtypes = (ctypes.c_void_p,)
 for name in ("caching_tensor", "caching_tensor_gone"):
     getattr(caching, name).argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)
-caching.caching_shortage.argtypes = (ctypes.c_int, ctypes.c_int64)
+caching.caching_oom.argtypes = (ctypes.c_int, ctypes.c_int64)
 MIB = 1 << 20
 
 

@@ -39,7 +39,7 @@ b = segment(2 * MIB)
 lost = tensor(a, 4 * MIB)
 kept = [tensor(a + 8 * MIB, 6 * MIB), tensor(b + 512, 1024)]
 caching.caching_tensor_gone(0, *lost)
-caching.caching_shortage(0, 16 * MIB)
+caching.caching_oom(0, 16 * MIB)
 tensor(b + 4096, 512)  # after it
 print(json.dumps([a, b, kept]))
 """
@@ -63,7 +63,7 @@ print(json.dumps([a, b, kept]))
 a = segment(20 * MIB)
 b = segment(2 * MIB)
 tensors = [tensor(a, 4 * MIB), tensor(a + 8 * MIB, 6 * MIB), tensor(b + 512, 2 * MIB - 512)]
-caching.caching_shortage(0, 16 * MIB)
+caching.caching_oom(0, 16 * MIB)
 print(json.dumps([[a, 20 * MIB], [b, 2 * MIB], tensors]))
 """
         profile = self.run_seep(self.argv(job), env=self.env(PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True"))
@@ -92,7 +92,7 @@ print(json.dumps([[a, 20 * MIB], [b, 2 * MIB], tensors]))
 a = segment(20 * MIB)
 for i in range(5):
     tensor(a + i * MIB, MIB)
-    caching.caching_shortage(0, (100 + i) * MIB)
+    caching.caching_oom(0, (100 + i) * MIB)
 """)
         self.assertEqual((found["failed", 0]["asked_bytes"], found["failed", 0]["tensor_bytes"]), (104 * MIB, 5 * MIB))
 
@@ -134,7 +134,7 @@ assert segment(1000 * MIB) is None
 a = segment(100 * MIB)
 for i in range(%d):
     tensor(a + 1024 * i, 512)
-caching.caching_shortage(0, 1 << 30)
+caching.caching_oom(0, 1 << 30)
 """ % n)
         layout = found["failed", 0]
         self.assertEqual([len(s["tensors"]) for s in layout["segments"]], [64 * 1362 - 1])
@@ -145,7 +145,7 @@ caching.caching_shortage(0, 1 << 30)
 a = segment(100 * MIB)
 for i in range(60000):
     tensor(a + 1024 * i, 512)
-caching.caching_shortage(0, 1 << 30)
+caching.caching_oom(0, 1 << 30)
 """
         profile = self.run_seep(self.argv(job), options=["--max-profile", "2M"], env=self.env())
         layout = self.read(profile.folder)["failed", 0]
@@ -156,7 +156,7 @@ caching.caching_shortage(0, 1 << 30)
         job = """
 a = segment(20 * MIB)
 tensor(a, 5 * MIB)
-caching.caching_shortage(0, 16 * MIB)
+caching.caching_oom(0, 16 * MIB)
 os.kill(os.getpid(), 9)
 """
         _, found = self.layouts(job, status=128 + signal.SIGKILL)
@@ -168,7 +168,7 @@ a = segment(20 * MIB)
 tensor(a, 5 * MIB)
 if not os.fork():
     tensor(a + 5 * MIB, 5 * MIB)
-    caching.caching_shortage(0, 16 * MIB)
+    caching.caching_oom(0, 16 * MIB)
     os._exit(0)
 os.wait()
 """)
@@ -183,7 +183,7 @@ size = 512
 while not os.path.exists(sys.argv[3]):
     for i in range(3000):
         tensor(a + 8192 * i, size)
-    caching.caching_shortage(0, size << 20)
+    caching.caching_oom(0, size << 20)
     for i in range(3000):
         caching.caching_tensor_gone(0, a + 8192 * i, size)
     size = size % 8192 + 512

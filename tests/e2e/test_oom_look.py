@@ -16,7 +16,7 @@ def keep():
 for i in range(10):
     keep()
 for i in range(3):
-    caching.caching_shortage(0, 1 << 30)
+    caching.caching_oom(0, 1 << 30)
 """
 
 
