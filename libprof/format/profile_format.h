@@ -295,6 +295,12 @@ enum seep_python_unseen {
     SEEP_PYTHON_SUBINTERPRETERS = 2, /* have run, whose frames are not followed */
 };
 
+/* Who wrote the profile. */
+enum seep_profile_origin {
+    SEEP_ORIGIN_SHIM = 0,
+    SEEP_ORIGIN_TORCH, /* seep, of PyTorch's memory snapshot: nothing is known of the host */
+};
+
 struct seep_header {
     uint64_t magic; /* stored last: the header is complete */
     uint32_t version;
@@ -347,7 +353,7 @@ struct seep_header {
     uint64_t waited_ns; /* until it was woken to record, or 0 */
     struct seep_rank_notes ranks;
     uint32_t coarsest; /* of all that it used: 0: every block was recorded */
-    uint32_t reserved_3;
+    uint32_t origin;   /* enum seep_profile_origin */
     struct seep_cost cost;
     uint64_t reserved_4[3];
 

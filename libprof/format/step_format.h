@@ -28,6 +28,10 @@ enum seep_step_why {
     SEEP_WHY_BATCHES_AFTER,   /* no optimizer steps any more */
     SEEP_WHY_LOOP_AFTER,
     SEEP_WHY_TIME_AFTER, /* the same, and nothing else shows either: time slices */
+    /* Of a torch snapshot (libprof/torch), in which no optimizer shows: */
+    SEEP_WHY_ZERO_GRAD, /* its zero_grad() does */
+    SEEP_WHY_BACKWARD,
+    SEEP_WHY_REPEATS, /* nor that: what is allocated again and again */
     SEEP_N_STEP_WHYS
 };
 

@@ -46,6 +46,7 @@ struct seep_process_end {
                          * failure */
     bool out_of_memory; /* the kernel killed it for lack of memory */
     bool replaced;      /* by exec: its successor ended like this */
+    bool untold;        /* what it is known by does not say: a torch snapshot */
 };
 
 /* Identity of a process. Texts of a process that was read are never NULL: "" is unknown. */
@@ -94,6 +95,7 @@ struct seep_process_recording {
     uint16_t cupti, cupti_error;                   /* as in the profile, unchecked */
     uint32_t snapshots_refused[SEEP_N_SNAPSHOT_REFUSALS]; /* by enum seep_snapshot_refusal */
     bool inherits; /* it was forked from a process that recorded */
+    bool of_torch; /* it is what PyTorch's memory snapshot says of it */
 };
 
 /* Samples of what its RSS consisted of: times may not rise, none is 0. Figures are capped so that

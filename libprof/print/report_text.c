@@ -246,6 +246,7 @@ struct page {
     bool is_one;      /* one process, whose resident memory is the job's */
     bool is_spread;   /* over several hosts */
     bool running;     /* some process was alive when the report was made */
+    bool of_torch;    /* nothing but PyTorch's memory snapshots was read */
 };
 
 /* "label    …", continued below its text; "" to continue the previous label. */
@@ -264,6 +265,8 @@ static void put_command(const struct page *p, const json_t *job)
     json_t *word;
     size_t i;
 
+    if (!json_array_size(json_object_get(job, "command")))
+        return;
     fprintf(p->out, "%-*s", LABEL, "command");
     json_array_foreach (json_object_get(job, "command"), i, word) {
         const char *text = json_string_value(word) ? json_string_value(word) : "?";
@@ -367,7 +370,10 @@ static void put_spaces(const struct page *p, const json_t *report)
         fprintf(to, " %s, ",
                 seep_get_when(p->unit, seep_get_number(totals, "peak_step"), p->steps, when));
         seep_put_size(to, seep_get_number(totals, "live_bytes"));
-        fputs(p->running ? " live now, " : " live at exit, ", to);
+        fputs(p->running    ? " live now, "
+              : p->of_torch ? " live at its end, "
+                            : " live at exit, ",
+              to);
         seep_put_count(to, seep_get_number(totals, "allocations"), "allocation");
         seep_put_end(&line);
     }
@@ -482,7 +488,7 @@ static void put_process(const struct page *p, const char *label, const json_t *p
         seep_put_text(to, seep_get_text(process, "host", "?"));
     }
     seep_put_ending(to, process, ": ");
-    if (!p->is_one) {
+    if (!p->is_one && seep_get_number(process, "rss_peak_bytes") > 0) {
         fputs(", ", to);
         put_peaks(to, json_object_get(process, "pss_peak_bytes"),
                   seep_get_number(process, "rss_peak_bytes"), false);
@@ -626,7 +632,8 @@ int seep_report_text(const json_t *report, struct seep_json_stream *sites, FILE 
                         .all = look->all,
                         .is_one = is_one(report),
                         .is_spread = seep_hosts_count(report) > 1,
-                        .running = seep_get_runs(report)};
+                        .running = seep_get_runs(report),
+                        .of_torch = seep_get_number(job, "torch_snapshots") > 0};
     if (seep_get_crashed_at_once(report) && !look->all) {
         put_crash(&page, report, look);
         return ferror(out) ? -SEEP_EIO : 0;

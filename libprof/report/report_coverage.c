@@ -647,7 +647,12 @@ static void say_optimizers(struct seep_said *said)
                       e->pid, e->optimizer_calls, e->steps);
     }
     seep_said_more(said, n, "processes do the same");
-    if (m->step_source == SEEP_STEP_TIME)
+    if (m->step_source == SEEP_STEP_TIME && m->processes[m->main].recording.of_torch)
+        seep_said_add(said,
+                      "no training steps are in the snapshot: call "
+                      "torch.cuda.memory._record_memory_history() before the training, with a "
+                      "max_entries that several steps fit into");
+    else if (m->step_source == SEEP_STEP_TIME)
         seep_said_add(said,
                       "no training steps: growth is per time slice of %d ms; call seep.step() "
                       "(seep_step() in C) at the end of each iteration",
@@ -677,6 +682,24 @@ static void say_dropped(struct seep_said *said, const struct seep_model_process 
             seep_said_add(said, "pid %u: %llu events dropped: %s", p->id.pid, (unsigned long long)n,
                           why[i] ? why[i] : "for a reason that this version of seep does not know");
     }
+}
+
+static void say_torch(struct seep_said *said, const struct seep_model_process *p)
+{
+    const uint64_t bytes = p->recording.uncounted_stacks_bytes;
+    char size[SEEP_SIZE_TEXT];
+
+    seep_said_add(
+        said,
+        "%s (process %u): PyTorch's memory snapshot knows GPUs and pinned memory, but not "
+        "the host's memory, other processes, or how the program ended",
+        p->id.file, p->id.pid);
+    if (bytes)
+        seep_said_add(
+            said,
+            "%s: its history begins later than the training: %s that was live then has no "
+            "line: set max_entries of _record_memory_history() higher",
+            p->id.file, seep_text_size((double)bytes, size));
 }
 
 static void say_process(struct seep_said *said, const struct seep_model_process *p)
@@ -725,7 +748,9 @@ static void say_process(struct seep_said *said, const struct seep_model_process 
                       "not in the report; it freed %llu blocks of that since",
                       pid, (double)r->waited_ns / 1e9,
                       (unsigned long long)r->dropped[SEEP_DROP_FREE_UNKNOWN]);
-    if (r->uncounted_stacks_bytes)
+    if (r->of_torch)
+        say_torch(said, p);
+    else if (r->uncounted_stacks_bytes)
         seep_said_add(said,
                       "pid %u: its first %s were counted without stacks, before it had a profile",
                       pid, seep_text_size((double)r->uncounted_stacks_bytes, size));

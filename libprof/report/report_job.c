@@ -31,6 +31,7 @@ static void say(const struct seep_process_end *end, char text[SEEP_EXIT_TEXT])
         snprintf(text, n, "%s",
                  end->kind == SEEP_ENDED_EXIT      ? SEEP_ENDED_WELL_TEXT
                  : end->kind == SEEP_ENDED_RUNNING ? SEEP_ENDED_RUNNING_TEXT
+                 : end->untold                     ? SEEP_ENDED_UNTOLD_TEXT
                                                    : SEEP_ENDED_UNSEEN_TEXT);
 }
 
@@ -537,7 +538,7 @@ bool seep_report_is_complete(const struct seep_model *m)
         return false;
     for (size_t i = 0; i < m->n_processes; i++) {
         const struct seep_model_process *p = &m->processes[i];
-        if (p->truncated || p->orphaned || !has_ended(p))
+        if (p->truncated || p->orphaned || !(has_ended(p) || p->ended.untold))
             return false;
     }
     for (size_t i = 0; i < m->n_unprofiled; i++) {

@@ -168,6 +168,15 @@ static uint64_t judged_steps(const struct seep_span *span)
     return span->last > span->judge ? (uint64_t)(span->last - span->judge) : 0;
 }
 
+static uint64_t torch_snapshots(const struct seep_model *m)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < m->n_processes; i++)
+        n += m->processes[i].recording.of_torch;
+    return n;
+}
+
 static json_t *job_json(const struct seep_report_pieces *pieces)
 {
     const struct seep_model *m = pieces->code->model;
@@ -185,8 +194,8 @@ static json_t *job_json(const struct seep_report_pieces *pieces)
         .host = job && job->host[0] ? job->host : first->host, .started_unix_s = started(m, job),
         .duration_s = duration(m, job), .exit = seep_json_made(seep_json_job_exit(m), &failed),
         .oom_kills = seep_report_oom_kills(m), .complete = seep_report_is_complete(m),
-        .dropped_events = seep_report_dropped(m), .step_source = seep_report_step_source(m),
-        .step_why = seep_report_step_why(m),
+        .torch_snapshots = torch_snapshots(m), .dropped_events = seep_report_dropped(m),
+        .step_source = seep_report_step_source(m), .step_why = seep_report_step_why(m),
         .step_line = seep_json_made(seep_json_step_line(pieces), &failed), .steps = m->n_steps,
         .judged_steps = judged_steps(&pieces->findings->span),
         .judged_steps_needed = (uint64_t)seep_span_steps_needed(m),

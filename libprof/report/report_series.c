@@ -20,6 +20,9 @@ const char *seep_report_step_source(const struct seep_model *m)
 
 static const char *why_time(const struct seep_model *m)
 {
+    if (m->processes[m->main].recording.of_torch)
+        return "the snapshot shows neither an optimizer, nor backward(), nor anything else that "
+               "repeats";
     for (size_t i = 0; i < m->n_processes; i++) {
         if (m->processes[i].id.python_version)
             return "no optimizer step, DataLoader batch or main loop was seen for long "
@@ -57,6 +60,12 @@ const char *seep_report_step_why(const struct seep_model *m)
         [SEEP_WHY_OPTIMIZERS_ANEW] = "the job makes a PyTorch optimizer for each step",
         [SEEP_WHY_TASKS] = "no optimizer steps, no DataLoader gives batches and no main loop was "
                            "seen, so each task of a process pool is a step",
+        [SEEP_WHY_ZERO_GRAD] = "the snapshot shows no optimizer's step(), so each zero_grad() ends "
+                               "a step",
+        [SEEP_WHY_BACKWARD] = "the snapshot shows no optimizer, so each backward() ends a step",
+        [SEEP_WHY_REPEATS] =
+            "the snapshot shows neither an optimizer nor backward(), so what is allocated again "
+            "and again is taken for a step: likely, not certain",
     };
 
     return m->step_source == SEEP_STEP_TIME ? why_time(m) : sentences[m->step_why];

@@ -13,7 +13,7 @@ enum opcode {
 #undef SEEP_REFUSED
 };
 
-enum { BUFFER_BYTES = 256 * 1024, MOST_VALUES = 1 << 27, CUT = 1 };
+enum { BUFFER_BYTES = 256 * 1024, MAX_VALUES = 1 << 27, CUT = 1 };
 
 /* A place in the memo: kind and number, in 32 bits. */
 enum { NUMBER_BITS = 28 };
@@ -102,7 +102,7 @@ static inline int take(struct reader *r, size_t n_bytes, uint64_t *number)
 static inline int push(struct reader *r, const struct seep_pickle_value *value)
 {
     if (r->n == r->capacity &&
-        (r->n >= MOST_VALUES || seep_grow(&r->stack, &r->capacity, r->n + 1, sizeof *r->stack)))
+        (r->n >= MAX_VALUES || seep_grow(&r->stack, &r->capacity, r->n + 1, sizeof *r->stack)))
         return -SEEP_ENOMEM;
     r->stack[r->n++] = *value;
     return 0;
@@ -120,7 +120,7 @@ static inline int push_number(struct reader *r, int64_t number)
 
 static int mark(struct reader *r)
 {
-    if (r->n_marks >= MOST_VALUES ||
+    if (r->n_marks >= MAX_VALUES ||
         seep_grow(&r->marks, &r->marks_capacity, r->n_marks + 1, sizeof *r->marks))
         return -SEEP_ENOMEM;
     r->marks[r->n_marks++] = r->n;

@@ -11,6 +11,7 @@
 #define SEEP_ENDED_REPLACED_TEXT   "replaced by exec"
 #define SEEP_ENDED_RUNNING_TEXT    "still running"
 #define SEEP_ENDED_UNSEEN_TEXT     "nobody saw how it ended"
+#define SEEP_ENDED_UNTOLD_TEXT     "its snapshot does not say how it ended"
 
 /* Of a job: which rank ended it. */
 #define SEEP_ENDED_RANK_TEXT "rank %d %s"

@@ -76,6 +76,8 @@ function spacesOf(p, memory) {
 
 /* PSS, its proportional share of memory that several map, comes first, where it was measured. */
 function residentText(p) {
+    if (!p.rss_peak_bytes)
+        return "resident memory not known";
     return (p.pss_peak_bytes && processes.length > 1 ? `PSS peak ${bytesText(p.pss_peak_bytes)}, ` : "") + `RSS peak ${bytesText(p.rss_peak_bytes)}`;
 }
 

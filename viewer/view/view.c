@@ -2,11 +2,12 @@
  * as a file, or served while the job runs. */
 #include "libprof/base/text.h"
 #include "libprof/digest/digest_read.h"
-#include "viewer/view/open_page.h"
+#include "libprof/torch/torch_profile.h"
 #include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/page/page_html.h"
 #include "viewer/serve/serve.h"
+#include "viewer/view/open_page.h"
 #include "viewer/view/view_look.h"
 #include "viewer/view/view_page.h"
 #include "viewer/view/view_process.h"
@@ -115,7 +116,7 @@ static bool ends_with(const char *text, const char *end)
 /* "look.html" beside "look.json", "job.html" beside "job.digest". NULL without memory. */
 static char *page_beside(const char *file, const char *ending)
 {
-    static const char *const known[] = {".json", ".digest"};
+    static const char *const known[] = {".json", ".digest", ".pickle", ".pkl", ".pickle.gz"};
     size_t n = strlen(file);
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -138,7 +139,7 @@ static char *file_in(const char *dir, const char *name)
 
 static char *default_name(const struct seep_view_of *of)
 {
-    if (of->look || of->digest)
+    if (of->look || of->digest || seep_torch_is_at(of->dir))
         return page_beside(of->dir, of->before ? ".compare.html" : ".html");
     return file_in(of->dir, of->before ? "compare.html" : "view.html");
 }

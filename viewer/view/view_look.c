@@ -2,6 +2,7 @@
 
 #include "libprof/digest/digest_read.h"
 #include "libprof/page/page_look.h"
+#include "libprof/torch/torch_profile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@ bool seep_view_is_look(const char *path)
 {
     struct stat st;
 
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && !seep_digest_is_at(path);
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && !seep_digest_is_at(path) &&
+           !seep_torch_is_at(path);
 }
 
 static int load(const char *file, json_t **document, struct seep_error *err)

@@ -2,6 +2,7 @@
 
 #include "libprof/model/stages/process_import.h"
 #include "libprof/model/unprofiled_processes.h"
+#include "libprof/torch/torch_profile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -39,15 +40,26 @@ static int add_process(struct seep_model *m, struct seep_profile *profile, uint3
     return seep_process_import(p, profile, folder, m->jobs[folder]);
 }
 
-static int add_job(struct seep_model *m, const char *dir)
+/* Takes the table over, also on failure; NULL: there is none. */
+static int adopt_job(struct seep_model *m, struct seep_job *job)
 {
     struct seep_job **jobs = realloc(m->jobs, (m->n_jobs + 1) * sizeof *jobs);
+
+    if (!jobs) {
+        free(job);
+        return -SEEP_ENOMEM;
+    }
+    m->jobs = jobs;
+    m->jobs[m->n_jobs++] = job;
+    return 0;
+}
+
+static int add_job(struct seep_model *m, const char *dir)
+{
     char path[4096];
 
-    if (!jobs)
+    if (adopt_job(m, NULL))
         return -SEEP_ENOMEM;
-    m->jobs = jobs;
-    m->jobs[m->n_jobs++] = NULL;
     if (snprintf(path, sizeof path, "%s/%s", dir, SEEP_JOB_FILE) >= (int)sizeof path)
         return 0;
     struct seep_error why = {0};
@@ -73,9 +85,24 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names of the profiles in `dir`, sorted so that a report does not depend on the folder's order; a
- * bounded number. Returns 0, -SEEP_EIO (said in *why) or -SEEP_ENOMEM. */
-static int list_files(const char *dir, char ***names, size_t *n, bool *more, struct seep_error *why)
+static bool is_profile(const char *dir, const char *name)
+{
+    (void)dir;
+    return has_suffix(name, SEEP_PROFILE_SUFFIX);
+}
+
+static bool is_snapshot(const char *dir, const char *name)
+{
+    char path[4096];
+
+    return snprintf(path, sizeof path, "%s/%s", dir, name) < (int)sizeof path &&
+           seep_torch_is_at(path);
+}
+
+/* Names of the profiles, or the like, in `dir`, sorted so that a report does not depend on the
+ * folder's order; a bounded number. Returns 0, -SEEP_EIO (said in *why) or -SEEP_ENOMEM. */
+static int list_files(const char *dir, bool (*is_wanted)(const char *dir, const char *name),
+                      char ***names, size_t *n, bool *more, struct seep_error *why)
 {
     size_t capacity = 0;
     struct dirent *entry;
@@ -88,7 +115,7 @@ static int list_files(const char *dir, char ***names, size_t *n, bool *more, str
     if (!stream)
         return seep_error_set(why, SEEP_EIO, dir, 0, "cannot read the folder: %s", strerror(errno));
     while (!rc && !*more && (entry = readdir(stream))) {
-        if (!has_suffix(entry->d_name, SEEP_PROFILE_SUFFIX) || entry->d_name[0] == '.')
+        if (entry->d_name[0] == '.' || !is_wanted(dir, entry->d_name))
             continue;
         if (*n == MAX_FILES) {
             *more = true;
@@ -128,6 +155,55 @@ static int open_file(struct seep_model *m, const char *dir, const char *name, ui
     return add_process(m, profile, folder);
 }
 
+/* A snapshot of PyTorch's is a process with a table of its own. */
+static int add_snapshot(struct seep_model *m, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const uint32_t folder = (uint32_t)m->n_jobs;
+    struct seep_torch_profile torch;
+    struct seep_profile *profile;
+    struct seep_error why = {0};
+    int rc = seep_torch_profile_read(path, folder + 1, &torch, &why);
+
+    if (!rc) {
+        rc = seep_profile_from_bytes(name, torch.bytes, torch.n_bytes, &profile, &why);
+        free(torch.bytes);
+        if (rc)
+            free(torch.job);
+    }
+    if (rc) {
+        if (rc != -SEEP_ENOMEM)
+            seep_model_not_read(m, name, rc, why.text);
+        return rc == -SEEP_ENOMEM ? rc : 0;
+    }
+    if (torch.is_cut)
+        seep_model_not_read(m, name, SEEP_EFORMAT, "it ends early: the report is of what is there");
+    rc = adopt_job(m, torch.job);
+    if (rc) {
+        seep_profile_close(profile);
+        return rc;
+    }
+    return add_process(m, profile, folder);
+}
+
+/* Those of a folder in which no profile is. */
+static int add_snapshots(struct seep_model *m, const char *dir)
+{
+    struct seep_error why = {0};
+    char **names, path[4096];
+    bool more;
+    size_t n, i = 0;
+    int rc = list_files(dir, is_snapshot, &names, &n, &more, &why);
+
+    for (; i < n && !rc && m->n_processes < MAX_FILES; i++)
+        if (snprintf(path, sizeof path, "%s/%s", dir, names[i]) < (int)sizeof path)
+            rc = add_snapshot(m, path);
+    for (i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+    return rc == -SEEP_EIO ? 0 : rc;
+}
+
 /* If no profile could be read, all of the job's processes may have been only counted. */
 static int add_counted(struct seep_model *m, uint32_t folder)
 {
@@ -148,16 +224,21 @@ static int open_folder(struct seep_model *m, const char *dir)
     char **names;
     size_t n, i = 0;
     bool more;
-    int rc = list_files(dir, &names, &n, &more, &why);
+
+    if (seep_torch_is_at(dir))
+        return add_snapshot(m, dir);
+    int rc = list_files(dir, is_profile, &names, &n, &more, &why);
 
     if (rc == -SEEP_EIO) {
         m->n_folders_not_read++;
         seep_model_not_read(m, dir, rc, why.text);
         rc = 0;
-    } else if (!rc) {
-        rc = n || has_job(dir) ? add_job(m, dir) : 0;
+    } else if (!rc && (n || has_job(dir))) {
+        rc = add_job(m, dir);
     }
     size_t n_before = m->n_processes;
+    if (!rc && !n && m->n_jobs == folder)
+        rc = add_snapshots(m, dir);
     for (; i < n && !rc && m->n_processes < MAX_FILES; i++)
         rc = open_file(m, dir, names[i], folder);
     if (!rc && m->n_processes == n_before && m->n_jobs > folder)
@@ -200,6 +281,8 @@ static int nothing_read(const struct seep_model *m, const char *const *dirs, siz
     int code = n_dirs && m->n_folders_not_read == n_dirs ? SEEP_EIO : SEEP_ENODATA;
     if (why && why->code == SEEP_EVERSION) /* its message says what to do */
         return seep_error_set(err, SEEP_EVERSION, dirs[0], 0, "%s", why->reason);
+    if (n_dirs && why && seep_torch_is_at(dirs[0]))
+        return seep_error_set(err, SEEP_EFORMAT, dirs[0], 0, "%s", why->reason);
     return seep_error_set(err, code, n_dirs ? dirs[0] : "", 0,
                           "%s: name a folder that `seep run` has written",
                           why ? why->reason : "no profile is in it");

@@ -56,7 +56,7 @@ function residentFact() {
     if (processes.length > 1 && job.pss_peak_bytes)
         return el("li", {title: "PSS splits a shared page among its processes; RSS counts it in each of them"},
             "PSS peak ", el("b", {}, bytesText(job.pss_peak_bytes)), `${of}; RSS peak ${bytesText(rss)}`);
-    return el("li", {}, "RSS peak ", el("b", {}, bytesText(rss)), of);
+    return rss ? el("li", {}, "RSS peak ", el("b", {}, bytesText(rss)), of) : null;
 }
 
 function jobFacts() {

@@ -1,0 +1,81 @@
+/* Snapshots in files, plain or packed by gzip. */
+#include "libprof/torch/torch_profile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { LOOKED_AT = 512, BUFFER_BYTES = 128 * 1024 };
+
+/* A regular file; NULL with *err. A pipe or a terminal does not block. */
+static gzFile open_file(const char *path, struct seep_error *err)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+    gzFile file = NULL;
+
+    if (fd < 0) {
+        seep_error_set(err, SEEP_EIO, path, 0, "cannot open: %s", strerror(errno));
+        return NULL;
+    }
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+        seep_error_set(err, SEEP_EIO, path, 0, "not a regular file");
+    else if (!(file = gzdopen(fd, "rb")))
+        seep_error_set(err, SEEP_ENOMEM, path, 0, "no memory");
+    if (!file)
+        close(fd);
+    return file;
+}
+
+/* What a packed file has before its damage, or before it was cut, is read. */
+static int64_t read_file(void *context, void *buffer, size_t n)
+{
+    const int got = gzread(context, buffer, (unsigned)(n < INT32_MAX ? n : INT32_MAX));
+    int why = Z_OK;
+
+    if (got >= 0)
+        return got;
+    (void)gzerror(context, &why);
+    return why == Z_ERRNO ? -1 : 0;
+}
+
+static bool has_text(const uint8_t *bytes, size_t n, const char *text)
+{
+    return memmem(bytes, n, text, strlen(text));
+}
+
+/* A dict that begins with its segments, or (before 2.0) a list of them. */
+static bool begins(const uint8_t *bytes, size_t n)
+{
+    return seep_pickle_begins(bytes, n) &&
+           (has_text(bytes, n, "segments") || has_text(bytes, n, "device_traces") ||
+            (has_text(bytes, n, "address") && has_text(bytes, n, "total_size")));
+}
+
+bool seep_torch_is_at(const char *path)
+{
+    uint8_t bytes[LOOKED_AT];
+    gzFile file = open_file(path, NULL);
+    const int n = file ? gzread(file, bytes, sizeof bytes) : -1;
+
+    if (file)
+        gzclose(file);
+    return n > 0 && begins(bytes, (size_t)n);
+}
+
+int seep_torch_profile_read(const char *path, uint32_t number, struct seep_torch_profile *profile,
+                            struct seep_error *err)
+{
+    gzFile file = open_file(path, err);
+
+    if (!file)
+        return -SEEP_EIO;
+    gzbuffer(file, BUFFER_BYTES);
+    const int rc = seep_torch_profile_make(&(struct seep_pickle_source){file, read_file}, path,
+                                           number, profile, err);
+    gzclose(file);
+    return rc;
+}

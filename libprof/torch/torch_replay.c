@@ -1,0 +1,473 @@
+/* A ring buffer begins in the middle of things. So what was live before it is found first, going
+ * backwards from what is live at the end; then the events are followed. */
+#include "libprof/torch/torch_replay.h"
+
+#include "libprof/torch/torch_blocks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLICE_US = SEEP_TIME_SLICE_MS * 1000 };
+
+/* Expandable segments grow and shrink by whole pages of the driver, of this size: what is mapped at
+ * once may be given back in parts. So pages are followed one by one, unless there are too many. */
+static const uint64_t PAGE_BYTES = UINT64_C(2) << 20, MAX_PAGES = 1 << 24;
+
+/* ---- time -------------------------------------------------------------------------------- */
+
+uint32_t seep_torch_period(const struct seep_torch_replay *r, int64_t time_us)
+{
+    const struct seep_torch_steps *s = r->steps;
+    size_t low = 0, high = s->n;
+
+    if (s->source == SEEP_STEP_TIME) {
+        const int64_t slice = (time_us - r->start_us) / SLICE_US;
+        return slice < 0 ? 0 : slice < INT32_MAX ? (uint32_t)slice : INT32_MAX;
+    }
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (s->ends_us[middle] < time_us)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (uint32_t)low + 1;
+}
+
+int64_t seep_torch_row_us(const struct seep_torch_replay *r, uint32_t row)
+{
+    return r->start_us + (r->end_us - r->start_us) / r->n_rows * (row + 1);
+}
+
+static void find_stretch(struct seep_torch_replay *r)
+{
+    const struct seep_torch_records *records = r->records;
+
+    r->start_us = INT64_MAX;
+    for (size_t i = 0; i < records->n_events; i++) {
+        const int64_t time_us = records->events[i].time_us;
+        r->start_us = time_us < r->start_us ? time_us : r->start_us;
+        r->end_us = time_us > r->end_us ? time_us : r->end_us;
+    }
+    if (!records->n_events)
+        r->start_us = 0;
+    if (r->end_us < r->start_us + SEEP_TIMELINE_ROWS)
+        r->end_us = r->start_us + SEEP_TIMELINE_ROWS;
+    r->n_rows = SEEP_TIMELINE_ROWS;
+}
+
+/* ---- sites ------------------------------------------------------------------------------- */
+
+static int find_site(struct seep_torch_replay *r, uint32_t stack, size_t space, uint32_t *number)
+{
+    const uint64_t hash = seep_hash_two(stack, space);
+    uint32_t at = seep_hash_begin(&r->site_index, hash), id;
+
+    while ((id = seep_hash_next(&r->site_index, hash, &at)) != SEEP_HASH_NONE) {
+        if (r->sites[id].totals.stack == stack && r->sites[id].totals.space == space) {
+            *number = id;
+            return 0;
+        }
+    }
+    if (seep_grow(&r->sites, &r->sites_capacity, r->n_sites + 1, sizeof *r->sites) ||
+        seep_hash_add(&r->site_index, hash, (uint32_t)r->n_sites))
+        return -SEEP_ENOMEM;
+    r->sites[r->n_sites] = (struct seep_torch_site){
+        .totals = {.stack = stack, .space = (uint8_t)space, .slot_plus_1 = 1}};
+    *number = (uint32_t)r->n_sites++;
+    return 0;
+}
+
+static uint64_t live_bytes(const struct seep_torch_site *s)
+{
+    return s->totals.allocated_bytes - s->totals.freed_bytes;
+}
+
+/* Of each window of 2^shift periods the latest point stays. */
+static void coarsen(struct seep_torch_site *s)
+{
+    uint32_t kept = 0;
+
+    s->shift++;
+    for (uint32_t i = 0; i < s->n_points; i++) {
+        if (kept && s->points[kept - 1].period >> s->shift == s->points[i].period >> s->shift)
+            kept--;
+        s->points[kept++] = s->points[i];
+    }
+    s->n_points = kept;
+}
+
+/* Before anything happens in a new period: what the site had at the end of the one before. */
+static int turn_to(struct seep_torch_site *s, uint32_t period)
+{
+    const uint32_t last = s->totals.last_period;
+    size_t capacity = s->points_capacity;
+
+    if (!s->totals.allocations)
+        s->totals.first_period = s->totals.last_period = period;
+    else if (last != period) {
+        const struct seep_point point = {last, (uint32_t)(s->totals.allocations - s->totals.frees),
+                                         live_bytes(s)};
+        while (s->n_points == SEEP_SERIES_LARGE)
+            coarsen(s);
+        if (s->n_points && s->points[s->n_points - 1].period >> s->shift == last >> s->shift)
+            s->n_points--;
+        if (s->n_points + 1 > capacity) {
+            capacity = capacity ? 2 * capacity : 8;
+            struct seep_point *points = realloc(s->points, capacity * sizeof *points);
+            if (!points)
+                return -SEEP_ENOMEM;
+            s->points = points;
+            s->points_capacity = (uint32_t)capacity;
+        }
+        s->points[s->n_points++] = point;
+        s->totals.last_period = period;
+    }
+    return 0;
+}
+
+static int site_allocates(struct seep_torch_site *s, uint64_t bytes, uint32_t period)
+{
+    struct seep_detail *d = &s->detail;
+    const unsigned power = bytes ? 63u - (unsigned)__builtin_clzll(bytes) : 0;
+    const int rc = turn_to(s, period);
+
+    s->totals.allocations++;
+    s->totals.allocated_bytes += bytes;
+    if (live_bytes(s) > s->totals.peak_bytes) {
+        s->totals.peak_bytes = live_bytes(s);
+        s->totals.peak_period = period;
+    }
+    d->min_bytes = !d->min_bytes || bytes < d->min_bytes ? bytes : d->min_bytes;
+    d->max_bytes = bytes > d->max_bytes ? bytes : d->max_bytes;
+    d->size_marks |= UINT64_C(1) << (seep_hash_mix(bytes) >> 26);
+    d->sizes[power < SEEP_SIZE_BUCKETS ? power : SEEP_SIZE_BUCKETS - 1]++;
+    return rc;
+}
+
+static int site_frees(struct seep_torch_site *s, const struct seep_torch_live *block,
+                      uint32_t period)
+{
+    const uint32_t age = period - block->period;
+    const int rc = turn_to(s, period);
+
+    s->totals.frees++;
+    s->totals.freed_bytes += block->bytes;
+    s->detail.lifetimes[seep_lifetime_bucket(age)]++;
+    s->detail.max_lifetime = age > s->detail.max_lifetime ? age : s->detail.max_lifetime;
+    return rc;
+}
+
+/* ---- one device -------------------------------------------------------------------------- */
+
+/* While the events of one device are followed. */
+struct following {
+    struct seep_torch_replay *r;
+    uint8_t device;
+    struct seep_torch_blocks blocks[SEEP_TORCH_TIERS];
+    size_t space_plus_1[SEEP_TORCH_TIERS];
+    uint32_t row; /* the next to be filled */
+    bool by_pages;
+};
+
+static bool is_of(const struct seep_torch_event *e, enum seep_torch_tier tier)
+{
+    return tier == SEEP_TORCH_TENSORS
+               ? e->action == SEEP_TORCH_ALLOC || e->action == SEEP_TORCH_FREE
+               : e->action == SEEP_TORCH_SEGMENT_ALLOC || e->action == SEEP_TORCH_SEGMENT_MAP ||
+                     e->action == SEEP_TORCH_SEGMENT_FREE || e->action == SEEP_TORCH_SEGMENT_UNMAP;
+}
+
+static bool is_allocation(const struct seep_torch_event *e)
+{
+    return e->action == SEEP_TORCH_ALLOC || e->action == SEEP_TORCH_SEGMENT_ALLOC ||
+           e->action == SEEP_TORCH_SEGMENT_MAP;
+}
+
+/* The pieces of what an event or a segment is about. */
+struct pieces {
+    uint64_t at, end, each;
+};
+
+static struct pieces pieces_of(uint64_t address, uint64_t bytes, bool by_pages)
+{
+    return (struct pieces){address, address + bytes, by_pages ? PAGE_BYTES : bytes};
+}
+
+static bool is_mapping(const struct seep_torch_event *e)
+{
+    return e->action == SEEP_TORCH_SEGMENT_MAP || e->action == SEEP_TORCH_SEGMENT_UNMAP;
+}
+
+static struct pieces pieces_of_event(const struct following *f, const struct seep_torch_event *e)
+{
+    return pieces_of(e->address, e->bytes, f->by_pages && is_mapping(e));
+}
+
+static bool can_go_by_pages(const struct seep_torch_records *records)
+{
+    uint64_t pages = 0;
+
+    for (size_t i = 0; i < records->n_segments; i++)
+        pages += records->segments[i].is_expandable ? records->segments[i].bytes / PAGE_BYTES : 0;
+    for (size_t i = 0; i < records->n_events; i++)
+        pages += is_mapping(&records->events[i]) ? records->events[i].bytes / PAGE_BYTES : 0;
+    return pages < MAX_PAGES;
+}
+
+static bool next_piece(struct pieces *p, struct seep_torch_live *piece)
+{
+    if (p->at >= p->end || !p->each)
+        return false;
+    const uint64_t left = p->end - p->at;
+    *piece = (struct seep_torch_live){.address = p->at, .bytes = left < p->each ? left : p->each};
+    p->at += piece->bytes;
+    return true;
+}
+
+static int space_of(struct following *f, enum seep_torch_tier tier, size_t *space)
+{
+    struct seep_torch_replay *r = f->r;
+
+    if (!f->space_plus_1[tier]) {
+        if (r->n_spaces == SEEP_MAX_SPACES - 3)
+            return -SEEP_ENODATA;
+        struct seep_torch_space *s = &r->spaces[r->n_spaces++];
+        s->device = f->device;
+        s->tier = tier;
+        if (f->device == SEEP_TORCH_HOST)
+            snprintf(s->name, sizeof s->name, "pinned");
+        else
+            snprintf(s->name, sizeof s->name, "%s:%u",
+                     tier == SEEP_TORCH_TENSORS ? "tensor" : "device", f->device);
+        f->space_plus_1[tier] = r->n_spaces;
+    }
+    *space = f->space_plus_1[tier] - 1;
+    return 0;
+}
+
+static int allocate(struct following *f, enum seep_torch_tier tier, uint32_t stack,
+                    struct seep_torch_live *block, uint32_t period)
+{
+    size_t space;
+    int rc = space_of(f, tier, &space);
+
+    if (rc)
+        return rc == -SEEP_ENODATA ? 0 : rc;
+    struct seep_torch_space *s = &f->r->spaces[space];
+    s->live_bytes += block->bytes;
+    if (s->live_bytes > s->peak_bytes) {
+        s->peak_bytes = s->live_bytes;
+        s->peak_period = period;
+    }
+    block->period = period;
+    rc = find_site(f->r, stack, space, &block->owner);
+    if (!rc)
+        rc = site_allocates(&f->r->sites[block->owner], block->bytes, period);
+    return rc ? rc : seep_torch_blocks_put(&f->blocks[tier], block);
+}
+
+static int release(struct following *f, enum seep_torch_tier tier, uint64_t address,
+                   uint32_t period)
+{
+    struct seep_torch_live block;
+
+    if (!f->space_plus_1[tier] || !seep_torch_blocks_take(&f->blocks[tier], address, &block))
+        return 0;
+    f->r->spaces[f->space_plus_1[tier] - 1].live_bytes -= block.bytes;
+    return site_frees(&f->r->sites[block.owner], &block, period);
+}
+
+/* Of pinned memory only what the driver gave counts, as in a job: tensors lie in it. */
+static bool has_tier(const struct following *f, enum seep_torch_tier tier)
+{
+    return f->device != SEEP_TORCH_HOST || tier == SEEP_TORCH_DRIVER;
+}
+
+/* ---- what was there before --------------------------------------------------------------- */
+
+static int put_pieces(struct seep_torch_blocks *to, struct pieces pieces, uint32_t stack)
+{
+    struct seep_torch_live piece;
+    int rc = 0;
+
+    while (!rc && next_piece(&pieces, &piece)) {
+        piece.owner = stack;
+        rc = seep_torch_blocks_put(to, &piece);
+    }
+    return rc;
+}
+
+/* What was live as the snapshot was written. */
+static int put_end(const struct following *f, enum seep_torch_tier tier,
+                   struct seep_torch_blocks *live)
+{
+    const struct seep_torch_records *records = f->r->records;
+    int rc = 0;
+
+    for (size_t i = 0; i < records->n_segments && !rc; i++) {
+        const struct seep_torch_segment *s = &records->segments[i];
+        if (s->device != f->device)
+            continue;
+        if (tier == SEEP_TORCH_DRIVER)
+            rc = put_pieces(live, pieces_of(s->address, s->bytes, f->by_pages && s->is_expandable),
+                            s->stack);
+        for (uint32_t k = 0; tier == SEEP_TORCH_TENSORS && k < s->n_blocks && !rc; k++) {
+            const struct seep_torch_block *b = &records->blocks[s->first_block + k];
+            if (b->is_live)
+                rc = put_pieces(live, pieces_of(b->address, b->bytes, false), b->stack);
+        }
+    }
+    return rc;
+}
+
+/* Backwards: what is allocated was not there before, and what is freed was. */
+static int take_back(const struct following *f, enum seep_torch_tier tier,
+                     struct seep_torch_blocks *live)
+{
+    const struct seep_torch_records *records = f->r->records;
+    struct seep_torch_live piece, gone;
+    int rc = 0;
+
+    for (size_t i = records->n_events; i-- > 0 && !rc;) {
+        const struct seep_torch_event *e = &records->events[i];
+        if (e->device != f->device || !is_of(e, tier))
+            continue;
+        struct pieces pieces = pieces_of_event(f, e);
+        while (is_allocation(e) && next_piece(&pieces, &piece))
+            (void)seep_torch_blocks_take(live, piece.address, &gone);
+        if (!is_allocation(e))
+            rc = put_pieces(live, pieces, 0);
+    }
+    return rc;
+}
+
+static int begin(struct following *f, enum seep_torch_tier tier)
+{
+    struct seep_torch_blocks live = {0};
+    int rc = put_end(f, tier, &live);
+
+    if (!rc)
+        rc = take_back(f, tier, &live);
+    for (size_t i = 0; i < live.n_slots && !rc; i++) {
+        struct seep_torch_live block = live.slots[i];
+        if (block.address && !block.owner && tier == SEEP_TORCH_TENSORS)
+            f->r->unknown_bytes += block.bytes;
+        if (block.address)
+            rc = allocate(f, tier, block.owner, &block, 0);
+    }
+    seep_torch_blocks_fini(&live);
+    return rc;
+}
+
+/* ---- forwards ---------------------------------------------------------------------------- */
+
+static uint64_t live_in(const struct following *f, enum seep_torch_tier tier)
+{
+    return f->space_plus_1[tier] ? f->r->spaces[f->space_plus_1[tier] - 1].live_bytes : 0;
+}
+
+static void fill_rows(struct following *f, int64_t until_us)
+{
+    for (; f->row < f->r->n_rows && seep_torch_row_us(f->r, f->row) < until_us; f->row++)
+        for (int tier = 0; tier < SEEP_TORCH_TIERS; tier++)
+            if (f->space_plus_1[tier])
+                f->r->spaces[f->space_plus_1[tier] - 1].rows[f->row] = live_in(f, tier);
+}
+
+static void note_oom(struct following *f, const struct seep_torch_event *e, uint32_t period)
+{
+    struct seep_torch_replay *r = f->r;
+
+    if (r->n_ooms < SEEP_MAX_OOMS)
+        r->ooms[r->n_ooms] = (struct seep_torch_oom){e, period, live_in(f, SEEP_TORCH_TENSORS),
+                                                     live_in(f, SEEP_TORCH_DRIVER)};
+    r->n_ooms++;
+}
+
+static int follow_event(struct following *f, const struct seep_torch_event *e, uint32_t period)
+{
+    const enum seep_torch_tier tier =
+        is_of(e, SEEP_TORCH_TENSORS) ? SEEP_TORCH_TENSORS : SEEP_TORCH_DRIVER;
+    struct pieces pieces = pieces_of_event(f, e);
+    struct seep_torch_live piece;
+    int rc = 0;
+
+    while (!rc && has_tier(f, tier) && next_piece(&pieces, &piece)) {
+        rc = release(f, tier, piece.address, period); /* of an allocation: its end was lost */
+        if (!rc && is_allocation(e))
+            rc = allocate(f, tier, e->stack, &piece, period);
+    }
+    return rc;
+}
+
+static int follow(struct following *f)
+{
+    const struct seep_torch_records *records = f->r->records;
+    int64_t turn_us = INT64_MIN;
+    uint32_t period = 0;
+    int rc = 0;
+
+    for (int tier = 0; tier < SEEP_TORCH_TIERS && !rc; tier++)
+        if (has_tier(f, tier))
+            rc = begin(f, tier);
+    for (size_t i = 0; i < records->n_events && !rc; i++) {
+        const struct seep_torch_event *e = &records->events[i];
+        if (e->device != f->device)
+            continue;
+        if (e->time_us != turn_us) {
+            turn_us = e->time_us;
+            period = seep_torch_period(f->r, turn_us);
+            fill_rows(f, turn_us);
+        }
+        if (e->action == SEEP_TORCH_OOM)
+            note_oom(f, e, period);
+        else if (is_of(e, SEEP_TORCH_TENSORS) || is_of(e, SEEP_TORCH_DRIVER))
+            rc = follow_event(f, e, period);
+    }
+    fill_rows(f, INT64_MAX);
+    for (int tier = 0; tier < SEEP_TORCH_TIERS; tier++)
+        seep_torch_blocks_fini(&f->blocks[tier]);
+    return rc;
+}
+
+/* ---- all of them ------------------------------------------------------------------------- */
+
+static bool is_there(const struct seep_torch_records *records, uint8_t device)
+{
+    for (size_t i = 0; i < records->n_segments; i++)
+        if (records->segments[i].device == device)
+            return true;
+    for (size_t i = 0; i < records->n_events; i++)
+        if (records->events[i].device == device)
+            return true;
+    return false;
+}
+
+int seep_torch_replay(struct seep_torch_replay *r, const struct seep_torch_records *records,
+                      const struct seep_torch_steps *steps)
+{
+    const bool by_pages = can_go_by_pages(records);
+    int rc = 0;
+
+    memset(r, 0, sizeof *r);
+    r->records = records;
+    r->steps = steps;
+    find_stretch(r);
+    for (unsigned d = 0; d <= SEEP_TORCH_HOST && !rc; d++) {
+        const bool is_device = d < SEEP_TORCH_DEVICES || d == SEEP_TORCH_HOST;
+        if (is_device && is_there(records, (uint8_t)d))
+            rc = follow(&(struct following){.r = r, .device = (uint8_t)d, .by_pages = by_pages});
+    }
+    return rc;
+}
+
+void seep_torch_replay_fini(struct seep_torch_replay *r)
+{
+    for (size_t i = 0; i < r->n_sites; i++)
+        free(r->sites[i].points);
+    free(r->sites);
+    seep_hash_fini(&r->site_index);
+    memset(r, 0, sizeof *r);
+}

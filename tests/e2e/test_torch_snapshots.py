@@ -1,0 +1,168 @@
+"""PyTorch's memory snapshots, of each version's layout, as every command takes them."""
+import gzip
+import os
+import pickle
+import unittest
+
+from tests import torch_snapshots as made
+from tests.e2e.support import SeepCase, said_of
+
+MIB = 1 << 20
+
+
+class Calls:
+    """A pickle of it would call something."""
+
+    def __reduce__(self):
+        return os.system, ("touch /tmp/seep-was-here",)
+
+
+class TorchSnapshots(SeepCase):
+    def file(self, name, snapshot, protocol=4, folder=None):
+        path = os.path.join(folder or self.fresh(), name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        data = snapshot if isinstance(snapshot, bytes) else pickle.dumps(snapshot, protocol=protocol)
+        with (gzip.open if name.endswith(".gz") else open)(path, "wb") as f:
+            f.write(data)
+        return path
+
+    def of_line(self, report, line):
+        return [f for f in report["findings"] if f["frame"] and f["frame"]["line"] == line]
+
+    def assert_found(self, report, rate=MIB):
+        self.assertEqual(len(self.of_line(report, 30)), 1, report["findings"])
+        found = self.of_line(report, 30)[0]
+        self.assertEqual(found["pattern"], "unbounded-growth")
+        self.assertAlmostEqual(found["growth_bytes_per_step"]["value"], rate, delta=rate / 100)
+
+    def test_each_version_with_a_history_is_judged(self):
+        for torch in made.VERSIONS[1:]:
+            with self.subTest(torch=torch):
+                report = self.report(self.file("s.pickle", made.of_version(torch)))
+                self.assertEqual((report["job"]["steps"], report["job"]["step_source"]), (30, "optimizer"))
+                self.assert_found(report)
+
+    def test_what_is_live_is_the_same_to_the_byte(self):
+        for torch in made.VERSIONS:
+            with self.subTest(torch=torch):
+                allocator = made.Allocator(torch)
+                made.train(allocator, 5)
+                report = self.report(self.file("s.pickle", made.snapshot(allocator)))
+                asked = sum(size for size, _, _ in allocator.live.values())
+                self.assertEqual(report["spaces"]["tensor:0"]["live_bytes"], asked)
+                self.assertEqual(report["spaces"]["device:0"]["live_bytes"],
+                                 sum(s["total_size"] for s in allocator.segments()))
+
+    def test_each_protocol_and_packing_is_read(self):
+        for protocol, name in ((2, "s.pkl"), (3, "s.pickle"), (4, "memory"), (5, "s.pickle.gz")):
+            with self.subTest(protocol=protocol):
+                self.assert_found(self.report(self.file(name, made.of_version("2.15"), protocol)))
+
+    def test_a_healthy_training_is_not_accused(self):
+        report = self.report(self.file("s.pickle", made.of_version("2.15", kept=0)))
+        self.assertEqual([f for f in report["findings"] if f["severity"] in ("leak", "retention")], [])
+
+    def test_a_ring_buffer_says_what_it_lost(self):
+        allocator = made.Allocator("2.15")
+        made.train(allocator, 60)
+        report = self.report(self.file("s.pickle", made.snapshot(allocator, entries=1000)))
+        self.assert_found(report)
+        self.assertLess(report["job"]["steps"], 40)
+        self.assertEqual(report["spaces"]["tensor:0"]["live_bytes"], sum(size for size, _, _ in allocator.live.values()))
+        self.assertIn("_record_memory_history", said_of(report))
+
+    def test_marks_of_the_profiler_are_steps(self):
+        allocator = made.Allocator("2.15")
+        marks = []
+        for i in range(12):
+            marks.append({"stage": "START", "name": "ProfilerStep#%d" % i, "device": 0, "time_us": allocator.now})
+            made.train(allocator, 1)
+            made.train(allocator, 1, kept=0)
+            marks.append({"stage": "END", "name": "ProfilerStep#%d" % i, "device": 0, "time_us": allocator.now})
+        snapshot = made.snapshot(allocator)
+        snapshot["external_annotations"] = marks
+        report = self.report(self.file("s.pickle", snapshot))
+        self.assertEqual((report["job"]["steps"], report["job"]["step_source"]), (12, "api"))
+
+    def test_pinned_memory_is_there(self):
+        host, device = made.Allocator("2.15"), made.Allocator("2.15")
+        host.device = -1
+        made.train(device, 3)
+        host.alloc(5 * MIB, made.STEP)
+        report = self.report(self.file("s.pickle", made.snapshot(device, host=host)))
+        self.assertEqual(report["spaces"]["pinned"]["live_bytes"], 64 * MIB)
+
+    def test_an_out_of_memory_is_one(self):
+        allocator = made.Allocator("2.15")
+        made.train(allocator, 30)
+        allocator.event("oom", 3 * MIB, 512 * MIB, made.FORWARD)
+        path = self.file("s.pickle", made.snapshot(allocator))
+        report = self.report(path)
+        found = [f for f in report["findings"] if f["pattern"] == "out-of-memory"]
+        self.assertEqual(len(found), 1)
+        self.assertEqual(report["out_of_memory"][0]["asked_bytes"], 512 * MIB)
+        self.assertEqual(self.seep("check", path).status, 1)
+
+    def test_a_folder_of_them_is_a_job_of_ranks(self):
+        folder = self.fresh()
+        for rank in range(4):
+            self.file("rank%d_snapshot.pickle" % rank, made.of_version("2.8", kept=8 * MIB if rank == 2 else MIB),
+                      folder=folder)
+        report = self.report(folder)
+        self.assertEqual(sorted(p["rank"] for p in report["processes"]), [0, 1, 2, 3])
+        self.assertEqual({p["role"] for p in report["processes"]}, {"rank"})
+        self.assertEqual(report["job"]["torch_snapshots"], 4)
+        self.assert_found(report, 11 * MIB)
+
+    def test_a_file_that_ends_early_is_read_as_far_as_it_goes(self):
+        data = pickle.dumps(made.of_version("2.15"), protocol=4)
+        report = self.report(self.file("s.pickle", data[:len(data) * 9 // 10]))
+        self.assert_found(report)
+        self.assertIn("ends early", said_of(report))
+        packed = gzip.compress(data)
+        self.assert_found(self.report(self.file("t.pickle", packed[:len(packed) * 9 // 10])))
+
+    def test_the_other_commands_take_it(self):
+        leaks = self.file("leaks.pickle", made.of_version("2.15"))
+        fixed = self.file("fixed.pickle", made.of_version("2.15", kept=0))
+        digest, page = self.fresh() + ".digest", self.fresh() + ".html"
+        for argv, status, says in ((("check", leaks), 1, "train.py:30"), (("check", fixed), 0, "holds"),
+                                   (("verify", leaks, fixed), 0, "fixed"), (("diff", fixed, leaks), 0, "train.py:30"),
+                                   (("digest", leaks, "-o", digest), 0, ""), (("report", digest), 0, "train.py:30"),
+                                   (("export", leaks, "--format", "collapsed", "--tensors"), 0, "remember"),
+                                   (("view", leaks, "-o", page), 0, "")):
+            with self.subTest(argv=argv[0]):
+                done = self.seep(*argv)
+                self.assertEqual((done.status, done.err), (status, ""), repr(done))
+                self.assertIn(says, done.stdout.decode())
+
+    def test_what_seep_writes_itself_is_read_back(self):
+        leaks = self.file("leaks.pickle", made.of_version("2.15"))
+        again = os.path.join(self.fresh(), "again.pickle")
+        os.makedirs(os.path.dirname(again))
+        self.assertEqual(self.seep("export", leaks, "--format", "snapshot", "-o", again).status, 0)
+        with open(again, "rb") as f:
+            blocks = [b for s in pickle.load(f)["segments"] for b in s["blocks"] if b["state"] == "active_allocated"]
+        self.assertEqual(self.report(again)["spaces"]["tensor:0"]["live_bytes"], sum(b["size"] for b in blocks))
+
+    def test_a_hostile_one_is_one_line_and_calls_nothing(self):
+        for name, data in (("calls", pickle.dumps({"segments": [], "x": Calls()}, protocol=4)),
+                           ("calls-2", pickle.dumps({"segments": [], "x": Calls()}, protocol=2)),
+                           ("empty", pickle.dumps({"segments": [], "device_traces": []})),
+                           ("noise", b"\x80\x04segments" + bytes(range(256)) * 9),
+                           ("unfinished", b"\x80\x04segments")):
+            with self.subTest(name=name):
+                done = self.seep("report", self.file(name + ".pickle", data))
+                self.assertEqual((done.status, done.stdout), (2, b""), repr(done))
+                self.one_line_error(done)
+        self.assertFalse(os.path.exists("/tmp/seep-was-here"))
+
+    def test_text_says_where_it_is_from(self):
+        text = self.seep("report", self.file("s.pickle", made.of_version("2.15"))).stdout.decode()
+        self.assertIn("its snapshot does not say how it ended", text)
+        self.assertNotIn("RSS", text)
+        self.assertNotIn("\ncommand", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
