@@ -61,6 +61,15 @@ class Snapshot(CachingCase):
         used = {op.name for op, _, _ in pickletools.genops(self.data)}
         self.assertLessEqual(used, known)
 
+    def test_seep_reads_it(self):
+        written = os.path.join(self.dir, "written.pickle")
+        with open(written, "wb") as f:
+            f.write(self.data)
+        spaces = self.report(written)["spaces"]
+        for number, segment in enumerate(self.snapshot["segments"]):
+            live = sum(b["size"] for b in segment["blocks"] if b["state"] == "active_allocated")
+            self.assertEqual(spaces["tensor:%d" % number]["live_bytes"], live)
+
     @needs(readers(), "no PyTorch 2 here")
     def test_pytorch_reads_it(self):
         total = sum(s["total_size"] for s in self.snapshot["segments"])
