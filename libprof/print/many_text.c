@@ -81,8 +81,11 @@ bool seep_ranks_text(const json_t *report, FILE *to)
         fprintf(to, "%zu", json_object_size(ranks));
         if (world > 0)
             fprintf(to, " of %.0f", world);
-        fprintf(to, " with steps, on %zu host%s", n_hosts, n_hosts == 1 ? "" : "s");
-        put_hosts(to, hosts);
+        fputs(" with steps", to);
+        if (n_hosts) { /* a torch snapshot has none */
+            fprintf(to, ", on %zu host%s", n_hosts, n_hosts == 1 ? "" : "s");
+            put_hosts(to, hosts);
+        }
     }
     json_decref(hosts);
     json_decref(ranks);

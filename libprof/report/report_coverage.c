@@ -684,24 +684,6 @@ static void say_dropped(struct seep_said *said, const struct seep_model_process 
     }
 }
 
-static void say_torch(struct seep_said *said, const struct seep_model_process *p)
-{
-    const uint64_t bytes = p->recording.uncounted_stacks_bytes;
-    char size[SEEP_SIZE_TEXT];
-
-    seep_said_add(
-        said,
-        "%s (process %u): PyTorch's memory snapshot knows GPUs and pinned memory, but not "
-        "the host's memory, other processes, or how the program ended",
-        p->id.file, p->id.pid);
-    if (bytes)
-        seep_said_add(
-            said,
-            "%s: its history begins later than the training: %s that was live then has no "
-            "line: set max_entries of _record_memory_history() higher",
-            p->id.file, seep_text_size((double)bytes, size));
-}
-
 static void say_process(struct seep_said *said, const struct seep_model_process *p)
 {
     const struct seep_process_recording *r = &p->recording;
@@ -748,13 +730,44 @@ static void say_process(struct seep_said *said, const struct seep_model_process 
                       "not in the report; it freed %llu blocks of that since",
                       pid, (double)r->waited_ns / 1e9,
                       (unsigned long long)r->dropped[SEEP_DROP_FREE_UNKNOWN]);
-    if (r->of_torch)
-        say_torch(said, p);
-    else if (r->uncounted_stacks_bytes)
+    if (r->uncounted_stacks_bytes && !r->of_torch)
         seep_said_add(said,
                       "pid %u: its first %s were counted without stacks, before it had a profile",
                       pid, seep_text_size((double)r->uncounted_stacks_bytes, size));
     say_dropped(said, p);
+}
+
+/* Processes are in the order of their files. */
+static void say_torch(struct seep_said *said)
+{
+    static const char knows[] = "GPUs and pinned memory, but not the host's memory, other "
+                                "processes, or how the program ended";
+    const struct seep_model *m = said->pieces->code->model;
+    const struct seep_model_process *first = NULL;
+    char size[SEEP_SIZE_TEXT];
+    uint64_t before = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_model_process *p = &m->processes[i];
+        if (!p->recording.of_torch)
+            continue;
+        first = first ? first : p;
+        before = seep_sum(before, p->recording.uncounted_stacks_bytes);
+        n++;
+    }
+    if (n == 1)
+        seep_said_add(said, "%s: PyTorch's memory snapshot knows %s", first->id.file, knows);
+    else if (n)
+        seep_said_add(said,
+                      "processes are %zu memory snapshots of PyTorch's, numbered in the order of "
+                      "their names: these know %s",
+                      n, knows);
+    if (before)
+        seep_said_add(said,
+                      "the history begins later than the training: %s that was live then has no "
+                      "line: set max_entries of _record_memory_history() higher",
+                      seep_text_size((double)before, size));
 }
 
 static void say_small_sites(struct seep_said *said)
@@ -941,6 +954,7 @@ json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
         seep_said_add(&said, "%s: %s", m->not_read[i].name, m->not_read[i].reason);
     for (size_t i = 0; i < m->n_processes; i++)
         say_process(&said, &m->processes[i]);
+    say_torch(&said);
     say_missing(&said);
     say_small_sites(&said);
     say_holders(&said);

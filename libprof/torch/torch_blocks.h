@@ -13,6 +13,7 @@ struct seep_torch_live {
     uint64_t bytes;
     uint32_t owner;  /* as the caller numbers it */
     uint32_t period; /* in which it was allocated */
+    bool is_page;    /* of a segment that grows */
 };
 
 /* All zero: empty. */

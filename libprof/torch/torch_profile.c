@@ -17,7 +17,13 @@ struct writing {
     struct seep_profile_writer w;
     uint32_t *frames; /* refs, by frame; 0: not written yet */
     uint32_t *stacks; /* the same */
+    uint32_t *sites;  /* refs */
 };
+
+static uint64_t ns_of(int64_t time_us)
+{
+    return (uint64_t)time_us * 1000;
+}
 
 /* ---- stacks ------------------------------------------------------------------------------ */
 
@@ -65,14 +71,16 @@ static uint32_t write_series(struct writing *g, const struct seep_torch_site *s,
     return ref;
 }
 
-static void write_site(struct writing *g, const struct seep_torch_site *s)
+static void write_site(struct writing *g, size_t number)
 {
+    const struct seep_torch_site *s = &g->replay->sites[number];
     struct seep_site site = s->totals;
     struct seep_detail detail = s->detail;
 
     site.stack = write_stack(g, site.stack);
     site.space = (uint8_t)(site.space + FIRST_SPACE);
     const uint32_t ref = seep_profile_add(&g->w, SEEP_CHUNK_SITES, &site, sizeof site);
+    g->sites[number] = ref;
     if (!s->n_points && !site.frees)
         return;
     detail.site = ref;
@@ -83,6 +91,53 @@ static void write_site(struct writing *g, const struct seep_torch_site *s)
     if (its && its_detail) {
         its->detail = at;
         its_detail->series = series;
+    }
+}
+
+/* ---- layouts ----------------------------------------------------------------------------- */
+
+/* One piece of a chain, from blocks[first] on. */
+static void write_piece(struct writing *g, const struct seep_torch_layout *l, uint32_t ref,
+                        uint32_t number, uint32_t n_pieces, uint32_t next)
+{
+    struct seep_layout_piece *piece = seep_profile_record(&g->w, ref);
+    const size_t first = (size_t)number * SEEP_LAYOUT_PIECE_BLOCKS, left = l->n - first,
+                 n = left < SEEP_LAYOUT_PIECE_BLOCKS ? left : SEEP_LAYOUT_PIECE_BLOCKS,
+                 room = (size_t)SEEP_LAYOUT_PIECES * SEEP_LAYOUT_PIECE_BLOCKS;
+
+    if (!piece)
+        return;
+    *piece = (struct seep_layout_piece){
+        .t_ns = ns_of(l->time_us),
+        .asked_bytes = l->asked_bytes,
+        .left_out = l->n > room ? (uint32_t)(l->n - room) : 0,
+        .period = l->period,
+        .device = l->device,
+        .reason = (uint16_t)l->reason,
+        .number = number,
+        .n_pieces = n_pieces,
+        .n_blocks = (uint32_t)n,
+        .next = next,
+        .end_t_ns = ns_of(l->time_us),
+    };
+    for (size_t i = 0; i < n; i++) {
+        piece->blocks[i] = l->blocks[first + i];
+        piece->blocks[i].site = g->sites[piece->blocks[i].site] / 8;
+    }
+}
+
+/* The last piece first: each names the next. */
+static void write_layout(struct writing *g, const struct seep_torch_layout *l)
+{
+    const size_t wanted = (l->n + SEEP_LAYOUT_PIECE_BLOCKS - 1) / SEEP_LAYOUT_PIECE_BLOCKS;
+    const uint32_t n = wanted < SEEP_LAYOUT_PIECES ? (uint32_t)wanted : SEEP_LAYOUT_PIECES;
+    uint32_t next = 0;
+
+    for (uint32_t i = n; i-- > 0;) {
+        const uint32_t ref =
+            seep_profile_add(&g->w, SEEP_CHUNK_LAYOUTS, NULL, sizeof(struct seep_layout_piece));
+        write_piece(g, l, ref, i, n, next);
+        next = ref;
     }
 }
 
@@ -103,11 +158,6 @@ static void write_space(struct writing *g, size_t i)
         .timeline = rows,
     };
     memcpy(h->spaces[FIRST_SPACE + i].name, s->name, sizeof s->name);
-}
-
-static uint64_t ns_of(int64_t time_us)
-{
-    return (uint64_t)time_us * 1000;
 }
 
 static void write_timeline(struct seep_header *h, const struct seep_torch_replay *r)
@@ -243,7 +293,9 @@ static int write_profile(struct writing *g, const char *name, uint32_t number,
     for (size_t i = 0; i < r->n_spaces; i++)
         write_space(g, i);
     for (size_t i = 0; i < r->n_sites; i++)
-        write_site(g, &r->sites[i]);
+        write_site(g, i);
+    for (size_t i = 0; i < r->n_layouts; i++)
+        write_layout(g, &r->layouts[i]);
     write_ooms(g);
     if (r->steps->frame_plus_1)
         step_frame = write_frame(g, r->steps->frame_plus_1 - 1);
@@ -265,10 +317,12 @@ static int write_replay(const struct seep_torch_replay *r, const char *name, uin
 
     g.frames = calloc(r->records->n_frames + 1, sizeof *g.frames);
     g.stacks = calloc(r->records->n_stacks + 1, sizeof *g.stacks);
-    if (g.frames && g.stacks)
+    g.sites = calloc(r->n_sites + 1, sizeof *g.sites);
+    if (g.frames && g.stacks && g.sites)
         rc = write_profile(&g, name, number, profile);
     free(g.frames);
     free(g.stacks);
+    free(g.sites);
     seep_profile_writer_fini(&g.w);
     return rc;
 }

@@ -14,6 +14,8 @@ enum { SLICE_US = SEEP_TIME_SLICE_MS * 1000 };
  * once may be given back in parts. So pages are followed one by one, unless there are too many. */
 static const uint64_t PAGE_BYTES = UINT64_C(2) << 20, MAX_PAGES = 1 << 24;
 
+enum { MAX_COPIED = 1 << 27 };
+
 /* ---- time -------------------------------------------------------------------------------- */
 
 uint32_t seep_torch_period(const struct seep_torch_replay *r, int64_t time_us)
@@ -167,7 +169,9 @@ struct following {
     uint8_t device;
     struct seep_torch_blocks blocks[SEEP_TORCH_TIERS];
     size_t space_plus_1[SEEP_TORCH_TIERS];
-    uint32_t row; /* the next to be filled */
+    uint32_t row;          /* the next to be filled */
+    uint64_t layout_bytes; /* that the driver had given at the last layout */
+    size_t n_copied;
     bool by_pages;
 };
 
@@ -188,11 +192,12 @@ static bool is_allocation(const struct seep_torch_event *e)
 /* The pieces of what an event or a segment is about. */
 struct pieces {
     uint64_t at, end, each;
+    bool by_pages;
 };
 
 static struct pieces pieces_of(uint64_t address, uint64_t bytes, bool by_pages)
 {
-    return (struct pieces){address, address + bytes, by_pages ? PAGE_BYTES : bytes};
+    return (struct pieces){address, address + bytes, by_pages ? PAGE_BYTES : bytes, by_pages};
 }
 
 static bool is_mapping(const struct seep_torch_event *e)
@@ -221,7 +226,8 @@ static bool next_piece(struct pieces *p, struct seep_torch_live *piece)
     if (p->at >= p->end || !p->each)
         return false;
     const uint64_t left = p->end - p->at;
-    *piece = (struct seep_torch_live){.address = p->at, .bytes = left < p->each ? left : p->each};
+    *piece = (struct seep_torch_live){
+        .address = p->at, .bytes = left < p->each ? left : p->each, .is_page = p->by_pages};
     p->at += piece->bytes;
     return true;
 }
@@ -376,6 +382,66 @@ static void fill_rows(struct following *f, int64_t until_us)
                 f->r->spaces[f->space_plus_1[tier] - 1].rows[f->row] = live_in(f, tier);
 }
 
+/* Tensors lie in whole units of the allocator. */
+static uint64_t rounded(uint64_t bytes)
+{
+    enum { UNIT = 512 };
+
+    return (bytes + UNIT - 1) / UNIT * UNIT;
+}
+
+static int add_blocks(const struct following *f, enum seep_torch_tier tier,
+                      struct seep_torch_layout *to)
+{
+    const struct seep_torch_blocks *from = &f->blocks[tier];
+
+    if (seep_grow(&to->blocks, &to->capacity, to->n + from->n, sizeof *to->blocks))
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < from->n_slots; i++) {
+        const struct seep_torch_live *its = &from->slots[i];
+        if (its->address && tier == SEEP_TORCH_TENSORS)
+            to->blocks[to->n++] = (struct seep_layout_block){its->address, rounded(its->bytes),
+                                                             its->owner, SEEP_LAYOUT_TENSOR};
+        else if (its->address)
+            to->blocks[to->n++] =
+                (struct seep_layout_block){its->address, its->bytes, its->owner,
+                                           its->is_page ? SEEP_LAYOUT_MAPPED : SEEP_LAYOUT_SEGMENT};
+    }
+    return 0;
+}
+
+static struct seep_torch_layout *layout_of(struct seep_torch_replay *r, uint8_t device,
+                                           enum seep_layout_reason reason)
+{
+    for (size_t i = 0; i < r->n_layouts; i++)
+        if (r->layouts[i].device == device && r->layouts[i].reason == reason)
+            return &r->layouts[i];
+    struct seep_torch_layout *made = &r->layouts[r->n_layouts++];
+    made->device = device;
+    made->reason = reason;
+    return made;
+}
+
+/* The newest is kept. Copies are bounded in all: a hostile trace could have one for each event. */
+static int note_layout(struct following *f, enum seep_layout_reason reason,
+                       const struct seep_torch_event *e, uint32_t period)
+{
+    const size_t n = f->blocks[SEEP_TORCH_TENSORS].n_slots + f->blocks[SEEP_TORCH_DRIVER].n_slots;
+    int rc = 0;
+
+    if (f->device >= SEEP_TORCH_DEVICES || f->n_copied + n > MAX_COPIED)
+        return 0;
+    struct seep_torch_layout *layout = layout_of(f->r, f->device, reason);
+    f->n_copied += n;
+    layout->time_us = e->time_us;
+    layout->period = period;
+    layout->asked_bytes = reason == SEEP_LAYOUT_FAILED ? e->bytes : 0;
+    layout->n = 0;
+    for (int tier = SEEP_TORCH_TIERS; tier-- > 0 && !rc;)
+        rc = add_blocks(f, tier, layout);
+    return rc;
+}
+
 static void note_oom(struct following *f, const struct seep_torch_event *e, uint32_t period)
 {
     struct seep_torch_replay *r = f->r;
@@ -421,11 +487,20 @@ static int follow(struct following *f)
             period = seep_torch_period(f->r, turn_us);
             fill_rows(f, turn_us);
         }
-        if (e->action == SEEP_TORCH_OOM)
+        if (e->action == SEEP_TORCH_OOM) {
             note_oom(f, e, period);
-        else if (is_of(e, SEEP_TORCH_TENSORS) || is_of(e, SEEP_TORCH_DRIVER))
+            rc = note_layout(f, SEEP_LAYOUT_FAILED, e, period);
+        } else if (is_of(e, SEEP_TORCH_TENSORS) || is_of(e, SEEP_TORCH_DRIVER))
             rc = follow_event(f, e, period);
+        if (!rc && live_in(f, SEEP_TORCH_DRIVER) > f->layout_bytes) {
+            f->layout_bytes = live_in(f, SEEP_TORCH_DRIVER);
+            rc = note_layout(f, SEEP_LAYOUT_AT_PEAK, e, period);
+        }
     }
+    if (!rc && !f->layout_bytes) /* without a history, as the snapshot was written */
+        rc =
+            note_layout(f, SEEP_LAYOUT_AT_PEAK, &(struct seep_torch_event){.time_us = f->r->end_us},
+                        seep_torch_period(f->r, f->r->end_us));
     fill_rows(f, INT64_MAX);
     for (int tier = 0; tier < SEEP_TORCH_TIERS; tier++)
         seep_torch_blocks_fini(&f->blocks[tier]);
@@ -468,6 +543,8 @@ void seep_torch_replay_fini(struct seep_torch_replay *r)
     for (size_t i = 0; i < r->n_sites; i++)
         free(r->sites[i].points);
     free(r->sites);
+    for (size_t i = 0; i < r->n_layouts; i++)
+        free(r->layouts[i].blocks);
     seep_hash_fini(&r->site_index);
     memset(r, 0, sizeof *r);
 }

@@ -3,6 +3,7 @@
 #ifndef SEEP_LIBPROF_TORCH_TORCH_REPLAY_H
 #define SEEP_LIBPROF_TORCH_TORCH_REPLAY_H
 
+#include "libprof/format/layout_format.h"
 #include "libprof/format/profile_format.h"
 #include "libprof/torch/torch_records.h"
 #include "libprof/torch/torch_steps.h"
@@ -32,6 +33,18 @@ struct seep_torch_oom {
     uint64_t tensor_bytes, driver_bytes; /* live then */
 };
 
+/* Where blocks lay: on a device as the driver had given more than ever before, and as there was no
+ * room. */
+struct seep_torch_layout {
+    uint8_t device;
+    enum seep_layout_reason reason;
+    int64_t time_us;
+    uint32_t period;
+    uint64_t asked_bytes;
+    struct seep_layout_block *blocks; /* segments first; `site`: index in sites[] */
+    size_t n, capacity;
+};
+
 struct seep_torch_replay {
     const struct seep_torch_records *records;
     const struct seep_torch_steps *steps;
@@ -41,7 +54,9 @@ struct seep_torch_replay {
     size_t n_sites, sites_capacity;
     struct seep_hash_index site_index;
     struct seep_torch_oom ooms[SEEP_MAX_OOMS];
-    size_t n_ooms;          /* keeps counting when the table is full */
+    size_t n_ooms; /* keeps counting when the table is full */
+    struct seep_torch_layout layouts[2 * SEEP_TORCH_DEVICES];
+    size_t n_layouts;
     uint64_t unknown_bytes; /* of tensors that were there before, whose stacks are not known */
     int64_t start_us, end_us;
     uint32_t n_rows;

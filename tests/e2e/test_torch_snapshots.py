@@ -101,18 +101,22 @@ class TorchSnapshots(SeepCase):
         found = [f for f in report["findings"] if f["pattern"] == "out-of-memory"]
         self.assertEqual(len(found), 1)
         self.assertEqual(report["out_of_memory"][0]["asked_bytes"], 512 * MIB)
+        self.assertEqual({layout["reason"] for layout in report["layouts"]}, {"peak", "failed"})
         self.assertEqual(self.seep("check", path).status, 1)
 
     def test_a_folder_of_them_is_a_job_of_ranks(self):
         folder = self.fresh()
-        for rank in range(4):
-            self.file("rank%d_snapshot.pickle" % rank, made.of_version("2.8", kept=8 * MIB if rank == 2 else MIB),
+        for rank in range(8, 12):
+            self.file("rank%d_snapshot.pickle" % rank, made.of_version("2.8", kept=8 * MIB if rank == 10 else MIB),
                       folder=folder)
         report = self.report(folder)
-        self.assertEqual(sorted(p["rank"] for p in report["processes"]), [0, 1, 2, 3])
+        self.assertEqual({p["pid"]: p["rank"] for p in report["processes"]}, {1: 8, 2: 9, 3: 10, 4: 11})
         self.assertEqual({p["role"] for p in report["processes"]}, {"rank"})
         self.assertEqual(report["job"]["torch_snapshots"], 4)
         self.assert_found(report, 11 * MIB)
+        text = self.seep("report", folder).stdout.decode()
+        self.assertIn("4 with steps\n", text)
+        self.assertIn("4 memory snapshots", text)
 
     def test_a_file_that_ends_early_is_read_as_far_as_it_goes(self):
         data = pickle.dumps(made.of_version("2.15"), protocol=4)

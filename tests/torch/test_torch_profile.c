@@ -139,10 +139,11 @@ static json_t *report_named(const char *name)
     ck_assert_int_eq(seep_profile_from_bytes(name, torch.bytes, torch.n_bytes, &profile, &err), 0);
     free(torch.bytes);
     free(pickle);
-    ck_assert_int_eq(seep_analyse_profiles(&profile, 1, torch.job,
-                                           &(struct seep_analysis_options){.all_sites = true},
-                                           &report, &err),
-                     0);
+    ck_assert_int_eq(
+        seep_analyse_profiles(&profile, 1, torch.job,
+                              &(struct seep_analysis_options){.all_sites = true, .layouts = true},
+                              &report, &err),
+        0);
     return report;
 }
 
@@ -184,6 +185,17 @@ static const char *job_text(const json_t *report, const char *key)
 static int64_t job_number(const json_t *report, const char *key)
 {
     return json_integer_value(json_object_get(json_object_get(report, "job"), key));
+}
+
+static const json_t *layout_for(const json_t *report, const char *reason)
+{
+    const json_t *layout;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "layouts"), i, layout)
+        if (strcmp(json_string_value(json_object_get(layout, "reason")), reason) == 0)
+            return layout;
+    return NULL;
 }
 
 /* ---- what grows -------------------------------------------------------------------------- */
@@ -267,6 +279,7 @@ TEST(without_a_history_there_is_what_is_live)
     ck_assert_int_eq(total(report, "tensor:0", "live_bytes"), 4 * MIB);
     ck_assert_int_eq(total(report, "device:0", "live_bytes"), 20 * MIB);
     ck_assert_int_eq(live_at(report, "tensor:0", "remember"), 3 * MIB);
+    ck_assert_uint_eq(json_array_size(json_object_get(report, "layouts")), 1);
     ck_assert_str_eq(job_text(report, "step_source"), "time");
     json_decref(report);
 }
@@ -395,16 +408,24 @@ TEST(a_request_without_room_is_an_out_of_memory)
 {
     begin_segments();
     begin_segment(BASE, 64 * MIB, false);
-    put_block(BASE, 60 * MIB, "active_allocated", KEEP);
+    put_block(BASE, 1 * MIB, "active_allocated", STEP);
+    put_block(BASE + 1 * MIB, 1 * MIB, "inactive", "");
+    put_block(BASE + 2 * MIB, 59 * MIB, "active_allocated", KEEP);
+    put_block(BASE + 61 * MIB, 3 * MIB, "inactive", "");
     end_segment();
     begin_trace();
-    put_event("alloc", BASE, 60 * MIB, KEEP);
+    put_event("alloc", BASE, 1 * MIB, STEP);
+    put_event("alloc", BASE + 2 * MIB, 59 * MIB, KEEP);
     put_event("oom", 123456, 32 * MIB, STEP);
     end_trace();
     json_t *report = report_of();
     const json_t *its = json_array_get(json_object_get(report, "out_of_memory"), 0);
 
     ck_assert_int_eq(json_integer_value(json_object_get(its, "asked_bytes")), 32 * MIB);
+    const json_t *layout = layout_for(report, "failed");
+    ck_assert_int_eq(json_integer_value(json_object_get(layout, "asked_bytes")), 32 * MIB);
+    ck_assert_int_eq(json_integer_value(json_object_get(layout, "free_bytes")), 4 * MIB);
+    ck_assert_int_eq(json_integer_value(json_object_get(layout, "largest_free_bytes")), 3 * MIB);
     json_decref(report);
 }
 

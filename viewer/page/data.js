@@ -37,7 +37,7 @@ derive(() => {
     comparison = data.comparison || null;
     pairs = comparison ? comparison.pairs : {};
     nPairs = pairs.space ? pairs.space.length : 0;
-    cwds = [job, ...(comparison ? [comparison.job] : [])].map(({cwd}) => cwd.endsWith("/") ? cwd : cwd + "/");
+    cwds = [job, ...(comparison ? [comparison.job] : [])].filter(({cwd}) => cwd).map(({cwd}) => cwd.endsWith("/") ? cwd : cwd + "/");
     stepUnit = job.step_source === "time" ? "time slice" : "step";
 });
 

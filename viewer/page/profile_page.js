@@ -8,9 +8,11 @@ function jobName() {
 begin({
     views: () => views, name: jobName, searched: "flame",
     head() {
-        const when = ` on ${many ? plural(many.hosts, "host") : cutText(job.host, 60)}, ${new Date(1000 * job.started_unix_s).toLocaleString()}`;
-        return {title: cutText(job.command.join(" "), 1000) + when,
-            line: [comparison ? "NEW " : "", commandOf(job.command, 200), el("span", {class: "quiet"}, when)]};
+        const host = many ? plural(many.hosts, "host") : cutText(job.host, 60);
+        const when = `${host ? ` on ${host}` : ""}, ${new Date(1000 * job.started_unix_s).toLocaleString()}`;
+        const command = job.command.length ? job.command : ["PyTorch's memory snapshot"];
+        return {title: cutText(command.join(" "), 1000) + when,
+            line: [comparison ? "NEW " : "", commandOf(command, 200), el("span", {class: "quiet"}, when)]};
     },
     keys: () => [
         ["/", "search this view; views without a search open the flame graph's"],

@@ -186,7 +186,12 @@ static int add_snapshot(struct seep_model *m, const char *path)
     return add_process(m, profile, folder);
 }
 
-/* Those of a folder in which no profile is. */
+static int compare_numbers(const void *a, const void *b)
+{
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Those of a folder in which no profile is: rank10 comes after rank9. */
 static int add_snapshots(struct seep_model *m, const char *dir)
 {
     struct seep_error why = {0};
@@ -195,6 +200,8 @@ static int add_snapshots(struct seep_model *m, const char *dir)
     size_t n, i = 0;
     int rc = list_files(dir, is_snapshot, &names, &n, &more, &why);
 
+    if (n)
+        qsort(names, n, sizeof *names, compare_numbers);
     for (; i < n && !rc && m->n_processes < MAX_FILES; i++)
         if (snprintf(path, sizeof path, "%s/%s", dir, names[i]) < (int)sizeof path)
             rc = add_snapshot(m, path);
