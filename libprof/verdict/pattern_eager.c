@@ -459,12 +459,14 @@ static bool is_pool_of_pinned(const struct seep_case *c)
 }
 
 /* What is on a device from the start and is not data may be any table, as long as it was made
- * there; data come from the host. */
+ * there; data come from the host. PyTorch's snapshots have no names of operators, which tell: it
+ * may have been. */
 static bool is_made_there(const struct seep_case *c)
 {
     const struct seep_makers *by = &c->signs->makers;
 
-    return !seep_case_space(c)->host_like && !c->signs->is_data && by->named && !by->copies &&
+    return !seep_case_space(c)->host_like && !c->signs->is_data &&
+           (by->named || c->m->processes[c->m->main].recording.of_torch) && !by->copies &&
            !by->loads;
 }
 
