@@ -18,4 +18,7 @@ bench-jobs: all $(BUILD)/bench/events ## whole jobs plain and recorded, by the c
 bench-cold: all $(BUILD)/subjects/training_step ## cost per event in cold caches, CPU and wall, and the lines that an event touches
 	$(Q)SEEP=$(SEEP) tests/bench/cold_caches
 
-.PHONY: bench bench-jobs bench-cold
+bench-snapshots: $(SEEP) ## reading a memory snapshot of PyTorch's, beside pickle.load()
+	$(Q)SEEP=$(SEEP) $(PYTHON) tests/bench/torch_snapshot.py
+
+.PHONY: bench bench-jobs bench-cold bench-snapshots

@@ -14,4 +14,9 @@ zoo-gpu: all $(STANDIN_LIBS) ## the same for jobs on a GPU, with the wheels that
 		else echo "== PyTorch for CUDA $$v" && SEEP=$(SEEP) PYTHON=$$at/venv/bin/python $(PYTHON) \
 			tests/zoo/reports/score.py --set gpu --env LD_LIBRARY_PATH=$(abspath $(STANDIN)/$$v):$(CURDIR)/$$at/lib || exit 1; fi; done
 
-.PHONY: zoo zoo-looks zoo-reports zoo-gpu
+zoo-snapshots: $(SEEP) $(STANDIN_LIBS) ## the same without seep: PyTorch records its own memory snapshots, and these are judged
+	$(Q)at=$(BUILD)/gpu-torch/cu13; [ -x $$at/venv/bin/python ] || { echo "zoo-snapshots: make gpu-torch installs PyTorch"; exit 0; }; \
+		SEEP=$(SEEP) PYTHON=$$at/venv/bin/python $(PYTHON) tests/zoo/reports/score.py --set gpu --snapshots \
+			--env LD_LIBRARY_PATH=$(abspath $(STANDIN)/13):$(CURDIR)/$$at/lib --env OMP_NUM_THREADS=1
+
+.PHONY: zoo zoo-snapshots zoo-looks zoo-reports zoo-gpu

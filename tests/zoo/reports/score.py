@@ -1,12 +1,13 @@
 """Runs jobs written after public reports under seep and scores what it says of them.
 
-usage: score.py [--jobs N] [--keep DIR] [--set open|aside|gpu] [--env NAME=VALUE]... [--plain] [-v] [NAME...]
+usage: score.py [--jobs N] [--keep DIR] [--set open|aside|gpu] [--env NAME=VALUE]... [--plain|--snapshots] [-v] [NAME...]
 
 Scores: of the leaking jobs, how many have a marked line ("# LEAK" makes what stays, "HELD" keeps it) among the first
 three findings, how many of these are accused, and how many of those by a pattern that the table takes for right; of
 fixed and healthy jobs, how many are accused of anything. With --keep, what DIR already holds is not run again, only
 judged anew. NAME may be the beginning of one. Jobs are run by $PYTHON, with --env in their environment; the set "gpu"
-wants a PyTorch for CUDA. --plain runs them without seep and says how they ended."""
+wants a PyTorch for CUDA. --plain runs them without seep and says how they ended; --snapshots runs them without seep, too,
+and judges the memory snapshots that PyTorch writes of them."""
 import argparse
 import concurrent.futures
 import json
@@ -20,6 +21,7 @@ import time
 import tomllib
 
 REPORTS = pathlib.Path(__file__).resolve().parent
+RECORDER = REPORTS / "recorder"
 SETS = {"open": REPORTS / "open", "aside": REPORTS / "aside", "gpu": REPORTS.parent / "gpu"}
 sys.path.insert(0, str(REPORTS.parents[2]))
 
@@ -54,6 +56,19 @@ def report_of(script, table, variant, folder, env):
     return json.loads(done.stdout)
 
 
+def snapshot_report_of(script, table, variant, folder, env):
+    """The report of what PyTorch itself has written of a job that ran without seep."""
+    if not list(folder.glob("*.pickle")):
+        folder.mkdir(parents=True, exist_ok=True)
+        python = ":".join(map(str, (RECORDER, pathlib.Path(zoo.SEEP).parent / "python")))
+        status, err = zoo.watched(command(script, table, variant), {**zoo.environment(), **env, "PYTHONPATH": python,
+                                                                    "TORCH_SNAPSHOT": str(folder / "process-%d.pickle")})
+        if not list(folder.glob("*.pickle")):
+            raise RuntimeError("%s: no snapshot, status %s\n%s" % (script.name, status, err[-2000:]))
+    done = subprocess.run([zoo.SEEP, "report", "--format", "json", str(folder)], stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
 def lines_of(finding):
     """What a finding points to: where its memory is made, and where it is kept."""
     return [frame for frame in [finding["frame"], *(finding.get("kept_at") or [])] if frame]
@@ -74,7 +89,7 @@ def judge(script, table, variant, report):
     findings = report["findings"]
     accusing = [f for f in findings if f["severity"] in (*zoo.ACCUSING, table[variant].get("severity"))]
     result = {"job": script.stem, "variant": variant, "findings": findings, "report": report["job"],
-              "broken": ended(report) != table[variant].get("status", 0)}
+              "broken": not report["job"]["torch_snapshots"] and ended(report) != table[variant].get("status", 0)}
     if variant != "leaky":
         return {**result, "accused": bool(accusing), "ok": not accusing}
     hits = [f for f in findings if is_hit(f, script, marked(script))]
@@ -84,10 +99,10 @@ def judge(script, table, variant, report):
     return {**result, "ok": result["named"] and result["accused"] and result["pattern"]}
 
 
-def examine(script, table, variant, keep, env):
+def examine(find_report, script, table, variant, keep, env):
     with tempfile.TemporaryDirectory(prefix="seep-reports-") as scratch:
         folder = pathlib.Path(keep or scratch) / ("%s-%s" % (script.stem, variant))
-        return judge(script, table, variant, report_of(script, table, variant, folder, env))
+        return judge(script, table, variant, find_report(script, table, variant, folder, env))
 
 
 def try_plainly(script, table, variant, env):
@@ -146,6 +161,7 @@ def arguments():
     parser.add_argument("--set", choices=SETS, default="open")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="of the jobs")
     parser.add_argument("--plain", action="store_true", help="without seep: do they run?")
+    parser.add_argument("--snapshots", action="store_true", help="without seep: judge what PyTorch writes of them")
     parser.add_argument("-v", "--verbose", action="store_true", help="show what is right, too")
     return parser.parse_args()
 
@@ -168,7 +184,8 @@ def main():
         results.append(result)
         print_result(result, args.verbose)
 
-    in_parallel(args.jobs, [(examine, *w, args.keep, env) for w in work], take)
+    find_report = snapshot_report_of if args.snapshots else report_of
+    in_parallel(args.jobs, [(examine, find_report, *w, args.keep, env) for w in work], take)
     print_scores(results)
 
 
