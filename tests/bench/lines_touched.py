@@ -48,12 +48,12 @@ NAMED = re.compile(r"(c?)(ob|fi|fe|fl|fn)=\((\d+)\)(?: (.*))?$")
 
 def native_step(_):
     """(argv, options of callgrind). A step ends with this call, so each part of the record is a step."""
-    return [NATIVE, "1", "1", "2"], ["--dump-before=seep_steps_told"]
+    return [NATIVE, "1", "1", "2"], ["--dump-before=seep_steps_user_step"]
 
 
 def two_threads(_):
     """The same by two threads at once: in turns, or valgrind lets one run to its end before the other."""
-    return [NATIVE, "1", "2", "3"], ["--dump-before=seep_steps_told", "--fair-sched=yes"]
+    return [NATIVE, "1", "2", "3"], ["--dump-before=seep_steps_user_step", "--fair-sched=yes"]
 
 
 def python_step(folder):
