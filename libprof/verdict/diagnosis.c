@@ -7,6 +7,7 @@
 #include "libprof/base/text.h"
 #include "libprof/measure/common_caller.h"
 #include "libprof/measure/growth.h"
+#include "libprof/measure/timeline_rows.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/verdict/arena_growth.h"
 #include "libprof/verdict/case.h"
@@ -207,18 +208,6 @@ struct course {
     struct seep_trend trend;
 };
 
-static double live_at_row(const struct seep_model *m, const struct seep_model_process *p,
-                          uint32_t row)
-{
-    double sum = 0;
-
-    for (int s = 0; s < SEEP_MAX_SPACES; s++) {
-        if (p->space_of[s] && m->spaces[p->space_of[s] - 1].name.host_like)
-            sum += (double)p->live[(size_t)s * p->n_rows + row];
-    }
-    return sum;
-}
-
 static int sum_with_stacks(const struct seep_model *m, uint32_t process, struct seep_level *level)
 {
     uint32_t *sites = malloc((m->n_sites + 1) * sizeof *sites);
@@ -239,6 +228,7 @@ static bool follow(const struct seep_model *m, const struct seep_span *span,
                    const struct seep_model_process *p, const struct seep_level *with_stacks,
                    struct course *c)
 {
+    struct seep_timeline_rows rows;
     uint32_t first = UINT32_MAX, last = 0;
 
     for (uint32_t i = 0; i < p->n_rows && p->live; i++) {
@@ -248,13 +238,14 @@ static bool follow(const struct seep_model *m, const struct seep_span *span,
         first = first < i ? first : i;
         last = i;
     }
-    if (first == UINT32_MAX || last - first < 2 * SEEP_STATISTICS_MIN)
+    if (!seep_timeline_rows_spread(first, last, &rows))
         return false;
-    c->n = last - first + 1 < SEEP_STATISTICS_MAX ? last - first + 1 : SEEP_STATISTICS_MAX;
+    c->n = rows.n;
     for (size_t i = 0; i < c->n; i++) {
-        const uint32_t row = first + (uint32_t)((uint64_t)(last - first) * i / (c->n - 1));
+        const uint32_t row = seep_timeline_rows_at(&rows, i);
         const int32_t step = seep_model_step(m, p, p->row_period[row]);
-        c->y[i] = live_at_row(m, p, row) - (double)seep_level_at(with_stacks, step).bytes;
+        c->y[i] =
+            seep_timeline_host_live(m, p, row) - (double)seep_level_at(with_stacks, step).bytes;
     }
     c->from = seep_model_step(m, p, p->row_period[first]);
     c->to = seep_model_step(m, p, p->row_period[last]);

@@ -7,6 +7,7 @@
 #include "libprof/measure/growth.h"
 #include "libprof/measure/resident/resident_memory.h"
 #include "libprof/measure/segments.h"
+#include "libprof/measure/timeline_rows.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/verdict/pattern_judge.h"
 #include "libprof/verdict/prospect.h"
@@ -26,22 +27,11 @@ struct taking {
     int32_t from, to;
 };
 
-static double live_at_row(const struct seep_model *m, const struct seep_model_process *p,
-                          uint32_t row)
-{
-    uint64_t sum = 0;
-
-    for (int s = 0; s < SEEP_MAX_SPACES; s++) {
-        if (p->space_of[s] && m->spaces[p->space_of[s] - 1].name.host_like)
-            sum += p->live[(size_t)s * p->n_rows + row];
-    }
-    return (double)sum;
-}
-
 /* The rows of a process's timeline that lie in the judged steps; false where they are too few. */
 static bool take_rows(const struct seep_case *c, const struct seep_model_process *p,
                       struct taking *t)
 {
+    struct seep_timeline_rows rows;
     uint32_t first = UINT32_MAX, last = 0;
 
     for (uint32_t i = 0; i < p->n_rows; i++) {
@@ -51,12 +41,12 @@ static bool take_rows(const struct seep_case *c, const struct seep_model_process
         first = first < i ? first : i;
         last = i;
     }
-    if (first == UINT32_MAX || last - first < 2 * SEEP_STATISTICS_MIN)
+    if (!seep_timeline_rows_spread(first, last, &rows))
         return false;
-    t->n = last - first + 1 < SEEP_STATISTICS_MAX ? last - first + 1 : SEEP_STATISTICS_MAX;
+    t->n = rows.n;
     for (size_t i = 0; i < t->n; i++) {
-        uint32_t row = first + (uint32_t)((uint64_t)(last - first) * i / (t->n - 1));
-        t->live[i] = live_at_row(c->m, p, row);
+        const uint32_t row = seep_timeline_rows_at(&rows, i);
+        t->live[i] = seep_timeline_host_live(c->m, p, row);
         t->taken[i] = (double)p->row_anonymous[row];
     }
     t->from = seep_model_step(c->m, p, p->row_period[first]);
