@@ -37,7 +37,7 @@
 
 /* A bystander and its forks are only counted until they have lived for a while or have grown. Most
  * never do, and a profile costs more than their work. */
-enum { HELPER_PROMOTE_NS = 500 * 1000 * 1000, GROWN_UP_BYTES = 16 << 20 };
+enum { HELPER_PROMOTE_NS = 500 * 1000 * 1000, HELPER_PROMOTE_BYTES = 16 << 20 };
 
 static struct seep_lock lock;
 static bool started;
@@ -268,8 +268,7 @@ void seep_start_promote_helper(uint64_t now_ns)
                              header->spaces[SEEP_SPACE_MMAP].live_bytes);
     int64_t age_ns = (int64_t)(now_ns - header->start_ns); /* the coarse clock lags behind */
     if (!seep_arena_counting || seep_process->trouble ||
-        (age_ns < HELPER_PROMOTE_NS && live < GROWN_UP_BYTES) ||
-        __atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+        (age_ns < HELPER_PROMOTE_NS && live < HELPER_PROMOTE_BYTES) || !seep_os_try_lock(&lock))
         return;
     describe_process();
     profile_path(path);
@@ -349,7 +348,7 @@ static void wipe(void)
 
 static bool start(void)
 {
-    if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+    if (!seep_os_try_lock(&lock))
         return false;
     bool ok = *wiped == SEEP_RECORDING;
     if (!ok) {

@@ -229,8 +229,7 @@ static bool do_what_is_due(struct seep_thread *thread, uint64_t now)
 static bool tick(struct seep_thread *thread)
 {
     const uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
-    if (now < __atomic_load_n(&next_ns, __ATOMIC_RELAXED) ||
-        __atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+    if (now < __atomic_load_n(&next_ns, __ATOMIC_RELAXED) || !seep_os_try_lock(&lock))
         return false;
     const uint64_t began = seep_os_clock_ns(CLOCK_MONOTONIC);
     const bool is_whole = do_what_is_due(thread, now);
@@ -261,8 +260,7 @@ void seep_tick_without_look(struct seep_thread *thread)
 void seep_tick_slices(void)
 {
     const uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
-    if (now < __atomic_load_n(&next_ns, __ATOMIC_RELAXED) ||
-        __atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+    if (now < __atomic_load_n(&next_ns, __ATOMIC_RELAXED) || !seep_os_try_lock(&lock))
         return;
     seep_job_tick(now);
     seep_os_unlock(&lock);
@@ -289,7 +287,7 @@ static void note_private(const struct seep_header *header)
 
 void seep_tick_final(void)
 {
-    if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+    if (!seep_os_try_lock(&lock))
         return;
     if (seep_arena_counting) {
         struct rusage usage = {0};

@@ -413,7 +413,7 @@ static void consider_oom(const struct seep_thread *thread)
 static void look(const struct seep_thread *thread,
                  void (*consider_it)(const struct seep_thread *thread))
 {
-    if (__atomic_exchange_n(&own.lock.word, 1, __ATOMIC_ACQUIRE))
+    if (!seep_os_try_lock(&own.lock))
         return;
     if (policy.told.mode == SEEP_SNAPSHOT_UNREAD)
         seep_snapshot_policy_read(&policy, seep_run_settings.holders);
@@ -479,7 +479,7 @@ void seep_snapshot_before_end(void)
     __atomic_add_fetch(&own.n_ending, 1, __ATOMIC_SEQ_CST);
     for (int ms = 0; is_coming_or_alive() && ms < most_wait_ms(); ms += 2) {
         const struct seep_snapshot_slot *slot = &seep_job_map->snapshot;
-        if (!__atomic_exchange_n(&own.lock.word, 1, __ATOMIC_ACQUIRE)) {
+        if (seep_os_try_lock(&own.lock)) {
             reap();
             seep_os_unlock(&own.lock);
         }
@@ -498,7 +498,10 @@ void seep_snapshot_goes_on(void)
 
 void seep_snapshot_after_fork(void)
 {
-    memset(&own, 0, sizeof own);
+    own.lock.word = 0;
+    own.copy = 0;
+    own.n_ending = 0;
+    own.asked = false;
     seep_snapshot_way_after_fork();
     seep_snapshot_policy_after_fork(&policy);
 }

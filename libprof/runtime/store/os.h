@@ -281,6 +281,18 @@ static inline void seep_os_unlock(struct seep_lock *lock)
         (void)seep_os_call3(SYS_futex, (long)&lock->word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 }
 
+/* Takes the lock if it is free: nobody waits, so its rank does not matter. */
+static inline bool seep_os_try_lock(struct seep_lock *lock)
+{
+    uint32_t expected = 0;
+    const bool taken = __atomic_compare_exchange_n(&lock->word, &expected, 1, false,
+                                                   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+
+    if (taken)
+        seep_os_note_held(lock, true);
+    return taken;
+}
+
 static inline bool seep_os_lock(struct seep_lock *lock)
 {
     seep_os_may_take(lock);
