@@ -49,7 +49,7 @@ def filled(schema):
                "properties": {key: described(schema_of(kind, form), said) for key, kind, form, _, said in rows}}
         if openness == "CLOSED":
             its["additionalProperties"] = False
-        its.update({key: rule for key, rule in schema["$defs"][name].items() if key == "allOf"})
+        its.update({key: rule for key, rule in schema["$defs"].get(name, {}).items() if key == "allOf"})
         schema["$defs"][name] = described(its, description)
     return schema
 

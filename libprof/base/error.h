@@ -18,6 +18,7 @@ enum {
     SEEP_EVERSION,   /* written by another version of the format */
     SEEP_ENODATA,    /* nothing readable there */
     SEEP_EDEVICE,    /* no such device, or it failed */
+    SEEP_ELIMIT,     /* it would take more work than was allowed */
 };
 
 enum { SEEP_ERROR_FILE_BYTES = 1024, SEEP_ERROR_TEXT_BYTES = 256 };

@@ -30,6 +30,7 @@
 #include "libprof/format/rank_format.h"
 #include "libprof/format/snapshot_format.h"
 #include "libprof/format/step_format.h"
+#include "libprof/format/what_if_format.h"
 
 #define SEEP_PROFILE_MAGIC  UINT64_C(0x464f525050454553) /* "SEEPPROF" */
 #define SEEP_FORMAT_VERSION 4u
@@ -365,6 +366,7 @@ struct seep_header {
     uint8_t chunk_types[SEEP_MAX_CHUNKS];
     struct seep_device_notes devices;
     struct seep_host_ooms host_ooms;
+    struct seep_what_if what_ifs[SEEP_MAX_WHAT_IFS];
 };
 
 #define SEEP_HEADER_BYTES (120u * 1024u)

@@ -51,6 +51,7 @@ void seep_model_fini(struct seep_model *m)
     free(m->jobs);
     free(m->not_read);
     free(m->ooms);
+    free(m->what_ifs);
     for (size_t i = 0; i < m->n_layouts; i++)
         free(m->layouts[i].blocks);
     free(m->layouts);

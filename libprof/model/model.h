@@ -324,6 +324,13 @@ struct seep_model_oom {
     struct seep_model_refusal refusal;        /* BY_HOST; else 0 */
 };
 
+/* What the allocator of a device would have reserved, had something been different. */
+struct seep_model_what_if {
+    uint32_t process;
+    uint32_t frame; /* of SEEP_WHAT_IF_KEPT: the line; else 0 */
+    struct seep_what_if its;
+};
+
 struct seep_model_layout_block {
     uint64_t address, bytes;
     uint32_t site; /* index + 1; 0: not known */
@@ -394,6 +401,8 @@ struct seep_model {
     size_t n_points, points_capacity;
     struct seep_model_oom *ooms; /* [merged] by process, as they came */
     size_t n_ooms, ooms_capacity;
+    struct seep_model_what_if *what_ifs; /* [merged] by process and device, as it was first */
+    size_t n_what_ifs, what_ifs_capacity;
     struct seep_model_layout *layouts; /* [merged] at most one per process, device and reason */
     size_t n_layouts, layouts_capacity;
     uint64_t n_small_sites, small_sites_below; /* [merged] counted together: stages/merge.c; the

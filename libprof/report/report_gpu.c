@@ -8,6 +8,7 @@
 #include "libprof/measure/segments.h"
 #include "libprof/report/report_pieces.h"
 #include "libprof/report/report_said.h"
+#include "libprof/verdict/what_if.h"
 
 /* Devices as a whole: their memory, and what it is used for. */
 
@@ -232,6 +233,26 @@ json_t *seep_json_ooms(const struct seep_report_pieces *pieces)
             .retried = seep_host_refusal_is_probe(m, its),
             .frame = frame ? seep_json_shown(pieces, frame) : json_null());
         seep_json_append(list, one, &failed);
+    }
+    return seep_json_whole(list, failed);
+}
+
+json_t *seep_json_what_ifs(const struct seep_report_pieces *pieces)
+{
+    const struct seep_model *m = pieces->code->model;
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < m->n_what_ifs; i++) {
+        const struct seep_model_what_if *one = &m->what_ifs[i];
+        char words[SEEP_WHAT_IF_WORDS];
+        json_t *json = SEEP_REPORT_JSON(
+            what_if, .pid = m->processes[one->process].id.pid, .device = one->its.device,
+            .change = seep_what_if_words(&one->its, words),
+            .frame = one->frame ? seep_json_shown(pieces, one->frame) : json_null(),
+            .peak_bytes = one->its.peak_bytes, .failed = one->its.failed,
+            .refused = one->its.refused);
+        seep_json_append(list, json, &failed);
     }
     return seep_json_whole(list, failed);
 }

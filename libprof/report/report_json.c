@@ -297,6 +297,7 @@ static json_t *without_sites(const struct seep_report_pieces *pieces)
     seep_json_set(json, "devices", seep_json_devices(m), &failed);
     seep_json_set(json, "layouts", seep_json_layouts(pieces), &failed);
     seep_json_set(json, "out_of_memory", seep_json_ooms(pieces), &failed);
+    seep_json_set(json, "what_if", seep_json_what_ifs(pieces), &failed);
     seep_json_set(json, "findings", seep_json_findings(pieces), &failed);
     seep_json_set(json, "findings_left_out", seep_json_left_out(pieces), &failed);
     seep_json_set(json, "holders",

@@ -96,6 +96,7 @@ json_t *seep_json_layouts(const struct seep_report_pieces *pieces);
 
 /* Requests that a device had no room for. */
 json_t *seep_json_ooms(const struct seep_report_pieces *pieces);
+json_t *seep_json_what_ifs(const struct seep_report_pieces *pieces);
 json_t *seep_json_rss(const struct seep_rss *rss); /* null if not known */
 
 /* The parts of a process's RSS over time. */

@@ -316,6 +316,16 @@ static int take_items(struct reader *r, enum opcode op)
     return rc ? rc : add_items(r, first, to_dict);
 }
 
+/* What lies from `first` on becomes a tuple. */
+static int make_tuple(struct reader *r, size_t first)
+{
+    struct seep_pickle_value tuple = {.kind = SEEP_PICKLE_OTHER};
+    const int rc = r->maker->tuple(r->maker->context, &tuple, &r->stack[first], r->n - first);
+
+    r->n = first;
+    return rc ? rc : push(r, &tuple);
+}
+
 /* What lies above a mark becomes one value. */
 static int close_group(struct reader *r, enum opcode op)
 {
@@ -327,6 +337,8 @@ static int close_group(struct reader *r, enum opcode op)
 
     if (rc)
         return rc;
+    if (op == TUPLE)
+        return make_tuple(r, first);
     if (op != DICT && op != LIST) {
         r->n = first;
         return op == POP_MARK || op == ADDITEMS ? 0 : push_kind(r, kind);
@@ -346,8 +358,7 @@ static int take_tuple(struct reader *r, enum opcode op)
 
     if (n_free(r) < n)
         return refuse(r, "a tuple without its items");
-    r->n -= n;
-    return push_kind(r, SEEP_PICKLE_OTHER);
+    return make_tuple(r, r->n - n);
 }
 
 static int take_top(struct reader *r, enum opcode op)

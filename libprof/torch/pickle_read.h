@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 enum seep_pickle_kind {
-    SEEP_PICKLE_OTHER, /* None, bytes, a tuple, a set: nothing is known of it */
+    SEEP_PICKLE_OTHER, /* None, bytes, a tuple, a set: the maker may know what a tuple is */
     SEEP_PICKLE_MARK,  /* never given to the maker */
     SEEP_PICKLE_INT,   /* `number`; a bool is 0 or 1 */
     SEEP_PICKLE_FLOAT, /* `real` */
@@ -52,6 +52,9 @@ struct seep_pickle_maker {
     /* Called with no items, too. */
     int (*list)(void *context, struct seep_pickle_value *list,
                 const struct seep_pickle_value *items, size_t n);
+    /* All of a tuple's items. */
+    int (*tuple)(void *context, struct seep_pickle_value *tuple,
+                 const struct seep_pickle_value *items, size_t n);
 };
 
 /* Where the bytes come from: how many were read, 0 at the end, −1 on an error. */

@@ -13,7 +13,9 @@ struct seep_torch_live {
     uint64_t bytes;
     uint32_t owner;  /* as the caller numbers it */
     uint32_t period; /* in which it was allocated */
-    bool is_page;    /* of a segment that grows */
+    uint16_t pool;
+    bool is_page;  /* of a segment that grows */
+    bool is_small; /* a segment for small blocks, or a page of one */
 };
 
 /* All zero: empty. */

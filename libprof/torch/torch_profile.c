@@ -3,6 +3,7 @@
 #include "libprof/torch/profile_write.h"
 #include "libprof/torch/torch_replay.h"
 #include "libprof/torch/torch_tidy.h"
+#include "libprof/torch/torch_what_if.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ enum { FIRST_SPACE = SEEP_SPACE_SHM + 1, NO_STACK = 8 /* a ref to nothing: unkno
 struct writing {
     const struct seep_torch_replay *replay;
     const struct seep_torch_records *records;
+    const struct seep_torch_what_ifs *what_ifs;
     struct seep_profile_writer w;
     uint32_t *frames; /* refs, by frame; 0: not written yet */
     uint32_t *stacks; /* the same */
@@ -209,13 +211,25 @@ static void write_ooms(struct writing *g)
     }
 }
 
+static void write_what_ifs(struct writing *g)
+{
+    for (size_t i = 0; i < g->what_ifs->n; i++) {
+        struct seep_what_if its = g->what_ifs->list[i];
+        if (its.frame)
+            its.frame = write_frame(g, its.frame - 1);
+        struct seep_header *h = seep_profile_header(&g->w);
+        if (h)
+            h->what_ifs[i] = its;
+    }
+}
+
 static unsigned settings_of(const struct seep_torch_records *records)
 {
-    const unsigned s = records->settings;
+    const struct seep_allocator_rules *rules = &records->rules;
 
-    return (s & SEEP_TORCH_EXPANDABLE ? SEEP_ALLOCATOR_EXPANDABLE : 0u) |
-           (s & SEEP_TORCH_COLLECTS ? SEEP_ALLOCATOR_COLLECTS : 0u) |
-           (s & SEEP_TORCH_MAX_SPLIT ? SEEP_ALLOCATOR_MAX_SPLIT : 0u);
+    return (rules->expandable ? SEEP_ALLOCATOR_EXPANDABLE : 0u) |
+           (rules->collect_above > 0 ? SEEP_ALLOCATOR_COLLECTS : 0u) |
+           (rules->max_split_bytes ? SEEP_ALLOCATOR_MAX_SPLIT : 0u);
 }
 
 static void write_header(struct writing *g, int32_t rank, uint32_t number)
@@ -297,6 +311,7 @@ static int write_profile(struct writing *g, const char *name, uint32_t number,
     for (size_t i = 0; i < r->n_layouts; i++)
         write_layout(g, &r->layouts[i]);
     write_ooms(g);
+    write_what_ifs(g);
     if (r->steps->frame_plus_1)
         step_frame = write_frame(g, r->steps->frame_plus_1 - 1);
     seep_profile_end(&g->w);
@@ -312,9 +327,13 @@ static int write_profile(struct writing *g, const char *name, uint32_t number,
 static int write_replay(const struct seep_torch_replay *r, const char *name, uint32_t number,
                         struct seep_torch_profile *profile)
 {
-    struct writing g = {.replay = r, .records = r->records};
-    int rc = -SEEP_ENOMEM;
+    struct seep_torch_what_ifs what_ifs;
+    struct writing g = {.replay = r, .records = r->records, .what_ifs = &what_ifs};
+    int rc = seep_torch_what_ifs_find(r, &what_ifs);
 
+    if (rc)
+        return rc;
+    rc = -SEEP_ENOMEM;
     g.frames = calloc(r->records->n_frames + 1, sizeof *g.frames);
     g.stacks = calloc(r->records->n_stacks + 1, sizeof *g.stacks);
     g.sites = calloc(r->n_sites + 1, sizeof *g.sites);

@@ -21,6 +21,7 @@ enum kind {
     BLOCK, /* of a history, too: what a block was, before 2.1 */
     SEGMENT,
     ANNOTATION,
+    POOL_ID, /* its two numbers: in pools, of no stream */
     N_KINDS
 };
 
@@ -166,6 +167,42 @@ static uint32_t stack_of(const struct fields *f)
     return v ? v->from : 0;
 }
 
+/* The pool of a stream. There are few; what is beyond the last that has a number is of the first.
+ */
+static int add_pool(struct seep_torch_records *r, const struct seep_torch_pool *pool,
+                    uint16_t *number)
+{
+    const uint64_t hash = seep_hash_bytes(pool, sizeof *pool);
+    uint32_t at = seep_hash_begin(&r->pool_index, hash), id;
+
+    *number = 0;
+    while ((id = seep_hash_next(&r->pool_index, hash, &at)) != SEEP_HASH_NONE) {
+        if (memcmp(&r->pools[id], pool, sizeof *pool) == 0) {
+            *number = (uint16_t)id;
+            return 0;
+        }
+    }
+    if (r->n_pools > UINT16_MAX)
+        return 0;
+    if (seep_grow(&r->pools, &r->pools_capacity, r->n_pools + 1, sizeof *r->pools) ||
+        seep_hash_add(&r->pool_index, hash, (uint32_t)r->n_pools))
+        return -SEEP_ENOMEM;
+    r->pools[r->n_pools] = *pool;
+    *number = (uint16_t)r->n_pools++;
+    return 0;
+}
+
+static int pool_of(struct seep_torch_records *r, const struct fields *f, enum key key,
+                   uint16_t *number)
+{
+    const struct seep_pickle_value *id = field(f, key, POOL_ID);
+    struct seep_torch_pool pool = {.stream = number_of(f, KEY_STREAM)};
+
+    if (id)
+        memcpy(pool.id, r->pools[id->from].id, sizeof pool.id);
+    return add_pool(r, &pool, number);
+}
+
 static void become(struct seep_pickle_value *value, enum kind kind, size_t number)
 {
     value->kind = (uint8_t)kind;
@@ -210,8 +247,9 @@ static int take_event(struct seep_torch_records *r, struct seep_pickle_value *di
 {
     const enum seep_torch_action action = action_of(text_of(f, KEY_ACTION));
     const int64_t time_us = number_of(f, KEY_TIME_US);
+    uint16_t pool;
 
-    if (r->n_events >= MAX_RECORDS ||
+    if (pool_of(r, f, KEY_POOL_ID, &pool) || r->n_events >= MAX_RECORDS ||
         seep_grow(&r->events, &r->events_capacity, r->n_events + 1, sizeof *r->events))
         return -SEEP_ENOMEM;
     r->events[r->n_events] = (struct seep_torch_event){
@@ -219,6 +257,7 @@ static int take_event(struct seep_torch_records *r, struct seep_pickle_value *di
         .bytes = bytes_of(f, KEY_SIZE),
         .time_us = time_us > 0 && time_us < INT64_MAX / 4000 ? time_us : 0,
         .stack = stack_of(f),
+        .pool = pool,
         .action = (uint8_t)action,
         .device = SEEP_TORCH_NO_DEVICE,
     };
@@ -298,13 +337,14 @@ static int take_segment(struct seep_torch_records *r, struct seep_pickle_value *
         .stack = stack_of(f),
         .device = device_of(number_of(f, KEY_DEVICE)),
         .is_expandable = number_of(f, KEY_IS_EXPANDABLE) != 0,
+        .is_small = text_of(f, KEY_SEGMENT_TYPE) == KEY_SMALL,
     };
 
     if (blocks && blocks->of == BLOCK && blocks->from <= blocks->to && blocks->to <= r->n_blocks) {
         segment.first_block = blocks->from;
         segment.n_blocks = blocks->to - blocks->from;
     }
-    if (r->n_segments >= MAX_RECORDS ||
+    if (pool_of(r, f, KEY_SEGMENT_POOL_ID, &segment.pool) || r->n_segments >= MAX_RECORDS ||
         seep_grow(&r->segments, &r->segments_capacity, r->n_segments + 1, sizeof *r->segments))
         return -SEEP_ENOMEM;
     place_blocks(r, &segment);
@@ -330,11 +370,26 @@ static int take_annotation(struct seep_torch_records *r, struct seep_pickle_valu
     return 0;
 }
 
-static bool is_set(const struct fields *f, enum key key)
+static double real_of(const struct fields *f, enum key key)
 {
-    return has(f, key) &&
-           ((f->values[key]->kind == SEEP_PICKLE_INT && f->values[key]->number > 0) ||
-            (f->values[key]->kind == SEEP_PICKLE_FLOAT && f->values[key]->real > 0));
+    const struct seep_pickle_value *v = field(f, key, SEEP_PICKLE_FLOAT);
+
+    return v && v->real > 0 && v->real < 1 ? v->real : 0;
+}
+
+/* By sizes: the only dict of a snapshot whose keys are numbers as texts, from "1" (MiB) on. */
+static void take_divisions(struct seep_torch_records *r, const struct seep_pickle_value *items,
+                           size_t n)
+{
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        if (items[i].kind != SEEP_PICKLE_TEXT || items[i + 1].kind != SEEP_PICKLE_INT)
+            return;
+        const char *key = seep_torch_text(r, items[i].from);
+        const long long size = atoll(key), of = items[i + 1].number;
+        for (int k = 0; k < SEEP_ALLOCATOR_SIZES && of > 1 && of <= 64; k++)
+            if (size == 1LL << k)
+                r->rules.divisions[k] = (uint32_t)of;
+    }
 }
 
 /* The host's lists are made like a device's. */
@@ -349,9 +404,12 @@ static void take_whole(struct seep_torch_records *r, const struct fields *f)
     if (segments && segments->of == SEGMENT)
         for (size_t i = segments->from; i < segments->to && i < r->n_segments; i++)
             r->segments[i].device = SEEP_TORCH_HOST;
-    r->settings |= (is_set(f, KEY_EXPANDABLE_SEGMENTS) ? SEEP_TORCH_EXPANDABLE : 0) |
-                   (is_set(f, KEY_GARBAGE_COLLECTION) ? SEEP_TORCH_COLLECTS : 0) |
-                   (is_set(f, KEY_MAX_SPLIT_SIZE) ? SEEP_TORCH_MAX_SPLIT : 0);
+    if (number_of(f, KEY_EXPANDABLE_SEGMENTS) > 0)
+        r->rules.expandable = true;
+    if (has(f, KEY_GARBAGE_COLLECTION))
+        r->rules.collect_above = real_of(f, KEY_GARBAGE_COLLECTION);
+    if (has(f, KEY_MAX_SPLIT_SIZE))
+        r->rules.max_split_bytes = bytes_of(f, KEY_MAX_SPLIT_SIZE);
 }
 
 static int take_dict(void *context, struct seep_pickle_value *dict,
@@ -375,8 +433,26 @@ static int take_dict(void *context, struct seep_pickle_value *dict,
         return take_history(r, dict, &f);
     if (has(&f, KEY_STAGE))
         return take_annotation(r, dict, &f);
-    take_whole(r, &f);
+    if (f.has)
+        take_whole(r, &f);
+    else
+        take_divisions(r, items, n);
     return 0;
+}
+
+static int take_tuple(void *context, struct seep_pickle_value *tuple,
+                      const struct seep_pickle_value *items, size_t n)
+{
+    struct seep_torch_records *r = context;
+    uint16_t number;
+
+    if (n != 2 || items[0].kind != SEEP_PICKLE_INT || items[1].kind != SEEP_PICKLE_INT)
+        return 0;
+    const struct seep_torch_pool pool = {0, {items[0].number, items[1].number}};
+    const int rc = add_pool(r, &pool, &number);
+    if (!rc)
+        become(tuple, POOL_ID, number);
+    return rc;
 }
 
 /* ---- lists ------------------------------------------------------------------------------- */
@@ -481,7 +557,7 @@ static void check_segments(struct seep_torch_records *r)
 static int read_records(struct seep_torch_records *r, const struct seep_pickle_source *source,
                         struct seep_error *err)
 {
-    const struct seep_pickle_maker maker = {r, add_text, take_dict, take_list};
+    const struct seep_pickle_maker maker = {r, add_text, take_dict, take_list, take_tuple};
     struct seep_pickle_value whole = {0};
     int rc = add_keys(r);
 
@@ -503,6 +579,7 @@ int seep_torch_records_read(struct seep_torch_records *r, const struct seep_pick
 
     seep_hash_fini(&r->text_index);
     seep_hash_fini(&r->frame_index);
+    seep_hash_fini(&r->pool_index);
     if (rc == -SEEP_ENOMEM)
         seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory for the snapshot: free some");
     return rc;
@@ -519,6 +596,8 @@ void seep_torch_records_fini(struct seep_torch_records *r)
     free(r->blocks);
     free(r->segments);
     free(r->annotations);
+    free(r->pools);
+    seep_hash_fini(&r->pool_index);
     seep_hash_fini(&r->text_index);
     seep_hash_fini(&r->frame_index);
     seep_hash_fini(&r->stack_index);

@@ -6,6 +6,7 @@
 
 #include "libprof/base/hash_index.h"
 #include "libprof/torch/pickle_read.h"
+#include "libprof/torch/torch_allocator.h"
 
 enum { SEEP_TORCH_DEVICES = 16, SEEP_TORCH_HOST = 0xff, SEEP_TORCH_NO_DEVICE = 0xfe };
 
@@ -39,6 +40,7 @@ struct seep_torch_event {
     uint64_t bytes;
     int64_t time_us; /* of the Unix epoch; 0: not known (before 2.2) */
     uint32_t stack;
+    uint16_t pool; /* in pools */
     uint8_t action;
     uint8_t device; /* or SEEP_TORCH_HOST, SEEP_TORCH_NO_DEVICE */
 };
@@ -54,8 +56,16 @@ struct seep_torch_segment {
     uint64_t address, bytes;
     uint32_t stack;
     uint32_t first_block, n_blocks;
+    uint16_t pool; /* in pools */
     uint8_t device;
     bool is_expandable;
+    bool is_small; /* of blocks up to 1 MiB */
+};
+
+/* Where the allocator looks for a free block: blocks of another stream or pool are none. */
+struct seep_torch_pool {
+    int64_t stream;
+    int64_t id[2]; /* {0, 0}: the pool of all; others are graphs', or the program's own */
 };
 
 /* The beginning or the end of something that the program, or PyTorch, has given a name. */
@@ -63,12 +73,6 @@ struct seep_torch_annotation {
     int64_t time_us;
     uint32_t name;
     bool is_end;
-};
-
-enum seep_torch_setting {
-    SEEP_TORCH_EXPANDABLE = 1,
-    SEEP_TORCH_COLLECTS = 2,
-    SEEP_TORCH_MAX_SPLIT = 4,
 };
 
 struct seep_torch_records {
@@ -90,9 +94,11 @@ struct seep_torch_records {
     size_t n_segments, segments_capacity;
     struct seep_torch_annotation *annotations;
     size_t n_annotations, annotations_capacity;
-    struct seep_hash_index text_index, frame_index, stack_index;
-    unsigned settings; /* enum seep_torch_setting */
-    bool is_cut;       /* the file ends early */
+    struct seep_torch_pool *pools;
+    size_t n_pools, pools_capacity;
+    struct seep_hash_index text_index, frame_index, stack_index, pool_index;
+    struct seep_allocator_rules rules; /* that the job had; its capacity is not known */
+    bool is_cut;                       /* the file ends early */
 };
 
 /* Reads a snapshot. *records has to be released by seep_torch_records_fini() in every case.

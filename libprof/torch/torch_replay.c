@@ -1,5 +1,3 @@
-/* A ring buffer begins in the middle of things. So what was live before it is found first, going
- * backwards from what is live at the end; then the events are followed. */
 #include "libprof/torch/torch_replay.h"
 
 #include "libprof/torch/torch_blocks.h"
@@ -9,10 +7,6 @@
 #include <string.h>
 
 enum { SLICE_US = SEEP_TIME_SLICE_MS * 1000 };
-
-/* Expandable segments grow and shrink by whole pages of the driver, of this size: what is mapped at
- * once may be given back in parts. So pages are followed one by one, unless there are too many. */
-static const uint64_t PAGE_BYTES = UINT64_C(2) << 20, MAX_PAGES = 1 << 24;
 
 enum { MAX_COPIED = 1 << 27 };
 
@@ -175,63 +169,6 @@ struct following {
     bool by_pages;
 };
 
-static bool is_of(const struct seep_torch_event *e, enum seep_torch_tier tier)
-{
-    return tier == SEEP_TORCH_TENSORS
-               ? e->action == SEEP_TORCH_ALLOC || e->action == SEEP_TORCH_FREE
-               : e->action == SEEP_TORCH_SEGMENT_ALLOC || e->action == SEEP_TORCH_SEGMENT_MAP ||
-                     e->action == SEEP_TORCH_SEGMENT_FREE || e->action == SEEP_TORCH_SEGMENT_UNMAP;
-}
-
-static bool is_allocation(const struct seep_torch_event *e)
-{
-    return e->action == SEEP_TORCH_ALLOC || e->action == SEEP_TORCH_SEGMENT_ALLOC ||
-           e->action == SEEP_TORCH_SEGMENT_MAP;
-}
-
-/* The pieces of what an event or a segment is about. */
-struct pieces {
-    uint64_t at, end, each;
-    bool by_pages;
-};
-
-static struct pieces pieces_of(uint64_t address, uint64_t bytes, bool by_pages)
-{
-    return (struct pieces){address, address + bytes, by_pages ? PAGE_BYTES : bytes, by_pages};
-}
-
-static bool is_mapping(const struct seep_torch_event *e)
-{
-    return e->action == SEEP_TORCH_SEGMENT_MAP || e->action == SEEP_TORCH_SEGMENT_UNMAP;
-}
-
-static struct pieces pieces_of_event(const struct following *f, const struct seep_torch_event *e)
-{
-    return pieces_of(e->address, e->bytes, f->by_pages && is_mapping(e));
-}
-
-static bool can_go_by_pages(const struct seep_torch_records *records)
-{
-    uint64_t pages = 0;
-
-    for (size_t i = 0; i < records->n_segments; i++)
-        pages += records->segments[i].is_expandable ? records->segments[i].bytes / PAGE_BYTES : 0;
-    for (size_t i = 0; i < records->n_events; i++)
-        pages += is_mapping(&records->events[i]) ? records->events[i].bytes / PAGE_BYTES : 0;
-    return pages < MAX_PAGES;
-}
-
-static bool next_piece(struct pieces *p, struct seep_torch_live *piece)
-{
-    if (p->at >= p->end || !p->each)
-        return false;
-    const uint64_t left = p->end - p->at;
-    *piece = (struct seep_torch_live){
-        .address = p->at, .bytes = left < p->each ? left : p->each, .is_page = p->by_pages};
-    p->at += piece->bytes;
-    return true;
-}
-
 static int space_of(struct following *f, enum seep_torch_tier tier, size_t *space)
 {
     struct seep_torch_replay *r = f->r;
@@ -291,71 +228,12 @@ static bool has_tier(const struct following *f, enum seep_torch_tier tier)
     return f->device != SEEP_TORCH_HOST || tier == SEEP_TORCH_DRIVER;
 }
 
-/* ---- what was there before --------------------------------------------------------------- */
-
-static int put_pieces(struct seep_torch_blocks *to, struct pieces pieces, uint32_t stack)
-{
-    struct seep_torch_live piece;
-    int rc = 0;
-
-    while (!rc && next_piece(&pieces, &piece)) {
-        piece.owner = stack;
-        rc = seep_torch_blocks_put(to, &piece);
-    }
-    return rc;
-}
-
-/* What was live as the snapshot was written. */
-static int put_end(const struct following *f, enum seep_torch_tier tier,
-                   struct seep_torch_blocks *live)
-{
-    const struct seep_torch_records *records = f->r->records;
-    int rc = 0;
-
-    for (size_t i = 0; i < records->n_segments && !rc; i++) {
-        const struct seep_torch_segment *s = &records->segments[i];
-        if (s->device != f->device)
-            continue;
-        if (tier == SEEP_TORCH_DRIVER)
-            rc = put_pieces(live, pieces_of(s->address, s->bytes, f->by_pages && s->is_expandable),
-                            s->stack);
-        for (uint32_t k = 0; tier == SEEP_TORCH_TENSORS && k < s->n_blocks && !rc; k++) {
-            const struct seep_torch_block *b = &records->blocks[s->first_block + k];
-            if (b->is_live)
-                rc = put_pieces(live, pieces_of(b->address, b->bytes, false), b->stack);
-        }
-    }
-    return rc;
-}
-
-/* Backwards: what is allocated was not there before, and what is freed was. */
-static int take_back(const struct following *f, enum seep_torch_tier tier,
-                     struct seep_torch_blocks *live)
-{
-    const struct seep_torch_records *records = f->r->records;
-    struct seep_torch_live piece, gone;
-    int rc = 0;
-
-    for (size_t i = records->n_events; i-- > 0 && !rc;) {
-        const struct seep_torch_event *e = &records->events[i];
-        if (e->device != f->device || !is_of(e, tier))
-            continue;
-        struct pieces pieces = pieces_of_event(f, e);
-        while (is_allocation(e) && next_piece(&pieces, &piece))
-            (void)seep_torch_blocks_take(live, piece.address, &gone);
-        if (!is_allocation(e))
-            rc = put_pieces(live, pieces, 0);
-    }
-    return rc;
-}
-
+/* What was there before. */
 static int begin(struct following *f, enum seep_torch_tier tier)
 {
     struct seep_torch_blocks live = {0};
-    int rc = put_end(f, tier, &live);
+    int rc = seep_torch_before(f->r->records, f->device, tier, f->by_pages, &live);
 
-    if (!rc)
-        rc = take_back(f, tier, &live);
     for (size_t i = 0; i < live.n_slots && !rc; i++) {
         struct seep_torch_live block = live.slots[i];
         if (block.address && !block.owner && tier == SEEP_TORCH_TENSORS)
@@ -455,14 +333,14 @@ static void note_oom(struct following *f, const struct seep_torch_event *e, uint
 static int follow_event(struct following *f, const struct seep_torch_event *e, uint32_t period)
 {
     const enum seep_torch_tier tier =
-        is_of(e, SEEP_TORCH_TENSORS) ? SEEP_TORCH_TENSORS : SEEP_TORCH_DRIVER;
-    struct pieces pieces = pieces_of_event(f, e);
+        seep_torch_is_of(e, SEEP_TORCH_TENSORS) ? SEEP_TORCH_TENSORS : SEEP_TORCH_DRIVER;
+    struct seep_torch_pieces pieces = seep_torch_pieces_of(e, f->by_pages);
     struct seep_torch_live piece;
     int rc = 0;
 
-    while (!rc && has_tier(f, tier) && next_piece(&pieces, &piece)) {
+    while (!rc && has_tier(f, tier) && seep_torch_next_piece(&pieces, &piece)) {
         rc = release(f, tier, piece.address, period); /* of an allocation: its end was lost */
-        if (!rc && is_allocation(e))
+        if (!rc && seep_torch_allocates(e))
             rc = allocate(f, tier, e->stack, &piece, period);
     }
     return rc;
@@ -490,7 +368,8 @@ static int follow(struct following *f)
         if (e->action == SEEP_TORCH_OOM) {
             note_oom(f, e, period);
             rc = note_layout(f, SEEP_LAYOUT_FAILED, e, period);
-        } else if (is_of(e, SEEP_TORCH_TENSORS) || is_of(e, SEEP_TORCH_DRIVER))
+        } else if (seep_torch_is_of(e, SEEP_TORCH_TENSORS) ||
+                   seep_torch_is_of(e, SEEP_TORCH_DRIVER))
             rc = follow_event(f, e, period);
         if (!rc && live_in(f, SEEP_TORCH_DRIVER) > f->layout_bytes) {
             f->layout_bytes = live_in(f, SEEP_TORCH_DRIVER);
@@ -523,7 +402,7 @@ static bool is_there(const struct seep_torch_records *records, uint8_t device)
 int seep_torch_replay(struct seep_torch_replay *r, const struct seep_torch_records *records,
                       const struct seep_torch_steps *steps)
 {
-    const bool by_pages = can_go_by_pages(records);
+    const bool by_pages = seep_torch_goes_by_pages(records);
     int rc = 0;
 
     memset(r, 0, sizeof *r);

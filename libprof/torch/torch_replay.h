@@ -5,10 +5,8 @@
 
 #include "libprof/format/layout_format.h"
 #include "libprof/format/profile_format.h"
-#include "libprof/torch/torch_records.h"
+#include "libprof/torch/torch_before.h"
 #include "libprof/torch/torch_steps.h"
-
-enum seep_torch_tier { SEEP_TORCH_TENSORS, SEEP_TORCH_DRIVER, SEEP_TORCH_TIERS };
 
 struct seep_torch_site {
     struct seep_site totals;   /* `stack`: of the records; its space: in spaces[] */

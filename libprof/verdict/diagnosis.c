@@ -17,6 +17,7 @@
 #include "libprof/verdict/lines.h"
 #include "libprof/verdict/messages.h"
 #include "libprof/verdict/pattern_judge.h"
+#include "libprof/verdict/what_if.h"
 #include "libprof/verdict/prospect.h"
 #include "libprof/words/step_words.h"
 
@@ -793,6 +794,8 @@ int seep_diagnose(const struct seep_code *code, const struct seep_line_holders *
         rc = seep_findings_relate(code, out);
     if (!rc)
         rc = seep_ooms_judge(code, out);
+    if (!rc)
+        rc = seep_what_ifs_note(code, out);
     for (size_t i = 0; i < out->n && !rc; i++) {
         const uint32_t frame = seep_finding_shown(&out->list[i]);
         rc = seep_symbols_resolve(code->symbols, &frame, 1);

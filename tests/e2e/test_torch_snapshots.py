@@ -167,6 +167,40 @@ class TorchSnapshots(SeepCase):
         self.assertNotIn("RSS", text)
         self.assertNotIn("\ncommand", text)
 
+    def test_settings_are_tried_on_the_recorded_requests(self):
+        """Each step's batch is larger than what is free, so the driver gives another segment for it."""
+        a, sizes = made.Allocator("2.15"), [(12 + 2 * i) * MIB for i in range(30)]
+        small, at = made.BASE, made.BASE + (1 << 36)
+        a.event("segment_alloc", small, 2 * MIB, made.FORWARD)
+        for size in sizes:
+            a.event("segment_alloc", at, size, made.FORWARD)
+            a.event("alloc", at, size - 100, made.FORWARD)
+            for frames in (made.BACKWARD, made.OPTIMIZER):
+                a.event("alloc", small, 4, frames)
+                a.event("free_completed", small, 4, frames)
+            a.event("free_completed", at, size - 100, made.FORWARD)
+            at += size
+        segments = [(small, 2 * MIB, "small")] + [(at - sum(sizes[i:]), sizes[i], "large") for i in range(30)]
+        snapshot = made.snapshot(a)
+        snapshot["segments"] = [
+            {"device": 0, "address": start, "total_size": size, "allocated_size": 0, "active_size": 0, "requested_size": 0,
+             "stream": 0, "segment_type": kind, "segment_pool_id": (0, 0), "is_expandable": False, "frames": [],
+             "blocks": [{"address": start, "size": size, "requested_size": 0, "state": "inactive", "frames": []}]}
+            for start, size, kind in segments]
+        report = self.report(self.file("growing.pickle", snapshot))
+        tried = {t["change"]: t["peak_bytes"] for t in report["what_if"]}
+        self.assertEqual(tried[""], report["spaces"]["device:0"]["peak_bytes"])
+        self.assertEqual(tried[""], sum(sizes) + 2 * MIB)
+        self.assertEqual(tried["expandable_segments:True"], 82 * MIB)  # 70 in pages of 20
+        found = [f for f in report["findings"] if f["pattern"] == "allocator-cache"]
+        self.assertEqual(len(found), 1, report["findings"])
+        self.assertIn("with expandable_segments:True PyTorch would have reserved at most 82.0 MiB", str(found[0]["evidence"]))
+
+    def test_what_another_allocator_did_is_not_tried_again(self):
+        """These segments are larger than PyTorch's own would have been."""
+        report = self.report(self.file("s.pickle", made.of_version("2.15")))
+        self.assertEqual(report["what_if"], [])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -9,7 +9,10 @@ $(REPORTS): tests/gpu-torch/reports.c
 gpu-torch: all $(STANDIN_LIBS) $(REPORTS) ## PyTorch's wheels on stand-ins for two GPUs, held against PyTorch's own books
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/gpu-torch/gpu_torch.py
 
+what-ifs: $(SEEP) $(STANDIN_LIBS) ## what PyTorch's allocator reserves by each setting, held against what seep says it would
+	$(Q)SEEP=$(SEEP) $(PYTHON) tests/gpu-torch/what_ifs.py
+
 gpu-check: all ## all of it on a machine with a GPU and PyTorch ($$PYTHON), where nothing can be installed
 	$(Q)SEEP=$(SEEP) PYTHON=$(PYTHON) $(PYTHON) tests/gpu-torch/gpu_check.py
 
-.PHONY: gpu-torch gpu-check
+.PHONY: gpu-torch what-ifs gpu-check

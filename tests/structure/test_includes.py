@@ -24,7 +24,7 @@ ALLOWED = {
     "libprof/runtime/program": "runtime/store format",
     "libprof/program": "runtime/program format",
     "libprof/read": "format base",
-    "libprof/torch": "format base",
+    "libprof/torch": "format base words",
     "libprof/who/graph": "format base",
     "libprof/who/survey": "who/graph format base",
     "libprof/who/ways": "who/survey who/graph thresholds base words",

@@ -67,6 +67,13 @@ static int show_list(void *context, struct seep_pickle_value *list,
     return show_items(list, items, n, "[]");
 }
 
+static int show_tuple(void *context, struct seep_pickle_value *tuple,
+                      const struct seep_pickle_value *items, size_t n)
+{
+    (void)context;
+    return show_items(tuple, items, n, "()");
+}
+
 struct bytes {
     const char *at;
     size_t left, part;
@@ -98,7 +105,8 @@ static const char *read_in_parts(const char *pickle, size_t n, size_t part)
     err = (struct seep_error){0};
     const int rc = seep_pickle_read(
         &(struct seep_pickle_source){&bytes, read_bytes},
-        &(struct seep_pickle_maker){NULL, add_text, show_dict, show_list}, &is_cut, &result, &err);
+        &(struct seep_pickle_maker){NULL, add_text, show_dict, show_list, show_tuple}, &is_cut,
+        &result, &err);
     if (rc)
         return err.text;
     show(&result, shown, sizeof shown);
@@ -154,7 +162,7 @@ static const struct {
         "[1.5 1 0 ?]"),
     ROW("\x80\x05](K\x01K\x02\x86K\x01\x85(K\x01K\x02K\x03K\x04t)\x8f(K\x01\x90(K\x01\x91"
         "e.",
-        "[? ? ? ? ? ?]"),
+        "[(1 2) (1) (1 2 3 4) ? ? ?]"),
     ROW("\x80\x05](C\x02xyB\x01\x00\x00\x00z\x96\x01\x00\x00\x00\x00\x00\x00\x00wK\x05"
         "e.",
         "[? ? ? 5]"),
@@ -290,7 +298,8 @@ TEST(depth_takes_no_stack_of_calls)
         memcpy(pickle + 2 + 2 * i, "](", 2);
     struct bytes bytes = {pickle, 2 + 2 * DEEP, 1 << 20};
     struct seep_pickle_value result;
-    const struct seep_pickle_maker maker = {NULL, add_text, make_nothing, make_nothing};
+    const struct seep_pickle_maker maker = {NULL, add_text, make_nothing, make_nothing,
+                                            make_nothing};
     ck_assert_int_eq(seep_pickle_read(&(struct seep_pickle_source){&bytes, read_bytes}, &maker,
                                       &is_cut, &result, NULL),
                      0);

@@ -568,6 +568,8 @@ int seep_merge(struct seep_model *m, struct seep_error *err)
             if (!rc)
                 rc = seep_process_import_ooms(m, &resolver, i);
             if (!rc)
+                rc = seep_process_import_what_ifs(m, &resolver, i);
+            if (!rc)
                 rc = seep_process_import_layouts(m, &resolver, i);
             seep_process_import_written(m, &resolver, i);
             set_peaks(m, p);

@@ -46,4 +46,9 @@ SEEP_MUST_CHECK int seep_process_import_layouts(struct seep_model *m,
 SEEP_MUST_CHECK int seep_process_import_ooms(struct seep_model *m, struct seep_resolver *resolver,
                                              uint32_t process);
 
+/* Adds what its devices would have reserved, had something been different (process_what_ifs.c); its
+ * profile is loaded. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_process_import_what_ifs(struct seep_model *m,
+                                                 struct seep_resolver *resolver, uint32_t process);
+
 #endif
