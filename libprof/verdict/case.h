@@ -93,6 +93,8 @@ struct seep_signs {
     bool is_kept_stream; /* drawn from a stream, and hardly any of it freed */
     enum seep_prospect prospect;
     unsigned graph_nodes; /* sites that make nodes of autograd graphs; 0 where nothing piles up */
+    unsigned graph_results; /* sites of a network's forward whose results pile up together, where
+                             * nothing is known of nodes */
     uint64_t graphs; /* graphs that are live at once without becoming more, by the nodes of this
                       * line or, on a device, of its function on the host; 0: not so */
     struct seep_site_signs *sites; /* in the order of the case's sites */

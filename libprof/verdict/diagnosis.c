@@ -17,8 +17,8 @@
 #include "libprof/verdict/lines.h"
 #include "libprof/verdict/messages.h"
 #include "libprof/verdict/pattern_judge.h"
-#include "libprof/verdict/what_if.h"
 #include "libprof/verdict/prospect.h"
+#include "libprof/verdict/what_if.h"
 #include "libprof/words/step_words.h"
 
 /* Memory that grows though no single line does: a little on each of many lines. */

@@ -229,7 +229,8 @@ int seep_finding_set_peak(const struct seep_model *m, struct seep_finding *f)
     const double resident = (double)seep_level_highest(&level).bytes;
     seep_level_fini(&level);
     f->peak_bytes = (uint64_t)resident > f->live_bytes ? (uint64_t)resident : f->live_bytes;
-    if (fmax(requested, resident) >= (1 + 1.0 / SEEP_T_LARGE_SHARE) * fmin(requested, resident) &&
+    if (resident > 0 &&
+        fmax(requested, resident) >= (1 + 1.0 / SEEP_T_LARGE_SHARE) * fmin(requested, resident) &&
         f->live_bytes >= SEEP_T_PEAK_BYTES)
         note_requested(m, requested / resident, f);
     return rc;

@@ -243,3 +243,58 @@ int seep_graphs_count(const struct seep_case *c, const struct seep_growth *g, ui
     free(stayed);
     return rc;
 }
+
+/* ---- where nothing is known of nodes --------------------------------------------------------- */
+
+/* The stack that calls a network: outside of its outermost module. 0: it is in none. */
+static uint32_t call_of_network(const struct seep_model *m, uint32_t stack)
+{
+    const struct seep_dictionary *d = &m->dict;
+    uint32_t call = 0;
+
+    for (uint32_t s = stack; s; s = d->stacks[s].parent) {
+        const struct seep_dict_frame *f = &d->frames[d->stacks[s].frame];
+        if (f->kind == SEEP_FRAME_PYTHON &&
+            strcmp(seep_dictionary_text(d, f->function), "_call_impl") == 0)
+            call = d->stacks[s].parent;
+    }
+    return call;
+}
+
+bool seep_graph_is_called_alike(const struct seep_case *c, uint32_t site)
+{
+    const uint32_t call = call_of_network(c->m, c->m->sites[site].stack);
+
+    for (size_t i = 0; i < c->n_sites && i < LOOKED_AT && call; i++)
+        if (call_of_network(c->m, c->m->sites[c->sites[i]].stack) == call)
+            return true;
+    return false;
+}
+
+int seep_graph_results_count(const struct seep_case *c, const struct seep_growth *g, unsigned *n,
+                             uint64_t *graphs)
+{
+    struct seep_level level = {0};
+    int rc = 0;
+
+    *n = 0;
+    *graphs = 0;
+    for (uint32_t i = 0; i < c->m->n_sites && !rc; i++) {
+        const struct seep_model_site *site = &c->m->sites[i];
+        if (site->space != c->space || site->totals.allocations < SEEP_T_STEPS ||
+            !seep_graph_is_called_alike(c, i))
+            continue;
+        rc = seep_level_sum(c->m, &i, 1, SEEP_LEVEL_ALL, &level);
+        const uint64_t blocks = rc ? 0 : count_stayed(c, g, &level);
+        if (!blocks)
+            continue;
+        ++*n;
+        *graphs = *graphs && *graphs < blocks ? *graphs : blocks;
+    }
+    seep_level_fini(&level);
+    if (*n < SEEP_T_GRAPH_RESULTS) {
+        *n = 0;
+        *graphs = 0;
+    }
+    return rc;
+}

@@ -25,4 +25,14 @@ bool seep_graph_makes_node(const struct seep_case *c, uint32_t stack);
 SEEP_MUST_CHECK int seep_graphs_count(const struct seep_case *c, const struct seep_growth *g,
                                       uint64_t *graphs);
 
+/* Whether a site, of any line, is in the same call of a network as one of the case's. Pure. */
+bool seep_graph_is_called_alike(const struct seep_case *c, uint32_t site);
+
+/* PyTorch's snapshots know of no nodes. But what modules compute on the way to a network's result
+ * nobody keeps, other than the graph: counts the sites of the calls of a network that the case's
+ * line is in whose results pile up together, as *n, and the least of their blocks as *graphs; both 0
+ * if there are fewer than SEEP_T_GRAPH_RESULTS sites. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_graph_results_count(const struct seep_case *c, const struct seep_growth *g,
+                                             unsigned *n, uint64_t *graphs);
+
 #endif

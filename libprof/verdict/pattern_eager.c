@@ -16,6 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A snapshot of PyTorch's has no names of operators, and nothing of what allocates nothing: whether
+ * something was copied to the device, or is in use there, it does not say. */
+static bool is_of_torch(const struct seep_case *c)
+{
+    return c->m->processes[c->m->main].recording.of_torch;
+}
+
 /* ---- loaded from a file: whether it is in use ----------------------------------------------- */
 
 /* Whether a stack passes through a function of a kind. */
@@ -162,11 +169,11 @@ static void add(struct seep_held *to, struct seep_held held)
 
 /* How many copies this is of what some line of the network holds in the case's space; 0: none. A
  * line has a site for each depth of nested modules. */
-static uint64_t copies_of_network(const struct seep_case *c, struct seep_held loaded)
+static uint64_t copies_of_network(const struct seep_case *c, struct seep_held loaded,
+                                  bool with_moments)
 {
     const struct seep_model *m = c->m;
     struct seep_held *of_line = calloc(m->dict.n_frames + 1, sizeof *of_line);
-    const bool with_moments = is_there(c, SEEP_FUNCTION_MOMENTS);
     uint64_t n = 0;
 
     for (size_t i = 0; i < m->n_sites && of_line; i++) {
@@ -212,9 +219,50 @@ static bool is_second_copy(const struct seep_case *c, uint64_t n, unsigned momen
                            (n == 1 && is_there(c, SEEP_FUNCTION_STATE_COPY) && !is_module(c)));
 }
 
+/* What was loaded, held against the network. */
+struct copies {
+    uint64_t n;
+    unsigned moments; /* of these, that an optimizer uses */
+    bool is_seen;     /* that something is left over */
+};
+
+/* A snapshot of PyTorch's does not show calls that allocate nothing, as of load_state_dict(). */
+static struct copies find_copies(const struct seep_case *c, struct seep_held loaded)
+{
+    struct copies copies = {.n = copies_of_network(c, loaded, is_there(c, SEEP_FUNCTION_MOMENTS))};
+
+    copies.moments = moments_used(c, copies.n);
+    copies.is_seen = is_second_copy(c, copies.n, copies.moments);
+    if (!copies.is_seen)
+        copies.n = is_of_torch(c) && !is_module(c) ? copies_of_network(c, loaded, true) : 0;
+    return copies;
+}
+
+static void note_copies(const struct seep_case *c, const struct copies *copies,
+                        struct seep_finding *f)
+{
+    if (copies->n > 1)
+        seep_finding_note(f,
+                          "It is still live in %s %d: block by block, %llu times what the network "
+                          "holds, beside the network itself",
+                          seep_case_unit(c), (int)c->span->last, (unsigned long long)copies->n);
+    if (copies->moments)
+        seep_finding_note(f, "The optimizer keeps using the moments in it; the rest is left over");
+    if (!copies->is_seen)
+        seep_finding_note(f,
+                          "Whether it is in use, a snapshot does not say: an optimizer may go on "
+                          "with the moments in it");
+    else if (copies->n == 1)
+        seep_finding_note(
+            f,
+            "It is still live in %s %d: %llu blocks, together as large as the network. "
+            "load_state_dict() has copied weights into the network, so this is a second copy",
+            seep_case_unit(c), (int)c->span->last, (unsigned long long)f->count);
+}
+
 /* A checkpoint that is loaded to the device it was saved from and then kept, although
  * load_state_dict() copies it. */
-static bool judge_loaded(const struct seep_case *c, struct seep_finding *f)
+static bool judge_loaded(const struct seep_case *c, bool is_seen, struct seep_finding *f)
 {
     char size[SEEP_SIZE_TEXT];
     struct seep_held loaded = {0};
@@ -228,33 +276,23 @@ static bool judge_loaded(const struct seep_case *c, struct seep_finding *f)
         add(&loaded, its);
         seep_finding_keep(f, c->sites[i], its.bytes, its.blocks);
     }
-    const uint64_t n = loaded.bytes ? copies_of_network(c, loaded) : 0;
-    const unsigned moments = moments_used(c, n);
-    if (!is_second_copy(c, n, moments) || state_is_used(c, loaded))
+    const struct copies copies = loaded.bytes ? find_copies(c, loaded) : (struct copies){0};
+    if (!copies.n || copies.is_seen != is_seen || state_is_used(c, loaded))
         return false;
     const bool large =
         f->live_bytes >= SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_LARGE_SHARE >= c->space_peak;
-    seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, large ? SEEP_RETENTION : SEEP_INFO,
-                         n > 1 ? SEEP_CERTAIN : SEEP_LIKELY);
-    f->saving_bytes = f->live_bytes / n * (n - moments);
+    seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION,
+                         large && copies.is_seen ? SEEP_RETENTION : SEEP_INFO,
+                         !copies.is_seen ? SEEP_POSSIBLE
+                         : copies.n > 1  ? SEEP_CERTAIN
+                                         : SEEP_LIKELY);
+    f->saving_bytes = f->live_bytes / copies.n * (copies.n - copies.moments);
     f->title =
         seep_text_format("%s loaded from a file stays on GPU %d",
                          seep_text_size((double)loaded.bytes, size), seep_case_space(c)->device);
     f->advice = strdup("Load checkpoints with map_location=\"cpu\", and del them once "
                        "load_state_dict() has copied them.");
-    if (n > 1)
-        seep_finding_note(f,
-                          "It is still live in %s %d: block by block, %llu times what the network "
-                          "holds, beside the network itself",
-                          seep_case_unit(c), (int)c->span->last, (unsigned long long)n);
-    if (moments)
-        seep_finding_note(f, "The optimizer keeps using the moments in it; the rest is left over");
-    if (n == 1)
-        seep_finding_note(
-            f,
-            "It is still live in %s %d: %llu blocks, together as large as the network. "
-            "load_state_dict() has copied weights into the network, so this is a second copy",
-            seep_case_unit(c), (int)c->span->last, (unsigned long long)f->count);
+    note_copies(c, &copies, f);
     return true;
 }
 
@@ -378,7 +416,8 @@ static bool judge_whole(const struct seep_case *c, struct seep_finding *f)
     uint64_t bytes = 0;
 
     if (seep_case_space(c)->class != SEEP_CLASS_TENSOR || c->signs->is_network ||
-        !c->signs->makers.copies || c->signs->makers.loads || c->span->last < 2)
+        (!c->signs->makers.copies && !is_of_torch(c)) || c->signs->makers.loads ||
+        c->span->last < 2)
         return false;
     keep_whole(c, f);
     if (f->live_bytes < SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_LARGE_SHARE < c->space_peak ||
@@ -389,7 +428,8 @@ static bool judge_whole(const struct seep_case *c, struct seep_finding *f)
                          fills && line ? SEEP_RETENTION : SEEP_INFO,
                          line ? SEEP_LIKELY : SEEP_POSSIBLE);
     f->saving_bytes = line ? f->live_bytes - bytes : 0;
-    seep_finding_note(f, "Copied to the GPU before step 1 ended, and still live in step %d",
+    seep_finding_note(f, "%s before step 1 ended, and still live in step %d",
+                      is_of_torch(c) ? "Made on the GPU, or copied there," : "Copied to the GPU",
                       (int)c->span->last);
     seep_finding_note(f, SEEP_KEPT_SHARE_TEXT, seep_text_size((double)f->live_bytes, size),
                       100.0 * (double)f->live_bytes / all,
@@ -459,15 +499,13 @@ static bool is_pool_of_pinned(const struct seep_case *c)
 }
 
 /* What is on a device from the start and is not data may be any table, as long as it was made
- * there; data come from the host. PyTorch's snapshots have no names of operators, which tell: it
- * may have been. */
+ * there; data come from the host. */
 static bool is_made_there(const struct seep_case *c)
 {
     const struct seep_makers *by = &c->signs->makers;
 
-    return !seep_case_space(c)->host_like && !c->signs->is_data &&
-           (by->named || c->m->processes[c->m->main].recording.of_torch) && !by->copies &&
-           !by->loads;
+    return !seep_case_space(c)->host_like && !c->signs->is_data && (by->named || is_of_torch(c)) &&
+           !by->copies && !by->loads;
 }
 
 static void note_little(const struct seep_case *c, struct seep_finding *f)
@@ -481,22 +519,10 @@ static void note_little(const struct seep_case *c, struct seep_finding *f)
                       seep_text_size((double)limit, size), seep_limit_words(kind));
 }
 
-bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
+static bool judge_items(const struct seep_case *c, struct seep_finding *f)
 {
-    const bool data = c->signs->is_data;
-
-    if (judge_loaded(c, f))
-        return true;
-    seep_finding_blank(f);
-    if (c->signs->makers.loads && !seep_case_space(c)->host_like && became_parameters(c))
-        return false;
-
-    /* Iterations and tasks are counted only from when they were recognised as the job's steps. */
-    if (c->span->last < 2 || c->signs->timed || c->signs->is_network ||
-        c->m->step_source == SEEP_STEP_LOOP || c->m->step_source == SEEP_STEP_TASK ||
-        is_pool_of_pinned(c) || is_made_there(c))
-        return false;
     const struct seep_held items = find_items(c);
+
     if (!items.bytes)
         return judge_whole(c, f);
     for (size_t i = 0; i < c->n_sites; i++) {
@@ -510,7 +536,7 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
     const bool matters = seep_case_has_consequences(c, f->live_bytes);
     char size[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT], space[SEEP_SPACE_WORDS];
     seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, matters ? SEEP_RETENTION : SEEP_INFO,
-                         data ? SEEP_CERTAIN : SEEP_LIKELY);
+                         c->signs->is_data ? SEEP_CERTAIN : SEEP_LIKELY);
     f->saving_bytes = f->live_bytes - f->live_bytes / f->count;
     seep_finding_note(f, "%llu blocks of %s, all allocated before step 1 ended",
                       (unsigned long long)f->count,
@@ -522,4 +548,23 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
     if (!matters)
         note_little(c, f);
     return true;
+}
+
+bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
+{
+    if (judge_loaded(c, true, f))
+        return true;
+    seep_finding_blank(f);
+    if (c->signs->makers.loads && !seep_case_space(c)->host_like && became_parameters(c))
+        return false;
+
+    /* Iterations and tasks are counted only from when they were recognised as the job's steps. */
+    if (c->span->last < 2 || c->signs->timed || c->signs->is_network ||
+        c->m->step_source == SEEP_STEP_LOOP || c->m->step_source == SEEP_STEP_TASK ||
+        is_pool_of_pinned(c))
+        return false;
+    if (!is_made_there(c) && judge_items(c, f))
+        return true;
+    seep_finding_blank(f);
+    return is_of_torch(c) && (judge_whole(c, f) || judge_loaded(c, false, f));
 }

@@ -80,6 +80,12 @@ static bool evaluates(const struct seep_case *c, const struct seep_model_site *s
     return false;
 }
 
+/* A snapshot of PyTorch's knows nothing of epochs. */
+static bool is_of_torch(const struct seep_case *c)
+{
+    return c->m->processes[c->m->main].recording.of_torch;
+}
+
 /* ---- what it gathers ------------------------------------------------------------------------- */
 
 /* Nearly all that an evaluation allocates on this stack is live at its end and gone before the next
@@ -90,7 +96,7 @@ static bool gathers(const struct seep_case *c, const struct seep_model_site *sit
     const struct gathered g = gathered_by(site);
 
     return g.most.blocks >= SEEP_T_MANY && g.rounds >= SEEP_T_AGAIN &&
-           (double)g.rounds <= SEEP_T_GATHERED_TURNS * (double)c->m->epochs &&
+           (is_of_torch(c) || (double)g.rounds <= SEEP_T_GATHERED_TURNS * (double)c->m->epochs) &&
            g.rounds * SEEP_T_RARE <= (uint64_t)c->span->last &&
            (double)seep_case_short_frees(c, site) >=
                SEEP_T_NEARLY_ALL * (double)site->totals.frees &&
@@ -111,13 +117,24 @@ static uint64_t layers_of(const struct seep_case *c, uint32_t around)
     return most;
 }
 
+/* In a snapshot: whether it is what several places of a network's forward compute. */
+static bool gathers_results(const struct seep_case *c)
+{
+    unsigned n = 0;
+
+    for (uint32_t i = 0; i < c->m->n_sites; i++)
+        n += c->m->sites[i].space == c->space && seep_graph_is_called_alike(c, i) &&
+             gathers(c, &c->m->sites[i]);
+    return n >= SEEP_T_GRAPH_RESULTS;
+}
+
 /* Whether nodes of graphs are gathered on the line as well. */
 static int has_nodes(const struct seep_case *c, bool *found)
 {
     const uint32_t line = c->code->lines->line_of[c->frame];
     int rc = 0;
 
-    *found = false;
+    *found = is_of_torch(c) && gathers_results(c);
     for (uint32_t i = 0; i < c->m->n_sites && !rc && !*found; i++) {
         const struct seep_model_site *site = &c->m->sites[i];
         if (!c->m->spaces[site->space].name.host_like ||
@@ -161,7 +178,8 @@ bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f,
     bool nodes = false, evaluation = false;
 
     /* Only a device's tensors can show this; do not look at stacks otherwise. */
-    if (seep_case_space(c)->class != SEEP_CLASS_TENSOR || c->signs->timed || c->m->epochs < 2)
+    if (seep_case_space(c)->class != SEEP_CLASS_TENSOR || c->signs->timed ||
+        (c->m->epochs < 2 && !is_of_torch(c)))
         return false;
     const uint32_t around = around_steps(c);
     const uint64_t layers = layers_of(c, around);

@@ -23,6 +23,11 @@ static void note_graph(const struct seep_case *c, struct seep_finding *f)
         seep_finding_note(f, "Held through an autograd graph: %s", c->signs->kept_by.text);
     else if (c->signs->kept_by.in_graph)
         seep_finding_note(f, "Held through an autograd graph");
+    else if (c->signs->graph_results)
+        seep_finding_note(f,
+                          "What %u places of the network's forward compute on the way stays alive "
+                          "together: only the autograd graph keeps that",
+                          c->signs->graph_results);
     else
         seep_finding_note(f, "Autograd graph nodes from this line stay alive, at %u site%s",
                           c->signs->graph_nodes, c->signs->graph_nodes == 1 ? "" : "s");
@@ -88,6 +93,13 @@ static bool is_whole(const struct seep_finding *f, uint64_t graphs)
     return floor(each + 0.5) >= 1 && fabs(each - floor(each + 0.5)) < SEEP_T_SAME_SIZE * each;
 }
 
+static const char *counted_by(const struct seep_case *c)
+{
+    return c->signs->graph_results         ? "what one place of the network's forward keeps"
+           : seep_case_space(c)->host_like ? "the nodes of one operator in this line"
+                                           : "the nodes of one operator in this function";
+}
+
 static void note_bound(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_kept_by *k = &c->signs->kept_by;
@@ -101,10 +113,9 @@ static void note_bound(const struct seep_case *c, struct seep_finding *f)
                           (int)c->signs->growth.plateau);
     if (!k->in_graph)
         seep_finding_note(f,
-                          "%llu autograd graphs are alive at once, counted by the nodes of one "
-                          "operator in this %s; this line has %.1f blocks for each",
-                          (unsigned long long)c->signs->graphs,
-                          seep_case_space(c)->host_like ? "line" : "function",
+                          "%llu autograd graphs are alive at once, counted by %s; this line has "
+                          "%.1f blocks for each",
+                          (unsigned long long)c->signs->graphs, counted_by(c),
                           (double)f->count / (double)c->signs->graphs);
 }
 
@@ -140,7 +151,7 @@ static bool is_graph_of_steps(const struct seep_case *c, struct seep_finding *f)
     const bool seen = c->signs->kept_by.in_graph && !c->signs->is_data;
 
     /* The last step's own graph is larger if its input is. */
-    if ((!c->signs->graph_nodes && !seen) || c->signs->is_replaced)
+    if ((!c->signs->graph_nodes && !c->signs->graph_results && !seen) || c->signs->is_replaced)
         return false;
     if (c->signs->timed && !seep_prospect_is_endless(c->signs->prospect))
         return false;

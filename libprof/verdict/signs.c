@@ -362,6 +362,27 @@ static bool is_kept_without_graph(const struct seep_signs *signs)
     return k->by_python && !k->in_graph && !k->has_graph;
 }
 
+/* Where nothing goes backward, as in serving, layers keep what they mean to keep. */
+static bool is_training(const struct seep_model *m)
+{
+    return m->step_source == SEEP_STEP_OPTIMIZER || m->step_source == SEEP_STEP_API ||
+           m->step_why == SEEP_WHY_BACKWARD;
+}
+
+/* What can be said of graphs where only PyTorch's snapshot is known. */
+static int find_results(const struct seep_case *c, struct seep_signs *signs)
+{
+    uint64_t graphs;
+
+    if (!c->m->processes[c->m->main].recording.of_torch || !is_training(c->m) || signs->is_data ||
+        !(c->parts >> SEEP_PART_MODEL & 1) || !(piles_up(signs) || is_full(signs)))
+        return 0;
+    const int rc = seep_graph_results_count(c, &signs->growth, &signs->graph_results, &graphs);
+    if (is_full(signs))
+        signs->graphs = graphs;
+    return rc;
+}
+
 static int compute(const struct seep_case *c, struct seep_signs *signs)
 {
     *signs = (struct seep_signs){
@@ -400,7 +421,7 @@ static int compute(const struct seep_case *c, struct seep_signs *signs)
     if (!rc && !signs->graphs && signs->kept_by.in_graph &&
         signs->prospect == SEEP_ENDS_BY_HOLDER && !signs->is_data)
         signs->graphs = signs->kept_by.length;
-    return rc;
+    return rc ? rc : find_results(c, signs);
 }
 
 int seep_signs_compute(struct seep_case *c, struct seep_signs *signs)

@@ -11,7 +11,8 @@ WRITTEN = os.environ.get("TORCH_SNAPSHOT")
 def record(torch):
     if not torch.cuda.is_available():
         return
-    torch.cuda.memory._record_memory_history(stacks="python")
+    pinned = {"record_pinned_host_memory": True} if torch.__version__ >= "2.15" else {}
+    torch.cuda.memory._record_memory_history(stacks="python", **pinned)
 
     def write(*_):
         path = WRITTEN % os.getpid()
