@@ -100,9 +100,10 @@ class Allocator:
         return found
 
 
-def train(a, steps, kept=1 * MIB, backward_frames=BACKWARD, optimizer_frames=OPTIMIZER, zero_grad_frames=ZERO_GRAD):
+def train(a, steps, kept=1 * MIB, backward_frames=BACKWARD, optimizer_frames=OPTIMIZER, zero_grad_frames=ZERO_GRAD,
+          parameters=8):
     """A training of some steps; each keeps a block of `kept` bytes."""
-    for i in range(8):
+    for i in range(parameters):
         a.alloc(2 * MIB + i, PARAMETERS)
     for _ in range(steps):
         activations = [a.alloc(3 * MIB, FORWARD) for _ in range(4)]

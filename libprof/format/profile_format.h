@@ -356,7 +356,10 @@ struct seep_header {
     uint32_t coarsest; /* of all that it used: 0: every block was recorded */
     uint32_t origin;   /* enum seep_profile_origin */
     struct seep_cost cost;
-    uint64_t reserved_4[3];
+    uint32_t steps_before; /* the first so many steps are none that were recorded: what is left of
+                            * them was, and at what pace more came (SEEP_ORIGIN_TORCH) */
+    uint32_t reserved_5;
+    uint64_t reserved_4[2];
 
     struct seep_space spaces[SEEP_MAX_SPACES];
     struct seep_slot slots[SEEP_MAX_SLOTS];

@@ -94,8 +94,9 @@ struct seep_process_recording {
     uint32_t host_ooms_left_out;                   /* the same for host memory */
     uint16_t cupti, cupti_error;                   /* as in the profile, unchecked */
     uint32_t snapshots_refused[SEEP_N_SNAPSHOT_REFUSALS]; /* by enum seep_snapshot_refusal */
-    bool inherits; /* it was forked from a process that recorded */
-    bool of_torch; /* it is what PyTorch's memory snapshot says of it */
+    bool inherits;         /* it was forked from a process that recorded */
+    uint32_t steps_before; /* as in the profile */
+    bool of_torch;         /* it is what PyTorch's memory snapshot says of it */
 };
 
 /* Samples of what its RSS consisted of: times may not rise, none is 0. Figures are capped so that

@@ -746,6 +746,7 @@ static void say_torch(struct seep_said *said)
     const struct seep_model_process *first = NULL;
     char size[SEEP_SIZE_TEXT];
     uint64_t before = 0;
+    uint32_t steps = 0;
     size_t n = 0;
 
     for (size_t i = 0; i < m->n_processes; i++) {
@@ -754,6 +755,7 @@ static void say_torch(struct seep_said *said)
             continue;
         first = first ? first : p;
         before = seep_sum(before, p->recording.uncounted_stacks_bytes);
+        steps = p->recording.steps_before > steps ? p->recording.steps_before : steps;
         n++;
     }
     if (n == 1)
@@ -768,6 +770,12 @@ static void say_torch(struct seep_said *said)
                       "the history begins later than the training: %s that was live then has no "
                       "line: set max_entries of _record_memory_history() higher",
                       seep_text_size((double)before, size));
+    if (steps)
+        seep_said_add(
+            said,
+            "the history has the last %u steps: older blocks are taken to have come at the "
+            "pace of these, in %u steps before",
+            m->n_steps > steps ? m->n_steps - steps : 0, steps);
 }
 
 static void say_small_sites(struct seep_said *said)

@@ -61,7 +61,7 @@ static void close_gap(struct seep_torch_blocks *b, size_t gap)
     b->slots[gap] = (struct seep_torch_live){0};
 }
 
-bool seep_torch_blocks_take(struct seep_torch_blocks *b, uint64_t address,
+bool seep_torch_blocks_find(const struct seep_torch_blocks *b, uint64_t address,
                             struct seep_torch_live *block)
 {
     const size_t at = b->n && address ? find(b, address) : 0;
@@ -69,7 +69,15 @@ bool seep_torch_blocks_take(struct seep_torch_blocks *b, uint64_t address,
     if (!b->n || !address || !b->slots[at].address)
         return false;
     *block = b->slots[at];
-    close_gap(b, at);
+    return true;
+}
+
+bool seep_torch_blocks_take(struct seep_torch_blocks *b, uint64_t address,
+                            struct seep_torch_live *block)
+{
+    if (!seep_torch_blocks_find(b, address, block))
+        return false;
+    close_gap(b, find(b, address));
     b->n--;
     return true;
 }

@@ -30,6 +30,9 @@ SEEP_MUST_CHECK int seep_torch_blocks_put(struct seep_torch_blocks *blocks,
 /* Takes the block at an address away, into *block; false: there is none. */
 bool seep_torch_blocks_take(struct seep_torch_blocks *blocks, uint64_t address,
                             struct seep_torch_live *block);
+/* The same, and leaves it there. */
+bool seep_torch_blocks_find(const struct seep_torch_blocks *blocks, uint64_t address,
+                            struct seep_torch_live *block);
 void seep_torch_blocks_fini(struct seep_torch_blocks *blocks);
 
 #endif

@@ -246,6 +246,7 @@ static void write_header(struct writing *g, int32_t rank, uint32_t number)
     h->python_support = SEEP_PYTHON_STACKS;
     h->origin = SEEP_ORIGIN_TORCH;
     h->uncounted_stacks_bytes = r->unknown_bytes;
+    h->steps_before = r->pace.steps;
     h->devices.n_ooms = (uint32_t)r->n_ooms;
     h->devices.allocator_settings = settings_of(r->records);
     write_timeline(h, r);
@@ -270,7 +271,7 @@ static struct seep_job *make_job(const struct seep_torch_replay *r, uint32_t ste
         .pid = number,
         .start_ns = ns_of(r->start_us),
         .period = seep_torch_period(r, r->end_us),
-        .steps = (uint32_t)steps->n,
+        .steps = r->pace.steps + (uint32_t)steps->n,
         .first_step_period = steps->n ? 1 : 0,
         .step_source = steps->source,
         .step_why = steps->why,

@@ -28,7 +28,7 @@ uint32_t seep_torch_period(const struct seep_torch_replay *r, int64_t time_us)
         else
             high = middle;
     }
-    return (uint32_t)low + 1;
+    return r->pace.steps + (uint32_t)low + 1;
 }
 
 int64_t seep_torch_row_us(const struct seep_torch_replay *r, uint32_t row)
@@ -228,19 +228,53 @@ static bool has_tier(const struct following *f, enum seep_torch_tier tier)
     return f->device != SEEP_TORCH_HOST || tier == SEEP_TORCH_DRIVER;
 }
 
+/* In which of the steps before the history a block was made that is the how many-th of its stack.
+ */
+static uint32_t period_before(const struct seep_torch_pace *pace, uint32_t stack, uint32_t older,
+                              uint32_t number)
+{
+    const uint32_t each = pace->of_stack[stack];
+
+    if (!each || older / each > pace->steps)
+        return 0;
+    return pace->steps - (older - 1 - number) / each;
+}
+
+static int put_before(struct following *f, enum seep_torch_tier tier,
+                      const struct seep_torch_blocks *live)
+{
+    const size_t n_stacks = f->r->records->n_stacks;
+    uint32_t *older = calloc(2 * n_stacks, sizeof *older), *number = older + n_stacks;
+    int rc = older ? 0 : -SEEP_ENOMEM;
+
+    for (size_t i = 0; i < live->n_slots && !rc; i++)
+        if (live->slots[i].address)
+            older[live->slots[i].owner]++;
+    for (size_t i = 0; i < live->n_slots && !rc; i++) {
+        struct seep_torch_live block = live->slots[i];
+        const uint32_t stack = block.owner;
+        if (!block.address)
+            continue;
+        if (!stack && tier == SEEP_TORCH_TENSORS)
+            f->r->unknown_bytes += block.bytes;
+        const uint32_t period =
+            tier == SEEP_TORCH_TENSORS
+                ? period_before(&f->r->pace, stack, older[stack], number[stack]++)
+                : 0;
+        rc = allocate(f, tier, stack, &block, period);
+    }
+    free(older);
+    return rc;
+}
+
 /* What was there before. */
 static int begin(struct following *f, enum seep_torch_tier tier)
 {
     struct seep_torch_blocks live = {0};
     int rc = seep_torch_before(f->r->records, f->device, tier, f->by_pages, &live);
 
-    for (size_t i = 0; i < live.n_slots && !rc; i++) {
-        struct seep_torch_live block = live.slots[i];
-        if (block.address && !block.owner && tier == SEEP_TORCH_TENSORS)
-            f->r->unknown_bytes += block.bytes;
-        if (block.address)
-            rc = allocate(f, tier, block.owner, &block, 0);
-    }
+    if (!rc)
+        rc = put_before(f, tier, &live);
     seep_torch_blocks_fini(&live);
     return rc;
 }
@@ -409,6 +443,7 @@ int seep_torch_replay(struct seep_torch_replay *r, const struct seep_torch_recor
     r->records = records;
     r->steps = steps;
     find_stretch(r);
+    rc = seep_torch_pace_find(records, steps, &r->pace);
     for (unsigned d = 0; d <= SEEP_TORCH_HOST && !rc; d++) {
         const bool is_device = d < SEEP_TORCH_DEVICES || d == SEEP_TORCH_HOST;
         if (is_device && is_there(records, (uint8_t)d))
@@ -425,5 +460,6 @@ void seep_torch_replay_fini(struct seep_torch_replay *r)
     for (size_t i = 0; i < r->n_layouts; i++)
         free(r->layouts[i].blocks);
     seep_hash_fini(&r->site_index);
+    seep_torch_pace_fini(&r->pace);
     memset(r, 0, sizeof *r);
 }

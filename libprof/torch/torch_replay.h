@@ -6,6 +6,7 @@
 #include "libprof/format/layout_format.h"
 #include "libprof/format/profile_format.h"
 #include "libprof/torch/torch_before.h"
+#include "libprof/torch/torch_pace.h"
 #include "libprof/torch/torch_steps.h"
 
 struct seep_torch_site {
@@ -46,6 +47,7 @@ struct seep_torch_layout {
 struct seep_torch_replay {
     const struct seep_torch_records *records;
     const struct seep_torch_steps *steps;
+    struct seep_torch_pace pace;
     struct seep_torch_space spaces[SEEP_MAX_SPACES];
     size_t n_spaces;
     struct seep_torch_site *sites;
@@ -67,7 +69,8 @@ SEEP_MUST_CHECK int seep_torch_replay(struct seep_torch_replay *replay,
                                       const struct seep_torch_steps *steps);
 void seep_torch_replay_fini(struct seep_torch_replay *replay);
 
-/* The period that a time lies in: 0 is what was there before; then a step, or a slice of time. */
+/* The period that a time lies in: 0 is what was there before; then the steps before the history, as
+ * far as its pace tells of them (`pace.steps`); then a step, or a slice of time. */
 uint32_t seep_torch_period(const struct seep_torch_replay *replay, int64_t time_us);
 int64_t seep_torch_row_us(const struct seep_torch_replay *replay, uint32_t row);
 

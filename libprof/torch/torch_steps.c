@@ -17,8 +17,7 @@ static int add_end(struct seep_torch_steps *s, int64_t time_us)
     return 0;
 }
 
-/* The device with most events: its are the steps of all. */
-static uint8_t main_device(const struct seep_torch_records *r)
+uint8_t seep_torch_main_device(const struct seep_torch_records *r)
 {
     size_t n[UINT8_MAX + 1] = {0};
     uint8_t most = 0;
@@ -266,7 +265,7 @@ static int by_optimizer(const struct seep_torch_records *r, uint8_t device,
 
 int seep_torch_steps_find(const struct seep_torch_records *r, struct seep_torch_steps *s)
 {
-    const uint8_t device = main_device(r);
+    const uint8_t device = seep_torch_main_device(r);
     const struct stretch within = stretch_of(r, device);
     int rc;
 

@@ -18,6 +18,8 @@ struct seep_torch_steps {
  * -SEEP_ENOMEM; seep_torch_steps_fini() in either case. */
 SEEP_MUST_CHECK int seep_torch_steps_find(const struct seep_torch_records *records,
                                           struct seep_torch_steps *steps);
+/* The device with most events: its are the steps of all. */
+uint8_t seep_torch_main_device(const struct seep_torch_records *records);
 void seep_torch_steps_fini(struct seep_torch_steps *steps);
 
 #endif

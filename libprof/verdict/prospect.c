@@ -243,6 +243,12 @@ static bool shows_no_growth(const struct outlook *o)
     return !o->g->growing || !o->signs->enough_steps;
 }
 
+/* In steps that were not recorded. */
+static bool came_before(const struct outlook *o)
+{
+    return o->c->m->processes[o->c->m->main].recording.steps_before != 0;
+}
+
 /* The network itself grows. */
 static bool is_trained(const struct outlook *o)
 {

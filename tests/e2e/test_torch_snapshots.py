@@ -71,6 +71,37 @@ class TorchSnapshots(SeepCase):
         self.assertEqual(report["spaces"]["tensor:0"]["live_bytes"], sum(size for size, _, _ in allocator.live.values()))
         self.assertIn("_record_memory_history", said_of(report))
 
+    def ring(self, before, kept=MIB, freed=0, lost=0):
+        """A history of the last three steps, of a training of `before` steps more; `freed` of the older blocks go in it, and
+        `lost` is how much of the three is not in it."""
+        allocator = made.Allocator("2.15")
+        made.train(allocator, before, kept)
+        recorded = len(allocator.events)
+        for addr in [addr for addr, its in allocator.live.items() if its[2] == made.KEPT][:freed]:
+            allocator.free(addr, [])
+        made.train(allocator, 3, kept, parameters=0)
+        entries = len(allocator.events) - recorded - lost
+        return self.report(self.file("ring.pickle", made.snapshot(allocator, entries=entries)))
+
+    def test_the_pace_of_three_steps_tells_how_old_the_rest_is(self):
+        report = self.ring(60)
+        found = self.of_line(report, 30)[0]
+        self.assertEqual((report["job"]["steps"], found["pattern"], found["severity"]), (63, "undetermined", "pressure"))
+        self.assertAlmostEqual(found["growth_bytes_per_step"]["value"], MIB, delta=MIB / 100)
+        self.assertIn("in 60 steps before", said_of(report))
+
+    def test_a_history_may_begin_within_a_step(self):
+        report = self.ring(60, lost=20)  # the block that the first step keeps is older than the history
+        self.assertEqual(report["job"]["steps"], 64)
+        self.assertAlmostEqual(self.of_line(report, 30)[0]["growth_bytes_per_step"]["value"], MIB, delta=MIB / 50)
+
+    def test_the_pace_tells_nothing_of_few_blocks_or_of_those_that_go(self):
+        for before, kept, freed, steps in ((8, MIB, 0, 11), (7, MIB, 0, 3), (60, MIB, 1, 3), (60, 0, 0, 3)):
+            with self.subTest(before=before, kept=kept, freed=freed):
+                report = self.ring(before, kept, freed)
+                self.assertEqual(report["job"]["steps"], steps)
+                self.assertEqual([f for f in report["findings"] if f["severity"] in ("leak", "retention")], [])
+
     def test_marks_of_the_profiler_are_steps(self):
         allocator = made.Allocator("2.15")
         marks = []
