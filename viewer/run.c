@@ -11,7 +11,6 @@
 #include "viewer/run_options.h"
 #include "viewer/top/top_beside.h"
 #include "viewer/viewer.h"
-#include "viewer/watch/start_crash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -254,6 +253,41 @@ static void name_folder(char *const *command, const struct seep_cluster *cluster
                  steps.job_id[0] ? "." : "", steps.job_id);
 }
 
+/* Whether the job's first program died in the start of seep's library: then nothing of the job has
+ * run, and it can be run again without seep. The library says so in the job's folder
+ * (preload/life/first_start.h). */
+enum { PATH_BYTES = SEEP_PATH_BYTES + 32 };
+
+static void name_offered(const struct seep_job_folder *folder, char path[PATH_BYTES])
+{
+    snprintf(path, PATH_BYTES, "%s/%s", folder->path, SEEP_STARTING_FILE);
+}
+
+/* Makes the file that the library takes. Without it a job is never run twice. */
+static void offer_start(const struct seep_job_folder *folder)
+{
+    char path[PATH_BYTES];
+
+    name_offered(folder, path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Removes that file. True: the process `job` has taken it, and did not come to the end of
+ * its start. */
+static bool was_crash_in_start(const struct seep_job_folder *folder, pid_t job)
+{
+    char offered[PATH_BYTES], taken[PATH_BYTES];
+
+    if (!folder->path[0])
+        return false;
+    name_offered(folder, offered);
+    snprintf(taken, sizeof taken, "%s/%s-%d", folder->path, SEEP_STARTING_FILE, (int)job);
+    unlink(offered);
+    return unlink(taken) == 0;
+}
+
 /* Everything that is needed to record the job. False: it cannot be recorded, and that was said. */
 static bool prepare(const struct seep_run_options *options, struct seep_job_folder *folder,
                     struct seep_copies *holders, struct seep_launch *launch)
@@ -288,7 +322,7 @@ static bool prepare(const struct seep_run_options *options, struct seep_job_fold
     }
     folder->job->max_folder_bytes = options->max_folder_bytes;
     seep_job_folder_limit(folder, options->memory_limit_bytes);
-    seep_start_crash_watch(folder);
+    offer_start(folder);
     if (strcmp(options->holders, "off") != 0)
         seep_copies_open(holders, folder, options->roles, options->holder_keys);
     if (strcmp(options->gpu, "auto") == 0)
@@ -370,7 +404,7 @@ static int stay_with(struct seep_launch *launch, struct seep_job_folder *folder,
     struct seep_copies none = {0};
     int status = seep_launch_wait(launch, folder);
 
-    if (!seep_start_crash_seen(folder, launch->pid) || !is_crash(status) || !plain)
+    if (!was_crash_in_start(folder, launch->pid) || !is_crash(status) || !plain)
         return status;
     seep_complain("%s crashed in the start of seep's library (signal %d), before anything of the "
                   "job had run; the job now runs without seep: try `seep doctor`",
@@ -438,7 +472,7 @@ int seep_run_main(int argc, char **argv)
         return execvp(program.path, options.command), SEEP_EXIT_CANNOT_RUN;
     status = start(&launch, &program, options.command);
     if (status) {
-        (void)seep_start_crash_seen(&folder, 0);
+        (void)was_crash_in_start(&folder, 0);
         seep_job_folder_undo(&folder);
         return status;
     }

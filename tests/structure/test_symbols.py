@@ -30,8 +30,7 @@ CALL_CIRCLES = {
     "libprof/verdict/pattern_allocator libprof/verdict/pattern_device libprof/verdict/pattern_eager"
     " libprof/verdict/pattern_gathered libprof/verdict/pattern_graph libprof/verdict/pattern_growing"
     " libprof/verdict/pattern_job libprof/verdict/pattern_judge libprof/verdict/pattern_kept libprof/verdict/pattern_peak",
-    "viewer/doctor viewer/doctor_gpu viewer/doctor_python viewer/doctor_shim",
-    "viewer/top/top_details viewer/top/top_holders viewer/top/top_picture viewer/top/top_tables",
+    "viewer/top/top_details viewer/top/top_picture viewer/top/top_tables",
 }
 
 

@@ -2,21 +2,180 @@
 #include "libprof/base/clock.h"
 #include "libprof/base/json_build.h"
 #include "libprof/look/look_tree.h"
+#include "libprof/print/look_text.h"
 #include "libprof/runtime/program/memory_room.h"
 #include "viewer/job_limits.h"
-#include "viewer/look/look_open.h"
-#include "viewer/look/look_options.h"
+#include "viewer/look/take_look.h"
 #include "viewer/look/target_end.h"
+#include "viewer/options/options.h"
+#include "viewer/output.h"
 #include "viewer/viewer.h"
 
 #include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { MAX_ARGUMENTS = 4096, MAX_PROCESSES = 64, GROWS_OR_ENDED = 1 /* exit status */ };
+
+/* ---- what is asked for ----------------------------------------------------------------------- */
+
+struct look_options {
+    pid_t pid;
+    const char *core;    /* a core file to look at instead; NULL: the process */
+    const char *program; /* the file of its program; NULL: where it was */
+    const struct seep_output_format *format;
+    const char *out; /* NULL: standard output */
+    enum seep_look_way way;
+    double every_s; /* between two looks */
+    long times;
+    bool each_line; /* a look for each line of standard input, `times` at most */
+    bool tree;      /* its descendants, too */
+    bool open;      /* as a page in a browser, as well */
+};
+
+enum { EVERY_S = 60, MAX_S = 7 * 86400 };
+
+static const struct seep_output_format formats[] = {
+    {"text", seep_look_text}, {"json", seep_output_json}, {NULL, NULL}};
+
+/* "90", "90s", "1.5m", "2h". */
+static bool take_time(const struct seep_option_given *given, double *to)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}};
+    char *end;
+    const double n = strtod(given->value, &end);
+
+    for (size_t i = 0; i < sizeof units / sizeof *units && end > given->value; i++) {
+        *to = n * units[i].seconds;
+        if (strcmp(end, units[i].unit) == 0 && *to >= 0.1 && *to <= MAX_S)
+            return true;
+    }
+    seep_complain("%s: \"%s\" is no time: give seconds, or 90s, 10m, 2h; 0.1 seconds to a week",
+                  given->from, given->value);
+    return false;
+}
+
+static bool take_times(const struct seep_option_given *given, long *to)
+{
+    char *end;
+
+    *to = strtol(given->value, &end, 10);
+    if (end > given->value && !*end && *to >= 1 && *to <= SEEP_MOST_LOOKS)
+        return true;
+    seep_complain("%s: \"%s\" is no number of looks: give 1 to %d", given->from, given->value,
+                  SEEP_MOST_LOOKS);
+    return false;
+}
+
+static bool take_option(void *to, const struct seep_option_given *given)
+{
+    struct look_options *o = to;
+
+    switch (given->option) {
+    case SEEP_OPTION_LOOK_FORMAT:
+        return (o->format = seep_output_choose(formats, given));
+    case SEEP_OPTION_OUTPUT:
+        return (o->out = given->value);
+    case SEEP_OPTION_EVERY:
+        return take_time(given, &o->every_s);
+    case SEEP_OPTION_TIMES:
+        return take_times(given, &o->times);
+    case SEEP_OPTION_EACH_LINE:
+        return (o->each_line = true);
+    case SEEP_OPTION_EXE:
+        return (o->program = given->value);
+    case SEEP_OPTION_OPEN:
+        return (o->open = true);
+    case SEEP_OPTION_TREE:
+        return (o->tree = true);
+    case SEEP_OPTION_BY_COPY:
+        return (o->way = SEEP_LOOK_BY_COPY) != SEEP_LOOK_CHOSEN;
+    case SEEP_OPTION_BY_STOP:
+        return (o->way = SEEP_LOOK_BY_STOP) != SEEP_LOOK_CHOSEN;
+    case SEEP_OPTION_LIVE:
+        return (o->way = SEEP_LOOK_LIVE) != SEEP_LOOK_CHOSEN;
+    default:
+        return false;
+    }
+}
+
+/* When to look, where not all of it was said. */
+static void settle(struct look_options *o)
+{
+    if (!o->times)
+        o->times = o->each_line ? SEEP_MOST_LOOKS : o->every_s > 0 ? 3 : 1;
+    if (o->every_s <= 0)
+        o->every_s = EVERY_S;
+}
+
+/* A number is a process; a core file with such a name is given as ./1234. */
+static bool take_what(struct look_options *o, const char *word)
+{
+    char *end;
+    const long number = strtol(word, &end, 10);
+
+    if (end > word && !*end && number >= 1 && number <= INT32_MAX) {
+        o->pid = (pid_t)number;
+        return true;
+    }
+    if (access(word, F_OK) == 0)
+        return (o->core = word);
+    seep_complain(
+        "\"%s\" is no number of a process, and there is no such core file: try `seep look "
+        "PID`",
+        word);
+    return false;
+}
+
+static bool is_timed(const struct look_options *o)
+{
+    return o->times || o->every_s > 0;
+}
+
+/* What only a process or only a core file can be asked. */
+static bool fits(const struct look_options *o)
+{
+    if (o->core && (o->way != SEEP_LOOK_CHOSEN || o->tree || o->each_line || is_timed(o)))
+        seep_complain("%s: a core file is looked at once, by itself: give no other option than "
+                      "--exe, --format and --output",
+                      o->core);
+    else if (!o->core && o->program)
+        seep_complain("--exe: process %d has its program: give --exe for a core file", (int)o->pid);
+    else if (o->each_line && is_timed(o))
+        seep_complain("--each-line: the lines say when to look: leave out --every and --times");
+    else
+        return true;
+    return false;
+}
+
+/* Reads the command line. Returns −1 to go on, or the exit status. */
+static int read_options(int argc, char **argv, struct look_options *o)
+{
+    *o = (struct look_options){.format = formats};
+    const int status = seep_options_read(argc, argv, take_option, o);
+    if (status >= 0)
+        return status;
+    if (optind + 1 != argc) {
+        seep_complain("%s: try `seep look PID`",
+                      optind == argc ? "no process is given" : "only one process can be looked at");
+        return SEEP_EXIT_UNUSABLE;
+    }
+    if (!take_what(o, argv[optind]) || !fits(o))
+        return SEEP_EXIT_UNUSABLE;
+    settle(o);
+    return -1;
+}
 
 /* A process that was looked at: once or more, or never with success. */
 struct looked {
@@ -29,7 +188,7 @@ struct looked {
 };
 
 struct looks {
-    const struct seep_look_options *options;
+    const struct look_options *options;
     struct looked list[MAX_PROCESSES]; /* the process that was asked for comes first */
     size_t n;
     struct seep_core_file core; /* if it is one that was asked for */
@@ -119,6 +278,47 @@ static json_t *document(const struct looks *looks)
     if (looks->options->tree)
         seep_json_set(json, "tree", tree_json(looks), &failed);
     return seep_json_whole(json, failed);
+}
+
+extern char **environ;
+
+/* The page is made by what is linked with it. Returns its exit status. */
+static int view_page(const char *look, const char *page)
+{
+    char *words[] = {"seep", "view", "--open", "-o", (char *)page, (char *)look, NULL};
+    int status = 0;
+    pid_t child;
+
+    const int error = posix_spawn(&child, "/proc/self/exe", NULL, NULL, words, environ);
+    if (error) {
+        seep_complain("`seep view` cannot be run (%s)", strerror(error));
+        return SEEP_EXIT_UNUSABLE;
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : SEEP_EXIT_UNUSABLE;
+}
+
+/* Has `seep view` write the page of a look document to look-PID.html, and open it. Returns 0, or
+ * SEEP_EXIT_UNUSABLE after a complaint. */
+static int open_page(const json_t *document, pid_t pid)
+{
+    const char *folder = getenv("TMPDIR");
+    char look[PATH_MAX], page[64];
+
+    snprintf(page, sizeof page, "look-%d.html", (int)pid);
+    snprintf(look, sizeof look, "%s/seep-look-XXXXXX", folder && *folder ? folder : "/tmp");
+    const int file = mkstemp(look);
+    if (file < 0) {
+        seep_complain("%s cannot be written (%s): set TMPDIR", look, strerror(errno));
+        return SEEP_EXIT_UNUSABLE;
+    }
+    close(file);
+    int status = seep_output(document, seep_output_json, look);
+    if (!status)
+        status = view_page(look, page);
+    unlink(look);
+    return status;
 }
 
 /* ---- looking -------------------------------------------------------------------------------- */
@@ -242,7 +442,7 @@ static bool look_round(struct looks *looks, uint32_t round)
 /* Looks as often as wanted. One that ends before is told by the looks that there were. */
 static int look(struct looks *looks)
 {
-    const struct seep_look_options *o = looks->options;
+    const struct look_options *o = looks->options;
 
     looks->began_ns = seep_clock_ns(CLOCK_MONOTONIC);
     looks->began_unix_s = (double)seep_clock_ns(CLOCK_REALTIME) / 1e9;
@@ -312,13 +512,13 @@ static bool grows_endlessly(const json_t *document)
 
 int seep_look_main(int argc, char **argv)
 {
-    struct seep_look_options options;
+    struct look_options options;
     struct looks *looks = calloc(1, sizeof *looks);
 
     (void)seep_memory_volunteer();
     if (looks)
         looks->core.fd = -1;
-    int status = seep_look_options_read(argc, argv, &options);
+    int status = read_options(argc, argv, &options);
 
     if (looks)
         looks->options = &options;
@@ -328,7 +528,7 @@ int seep_look_main(int argc, char **argv)
         json_t *json = document(looks);
         status = json ? seep_output(json, options.format->print, options.out) : SEEP_EXIT_UNUSABLE;
         if (!status && options.open)
-            status = seep_look_open(json, looks->list[0].stat.pid);
+            status = open_page(json, looks->list[0].stat.pid);
         if (!status && (looks->harmed || grows_endlessly(json)))
             status = GROWS_OR_ENDED;
         json_decref(json);

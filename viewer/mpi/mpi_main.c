@@ -1,7 +1,7 @@
 /* `seep-mpi merge`: merges the digests of many nodes where MPI already is. */
 #include "viewer/digest/digest_files.h"
 #include "viewer/mpi/mpi_post.h"
-#include "viewer/mpi/mpi_rest.h"
+#include "viewer/mpi/mpi_reduce.h"
 #include "viewer/mpi/mpi_share.h"
 #include "viewer/options/options.h"
 #include "viewer/output.h"

@@ -7,14 +7,19 @@
 #include "viewer/output.h"
 #include "viewer/page/page_html.h"
 #include "viewer/serve/serve.h"
-#include "viewer/view/open_page.h"
-#include "viewer/view/view_look.h"
+#include "viewer/top/top_target.h"
 #include "viewer/view/view_page.h"
-#include "viewer/view/view_process.h"
 #include "viewer/viewer.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct view_options {
@@ -106,6 +111,67 @@ static int read_options(int argc, char **argv, struct view_options *o)
     return status >= 0 ? status : check_arguments(argc - optind, o);
 }
 
+/* ---- a page that is written ------------------------------------------------------------------ */
+
+/* In a session of its own, so that a browser outlives this terminal; tells `failed` why it cannot
+ * be run. */
+static _Noreturn void become_browser(const char *browser, const char *page, int failed)
+{
+    const int nothing = open("/dev/null", O_RDWR);
+
+    setsid();
+    if (fork() > 0)
+        _exit(0); /* so nobody has to wait for it */
+    for (int fd = 0; fd < 3 && nothing >= 0; fd++)
+        dup2(nothing, fd);
+    execlp(browser, browser, page, (char *)NULL);
+    const int error = errno;
+    if (write(failed, &error, sizeof error) < 0)
+        _exit(2);
+    _exit(1);
+}
+
+/* Returns 0, or why not. */
+static int start_browser(const char *browser, const char *page)
+{
+    int ends[2], error = 0;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return errno;
+    const pid_t child = fork();
+    if (child == 0)
+        become_browser(browser, page, ends[1]);
+    if (child < 0)
+        error = errno;
+    close(ends[1]);
+    if (child > 0 && read(ends[0], &error, sizeof error) < 0)
+        error = errno;
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    return error;
+}
+
+/* Starts what BROWSER names, else xdg-open, with a file or address, and does not wait for it.
+ * Returns 0, or SEEP_EXIT_UNUSABLE after a complaint that says what to do instead. */
+static int open_page(const char *page)
+{
+    const char *named = getenv("BROWSER"), *browser = named && *named ? named : "xdg-open";
+
+    if (browser != named && !getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) {
+        seep_complain("no browser can be opened here, without a display: open %s on your own "
+                      "machine, or set BROWSER",
+                      page);
+        return SEEP_EXIT_UNUSABLE;
+    }
+    const int error = start_browser(browser, page);
+    if (!error)
+        return 0;
+    seep_complain("%s cannot be run (%s): set BROWSER, or open %s yourself", browser,
+                  strerror(error), page);
+    return SEEP_EXIT_UNUSABLE;
+}
+
 static bool ends_with(const char *text, const char *end)
 {
     const size_t n = strlen(text), m = strlen(end);
@@ -165,7 +231,7 @@ static int write_page(const struct seep_view_of *of, const char *out, bool open)
     if (!status && !out)
         printf("%s\n", path);
     if (!status && open && fflush(stdout) == 0)
-        status = seep_open_page(path);
+        status = open_page(path);
     free(path);
     seep_page_free(page);
     return status;
@@ -180,11 +246,54 @@ static int show_at(struct view_options *o, const char *last, const char *out,
     return o->serve ? seep_serve(&of, &o->address, o->open_metrics) : write_page(&of, out, o->open);
 }
 
+/* ---- what is shown --------------------------------------------------------------------------- */
+
+enum { MAX_DIGITS = 10 };
+
+/* Whether a word is the number of a process, and no file or folder. */
+static bool is_process(const char *word)
+{
+    const size_t n = strlen(word);
+
+    return n > 0 && n <= MAX_DIGITS && strspn(word, "0123456789") == n && access(word, F_OK) != 0;
+}
+
+static int look_at(const char *pid, char path[PATH_MAX])
+{
+    const char *folder = getenv("TMPDIR");
+    char number[MAX_DIGITS + 1], *words[] = {"look", "--format", "json", "-o", path, number, NULL};
+
+    snprintf(number, sizeof number, "%s", pid);
+    snprintf(path, PATH_MAX, "%s/seep-look-XXXXXX", folder && *folder ? folder : "/tmp");
+    const int file = mkstemp(path);
+    if (file < 0) {
+        seep_complain("%s cannot be written (%s): set TMPDIR", path, strerror(errno));
+        return SEEP_EXIT_UNUSABLE;
+    }
+    close(file);
+    optind = 0; /* the words of another command */
+    const int status = seep_look_main(sizeof words / sizeof *words - 1, words);
+    if (status == SEEP_EXIT_UNUSABLE)
+        unlink(path);
+    return status == SEEP_EXIT_UNUSABLE ? status : 0;
+}
+
+/* What to show of a process: the folder of its job, or a look, in a file that is to be removed
+ * (`is_look`). Returns 0, or SEEP_EXIT_UNUSABLE after a complaint. */
+static int find_process(const char *pid, char path[PATH_MAX], bool *is_look)
+{
+    struct seep_error err = {0};
+    const int rc = seep_top_find(pid, path, &err);
+
+    *is_look = rc == -SEEP_ENODATA || rc == -SEEP_EIO; /* a look says better what is wrong */
+    return *is_look ? look_at(pid, path) : 0;
+}
+
 static int show_process(struct view_options *o, const char *pid)
 {
     char path[PATH_MAX], name[64];
     bool is_look;
-    int status = seep_view_process(pid, path, &is_look);
+    int status = find_process(pid, path, &is_look);
 
     if (status)
         return status;
@@ -202,8 +311,7 @@ static int show(struct view_options *o, const struct seep_compared *before)
 {
     const char *last = o->argv[o->argc - 1];
 
-    return !before && seep_view_is_process(last) ? show_process(o, last)
-                                                 : show_at(o, last, o->out, before);
+    return !before && is_process(last) ? show_process(o, last) : show_at(o, last, o->out, before);
 }
 
 struct comparing {
