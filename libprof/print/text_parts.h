@@ -1,5 +1,4 @@
-/* Parts of terminal output, one file each; several texts use them. `unit`: of growth, "step" or
- * "time slice". */
+/* Parts of terminal output that several texts use. `unit`: of growth, "step" or "time slice". */
 #ifndef SEEP_LIBPROF_PRINT_TEXT_PARTS_H
 #define SEEP_LIBPROF_PRINT_TEXT_PARTS_H
 

@@ -1,24 +1,23 @@
 /* out-of-memory: a request that a device or the host had no room for, explained by the profile and
  * the other findings. */
-#include "libprof/verdict/finding_list.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "libprof/base/text.h"
 #include "libprof/code/code.h"
-#include "libprof/code/place_text.h"
+#include "libprof/code/function_kinds.h"
 #include "libprof/measure/device_layout.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/measure/oom.h"
 #include "libprof/measure/resident/memory_limit.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/verdict/finding.h"
+#include "libprof/verdict/finding_list.h"
 #include "libprof/words/findings/finding_words.h"
 #include "libprof/words/limit_kind.h"
 #include "libprof/words/space.h"
 #include "libprof/words/step_words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* An explained oom. Numbers are those of findings; 0: none. */
 struct seep_oom_told {
@@ -77,6 +76,47 @@ static char *about_host(const struct seep_oom_told *t)
               "right, see vm.overcommit_memory and vm.max_map_count (man 5 proc).");
 }
 
+/* The path without the job's folder. */
+static const char *within_folder(const char *path, const char *folder)
+{
+    const size_t n = strlen(folder);
+
+    return n && strncmp(path, folder, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+}
+
+static char *native_place(const struct seep_code *code, uint32_t frame)
+{
+    const struct seep_model *m = code->model;
+    const struct seep_dict_frame *f = &m->dict.frames[frame];
+    const struct seep_symbol *symbol;
+
+    if (seep_symbols_resolve(code->symbols, &frame, 1))
+        return NULL;
+    symbol = seep_function_kinds_symbol(code->lines->kinds, code->symbols, frame);
+    if (symbol && symbol->function)
+        return strdup(symbol->function);
+    return strdup(
+        f->source ? seep_text_base(seep_dictionary_text(&m->dict, m->dict.modules[f->source].path))
+                  : "unknown code");
+}
+
+/* "train.py:12" of Python, its path relative to the job's folder; of native code, the function,
+ * which is looked up, or the file. Allocates the result; NULL without memory. */
+static char *place_text(const struct seep_code *code, uint32_t frame)
+{
+    const struct seep_model *m = code->model;
+    const struct seep_dict_frame *f = &m->dict.frames[frame];
+
+    if (f->pseudo)
+        return strdup("unknown code");
+    if (f->kind != SEEP_FRAME_PYTHON)
+        return native_place(code, frame);
+    return seep_text_format(
+        "%s:%llu",
+        within_folder(seep_dictionary_text(&m->dict, f->source), m->processes[m->main].id.cwd),
+        (unsigned long long)f->where);
+}
+
 /* Data from a dataset, loader or camera on the device could wait on the host. */
 static bool is_data(const struct seep_oom_told *t, const struct seep_oom_line *line)
 {
@@ -106,7 +146,7 @@ static char *about_too_large(const struct seep_oom_told *t)
     const struct seep_oom_line *data = much_data(t);
 
     if (data) {
-        char *place = seep_place_text(t->code, data->frame);
+        char *place = place_text(t->code, data->frame);
         char *text = seep_text_format(
             "Keep what %s allocates in host memory, and move one batch at a time to the GPU. %s",
             place ? place : "the loader", usual);
@@ -163,7 +203,7 @@ static char *advise_on_oom(const struct seep_oom_told *t)
 
 /* The evidence of an out-of-memory finding: which request failed, who had the memory, and why. */
 
-/* ---- the request ------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------- */
 
 /* "in step 12", or before the first. Allocates; NULL without memory. */
 static char *when(const struct seep_oom_told *t)
@@ -294,7 +334,7 @@ static void note_of_host(const struct seep_oom_told *t, const char *step, struct
     note_bound(t, f);
 }
 
-/* ---- the lines --------------------------------------------------------------------------- */
+/* ---- the lines ------------------------------------------------------------------------------- */
 
 static uint64_t bytes_of(const struct seep_oom_line *line, bool in_step)
 {
@@ -333,7 +373,7 @@ static char *list_lines(const struct seep_oom_told *t, bool in_step)
         const uint64_t bytes = bytes_of(line, in_step);
         if (!bytes || bytes < least)
             break;
-        char *place = seep_place_text(t->code, line->frame);
+        char *place = place_text(t->code, line->frame);
         fprintf(out, "%s%s %s (%.0f %%)", listed++ ? ", " : "", place ? place : "?",
                 seep_text_size((double)bytes, size),
                 all ? 100.0 * (double)bytes / (double)all : 0.0);
@@ -364,7 +404,7 @@ static void note_lines(const struct seep_oom_told *t, struct seep_finding *f)
     free(in_step);
 }
 
-/* ---- the cause --------------------------------------------------------------------------- */
+/* ---- the cause ------------------------------------------------------------------------------- */
 
 /* Also how the free pieces came about, if known. */
 static void note_pieces(const struct seep_oom_told *t, struct seep_finding *f)
@@ -459,8 +499,7 @@ struct explaining {
     struct seep_finding *f;
 };
 
-/* ---- why -------------------------------------------------------------------------------------
- */
+/* ---- why ------------------------------------------------------------------------------------- */
 
 /* 0: no finding. */
 static unsigned number_of(const struct explaining *e, const struct seep_finding *f)

@@ -4,13 +4,14 @@
  * here.
  *
  * A device is two bytes, its type and its number. Of the CPU nothing is taken here: its blocks come
- * from malloc or mmap, which are hooked, or are told of in cpu_tensors.c. */
+ * from malloc or mmap, which are hooked, or are told of at the end of this file. */
 #include <errno.h>
 
 #include "preload/device/backward.h"
 #include "preload/device/caller.h"
 #include "preload/device/device_blocks.h"
 #include "preload/device/device_oom.h"
+#include "preload/device/hidden.h"
 #include "preload/device/layout.h"
 #include "preload/device/use.h"
 #include "preload/record/capture.h"
@@ -179,4 +180,45 @@ SEEP_EXPORT void OUT_2(int64_t bytes, uint64_t allocated, uint64_t reserved, uin
     const struct seep_regs regs = SEEP_REGS();
     const struct report r = {NULL, bytes, allocated, reserved, true, device};
     ran_out(SEEP_HOOK_OF(OUT_2), &r, &regs);
+}
+
+/* ---- of the CPU ------------------------------------------------------------------------------ */
+
+/* PyTorch's allocators of host memory report each block to their profiler. Most get it from malloc,
+ * where it is seen anyway; but a PyTorch that was built with an allocator of its own hides it
+ * there. Other reports for the CPU are about the same blocks. */
+
+#define MADE_ON_CPU _ZN3c1025ProfiledCPUMemoryReporter3NewEPvm
+#define GONE_ON_CPU _ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv
+
+SEEP_EXPORT void MADE_ON_CPU(void *reporter, void *block, size_t bytes)
+{
+    const struct seep_regs regs = SEEP_REGS();
+    if (block && bytes && seep_enter()) {
+        const int saved_errno = errno;
+        seep_note_hook(SEEP_HOOK_OF(MADE_ON_CPU));
+        seep_hidden_made(block, bytes, &regs);
+        errno = saved_errno;
+        seep_leave();
+    }
+    void (*real)(void *, void *, size_t);
+    *(void **)&real = seep_caller_real(regs.ra, SEEP_HOOK_OF(MADE_ON_CPU));
+    if (real)
+        real(reporter, block, bytes);
+}
+
+SEEP_EXPORT void GONE_ON_CPU(void *reporter, void *block)
+{
+    const struct seep_regs regs = SEEP_REGS();
+    if (block && seep_enter()) {
+        const int saved_errno = errno;
+        seep_note_hook(SEEP_HOOK_OF(GONE_ON_CPU));
+        seep_hidden_gone(block);
+        errno = saved_errno;
+        seep_leave();
+    }
+    void (*real)(void *, void *);
+    *(void **)&real = seep_caller_real(regs.ra, SEEP_HOOK_OF(GONE_ON_CPU));
+    if (real)
+        real(reporter, block);
 }

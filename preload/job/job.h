@@ -29,7 +29,7 @@ struct seep_job_request {
  * asked for if that has this machine's table, or no table and there is no part. Else it is the
  * part's, or where the table is another machine's, the machine's; with a number behind it if that,
  * too, is another's. A failure is no error: the folder is then the one asked for, and steps are the
- * process's own. (job_open.c) */
+ * process's own. */
 void seep_job_open(struct seep_job_request *want);
 
 /* This process is the job's first, or has replaced it by exec. After seep_job_enter(). */

@@ -3,23 +3,26 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <seep_variables.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "libprof/format/profile_format.h"
 #include "libprof/runtime/program/cluster.h"
 #include "libprof/runtime/store/live_place.h"
+#include "libprof/runtime/store/os.h"
 #include "preload/device/use.h"
 #include "preload/job/job.h"
 #include "preload/life/environment.h"
 #include "preload/life/first_start.h"
 #include "preload/life/fork.h"
-#include "preload/life/machine.h"
-#include "preload/life/program_kind.h"
-#include "preload/life/python_allocator.h"
+#include "preload/life/program_facts.h"
+#include "preload/life/run_settings.h"
 #include "preload/life/sandbox.h"
-#include "preload/life/start_parts.h"
 #include "preload/life/waiting.h"
 #include "preload/objects/modules.h"
 #include "preload/objects/real.h"
@@ -223,13 +226,43 @@ static void sample(void)
     constants.sample_bytes = seep_sampling.gap_bytes;
 }
 
+static uint64_t boot_number(void)
+{
+    char text[SEEP_BOOT_TEXT];
+    return seep_os_read_file(SEEP_BOOT_FILE, text, sizeof(text)) > 0 ? seep_boot_number(text) : 0;
+}
+
+/* Finds the folder of this process from seep_run_settings.dir, which it changes, and opens the
+ * job's table there. `sandboxed`: it runs under a filter of the job's, so only calls are made that
+ * any program's start makes, and nothing is created. `by_wake`: the folder was chosen for it. */
+static void join_machine(bool sandboxed, bool by_wake)
+{
+    char machine[SEEP_CLUSTER_FOLDER_BYTES], part[SEEP_CLUSTER_FOLDER_BYTES];
+    struct utsname names = {0};
+    struct seep_cluster cluster;
+    seep_cluster_read(seep_run_settings_variable, &cluster);
+    if (!sandboxed)
+        (void)seep_os_call3(SYS_uname, (long)&names, 0, 0);
+    seep_cluster_folder(names.nodename, -1, machine);
+    seep_cluster_folder(names.nodename, cluster.part, part);
+    struct seep_job_request want = {.dir = seep_run_settings.dir,
+                                    .capacity = sizeof(seep_run_settings.dir) - SEEP_NAME_BYTES,
+                                    .part = cluster.part >= 0 && !by_wake ? part : NULL,
+                                    .machine = machine,
+                                    .host = names.nodename,
+                                    .boot = boot_number(),
+                                    .max_folder_bytes = seep_run_settings.max_folder_bytes,
+                                    .may_make = !sandboxed};
+    seep_job_open(&want);
+}
+
 static bool start_program(void)
 {
     seep_run_settings_read(environment, woken_into);
     if (!seep_run_settings.dir[0])
         return false;
     const bool sandboxed = in_sandbox(environment);
-    seep_machine_join(sandboxed, woken_into);
+    join_machine(sandboxed, woken_into);
     if (!seep_sandbox_permits(sandboxed))
         return false;
     seep_environment_start(environment);
@@ -442,6 +475,36 @@ static void at_exit(int status, void *unused)
     seep_leave();
 }
 
+/* ---- as the library is loaded ---------------------------------------------------------------- */
+
+/* --python-allocators and a Python without a GIL: that has one allocator only, and ends at
+ * PYTHONMALLOC=malloc before it has begun. So what `seep run` has added is taken away there. */
+static char **find_variable(char **variables, const char *start)
+{
+    const size_t n = strlen(start);
+
+    while (variables && *variables && strncmp(*variables, start, n) != 0)
+        variables++;
+    return variables && *variables ? variables : NULL;
+}
+
+/* Takes the variable out of `variables`, in place, if such a Python is loaded. Before the program
+ * reads it, while the loader starts. */
+static void keep_python_alive(char **variables)
+{
+    static const char malloc_is_set[] = "PYTHONMALLOC=malloc";
+    char **line = find_variable(variables, malloc_is_set);
+
+    if (!line || (*line)[sizeof malloc_is_set - 1] ||
+        !find_variable(variables, SEEP_VARIABLE_PYTHON_ALLOCATORS "=1"))
+        return;
+    seep_python_attach();
+    if (seep_python_support() != SEEP_PYTHON_NO_GIL)
+        return;
+    for (; *line; line++)
+        line[0] = line[1];
+}
+
 /* The first of all constructors (-z initfirst): what other libraries allocate is recorded, and no
  * allocator holds a lock. Libc has not run its own: the environment comes as an argument. */
 __attribute__((constructor)) static void construct(int argc, char **argv, char **environment_given)
@@ -455,7 +518,7 @@ __attribute__((constructor)) static void construct(int argc, char **argv, char *
         seep_first_start_begin(environment);
     seep_real_resolve();
     seep_fork_watch();
-    seep_python_allocator_start(environment_given);
+    keep_python_alive(environment_given);
     make_activity_page();
     if (wiped && seep_waiting_is_asked(environment))
         begin_to_wait();

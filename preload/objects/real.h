@@ -18,7 +18,7 @@
 
 #define SEEP_EXPORT __attribute__((visibility("default")))
 
-/* CUDA's records, only in types of functions (preload/cuda/cuda.h). */
+/* CUDA's records, only in types of functions (preload/cuda/runtime.h). */
 struct seep_cuda_pitched;
 struct seep_cuda_extent;
 struct seep_cuda_channels;

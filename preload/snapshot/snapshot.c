@@ -6,7 +6,7 @@
 
 #include "preload/job/job.h"
 #include "preload/job/job_table.h"
-#include "preload/life/program_kind.h"
+#include "preload/life/program_facts.h"
 #include "preload/life/run_settings.h"
 #include "preload/python/pyframe.h"
 #include "preload/record/tick.h"

@@ -1,6 +1,367 @@
 #include "preload/stack/cfi.h"
 
-#include "preload/stack/cfi_program.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- bytes, one after the other; reading past the end sets `bad` ----------------------------- */
+
+struct cursor {
+    const uint8_t *at, *end;
+    bool bad; /* sticky */
+};
+
+/* 0 if fewer bytes are left. */
+static uint64_t take(struct cursor *c, unsigned bytes)
+{
+    uint64_t value = 0;
+    if ((size_t)(c->end - c->at) < bytes) {
+        c->bad = true;
+        c->at = c->end;
+        return 0;
+    }
+    memcpy(&value, c->at, bytes);
+    c->at += bytes;
+    return value;
+}
+
+static uint64_t take_uleb(struct cursor *c)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t byte = (uint8_t)take(c, 1);
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            break;
+    }
+    return value;
+}
+
+static int64_t take_sleb(struct cursor *c)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+    uint8_t byte = 0x80;
+    while ((byte & 0x80) && shift < 64) {
+        byte = (uint8_t)take(c, 1);
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        shift += 7;
+    }
+    if ((byte & 0x40) && shift < 64)
+        value |= ~UINT64_C(0) << shift;
+    return (int64_t)value;
+}
+
+static void skip(struct cursor *c, uint64_t bytes)
+{
+    if ((uint64_t)(c->end - c->at) < bytes) {
+        c->bad = true;
+        c->at = c->end;
+    } else {
+        c->at += bytes;
+    }
+}
+
+/* ---- programs: rules, row by row ------------------------------------------------------------- */
+
+/* The programs of call-frame information: instructions that describe, row by row, how the rule for
+ * the caller's frame changes from one code address to the next. */
+
+enum { RETURN_ADDRESS = 16 }; /* number of its column on x86-64 */
+
+struct program {
+    struct cursor common, own; /* of the CIE, and of the FDE */
+    uint64_t code_align;
+    int64_t data_align;
+    uintptr_t start; /* of the code that it describes */
+};
+
+/* DWARF 5, 7.24. */
+enum {
+    DW_CFA_advance_loc = 0x40,
+    DW_CFA_offset = 0x80,
+    DW_CFA_restore = 0xc0,
+    DW_CFA_nop = 0,
+    DW_CFA_set_loc,
+    DW_CFA_advance_loc1,
+    DW_CFA_advance_loc2,
+    DW_CFA_advance_loc4,
+    DW_CFA_offset_extended,
+    DW_CFA_restore_extended,
+    DW_CFA_undefined,
+    DW_CFA_same_value,
+    DW_CFA_register,
+    DW_CFA_remember_state,
+    DW_CFA_restore_state,
+    DW_CFA_def_cfa,
+    DW_CFA_def_cfa_register,
+    DW_CFA_def_cfa_offset,
+    DW_CFA_def_cfa_expression,
+    DW_CFA_expression,
+    DW_CFA_offset_extended_sf,
+    DW_CFA_def_cfa_sf,
+    DW_CFA_def_cfa_offset_sf,
+    DW_CFA_val_offset,
+    DW_CFA_val_offset_sf,
+    DW_CFA_val_expression,
+    DW_CFA_GNU_args_size = 0x2e,
+    DW_CFA_GNU_negative_offset_extended = 0x2f,
+    DW_OP_deref = 0x06,
+    DW_OP_breg6 = 0x76,
+    REG_RBP = 6,
+    REG_RSP = 7,
+};
+
+/* The state of the two registers that matter in one row. */
+struct row {
+    struct seep_cfi_rule rule;
+    bool ra_undefined, ra_odd;
+};
+
+struct machine {
+    struct row row, initial, saved[8];
+    unsigned n_saved;
+    uintptr_t at, pc;
+};
+
+static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
+{
+    m->row.rule.cfa_kind = reg == REG_RSP   ? SEEP_CFA_RSP
+                           : reg == REG_RBP ? SEEP_CFA_RBP
+                                            : SEEP_CFA_UNKNOWN;
+    m->row.rule.cfa_offset = (int32_t)offset;
+}
+
+static void set_saved(struct machine *m, uint64_t reg, int64_t offset)
+{
+    if (reg == REG_RBP) {
+        m->row.rule.rbp_kind = SEEP_RBP_AT_CFA;
+        m->row.rule.rbp_offset = (int16_t)offset;
+    } else if (reg == RETURN_ADDRESS) {
+        m->row.ra_undefined = false;
+        m->row.ra_odd = offset != -8;
+    }
+}
+
+static void restore(struct machine *m, uint64_t reg)
+{
+    if (reg == REG_RBP) {
+        m->row.rule.rbp_kind = m->initial.rule.rbp_kind;
+        m->row.rule.rbp_offset = m->initial.rule.rbp_offset;
+    } else if (reg == RETURN_ADDRESS) {
+        m->row.ra_undefined = m->initial.ra_undefined;
+        m->row.ra_odd = m->initial.ra_odd;
+    }
+}
+
+/* "breg6 n" or "breg6 n; deref": how code that realigns its stack saves the caller's value. */
+static bool simple_expression(struct cursor *c, int64_t *offset, bool *deref)
+{
+    uint64_t n = take_uleb(c);
+    struct cursor e = {c->at, c->at + n, false};
+    skip(c, n);
+    if (c->bad || take(&e, 1) != DW_OP_breg6)
+        return false;
+    *offset = take_sleb(&e);
+    *deref = e.at < e.end && *e.at == DW_OP_deref;
+    return !e.bad && e.at + *deref == e.end;
+}
+
+static void cfa_expression(struct machine *m, struct cursor *c)
+{
+    int64_t offset = 0;
+    bool deref = false;
+    m->row.rule.cfa_kind = SEEP_CFA_UNKNOWN;
+    if (simple_expression(c, &offset, &deref)) {
+        m->row.rule.cfa_kind = deref ? SEEP_CFA_RBP_DEREF : SEEP_CFA_RBP;
+        m->row.rule.cfa_offset = (int32_t)offset;
+    }
+}
+
+static void register_expression(struct machine *m, struct cursor *c, uint64_t reg)
+{
+    int64_t offset = 0;
+    bool deref = false;
+    bool simple = simple_expression(c, &offset, &deref) && !deref;
+    if (reg == RETURN_ADDRESS)
+        m->row.ra_odd = true;
+    if (reg != REG_RBP)
+        return;
+    if (simple) {
+        m->row.rule.rbp_kind = SEEP_RBP_AT_RBP;
+        m->row.rule.rbp_offset = (int16_t)offset;
+    } else {
+        m->row.ra_odd = true;
+    }
+}
+
+static void remember(struct machine *m)
+{
+    if (m->n_saved < sizeof(m->saved) / sizeof(m->saved[0]))
+        m->saved[m->n_saved++] = m->row;
+    else
+        m->row.ra_odd = true;
+}
+
+/* Instructions that advance to the row of a later address, by `*delta` units of code. False:
+ * another instruction. */
+static bool is_advance(struct cursor *c, uint8_t op, uint64_t *delta)
+{
+    if ((op & 0xc0) == DW_CFA_advance_loc)
+        *delta = op & 0x3f;
+    else if (op == DW_CFA_advance_loc1)
+        *delta = take(c, 1);
+    else if (op == DW_CFA_advance_loc2)
+        *delta = take(c, 2);
+    else if (op == DW_CFA_advance_loc4)
+        *delta = take(c, 4);
+    else
+        return false;
+    return true;
+}
+
+/* Instructions that define the CFA. False: another instruction. */
+static bool define_cfa(struct machine *m, struct cursor *c, const struct program *p, uint8_t op)
+{
+    uint64_t reg;
+    switch (op) {
+    case DW_CFA_def_cfa:
+        reg = take_uleb(c);
+        set_cfa(m, reg, (int64_t)take_uleb(c));
+        return true;
+    case DW_CFA_def_cfa_sf:
+        reg = take_uleb(c);
+        set_cfa(m, reg, take_sleb(c) * p->data_align);
+        return true;
+    case DW_CFA_def_cfa_register:
+        set_cfa(m, take_uleb(c), m->row.rule.cfa_offset);
+        return true;
+    case DW_CFA_def_cfa_offset:
+        m->row.rule.cfa_offset = (int32_t)take_uleb(c);
+        return true;
+    case DW_CFA_def_cfa_offset_sf:
+        m->row.rule.cfa_offset = (int32_t)(take_sleb(c) * p->data_align);
+        return true;
+    case DW_CFA_def_cfa_expression:
+        cfa_expression(m, c);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Instructions that say where a register was saved. False: another instruction. */
+static bool define_register(struct machine *m, struct cursor *c, const struct program *p,
+                            uint8_t op)
+{
+    uint64_t reg;
+    switch (op) {
+    case DW_CFA_offset_extended:
+        reg = take_uleb(c);
+        set_saved(m, reg, (int64_t)take_uleb(c) * p->data_align);
+        return true;
+    case DW_CFA_offset_extended_sf:
+        reg = take_uleb(c);
+        set_saved(m, reg, take_sleb(c) * p->data_align);
+        return true;
+    case DW_CFA_GNU_negative_offset_extended:
+        reg = take_uleb(c);
+        set_saved(m, reg, -(int64_t)take_uleb(c) * p->data_align);
+        return true;
+    case DW_CFA_restore_extended:
+        restore(m, take_uleb(c));
+        return true;
+    case DW_CFA_undefined:
+        if (take_uleb(c) == RETURN_ADDRESS)
+            m->row.ra_undefined = true;
+        return true;
+    case DW_CFA_same_value:
+        if (take_uleb(c) == REG_RBP)
+            m->row.rule.rbp_kind = SEEP_RBP_SAME;
+        return true;
+    case DW_CFA_register:
+        reg = take_uleb(c);
+        (void)take_uleb(c);
+        m->row.ra_odd |= reg == REG_RBP || reg == RETURN_ADDRESS;
+        return true;
+    case DW_CFA_expression:
+        reg = take_uleb(c);
+        register_expression(m, c, reg);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Instructions that concern the whole row, or nothing used here. False: an unknown instruction. */
+static bool keep_or_pass(struct machine *m, struct cursor *c, uint8_t op)
+{
+    switch (op) {
+    case DW_CFA_nop:
+        return true;
+    case DW_CFA_remember_state:
+        remember(m);
+        return true;
+    case DW_CFA_restore_state:
+        if (m->n_saved)
+            m->row = m->saved[--m->n_saved];
+        return true;
+    case DW_CFA_val_offset:
+    case DW_CFA_val_offset_sf:
+        (void)take_uleb(c);
+        (void)take_uleb(c);
+        return true;
+    case DW_CFA_val_expression:
+        (void)take_uleb(c);
+        skip(c, take_uleb(c));
+        return true;
+    case DW_CFA_GNU_args_size:
+        (void)take_uleb(c);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Runs one instruction; returns false when the row for pc is complete or the program is
+ * malformed. */
+static bool step(struct machine *m, struct cursor *c, const struct program *p)
+{
+    uint8_t op = (uint8_t)take(c, 1);
+    uint64_t delta = 0;
+    if (is_advance(c, op, &delta)) {
+        m->at += delta * p->code_align;
+        return m->at <= m->pc;
+    }
+    if ((op & 0xc0) == DW_CFA_offset)
+        set_saved(m, op & 0x3f, (int64_t)take_uleb(c) * p->data_align);
+    else if ((op & 0xc0) == DW_CFA_restore)
+        restore(m, op & 0x3f);
+    else if (!define_cfa(m, c, p, op) && !define_register(m, c, p, op) && !keep_or_pass(m, c, op))
+        c->bad = true;
+    return !c->bad;
+}
+
+/* The rule at `pc`; SEEP_CFA_UNKNOWN if it cannot be expressed. */
+static struct seep_cfi_rule run_program(const struct program *program, uintptr_t pc)
+{
+    struct machine m = {.at = program->start, .pc = pc};
+    struct cursor common = program->common, own = program->own;
+    while (common.at < common.end && step(&m, &common, program))
+        ;
+    m.initial = m.row;
+    m.n_saved = 0;
+    while (own.at < own.end && step(&m, &own, program))
+        ;
+    if (own.bad || common.bad || m.row.ra_odd || m.row.rule.cfa_kind == SEEP_CFA_NONE)
+        return (struct seep_cfi_rule){.cfa_kind = SEEP_CFA_UNKNOWN};
+    if (m.row.ra_undefined)
+        m.row.rule.cfa_kind = SEEP_CFA_END;
+    return m.row.rule;
+}
+
+/* ---- entries --------------------------------------------------------------------------------- */
 
 /* Pointer encodings: LSB, "DWARF Extensions". */
 enum {
@@ -10,7 +371,7 @@ enum {
     DW_EH_PE_indirect = 0x80,
 };
 
-static uintptr_t take_pointer(struct seep_cursor *c, uint8_t encoding, uintptr_t data_base)
+static uintptr_t take_pointer(struct cursor *c, uint8_t encoding, uintptr_t data_base)
 {
     if (encoding == DW_EH_PE_omit)
         return 0;
@@ -20,25 +381,25 @@ static uintptr_t take_pointer(struct seep_cursor *c, uint8_t encoding, uintptr_t
     case 0x00:
     case 0x04:
     case 0x0c:
-        value = (int64_t)seep_cursor_take(c, 8);
+        value = (int64_t)take(c, 8);
         break;
     case 0x01:
-        value = (int64_t)seep_cursor_uleb(c);
+        value = (int64_t)take_uleb(c);
         break;
     case 0x02:
-        value = (int64_t)seep_cursor_take(c, 2);
+        value = (int64_t)take(c, 2);
         break;
     case 0x03:
-        value = (int64_t)seep_cursor_take(c, 4);
+        value = (int64_t)take(c, 4);
         break;
     case 0x09:
-        value = seep_cursor_sleb(c);
+        value = take_sleb(c);
         break;
     case 0x0a:
-        value = (int16_t)seep_cursor_take(c, 2);
+        value = (int16_t)take(c, 2);
         break;
     case 0x0b:
-        value = (int32_t)seep_cursor_take(c, 4);
+        value = (int32_t)take(c, 4);
         break;
     default:
         c->bad = true;
@@ -61,15 +422,15 @@ struct cie {
     uint64_t ra_register;
     uint8_t fde_encoding;
     bool has_augmentation, signal_frame;
-    struct seep_cursor program;
+    struct cursor program;
 };
 
-static struct seep_cursor entry_cursor(const uint8_t *entry, const uint8_t **id_at)
+static struct cursor entry_cursor(const uint8_t *entry, const uint8_t **id_at)
 {
     uint32_t length;
     memcpy(&length, entry, 4);
     *id_at = entry + 4;
-    struct seep_cursor c = {entry + 4, entry + 4 + length, length == 0 || length >= 0xfffffff0u};
+    struct cursor c = {entry + 4, entry + 4 + length, length == 0 || length >= 0xfffffff0u};
     if (c.bad)
         c.end = c.at;
     return c;
@@ -78,33 +439,33 @@ static struct seep_cursor entry_cursor(const uint8_t *entry, const uint8_t **id_
 static bool read_cie(const uint8_t *entry, struct cie *cie)
 {
     const uint8_t *id_at;
-    struct seep_cursor c = entry_cursor(entry, &id_at);
-    if (seep_cursor_take(&c, 4) != 0)
+    struct cursor c = entry_cursor(entry, &id_at);
+    if (take(&c, 4) != 0)
         return false;
-    uint8_t version = (uint8_t)seep_cursor_take(&c, 1);
+    uint8_t version = (uint8_t)take(&c, 1);
     const char *augmentation = (const char *)c.at;
-    while (!c.bad && seep_cursor_take(&c, 1))
+    while (!c.bad && take(&c, 1))
         ;
     memset(cie, 0, sizeof(*cie));
-    cie->code_align = seep_cursor_uleb(&c);
-    cie->data_align = seep_cursor_sleb(&c);
-    cie->ra_register = version == 1 ? seep_cursor_take(&c, 1) : seep_cursor_uleb(&c);
+    cie->code_align = take_uleb(&c);
+    cie->data_align = take_sleb(&c);
+    cie->ra_register = version == 1 ? take(&c, 1) : take_uleb(&c);
     cie->has_augmentation = augmentation[0] == 'z';
     if (cie->has_augmentation) {
-        uint64_t n = seep_cursor_uleb(&c);
-        struct seep_cursor data = {c.at, c.at + n, false};
-        seep_cursor_skip(&c, n);
+        uint64_t n = take_uleb(&c);
+        struct cursor data = {c.at, c.at + n, false};
+        skip(&c, n);
         for (const char *a = augmentation + 1; *a && !c.bad; a++) {
             uint8_t encoding;
             switch (*a) {
             case 'R':
-                cie->fde_encoding = (uint8_t)seep_cursor_take(&data, 1);
+                cie->fde_encoding = (uint8_t)take(&data, 1);
                 break;
             case 'L':
-                (void)seep_cursor_take(&data, 1);
+                (void)take(&data, 1);
                 break;
             case 'P':
-                encoding = (uint8_t)seep_cursor_take(&data, 1);
+                encoding = (uint8_t)take(&data, 1);
                 (void)take_pointer(&data, encoding & 0x0f, 0);
                 break;
             case 'S':
@@ -128,9 +489,9 @@ static const uint8_t *find_fde(const uint8_t *hdr, uintptr_t pc)
      */
     if (hdr[0] != 1 || hdr[2] != 0x03 || hdr[3] != 0x3b)
         return NULL;
-    struct seep_cursor c = {hdr + 4, hdr + 32, false};
+    struct cursor c = {hdr + 4, hdr + 32, false};
     (void)take_pointer(&c, hdr[1], (uintptr_t)hdr);
-    uint32_t n = (uint32_t)seep_cursor_take(&c, 4);
+    uint32_t n = (uint32_t)take(&c, 4);
     if (c.bad || !n)
         return NULL;
     const uint8_t *table = c.at;
@@ -158,20 +519,19 @@ struct seep_cfi_rule seep_cfi_find(const uint8_t *eh_frame_hdr, uintptr_t pc)
     if (!fde)
         return unknown;
     const uint8_t *id_at;
-    struct seep_cursor c = entry_cursor(fde, &id_at);
-    uint32_t back = (uint32_t)seep_cursor_take(&c, 4);
+    struct cursor c = entry_cursor(fde, &id_at);
+    uint32_t back = (uint32_t)take(&c, 4);
     struct cie cie;
-    if (c.bad || !back || !read_cie(id_at - back, &cie) ||
-        cie.ra_register != SEEP_CFI_RETURN_ADDRESS)
+    if (c.bad || !back || !read_cie(id_at - back, &cie) || cie.ra_register != RETURN_ADDRESS)
         return unknown;
     uintptr_t start = take_pointer(&c, cie.fde_encoding, 0);
     uintptr_t length = take_pointer(&c, cie.fde_encoding & 0x0f, 0);
     if (cie.has_augmentation)
-        seep_cursor_skip(&c, seep_cursor_uleb(&c));
+        skip(&c, take_uleb(&c));
     if (c.bad || pc < start || pc - start >= length)
         return unknown;
     if (cie.signal_frame)
         return (struct seep_cfi_rule){.cfa_kind = SEEP_CFA_SIGNAL};
-    const struct seep_cfi_program program = {cie.program, c, cie.code_align, cie.data_align, start};
-    return seep_cfi_program_run(&program, pc);
+    const struct program program = {cie.program, c, cie.code_align, cie.data_align, start};
+    return run_program(&program, pc);
 }

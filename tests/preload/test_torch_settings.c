@@ -2,7 +2,7 @@
 #include <check.h>
 
 #include "libprof/format/device_format.h"
-#include "preload/life/start_parts.h"
+#include "preload/life/program_facts.h"
 #include "tests/suite.h"
 
 static const struct {

@@ -23,7 +23,6 @@ UPCALLS = {"seep_upcalls": "preload/lifecycle.c"}
 # pattern's predicate and what all predicates share; the system calls and the clock that they need. No more may come.
 CALL_CIRCLES = {
     "libprof/page/page_document libprof/page/page_sites libprof/page/page_small",
-    "libprof/print/closing_text libprof/print/report_text",
     "libprof/report/report_job libprof/report/report_json",
     "libprof/runtime/store/os libprof/runtime/store/os_clock libprof/runtime/store/vdso",
     "libprof/verdict/memory_file_findings libprof/verdict/resident_rest",

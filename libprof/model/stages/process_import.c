@@ -1,5 +1,6 @@
 #include "libprof/model/stages/process_import.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -521,4 +522,274 @@ void seep_process_set_clock(struct seep_model_process *p, int64_t clock_ns)
         p->row_t_ns[i] = seep_model_ns(p, p->row_t_ns[i]);
     for (uint32_t i = 0; i < p->looks.n; i++)
         p->looks.list[i].t_ns = seep_model_ns(p, p->looks.list[i].t_ns);
+}
+
+/* ---- layouts of devices ---------------------------------------------------------------------- */
+
+/* No device has more, and sums stay exact. */
+static const uint64_t MAX_BYTES = UINT64_C(1) << 50, TOP_ADDRESS = UINT64_C(1) << 57;
+
+static const struct seep_layout_piece *piece_at(struct seep_profile *profile, uint32_t ref)
+{
+    struct seep_profile *found_in = NULL;
+    const struct seep_layout_piece *piece =
+        seep_profile_at(profile, ref, SEEP_CHUNK_LAYOUTS, sizeof *piece, &found_in);
+
+    return found_in == profile ? piece : NULL;
+}
+
+static bool is_whole(const struct seep_layout_piece *piece)
+{
+    return piece->t_ns && piece->t_ns == piece->end_t_ns &&
+           piece->n_blocks <= SEEP_LAYOUT_PIECE_BLOCKS && piece->device < SEEP_MAX_DEVICES &&
+           piece->reason < SEEP_N_LAYOUT_REASONS;
+}
+
+/* The next piece of a chain; NULL at its end, and where the chain is broken. */
+static const struct seep_layout_piece *next_of(struct seep_profile *profile,
+                                               const struct seep_layout_piece *piece)
+{
+    const struct seep_layout_piece *next =
+        piece->number + 1 < piece->n_pieces ? piece_at(profile, piece->next) : NULL;
+    const bool fits = next && is_whole(next) && next->number == piece->number + 1 &&
+                      next->n_pieces == piece->n_pieces && next->t_ns == piece->t_ns &&
+                      next->device == piece->device && next->reason == piece->reason;
+
+    return fits ? next : NULL;
+}
+
+/* How many blocks a chain has; 0 if it is incomplete. */
+static size_t length_of(struct seep_profile *profile, const struct seep_layout_piece *piece)
+{
+    size_t n = 0;
+
+    if (!is_whole(piece) || piece->number || !piece->n_pieces ||
+        piece->n_pieces > SEEP_LAYOUT_PIECES)
+        return 0;
+    for (uint32_t left = piece->n_pieces; piece; piece = next_of(profile, piece)) {
+        n += piece->n_blocks;
+        if (!--left)
+            return n;
+    }
+    return 0;
+}
+
+typedef const struct seep_layout_piece *heads[SEEP_MAX_DEVICES][SEEP_N_LAYOUT_REASONS];
+
+/* The first pieces of the newest complete chains. */
+static void find_heads(struct seep_profile *profile, heads found)
+{
+    for (uint32_t c = profile->first_chunk; c < profile->n_chunks; c++) {
+        const uint64_t at = SEEP_HEADER_BYTES + (uint64_t)c * SEEP_CHUNK_BYTES;
+        const struct seep_layout_piece *piece = piece_at(profile, (uint32_t)(at / 8));
+        if (!piece || !length_of(profile, piece))
+            continue;
+        const struct seep_layout_piece **head = &found[piece->device][piece->reason];
+        if (!*head || piece->t_ns > (*head)->t_ns)
+            *head = piece;
+    }
+}
+
+static bool is_sound(const struct seep_layout_block *block)
+{
+    return block->bytes && block->bytes <= MAX_BYTES && block->address < TOP_ADDRESS &&
+           block->kind >= SEEP_LAYOUT_SEGMENT && block->kind <= SEEP_LAYOUT_TENSOR;
+}
+
+static uint64_t bounded_bytes(uint64_t bytes)
+{
+    return bytes < MAX_BYTES ? bytes : MAX_BYTES;
+}
+
+static int add_layout(struct seep_model *m, struct seep_resolver *resolver, uint32_t process,
+                      const struct seep_layout_piece *head)
+{
+    const struct seep_model_process *p = &m->processes[process];
+    struct seep_model_layout layout = {.process = process,
+                                       .device = head->device,
+                                       .reason = (enum seep_layout_reason)head->reason,
+                                       .step = seep_model_step(m, p, head->period),
+                                       .t_ns = seep_model_ns(p, head->t_ns),
+                                       .asked_bytes = bounded_bytes(head->asked_bytes),
+                                       .left_out = head->left_out,
+                                       .left_out_bytes = bounded_bytes(head->left_out_bytes)};
+
+    layout.blocks = calloc(length_of(p->profile, head), sizeof *layout.blocks);
+    if (!layout.blocks ||
+        seep_grow(&m->layouts, &m->layouts_capacity, m->n_layouts + 1, sizeof *m->layouts)) {
+        free(layout.blocks);
+        return -SEEP_ENOMEM;
+    }
+    for (; head; head = next_of(p->profile, head)) {
+        for (uint32_t i = 0; i < head->n_blocks; i++) {
+            const struct seep_layout_block *its = &head->blocks[i];
+            if (!is_sound(its)) {
+                layout.left_out += layout.left_out < UINT32_MAX;
+                continue;
+            }
+            layout.blocks[layout.n_blocks++] = (struct seep_model_layout_block){
+                .address = its->address,
+                .bytes = its->bytes,
+                .site = seep_process_site(m, resolver, p, its->site),
+                .kind = (enum seep_layout_kind)its->kind};
+        }
+    }
+    m->layouts[m->n_layouts++] = layout;
+    return 0;
+}
+
+int seep_process_import_layouts(struct seep_model *m, struct seep_resolver *resolver,
+                                uint32_t process)
+{
+    heads found = {{NULL}};
+    int rc = 0;
+
+    find_heads(m->processes[process].profile, found);
+    for (unsigned d = 0; d < SEEP_MAX_DEVICES; d++) {
+        for (unsigned r = 0; r < SEEP_N_LAYOUT_REASONS && !rc; r++) {
+            if (found[d][r])
+                rc = add_layout(m, resolver, process, found[d][r]);
+        }
+    }
+    return rc;
+}
+
+/* ---- requests that were refused -------------------------------------------------------------- */
+
+static int add_oom(struct seep_model *m, const struct seep_model_oom *its)
+{
+    if (seep_grow(&m->ooms, &m->ooms_capacity, m->n_ooms + 1, sizeof *m->ooms))
+        return -SEEP_ENOMEM;
+    m->ooms[m->n_ooms++] = *its;
+    return 0;
+}
+
+/* ---- of devices ------------------------------------------------------------------------------ */
+
+/* Whether PyTorch's allocator reported later in the same step that it had no room: then the
+ * runtime's refusals were its attempts. */
+static bool is_a_try(const struct seep_device_notes *notes, const struct seep_device_oom *its)
+{
+    for (size_t i = 0; its->source == SEEP_OOM_BY_RUNTIME && i < SEEP_MAX_OOMS; i++) {
+        const struct seep_device_oom *other = &notes->ooms[i];
+        if (other->source == SEEP_OOM_BY_ALLOCATOR && other->device == its->device &&
+            other->period == its->period && other->t_ns >= its->t_ns)
+            return true;
+    }
+    return false;
+}
+
+/* The space that had no room: the program's own, tensor:N, device:N, or pinned host memory; false
+ * if the record names none. */
+static bool space_of_oom(struct seep_model *m, const struct seep_model_process *p,
+                         const struct seep_device_oom *its, uint16_t *space)
+{
+    const bool by_runtime = its->source != SEEP_OOM_BY_ALLOCATOR;
+    char name[24];
+
+    if (its->source == SEEP_OOM_BY_PROGRAM) {
+        if (its->space >= SEEP_MAX_SPACES)
+            return false;
+        snprintf(name, sizeof name, "%.23s", p->profile->header->spaces[its->space].name);
+        return !seep_space_parse(name).host_like && seep_model_add_space(m, name, space);
+    }
+    if (by_runtime && its->device == SEEP_DEVICE_PINNED)
+        return seep_model_add_space(m, "pinned", space);
+    if (its->device >= SEEP_MAX_DEVICES)
+        return false;
+    snprintf(name, sizeof name, "%s:%u", by_runtime ? "device" : "tensor", its->device);
+    return seep_model_add_space(m, name, space);
+}
+
+static bool is_of_runtime(uint32_t source)
+{
+    return source != SEEP_OOM_BY_ALLOCATOR && source != SEEP_OOM_BY_PROGRAM;
+}
+
+static enum seep_oom_source source_of(const struct seep_device_oom *its)
+{
+    const bool known = its->source <= SEEP_OOM_BY_PROGRAM && its->source != SEEP_OOM_BY_HOST;
+
+    return known ? (enum seep_oom_source)its->source : SEEP_OOM_BY_RUNTIME;
+}
+
+static uint32_t device_of(const struct seep_model *m, uint16_t space)
+{
+    const struct seep_space_name *name = &m->spaces[space].name;
+
+    if (name->class == SEEP_CLASS_PINNED)
+        return SEEP_DEVICE_PINNED;
+    return name->device >= 0 && name->device < SEEP_MAX_DEVICES ? (uint32_t)name->device
+                                                                : SEEP_DEVICE_OWN;
+}
+
+static int add_of_devices(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
+{
+    const struct seep_model_process *p = &m->processes[process];
+    const struct seep_device_notes *notes = &p->profile->header->devices;
+
+    for (size_t i = 0; i < SEEP_MAX_OOMS; i++) {
+        const struct seep_device_oom *its = &notes->ooms[i];
+        const bool by_runtime = is_of_runtime(its->source);
+        uint16_t space;
+        if (!its->t_ns || is_a_try(notes, its) || !space_of_oom(m, p, its, &space))
+            continue;
+        const struct seep_model_oom oom = {
+            .process = process,
+            .stack = its->stack ? seep_resolve_stack(resolver, p->profile, its->stack) : 0,
+            .device = its->source == SEEP_OOM_BY_PROGRAM ? device_of(m, space) : its->device,
+            .space = space,
+            .source = source_of(its),
+            .step = seep_model_step(m, p, its->period),
+            .asked_bytes = its->asked_bytes,
+            .allocated_bytes = by_runtime ? 0 : its->allocated_bytes,
+            .reserved_bytes = by_runtime ? 0 : its->reserved_bytes,
+            .registered_bytes =
+                by_runtime && its->device == SEEP_DEVICE_PINNED ? its->allocated_bytes : 0};
+        if (add_oom(m, &oom))
+            return -SEEP_ENOMEM;
+    }
+    return 0;
+}
+
+/* ---- of the host ----------------------------------------------------------------------------- */
+
+static int add_of_host(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
+{
+    const struct seep_model_process *p = &m->processes[process];
+    const struct seep_host_ooms *table = &p->profile->header->host_ooms;
+
+    for (size_t i = 0; i < SEEP_MAX_HOST_OOMS; i++) {
+        const struct seep_host_oom *its = &table->list[i];
+        uint16_t space;
+        if (!its->t_ns || !seep_model_add_space(m, "host", &space))
+            continue;
+        const struct seep_model_oom oom = {
+            .process = process,
+            .stack = its->stack ? seep_resolve_stack(resolver, p->profile, its->stack) : 0,
+            .device = SEEP_DEVICE_HOST,
+            .space = space,
+            .source = SEEP_OOM_BY_HOST,
+            .step = seep_model_step(m, p, its->period),
+            .asked_bytes = its->asked_bytes,
+            .allocated_bytes = its->live_bytes,
+            .refusal = {.requests = its->requests ? its->requests : 1,
+                        .address_bytes = its->address_bytes,
+                        .data_bytes = its->data_bytes,
+                        .limit_address_bytes = its->limit_address_bytes,
+                        .limit_data_bytes = its->limit_data_bytes,
+                        .met_bytes = its->met_bytes,
+                        .met_step = seep_model_step(m, p, its->met_period),
+                        .met_by_same = its->met_by_same != 0}};
+        if (add_oom(m, &oom))
+            return -SEEP_ENOMEM;
+    }
+    return 0;
+}
+
+int seep_process_import_ooms(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
+{
+    const int rc = add_of_devices(m, resolver, process);
+
+    return rc ? rc : add_of_host(m, resolver, process);
 }

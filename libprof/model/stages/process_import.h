@@ -37,12 +37,12 @@ void seep_process_import_written(struct seep_model *m, struct seep_resolver *res
 
 /* Adds to the model where blocks lay on devices, by the newest whole layout of each device and
  * reason; its profile is loaded, and its sites have been added. What makes no sense is left out,
- * and counted as such (process_layouts.c). Returns 0 or -SEEP_ENOMEM. */
+ * and counted as such. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_process_import_layouts(struct seep_model *m,
                                                 struct seep_resolver *resolver, uint32_t process);
 
-/* Adds the requests for memory that were refused, of devices and of the host
- * (process_ooms.c); its profile is loaded. Returns 0 or -SEEP_ENOMEM. */
+/* Adds the requests for memory that were refused, of devices and of the host; its profile is
+ * loaded. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_process_import_ooms(struct seep_model *m, struct seep_resolver *resolver,
                                              uint32_t process);
 

@@ -13,7 +13,7 @@
 #include "libprof/who/blocks/glibc_free.h"
 #include "libprof/who/find/dump.h"
 #include "libprof/who/find/line_groups.h"
-#include "libprof/who/find/profile_chain.h"
+#include "libprof/who/find/process_profile.h"
 #include "libprof/who/find/who_holds.h"
 
 enum {

@@ -1,8 +1,25 @@
-/* What a profile says of the process at its start, a file each. */
-#ifndef SEEP_PRELOAD_LIFE_START_PARTS_H
-#define SEEP_PRELOAD_LIFE_START_PARTS_H
+/* What is known of a program while it starts: its kind, its malloc, its limits, its settings. */
+#ifndef SEEP_PRELOAD_LIFE_PROGRAM_FACTS_H
+#define SEEP_PRELOAD_LIFE_PROGRAM_FACTS_H
+
+#include <stdbool.h>
 
 #include "libprof/format/profile_format.h"
+
+/* The kind assumed at start: a bystander is a program that starts others, or that the job starts
+ * beside its training: a shell, a compiler. Users know them by --helpers. What a process is in the
+ * job, a trainer or a helper, is found later, by its steps (libprof/model/stages/model_build.c).
+ */
+extern bool seep_program_is_bystander;
+
+/* Whether the program itself, not one of its libraries, exports a symbol. */
+bool seep_program_exports(const char *name);
+
+bool seep_program_is_python(void);
+
+/* Shells and the like, by the name of the program: they only start others, and their own
+ * allocations do not matter. */
+bool seep_program_is_starter(const char *name);
 
 /* Path of the object whose malloc stands before this library's, so that what it hands out is never
  * seen: the program itself, or a library that was preloaded before. "" where there is none. Walks
