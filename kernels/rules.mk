@@ -126,7 +126,7 @@ gpu-kit: tests ## gather in build/lib what tests/on-gpu needs on a machine with 
 	$(Q)mkdir -p $(BUILD)/lib && ldd $(SEEP) $(SEEP_SHOW) $(SEEP_LAB) $(TEST_BINS) | awk '$$3 ~ /^\// { print $$3 }' | sort -u | \
 		grep -v '/lib\(c\|m\|dl\|rt\|pthread\)\.so' | xargs cp -Lt $(BUILD)/lib
 
-check-gpu: tests ## what needs a GPU: the kernels' tests, scenarios and timings on it
+lab-gpu: tests ## what needs a GPU: the kernels' tests, scenarios and timings on it
 	$(Q)$(if $(SEEP_DATA),SEEP_DATA=$(abspath $(SEEP_DATA))) tests/on-gpu $(BUILD)
 
 # What was built is installed: after `make lab`, this too.
@@ -146,4 +146,4 @@ install-kernels: lab
 	sed -e 's,@PREFIX@,$(PREFIX),' -e 's,@VERSION@,$(VERSION),' -e 's,@LIBS@,$(if $(WITH_CUDA),$(CUDA_LIBS) -lstdc++),' \
 		kernels/seep-kernels.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/seep-kernels.pc
 
-.PHONY: lab mutants bench-voxels-peers gpu-kit check-gpu install-lab install-kernels
+.PHONY: lab mutants bench-voxels-peers gpu-kit lab-gpu install-lab install-kernels

@@ -36,7 +36,7 @@ tests: $(TEST_BINS) $(if $(SAN),,$(SUBJECT_BINS)) ## build the tests without run
 SAN_DIR := build/san-address-undefined
 SAN_TESTS := $(if $(filter 0,$(CUDA)),$(TESTS),$(ALL_TESTS))
 TSAN_DIR := build/san-thread
-TSAN_TESTS := $(filter $(addprefix tests/,runtime/store/test_live_blocks.c runtime/store/test_site_table.c preload/test_walk.c \
+TSAN_TESTS := $(filter $(addprefix tests/,runtime/store/test_live_blocks.c runtime/store/test_site_table.c stack/test_walk.c \
 	$(addprefix kernels/,compute/test_cuda_on_cpu.c splat/test_splat.c splat/test_splat_gradients.c \
 	splat/test_splat_optimizer.c voxels/test_voxelize.c voxels/test_voxel_features.c voxels/test_voxel_ways.c)),$(SAN_TESTS))
 # The rooms that those tests use: the thread sanitizer's build needs no others.

@@ -46,6 +46,12 @@ def named_files():
                 yield file, os.path.relpath(ROOT / os.path.dirname(file) / link, ROOT)
 
 
+def rooms():
+    """What tests/ROOM may be called: viewer and kernels are one room each, with folders for their parts."""
+    return (rooms_below("libprof") | rooms_below("preload") | {"viewer"}
+            | {os.path.join("kernels", part) for part in rooms_below("kernels")})
+
+
 class Links(unittest.TestCase):
     def test_a_file_that_is_named_is_there(self):
         named = list(named_files())
@@ -60,6 +66,23 @@ class Links(unittest.TestCase):
 class Rooms(unittest.TestCase):
     def test_readme_names_each_folder_of_the_tree(self):
         self.assertEqual(folders_of_readme(), {*HALVES, "packaging", "docs", "tools", "tests"})
+
+    def test_readme_has_a_row_for_each_command(self):
+        commands = re.findall(r"^SEEP_COMMAND\((\w+),", "\n".join(lines_of("viewer/options/commands.def")), re.M)
+        first_cells = " ".join(line.split(" | ")[0] for line in lines_of("README.md") if line.startswith("| `seep "))
+        self.assertGreater(len(commands), 10)
+        self.assertEqual([name for name in commands if "`seep %s" % name not in first_cells], [])
+
+    def test_unit_tests_lie_in_the_folder_of_their_room(self):
+        suites = [file for file in files_below("tests", endings=(".c",)) if "/test_" in file]
+        allowed = {"tests/" + room for room in rooms()}
+        self.assertGreater(len(suites), 100)
+        self.assertEqual([file for file in suites if os.path.dirname(file) not in allowed], [])
+
+    def test_each_folder_of_tests_is_a_rooms_or_on_the_page_of_tests(self):
+        page = "\n".join(lines_of("docs/testing.md"))
+        folders, of_rooms = ({path.split("/")[0] for path in paths} for paths in (rooms_below("tests"), rooms()))
+        self.assertEqual({name for name in folders - of_rooms if "`tests/%s/`" % name not in page}, set())
 
     def test_architecture_says_what_each_room_is_for(self):
         self.assertEqual(rooms_of_architecture("libprof"), rooms_below("libprof"))
