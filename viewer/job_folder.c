@@ -127,7 +127,7 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
     int fd =
         openat(dir_fd, SEEP_JOB_FILE, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-    if (fd < 0 && errno == EEXIST) /* another launcher was as quick */
+    if (fd < 0 && errno == EEXIST) /* another `seep run` was as quick */
         return taken(folder, err);
     if (fd < 0)
         return seep_error_set(err, SEEP_EIO, folder->path, 0, "is not writable (%s)",

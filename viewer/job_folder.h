@@ -1,4 +1,4 @@
-/* The launcher's side of a profile folder: making it, and the job's shared file in it. */
+/* `seep run`'s side of a profile folder: making it, and the job's shared file in it. */
 #ifndef SEEP_VIEWER_JOB_FOLDER_H
 #define SEEP_VIEWER_JOB_FOLDER_H
 

@@ -432,8 +432,8 @@ static void say_again(const struct seep_run_options *options, const struct seep_
                       folder->path);
 }
 
-/* What seep makes of the record when the job has ended. `merge`: with the other launchers, which
- * wait for this one even where it has recorded nothing; NULL: alone. */
+/* What seep makes of the record when the job has ended. `merge`: with those of the other ranks,
+ * which wait for this one even where it has recorded nothing; NULL: alone. */
 static void conclude(const struct seep_run_options *o, struct seep_job_merge *merge,
                      const struct seep_job_folder *folder, const sigset_t *waited, int job_status)
 {

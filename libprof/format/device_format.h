@@ -104,7 +104,7 @@ struct seep_device_notes {
     uint32_t n_refused; /* calls of the CUDA runtime or driver refused for lack of room */
     uint16_t cupti;     /* enum seep_cupti_state */
     uint16_t cupti_error;
-    uint32_t n_looks; /* written by the launcher, like use */
+    uint32_t n_looks; /* written by `seep run`, like use */
     uint32_t reserved;
     struct seep_device_look looks[SEEP_DEVICE_LOOKS];
 };

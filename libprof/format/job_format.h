@@ -13,7 +13,7 @@
 #define SEEP_JOB_MAGIC UINT64_C(0x424f4a5045455300) /* "\0SEEPJOB" */
 #define SEEP_JOB_FILE  "job.seepjob"
 
-/* Made by the launcher beside it. The library in the job's first program renames it to
+/* Made by `seep run` beside it. The library in the job's first program renames it to
  * "starting-PID" as its start begins, and removes it as that ends. */
 #define SEEP_STARTING_FILE "starting"
 
@@ -76,12 +76,12 @@ struct seep_process { /* published by pid. 384 bytes */
     uint32_t epochs;
     uint32_t follows;       /* index + 1 of the process whose periods this one uses; 0: its own */
     uint32_t parent_plus_1; /* index + 1 of the parent in this table, 0: none */
-    uint32_t has_status;    /* by whoever reaped it (launcher or parent): 1 */
+    uint32_t has_status;    /* by whoever reaped it (`seep run` or parent): 1 */
     int32_t wait_status;    /* as wait(2) gives it; -1, SEEP_STATUS_UNSEEN: a stranger reaped it */
     uint32_t step_frame;    /* frame, in its own profile: of the loop whose iterations are steps */
     uint64_t rss_peak_bytes;
-    uint64_t pss_peak_bytes; /* by the launcher; 0: not known */
-    /* Pages that are the process's alone, written to, as the launcher first and last saw them, with
+    uint64_t pss_peak_bytes; /* by `seep run`; 0: not known */
+    /* Pages that are the process's alone, written to, as `seep run` first and last saw them, with
      * the job's periods then; 0: not known. */
     uint64_t private_first_bytes;
     uint64_t private_last_bytes;
@@ -99,7 +99,7 @@ struct seep_process { /* published by pid. 384 bytes */
     uint32_t epoch_frame;   /* frame, in its own profile: of the loop whose iterations are epochs */
     uint32_t trained_steps; /* of `steps`, before what goes on after a training; 0: it goes on */
     uint32_t back_steps, back_period; /* see "counted back" in step_format.h */
-    uint32_t n_looks_short; /* given up, for memory was short; by the launcher. Of the one that
+    uint32_t n_looks_short; /* given up, for memory was short; by `seep run`. Of the one that
                              * needed the most: */
     uint32_t look_need_mib, look_left_mib;
     uint32_t n_looks_over, over_need_mib, over_left_mib; /* the same, by the bound on seep's own */
@@ -117,7 +117,7 @@ struct seep_folded { /* published by n */
     struct seep_count counts[SEEP_COUNTED_SPACES]; /* sums; peaks are the largest */
 };
 
-/* A process as the launcher saw it: it may make hardly a call that a hook sees, and grow. 32 bytes.
+/* A process as `seep run` saw it: it may make hardly a call that a hook sees, and grow. 32 bytes.
  */
 struct seep_seen_row {
     uint64_t t_ns; /* CLOCK_MONOTONIC; the same for all that were seen in one pass */
@@ -128,7 +128,7 @@ struct seep_seen_row {
 
 enum { SEEP_SEEN_ROWS = 1024 };
 
-struct seep_seen {   /* by the launcher */
+struct seep_seen {   /* by `seep run` */
     uint32_t n;      /* published by n; once all are taken every second pass is dropped */
     uint32_t gap_ms; /* between passes that are kept */
     struct seep_seen_row rows[SEEP_SEEN_ROWS];
@@ -152,7 +152,7 @@ struct seep_memory_folder {
 
 /* Files in memory, on a tmpfs, that the job's user has made or changed since the job began and that
  * it left. */
-struct seep_memory_files { /* by the launcher as the job ends; published by n */
+struct seep_memory_files { /* by `seep run` as the job ends; published by n */
     uint32_t n;            /* folders: those with most bytes, in no order */
     uint32_t is_cut;       /* 1: not all entries were looked at */
     uint64_t listed_ns;
@@ -178,18 +178,18 @@ struct seep_job {
     uint32_t n_processes; /* taken entries; above SEEP_MAX_PROCESSES: the rest had none */
     uint64_t started_unix_ns;
     uint64_t started_ns;
-    uint64_t ended_ns; /* by the launcher; 0: not ended, or there was none */
+    uint64_t ended_ns; /* by `seep run`; 0: not ended, or there was none */
     uint32_t launcher_pid;
     int32_t wait_status;     /* of the command; valid once ended_ns != 0 */
-    uint64_t pss_peak_bytes; /* by the launcher: the peak of the sum over processes; 0: not known,
+    uint64_t pss_peak_bytes; /* by `seep run`: the peak of the sum over processes; 0: not known,
                               * as where some are in another pid namespace */
-    uint64_t limit_bytes;    /* the tightest that the launcher or first process found; 0: none */
+    uint64_t limit_bytes;    /* the tightest that `seep run` or first process found; 0: none */
     char limit_kind[16];     /* "cgroup-v2", "cgroup-v1", "ram" */
     char host[SEEP_NAME_BYTES];
     char cwd[SEEP_PATH_BYTES];
-    char argv[SEEP_TEXT_BYTES]; /* NUL-separated, empty where there was no launcher */
+    char argv[SEEP_TEXT_BYTES]; /* NUL-separated, empty where `seep run` did not start it */
     uint32_t argv_bytes;
-    uint32_t oom_kills;    /* processes of the launcher's cgroup that the kernel killed meanwhile */
+    uint32_t oom_kills;    /* processes of `seep run`'s cgroup that the kernel killed meanwhile */
     uint64_t folder_bytes; /* on disk, of all profiles together */
     uint64_t max_folder_bytes; /* their bound; 0: none */
     uint64_t n_folded;         /* processes in folded[] */

@@ -87,9 +87,9 @@ struct seep_snapshot_slot {
     uint8_t in_reserve;   /* what was read is analysed only if the job ends before a better copy */
     uint8_t in_place;     /* the process itself waits: there is no copy */
     uint8_t reader_waits; /* the reader of the last copy has waited long for a CPU: one more may be
-                           * kept in reserve. By the launcher */
+                           * kept in reserve. By `seep run` */
     uint32_t reading; /* the copy being read, or read last by a reader that is still working on it;
-                       * 0: none. By the launcher */
+                       * 0: none. By `seep run` */
     uint32_t written; /* pages that the process wrote to while the copy existed, and which were
                        * copied then; 0: not known. By the copy, when it has been read */
     uint32_t wanted;  /* somebody outside asks for a copy of this process (its place in the table +
@@ -105,7 +105,7 @@ struct seep_snapshot_counts {
     uint32_t refused[SEEP_N_SNAPSHOT_REFUSALS];
 };
 
-/* The outcome in the job, by the launcher. */
+/* The outcome in the job, by `seep run`. */
 struct seep_snapshot_reads {
     uint64_t cpu_ns;     /* of the readers, … */
     uint64_t taken_ns;   /* … and of that, while there was not a CPU for each task */

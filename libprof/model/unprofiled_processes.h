@@ -21,7 +21,7 @@ static inline bool seep_unprofiled_was_counted(const struct seep_process *entry)
     return seep_unprofiled_is_counted(entry) && !entry->trouble;
 }
 
-/* Whether its process has ended, as far as its parent, the launcher or the job's end tells. */
+/* Whether its process has ended, as far as its parent, `seep run` or the job's end tells. */
 bool seep_unprofiled_has_ended(const struct seep_unprofiled_process *bare);
 
 /* Sets *entry to the first process of a job that was only counted: it stands for the job if no

@@ -1,4 +1,4 @@
-/* What judgements of programs are called in messages: of the launcher, the doctor and reports. */
+/* What judgements of programs are called in messages: of `seep run`, the doctor and reports. */
 #ifndef SEEP_LIBPROF_PROGRAM_PROGRAM_ENTRY_WORDS_H
 #define SEEP_LIBPROF_PROGRAM_PROGRAM_ENTRY_WORDS_H
 

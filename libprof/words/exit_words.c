@@ -21,8 +21,8 @@ const char *seep_exit_signal_text(int number, char text[SEEP_EXIT_TEXT])
     const char *name = known ? signal_names[number] : NULL;
 
     if (name)
-        snprintf(text, SEEP_EXIT_TEXT, SEEP_ENDED_SIGNAL_TEXT, name);
+        snprintf(text, SEEP_EXIT_TEXT, "killed by SIG%s", name);
     else
-        snprintf(text, SEEP_EXIT_TEXT, SEEP_ENDED_NUMBER_TEXT, number);
+        snprintf(text, SEEP_EXIT_TEXT, "killed by signal %d", number);
     return text;
 }

@@ -4,9 +4,7 @@
 
 #define SEEP_ENDED_WELL_TEXT       "ended normally"
 #define SEEP_ENDED_STATUS_TEXT     "ended with status %d"
-#define SEEP_ENDED_SIGNAL_TEXT     "killed by SIG%s"
 #define SEEP_ENDED_OOM_TEXT        "killed by the kernel, out of memory (SIGKILL)"
-#define SEEP_ENDED_NUMBER_TEXT     "killed by signal %d"
 #define SEEP_ENDED_TERMINATED_TEXT "terminated by its parent"
 #define SEEP_ENDED_REPLACED_TEXT   "replaced by exec"
 #define SEEP_ENDED_RUNNING_TEXT    "still running"

@@ -17,7 +17,7 @@ struct seep_run_settings seep_run_settings = {
     .overhead_share = OVERHEAD_DEFAULT,
 };
 
-/* By hand, as the launcher does (libprof/base/size_parse.c): strtod() would follow the locale, and
+/* By hand, as `seep run` does (libprof/base/size_parse.c): strtod() would follow the locale, and
  * its code would be four pages that most programs of a job do not touch otherwise. */
 static double parse_number(const char **text)
 {

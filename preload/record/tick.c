@@ -266,7 +266,7 @@ void seep_tick_slices(void)
     seep_os_unlock(&lock);
 }
 
-/* Pages that a forked child has written to, and so owns, as it ends: the launcher looks only
+/* Pages that a forked child has written to, and so owns, as it ends: `seep run` looks only
  * rarely. The kernel walks all pages to answer, so very large processes are left out. */
 static void note_private(const struct seep_header *header)
 {

@@ -101,7 +101,7 @@ static bool is_awaited(const struct seep_snapshot_slot *slot)
     return reader && seep_os_call3(SYS_kill, reader, 0, 0) != -ESRCH;
 }
 
-/* The launcher sleeps until a child ends or there is something to look at: SIGCHLD wakes it. */
+/* `seep run` sleeps until a child ends or there is something to look at: SIGCHLD wakes it. */
 static void ring(const struct seep_snapshot_slot *slot)
 {
     (void)seep_os_call3(SYS_kill, slot->reader, SIGCHLD, 0);

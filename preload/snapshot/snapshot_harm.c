@@ -123,7 +123,7 @@ bool seep_snapshot_fork_harms(uint64_t anonymous_bytes)
 
 bool seep_snapshot_is_guarded(void)
 {
-    enum { ANCESTORS = 1 }; /* may read a process, and the launcher is one */
+    enum { ANCESTORS = 1 }; /* may read a process, and `seep run` is one */
     text[0] = '\0';
     (void)seep_os_read_file("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text));
     return number_at(text) > ANCESTORS;

@@ -1,4 +1,4 @@
-"""`seep run --merge`: when a job ends, its launchers meet over MPI, and one digest and one summary stand for all ranks.
+"""`seep run --merge`: when a job ends, the `seep run` of each rank meets the others over MPI, and one digest and one summary stand for all ranks.
 With each MPI here; whatever goes wrong, the job's output and status are its own."""
 import json
 import os

@@ -102,7 +102,7 @@ bool seep_job_merge_prepare(struct seep_job_merge *m, const struct seep_run_opti
 
 /* ---- after ------------------------------------------------------------------------------- */
 
-/* The folder that all launchers were given: that above this one's. */
+/* The folder that all of them were given: that above this one's. */
 static void name_above(const struct seep_job_folder *folder, char *above, size_t capacity)
 {
     char *slash;

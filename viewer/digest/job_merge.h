@@ -1,4 +1,5 @@
-/* `seep run --merge`: when a job ends, its launchers meet over MPI and merge what they recorded. */
+/* `seep run --merge`: when a job ends, the `seep run` of each rank meet over MPI and merge what
+ * they recorded. */
 #ifndef SEEP_VIEWER_DIGEST_JOB_MERGE_H
 #define SEEP_VIEWER_DIGEST_JOB_MERGE_H
 
@@ -21,8 +22,8 @@ struct seep_job_merge {
  */
 bool seep_job_merge_prepare(struct seep_job_merge *m, const struct seep_run_options *options);
 
-/* When it has ended: whether this launcher can meet the others. If not, rank 0 says why and what to
- * do. */
+/* When it has ended: whether this `seep run` can meet the others. If not, rank 0 says why and what
+ * to do. */
 bool seep_job_merge_may(const struct seep_job_merge *m, const struct seep_job_folder *folder);
 
 /* Waits for the others and merges; rank 0 writes the digest into the folder above `folder`, and

@@ -176,7 +176,7 @@ static struct seep_copy_of what_is_read(const struct seep_copies *h)
     return (struct seep_copy_of){h->folder->job->processes[process].pid, slot->step, process + 1};
 }
 
-/* Yama lets a process be read by its ancestors: the launcher is one, a reader is not. */
+/* Yama lets a process be read by its ancestors: `seep run` is one, a reader is not. */
 static int open_memory(pid_t pid)
 {
     char path[64];
@@ -185,8 +185,8 @@ static int open_memory(pid_t pid)
     return pid > 1 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
-static void be_reader(struct seep_copies *h, const struct seep_reader *r, pid_t launcher,
-                      int memory, int start_fd)
+static void be_reader(struct seep_copies *h, const struct seep_reader *r, pid_t run, int memory,
+                      int start_fd)
 {
     const bool in_reserve = r->state == SEEP_READER_RESERVE;
     const struct seep_copy_readings readings = {.folder = h->folder,
@@ -197,7 +197,7 @@ static void be_reader(struct seep_copies *h, const struct seep_reader *r, pid_t 
                                                 .memory = memory,
                                                 .room = &h->room,
                                                 .claim = r->claim};
-    seep_copy_reader_main(&readings, launcher, start_fd);
+    seep_copy_reader_main(&readings, run, start_fd);
 }
 
 /* Starts a reader in a process of its own, for the copy that is ready. NULL: it cannot be started,
@@ -205,7 +205,7 @@ static void be_reader(struct seep_copies *h, const struct seep_reader *r, pid_t 
 static struct seep_reader *start_reader(struct seep_copies *h, enum seep_reader_state as)
 {
     const struct seep_snapshot_slot *slot = slot_of(h);
-    const pid_t launcher = getpid();
+    const pid_t run = getpid();
     struct seep_reader *r = h->readers;
     int start[2];
 
@@ -223,7 +223,7 @@ static struct seep_reader *start_reader(struct seep_copies *h, enum seep_reader_
     r->pid = has_pipe ? fork() : -1;
     if (r->pid == 0) {
         close(start[1]);
-        be_reader(h, r, launcher, memory, start[0]);
+        be_reader(h, r, run, memory, start[0]);
     }
     if (memory >= 0)
         close(memory);
@@ -308,7 +308,7 @@ static bool is_reserve_due(const struct seep_copies *h, const struct seep_reader
     return behind && now_ns() - behind->since_ns > RESERVE_MS * NS_PER_MS && may_read_another(h);
 }
 
-/* ---- the launcher ---------------------------------------------------------------------------- */
+/* ---- `seep run` ------------------------------------------------------------------------------ */
 
 void seep_copies_open(struct seep_copies *h, struct seep_job_folder *folder, const char *roles,
                       bool keys)

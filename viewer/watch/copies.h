@@ -1,6 +1,5 @@
-/* The launcher's side of frozen copies (preload/snapshot): it notices a copy that is ready, and has
- * a separate process read it, so that a crash of the reader harms neither the job nor the
- * launcher.
+/* `seep run`'s side of frozen copies (preload/snapshot): it notices a copy that is ready, and has
+ * a separate process read it, so that a crash of the reader harms neither the job nor it.
  *
  * A reader reads its copy at once, lets it go, and keeps what it has read until it is told to
  * evaluate it. At most one is at work (WAITS, WORKS, GIVEN_UP), and one stands behind it
@@ -114,7 +113,7 @@ void seep_copies_open(struct seep_copies *h, struct seep_job_folder *folder, con
  */
 uint64_t seep_copies_look(struct seep_copies *h);
 
-/* A child of the launcher has ended. True where it was a reader. */
+/* A child of `seep run` has ended. True where it was a reader. */
 bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const struct rusage *usage);
 
 /* The job has ended: reads what is ready, within limits, and ends every copy. Reaps no child but

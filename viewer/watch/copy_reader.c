@@ -109,7 +109,7 @@ struct job_reading {
     const uint64_t taken_ns;
     const bool in_place;
     const bool lets_others_in; /* as in struct seep_copy_readings */
-    const int start_fd; /* pipe on which the launcher says that what was read is to be evaluated */
+    const int start_fd; /* pipe on which `seep run` says that what was read is to be evaluated */
     bool hurries;       /* somebody waits for what is found */
     const struct seep_reader_room *room;
     struct seep_reader_claim *claim;
@@ -118,7 +118,7 @@ struct job_reading {
     struct seep_examine_request request;
 };
 
-/* What was read is kept until the launcher says that it is wanted; anything else, or a closed pipe,
+/* What was read is kept until `seep run` says that it is wanted; anything else, or a closed pipe,
  * discards it. */
 static bool is_wanted(struct job_reading *reading)
 {
@@ -136,7 +136,7 @@ static bool is_wanted(struct job_reading *reading)
 
 /* Nothing of the job waits any more for what has been read: the evaluation has the time that no
  * other process wants, however long that lasts. With SCHED_IDLE the kernel also lets it read files
- * last. Once the job has ended, the launcher brings the evaluation forward: where that is not
+ * last. Once the job has ended, `seep run` brings the evaluation forward: where that is not
  * permitted, it must not depend on what other processes leave. */
 static void step_aside(const struct job_reading *reading)
 {
@@ -308,14 +308,13 @@ void seep_copy_reader_hurry(pid_t reader)
         (void)setpriority(PRIO_PROCESS, (id_t)reader, 0);
 }
 
-_Noreturn void seep_copy_reader_main(const struct seep_copy_readings *h, pid_t launcher,
-                                     int start_fd)
+_Noreturn void seep_copy_reader_main(const struct seep_copy_readings *h, pid_t run, int start_fd)
 {
     sigset_t none;
 
     (void)seep_memory_volunteer();
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    if (getppid() != launcher)
+    if (getppid() != run)
         _exit(SEEP_COPY_NOT_READ);
     signal(SIGALRM, SIG_DFL); /* seep may have been started with SIGALRM ignored */
     limit_time();

@@ -1,4 +1,4 @@
-/* A child of the launcher that reads a frozen copy, or a stopped process, lets it go, and writes
+/* A child of `seep run` that reads a frozen copy, or a stopped process, lets it go, and writes
  * down which objects hold memory. */
 #ifndef SEEP_VIEWER_WATCH_COPY_READER_H
 #define SEEP_VIEWER_WATCH_COPY_READER_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Its exit statuses, and the launcher's word to a reader that has read its copy. */
+/* Its exit statuses, and `seep run`'s word to a reader that has read its copy. */
 enum {
     SEEP_COPY_READ = 0,
     SEEP_COPY_NOT_READ = 1,
@@ -41,9 +41,9 @@ bool seep_copy_let_go(struct seep_snapshot_slot *slot, uint64_t taken_ns);
  * permitted, it still has what others leave it. */
 void seep_copy_reader_hurry(pid_t reader);
 
-/* The body of a forked child of the launcher. `start_fd`: a pipe that tells it to evaluate what it
+/* The body of a forked child of `seep run`. `start_fd`: a pipe that tells it to evaluate what it
  * has read. */
-_Noreturn void seep_copy_reader_main(const struct seep_copy_readings *readings, pid_t launcher,
+_Noreturn void seep_copy_reader_main(const struct seep_copy_readings *readings, pid_t run,
                                      int start_fd);
 
 #endif

@@ -171,7 +171,7 @@ static void look(struct asker *a)
     }
 }
 
-_Noreturn static void be_asker(const struct seep_job_folder *folder, pid_t launcher)
+_Noreturn static void be_asker(const struct seep_job_folder *folder, pid_t run)
 {
     static struct asker asker;
     const struct timespec gap = {.tv_nsec = GAP_NS};
@@ -179,8 +179,8 @@ _Noreturn static void be_asker(const struct seep_job_folder *folder, pid_t launc
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     prctl(PR_SET_NAME, "seep-devices", 0, 0, 0);
     asker.folder = folder;
-    asker.nvml = getppid() == launcher ? seep_nvml_open() : NULL;
-    while (asker.nvml && getppid() == launcher) {
+    asker.nvml = getppid() == run ? seep_nvml_open() : NULL;
+    while (asker.nvml && getppid() == run) {
         const uint32_t n = listed(folder->job);
         for (uint32_t i = 0; i < n; i++)
             if (uses_device(&folder->job->processes[i]))
@@ -191,11 +191,11 @@ _Noreturn static void be_asker(const struct seep_job_folder *folder, pid_t launc
     _exit(0);
 }
 
-/* ---- the launcher ---------------------------------------------------------------------------- */
+/* ---- `seep run` ------------------------------------------------------------------------------ */
 
 void seep_devices_look(struct seep_devices *d)
 {
-    const pid_t launcher = getpid();
+    const pid_t run = getpid();
     const uint32_t n = d->folder && !d->asker ? listed(d->folder->job) : 0;
 
     for (uint32_t i = 0; i < n && !d->asker; i++) {
@@ -203,7 +203,7 @@ void seep_devices_look(struct seep_devices *d)
             continue;
         d->asker = fork();
         if (d->asker == 0)
-            be_asker(d->folder, launcher);
+            be_asker(d->folder, run);
     }
 }
 

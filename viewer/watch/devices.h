@@ -1,5 +1,5 @@
 /* Device memory that the job uses as the driver reports it, including context and code. A process
- * of the launcher's asks the driver, so that neither the job nor the launcher waits for it, and
+ * of `seep run`'s asks the driver, so that neither the job nor `seep run` waits for it, and
  * writes the figures into the profiles of the processes that use devices. */
 #ifndef SEEP_VIEWER_WATCH_DEVICES_H
 #define SEEP_VIEWER_WATCH_DEVICES_H
@@ -14,7 +14,7 @@ struct seep_devices {
 /* Starts the asker once a process of the job has used a device. */
 void seep_devices_look(struct seep_devices *d);
 
-/* A child of the launcher has ended. True where it was the asker. */
+/* A child of `seep run` has ended. True where it was the asker. */
 bool seep_devices_reaped(struct seep_devices *d, pid_t pid);
 
 /* The job has ended. Reaps the asker. */

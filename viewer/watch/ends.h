@@ -1,5 +1,5 @@
 /* How those processes of the job end that only init reaps: seep is no subreaper, so that an orphan
- * sees the parent that it would have without seep. The launcher holds a pidfd of each, which gives
+ * sees the parent that it would have without seep. `seep run` holds a pidfd of each, which gives
  * its status after it has been reaped (since Linux 6.15); on older kernels the status is read from
  * /proc while it is a zombie. If it is reaped too soon for either, it is only known to have
  * ended. */
@@ -26,7 +26,7 @@ struct seep_ends {
 };
 
 /* Starts to watch new processes in the job's table, and notes there which ones have ended. `child`
- * is the launcher's own. Never waits. */
+ * is `seep run`'s own. Never waits. */
 void seep_ends_find(struct seep_ends *ends, struct seep_job_folder *folder, pid_t child);
 
 /* Whether any watched process still lives. */

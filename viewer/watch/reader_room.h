@@ -1,6 +1,6 @@
 /* What readers take of the memory that is left before any limit, so that all of them together stay
  * within it, and leave something to the job; and within the bound that the job may have of its own.
- * The launcher and its readers share this. */
+ * `seep run` and its readers share this. */
 #ifndef SEEP_VIEWER_WATCH_READER_ROOM_H
 #define SEEP_VIEWER_WATCH_READER_ROOM_H
 
@@ -27,7 +27,7 @@ struct seep_reader_room {
 
 void seep_reader_room_open(struct seep_reader_room *room);
 
-/* For the launcher, before it starts a reader: a claim that no other reader has; NULL: none. */
+/* For `seep run`, before it starts a reader: a claim that no other reader has; NULL: none. */
 struct seep_reader_claim *seep_reader_room_claim(struct seep_reader_room *room);
 
 /* Whether a reader that needs as much as this one does fits beside all of them. */
@@ -35,12 +35,12 @@ bool seep_reader_room_has_another(const struct seep_reader_room *room,
                                   const struct seep_reader_claim *like);
 
 /* For a reader, which is about to take what it needs. `most_bytes`: of the job's own bound, 0:
- * there is none. False: it does not fit, so the reader must give up. True: it does, and the kernel gives the
- * reader no more than what was left. */
+ * there is none. False: it does not fit, so the reader must give up. True: it does, and the kernel
+ * gives the reader no more than what was left. */
 bool seep_reader_room_take(const struct seep_reader_room *room, struct seep_reader_claim *own,
                            uint64_t need_bytes, uint64_t most_bytes);
 
-/* For the launcher, any time: whether what readers still need has become more than what is left.
+/* For `seep run`, any time: whether what readers still need has become more than what is left.
  * Looks only when a job that takes 2 GiB a second could have come so far; due_ns says when that is
  * next. */
 bool seep_reader_room_is_short(struct seep_reader_room *room, uint64_t now_ns);

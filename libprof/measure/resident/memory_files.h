@@ -1,5 +1,5 @@
 /* Files in memory, on a tmpfs: no process's pages, so no RSS has them, but the kernel counts them
- * against the job's limit. As the launcher saw the main process's machine. */
+ * against the job's limit. As `seep run` saw the main process's machine. */
 #ifndef SEEP_LIBPROF_MEASURE_RESIDENT_MEMORY_FILES_H
 #define SEEP_LIBPROF_MEASURE_RESIDENT_MEMORY_FILES_H
 

@@ -288,12 +288,12 @@ static int import_timeline(struct seep_model_process *p, const struct seep_heade
     return 0;
 }
 
-/* ---- what the launcher saw ------------------------------------------------------------------- */
+/* ---- what `seep run` saw ------------------------------------------------------------------- */
 
 /* Between rows that lie farther apart than this the process made no event. */
 enum { GAP_NS = 500 * 1000 * 1000 };
 
-/* The rows that the launcher saw in a gap, one after the other; NULL: there are no more. */
+/* The rows that `seep run` saw in a gap, one after the other; NULL: there are no more. */
 static const struct seep_seen_row *seen_in(const struct seep_model_process *p, uint64_t from_ns,
                                            uint64_t to_ns, uint32_t *at)
 {

@@ -35,7 +35,7 @@ static int by_clock(const void *a, const void *b)
     return strcmp(p->id.file, q->id.file);
 }
 
-/* A launcher's job runs within one boot; a folder that only the shim fills may span several. */
+/* A job of `seep run` runs within one boot; a folder that only the shim fills may span several. */
 static bool same_clock(const struct seep_model_process *p, const struct seep_model_process *q)
 {
     int64_t apart = to_unix_ns(&q->id) - to_unix_ns(&p->id);

@@ -1,4 +1,4 @@
-/* What a program file means for a preloaded library: one judgement for the launcher, the doctor and
+/* What a program file means for a preloaded library: one judgement for `seep run`, the doctor and
  * the hooks of exec and posix_spawn. Runtime part: raw system calls, at most 2 KiB of stack
  * together, no static state, so a child of vfork may call it. Any bytes are safe. */
 #ifndef SEEP_LIBPROF_RUNTIME_PROGRAM_PROGRAM_ENTRY_H
