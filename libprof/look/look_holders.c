@@ -19,7 +19,7 @@
 #include "libprof/who/ways/reach.h"
 #include "libprof/who/ways/reach_passes.h"
 #include "libprof/who/ways/unheld.h"
-#include "libprof/who/ways/way_types.h"
+#include "libprof/who/ways/path.h"
 #include "libprof/who/ways/ways.h"
 
 /* In which memory a process's objects are: the host's, by blocks, and that of devices, by the words

@@ -9,7 +9,6 @@
 #include "libprof/format/python_layout.h"
 #include "libprof/look/typed_blocks.h"
 #include "libprof/who/blocks/glibc_chunks.h"
-#include "libprof/who/blocks/glibc_free.h"
 #include "libprof/who/blocks/live_places.h"
 #include "libprof/who/find/examine.h"
 #include "libprof/who/process/file_pages.h"

@@ -70,7 +70,7 @@ void seep_page_small_sites_destroy(struct seep_page_small_sites *small);
 SEEP_MUST_CHECK int seep_page_small_sites_add(struct seep_page_small_sites *small,
                                               const json_t *site, uint32_t at);
 
-/* Columns of the sums of small sites: a row for each space and box (page_boxes.h). `stack` is the
+/* Columns of the sums of small sites: a row for each space and box (page_small.c). `stack` is the
  * caller's, −1 for none; `sites` is their number. */
 void seep_page_small_sites_put(struct seep_page_small_sites *small, const json_t *report,
                                struct seep_page_columns *columns, struct seep_page_tables *tables,

@@ -10,7 +10,6 @@
 #include "libprof/base/hash_index.h"
 #include "libprof/base/json_build.h"
 #include "libprof/who/blocks/glibc_chunks.h"
-#include "libprof/who/blocks/glibc_free.h"
 #include "libprof/who/find/dump.h"
 #include "libprof/who/find/line_groups.h"
 #include "libprof/who/find/process_profile.h"

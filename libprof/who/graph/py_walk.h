@@ -1,6 +1,6 @@
 /* What Python's objects refer to, as CPython's own traversal visits them, and how much containers
- * hold. Dicts with attributes, frames, functions, and the rest have a file each. A frame has the
- * variables of a function that runs, or that a generator or an exception keeps. */
+ * hold. A frame has the variables of a function that runs, or that a generator or an exception
+ * keeps. */
 #ifndef SEEP_LIBPROF_WHO_GRAPH_PY_WALK_H
 #define SEEP_LIBPROF_WHO_GRAPH_PY_WALK_H
 
@@ -30,8 +30,6 @@ void seep_python_walk_attributes(struct seep_heap *heap, uint32_t node,
 
 /* Cost of a reference to `object`: nobody would name a module as an owner. */
 unsigned seep_python_cost(struct seep_heap *heap, uint64_t object);
-
-/* Walks a function; a generator, coroutine or async generator; a frame that is an object. */
 
 /* Walks a frame's variables and its stack, at distance `cost`; `running`: the end of its stack is
  * not stored. */

@@ -8,7 +8,6 @@
 #include "libprof/who/survey/survey.h"
 #include "libprof/who/ways/path.h"
 #include "libprof/who/ways/reach_passes.h"
-#include "libprof/who/ways/way_types.h"
 #include "libprof/who/ways/ways.h"
 
 /* The blocks that each line of code allocated, and the paths that lead to them. */

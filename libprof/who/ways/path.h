@@ -1,7 +1,8 @@
-/* A path from a root to a block, as hops that a user can read. */
+/* A path from a root to a block, as hops that a user can read, and what its nodes are. */
 #ifndef SEEP_LIBPROF_WHO_WAYS_PATH_H
 #define SEEP_LIBPROF_WHO_WAYS_PATH_H
 
+#include "libprof/who/graph/py_walk.h"
 #include "libprof/who/ways/reach.h"
 
 #include <jansson.h>
@@ -78,5 +79,19 @@ json_t *seep_path_json(const struct seep_path *path);
 /* The word for it in files. */
 const char *seep_root_kind_word(enum seep_root_kind kind);
 const char *seep_hop_kind_word(enum seep_hop_kind kind);
+
+/* Places in a larger container are contents, and not told apart. */
+enum { SEEP_WAY_MANY_KEYS = SEEP_DICT_FEW };
+
+/* The most that a container can hold, by its own bound; −1: no bound. A cache's dict is bounded as
+ * the cache is. */
+int64_t seep_way_bound(const struct seep_reach *reach, uint32_t node);
+
+/* Whether the label that leads to a node is a meaningful name, like an attribute's. */
+bool seep_way_has_name(enum seep_label_kind kind);
+
+/* Whether a node is reached from its parent in the same way as the parent from its own: a linked
+ * list. */
+bool seep_way_repeats(const struct seep_reach *reach, uint32_t node);
 
 #endif

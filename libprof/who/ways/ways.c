@@ -2,7 +2,7 @@
 
 #include "libprof/base/hash_index.h"
 #include "libprof/who/survey/survey.h"
-#include "libprof/who/ways/way_types.h"
+#include "libprof/who/ways/path.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 /* What malloc of several glibcs leaves in memory, made up as they do: heads of chunks with a
  * mapping of their own, and the caches of threads. */
 #include "libprof/who/blocks/glibc_chunks.h"
-#include "libprof/who/blocks/glibc_free.h"
 #include "tests/suite.h"
 
 #include <stdlib.h>
