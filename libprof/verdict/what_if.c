@@ -124,21 +124,35 @@ static void note_setting(const struct tries *t, struct seep_finding *f)
                           had, would, seep_what_if_words(best, words));
 }
 
-/* Only a setting that helps is advised. */
+/* Only a setting that helps is advised: in place of what is advised of a cache, and beside what is
+ * advised where memory ran out. */
+static char *advice_of(const struct seep_what_if *best, const struct seep_what_if *was,
+                       const struct seep_finding *f)
+{
+    char words[SEEP_WHAT_IF_WORDS];
+
+    if (f->pattern == SEEP_PATTERN_OUT_OF_MEMORY)
+        return best->refused < was->refused
+                   ? seep_text_format(
+                         "%s PYTORCH_CUDA_ALLOC_CONF=%s would have made room this time.", f->advice,
+                         seep_what_if_words(best, words))
+                   : strdup(f->advice);
+    if (!is_better(best, was))
+        return seep_text_format("Let sizes repeat (pad or bucket them), or reuse one buffer: no "
+                                "setting of the allocator helps.");
+    return seep_text_format(
+        "Set PYTORCH_CUDA_ALLOC_CONF=%s. Let sizes repeat (pad or bucket them), "
+        "or reuse one buffer.",
+        seep_what_if_words(best, words));
+}
+
 static int advise(const struct tries *t, struct seep_finding *f)
 {
     const struct seep_what_if *best = best_of(t);
-    char words[SEEP_WHAT_IF_WORDS];
+    char *advice = best ? advice_of(best, &t->list[0].its, f) : NULL;
 
-    if (!best || f->pattern != SEEP_PATTERN_ALLOCATOR_CACHE)
+    if (!best)
         return 0;
-    char *advice =
-        is_better(best, &t->list[0].its)
-            ? seep_text_format("Set PYTORCH_CUDA_ALLOC_CONF=%s. Let sizes repeat (pad or "
-                               "bucket them), or reuse one buffer.",
-                               seep_what_if_words(best, words))
-            : seep_text_format("Let sizes repeat (pad or bucket them), or reuse one "
-                               "buffer: no setting of the allocator helps.");
     if (!advice)
         return -SEEP_ENOMEM;
     free(f->advice);

@@ -57,6 +57,8 @@ TEST(a_setting_with_which_the_request_fits_is_named)
     ck_assert(
         says("Its requests replayed: with expandable_segments:True PyTorch would have reserved "
              "at most 558 MiB, not 560 MiB; the request would have fitted"));
+    ck_assert(says("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have made room this "
+                   "time."));
     const json_t *list = json_object_get(report, "what_if"), *best = json_array_get(list, 2);
     ck_assert_uint_eq(json_array_size(list), 3);
     ck_assert_str_eq(text(json_array_get(list, 0), "change"), "");
