@@ -16,11 +16,13 @@ FORM = re.compile(r"(\w+)(\[(?:(\d*)(?:\+|-(\d+)))?\])?(\?)?")
 
 def objects():
     """(name, OPEN or CLOSED, description, [(key, type, form, presence, description)]) of each."""
-    for row in re.findall(r"^SEEP_(?:OBJECT|FIELD|END)\(.*?\)$", TABLE.read_text(encoding="utf-8"), re.M | re.S):
+    for row in re.findall(r"^SEEP_(?:OBJECT|FIELD|RENAMED|END)\(.*?\)$", TABLE.read_text(encoding="utf-8"), re.M | re.S):
         if row.startswith("SEEP_OBJECT"):
             its = (*fields(row), [])
         elif row.startswith("SEEP_FIELD"):
             its[-1].append(tuple(fields(row)))
+        elif row.startswith("SEEP_RENAMED"):
+            its[-1].append(tuple(fields(row)[1:]))
         else:
             yield its
 

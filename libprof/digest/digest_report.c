@@ -266,7 +266,7 @@ static json_t *site_json(const struct seep_digest *d, const struct seep_digest_g
     snprintf(id, sizeof id, "S%zu", number);
     seep_json_set(json, "id", json_string(id), failed);
     seep_json_set(json, "space", json_string(d->texts[g->subject]), failed);
-    seep_json_set(json, "role", json_string(seep_digest_parts[stack->part]), failed);
+    seep_json_set(json, "part", json_string(seep_digest_parts[stack->part]), failed);
     seep_json_set(json, "stack", stack_json(d, stack, frames, failed), failed);
     seep_json_set(json, "look_at", seep_json_count_or_null(stack->look_at), failed);
     seep_json_set(json, "lifetime_steps", json_pack("{s:n, s:n, s:n}", "p50", "p99", "max"),

@@ -216,7 +216,7 @@ static json_t *finding_json(const struct told *t, size_t number)
     f.confidence = seep_confidence_number(confidence_of(t));
     f.confidence_word = seep_confidence_word(confidence_of(t));
     f.space = t->d->texts[about->space];
-    f.role = seep_digest_parts[about->part];
+    f.part = seep_digest_parts[about->part];
     f.processes = json_pack("[i]", (int)(t->g->max.pid & INT32_MAX));
     f.frame = frame_json(t->d, about->frame);
     f.sites = sites_of(t);

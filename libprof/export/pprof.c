@@ -298,7 +298,7 @@ static void add_labels(struct pprof *p, const json_t *site, struct labels *label
     size_t i;
 
     add_label(p, labels, "space", seep_get_text(site, "space", "?"));
-    add_label(p, labels, "role", seep_get_text(site, "role", "other"));
+    add_label(p, labels, "role", seep_get_part(site));
     if (p->job_id)
         add_label(p, labels, "job_id", p->job_id);
     json_array_foreach (json_object_get(site, "processes"), i, pid) {

@@ -134,8 +134,7 @@ static void add_pair(struct seep_page_columns *columns, const struct seep_site_p
 
     *failed |= !first || (pair->sides[1].n && !own);
     seep_page_columns_add(columns, "space", json_integer(seep_page_text(t, pair->space)), failed);
-    seep_page_columns_add(columns, "role",
-                          json_integer(seep_page_text(t, seep_get_text(first, "role", "other"))),
+    seep_page_columns_add(columns, "part", json_integer(seep_page_text(t, seep_get_part(first))),
                           failed);
     seep_page_columns_add(columns, "site",
                           json_integer(seep_page_text(t, seep_get_text(own, "id", NULL))), failed);

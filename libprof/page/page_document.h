@@ -33,7 +33,7 @@ struct seep_page_pairs {
  *     "spaces": as seep_compare_spaces() says,
  *     "pairs": COLUMNS,
  *     "small": COLUMNS, as page_parts.h has them }
- *   COLUMNS: space, role, look_at and stack as in page_parts.h, the report's own if it has the
+ *   COLUMNS: space, part, look_at and stack as in page_parts.h, the report's own if it has the
  *   site; `site`: the text of the first id in the report, or −1; what both runs keep, the peak and
  *   the growth as kept_before, kept_after and so on, null if a run has no such site.
  *   "small": pairs that are light in both runs, unless `all`.

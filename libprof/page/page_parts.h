@@ -53,7 +53,7 @@ void seep_page_changes_merge(struct seep_page_changes *changes);
  * them. */
 json_t *seep_page_changes_json(const struct seep_page_changes *changes, size_t most);
 
-/* Adds a site to the columns, one for each number. `space`, `role` and `stack` are numbers in the
+/* Adds a site to the columns, one for each number. `space`, `part` and `stack` are numbers in the
  * tables, `look_at` is a frame's number, `processes` a text's, and `series` is as above. A light
  * site has few points. */
 void seep_page_add_site(struct seep_page_columns *columns, const json_t *report, const json_t *site,

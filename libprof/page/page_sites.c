@@ -107,7 +107,7 @@ void seep_page_add_site(struct seep_page_columns *columns, const json_t *report,
 
     add_text(columns, "id", seep_get_text(site, "id", ""), t, failed);
     add_text(columns, "space", seep_get_text(site, "space", ""), t, failed);
-    add_text(columns, "role", seep_get_text(site, "role", "other"), t, failed);
+    add_text(columns, "part", seep_get_part(site), t, failed);
     seep_page_columns_add(columns, "look_at",
                           seep_page_number(seep_page_frame(t, seep_get_site_frame(site))), failed);
     seep_page_columns_add(columns, "stack",

@@ -130,7 +130,7 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
         finding, .id = id, .pattern = seep_pattern_name(f->pattern), .title = f->title,
         .severity = f->severity, .confidence = seep_confidence_number(f->confidence),
         .confidence_word = seep_confidence_word(f->confidence),
-        .space = m->spaces[f->space].name.text, .role = seep_part_name(f->part),
+        .space = m->spaces[f->space].name.text, .part = seep_part_name(f->part),
         .processes = finding_pids(m, f),
         .frame =
             f->n_sites || f->frame ? seep_json_shown(pieces, seep_finding_shown(f)) : json_null(),

@@ -99,7 +99,7 @@ static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
     seep_json_set(json, "id", seep_json_site_id(id), failed);
     seep_json_set(json, "space", json_string(m->spaces[site->space].name.text), failed);
     seep_json_set(
-        json, "role",
+        json, "part",
         json_string(seep_part_name((enum seep_part)pieces->code->lines->part[site->stack])),
         failed);
     seep_json_set(json, "stack", stack_of(pieces, site->stack, &shown), failed);

@@ -20,7 +20,7 @@ enum type {
 enum presence { ALWAYS, LATER };
 
 struct field {
-    const char *key;
+    const char *key, *former; /* former: NULL, or as older reports call it */
     enum type type;
     enum presence presence;
     size_t at;
@@ -36,7 +36,10 @@ struct fields {
     {                                                                                              \
         typedef struct seep_report_##name its;                                                     \
         static const struct field list[] = {
-#define SEEP_FIELD(key, type, form, presence, ...) {#key, type, presence, offsetof(its, key)},
+#define SEEP_FIELD(...)           SEEP_RENAMED_OR_NOT(NULL, __VA_ARGS__)
+#define SEEP_RENAMED(former, ...) SEEP_RENAMED_OR_NOT(#former, __VA_ARGS__)
+#define SEEP_RENAMED_OR_NOT(former, key, type, form, presence, ...)                                \
+    {#key, former, type, presence, offsetof(its, key)},
 #define SEEP_END(name)                                                                             \
     }                                                                                              \
     ;                                                                                              \
@@ -130,11 +133,13 @@ bool seep_get_slope(const json_t *object, const char *key, struct seep_slope *sl
     return json_is_number(growth) || json_is_object(growth);
 }
 
-static void read_value(enum type type, const json_t *object, const char *key, void *member)
+static void read_value(const struct field *field, const json_t *object, void *member)
 {
+    const char *key =
+        field->former && !json_object_get(object, field->key) ? field->former : field->key;
     json_t *value = json_object_get(object, key);
 
-    switch (type) {
+    switch (field->type) {
     case TEXT:
         *(const char **)member = json_is_string(value) ? json_string_value(value) : "";
         break;
@@ -171,10 +176,8 @@ static void read_value(enum type type, const json_t *object, const char *key, vo
 
 static void read_all(struct fields fields, const json_t *object, void *to)
 {
-    for (size_t i = 0; i < fields.n; i++) {
-        const struct field *field = &fields.list[i];
-        read_value(field->type, object, field->key, (char *)to + field->at);
-    }
+    for (size_t i = 0; i < fields.n; i++)
+        read_value(&fields.list[i], object, (char *)to + fields.list[i].at);
 }
 
 #define SEEP_OBJECT(name, ...)                                                                     \

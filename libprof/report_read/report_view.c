@@ -81,6 +81,11 @@ double seep_get_number(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
+const char *seep_get_part(const json_t *finding_or_site)
+{
+    return seep_get_text(finding_or_site, "part", seep_get_text(finding_or_site, "role", "other"));
+}
+
 const json_t *seep_get_site_frame(const json_t *site)
 {
     const json_t *stack = json_object_get(site, "stack");

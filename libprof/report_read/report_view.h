@@ -11,6 +11,9 @@
 const char *seep_get_text(const json_t *object, const char *key, const char *missing);
 double seep_get_number(const json_t *object, const char *key);
 
+/* The part of the job that a finding or site belongs to; older reports call it role. */
+const char *seep_get_part(const json_t *finding_or_site);
+
 /* The frame of a site to look at, else its innermost one; NULL if it has none. */
 const json_t *seep_get_site_frame(const json_t *site);
 

@@ -194,9 +194,9 @@ json_t *seep_site_pair_json(const struct seep_site_pairs *pairs, size_t i)
     json_t *site = seep_site_pair_first(pairs, i);
     json_t *frame = its->is_interpreters ? json_incref(pairs->interpreter)
                                          : json_deep_copy(seep_get_site_frame(site));
-    json_t *pair = json_pack("{s:s, s:s, s:o?, s:o, s:o}", "space", its->space, "role",
-                             seep_get_text(site, "role", "other"), "frame", frame, "before",
-                             side_json(pairs, i, 0), "after", side_json(pairs, i, 1));
+    json_t *pair = json_pack("{s:s, s:s, s:o?, s:o, s:o}", "space", its->space, "part",
+                             seep_get_part(site), "frame", frame, "before", side_json(pairs, i, 0),
+                             "after", side_json(pairs, i, 1));
 
     if (its->is_interpreters)
         json_object_set_new(pair, "interpreter", json_true());

@@ -57,7 +57,7 @@ void seep_site_pairs_fini(struct seep_site_pairs *pairs);
 json_t *seep_site_pair_first(const struct seep_site_pairs *pairs, size_t i);
 
 /* A pair; a new reference, NULL without memory:
- *     { "space", "role", "frame",
+ *     { "space", "part", "frame",
  *       "before": SIDE|null,
  *       "after": SIDE|null,
  *       "stack" (by stack only),

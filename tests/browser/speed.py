@@ -22,7 +22,7 @@ from tests.browser.made_up import blown_up  # noqa: E402
 # name: (the view that it is done in, what is done)
 ACTS = {
     "timeline": ("findings", "location.hash = '#timeline'"),
-    "by role": ("timeline", "state.set({by: 'role'})"),
+    "by part": ("timeline", "state.set({by: 'part'})"),
     "by finding": ("timeline", "state.set({by: 'finding'})"),
     "by process": ("timeline", "state.set({by: 'process'})"),
     "window": ("timeline", "state.set({window: '3-40'})"),

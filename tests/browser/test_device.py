@@ -110,7 +110,7 @@ class Device(BrowserCase, CachingCase):
         self.assertGreater(rows, 100)
 
     def test_a_click_zooms_and_the_address_comes_back(self):
-        self.open("#device?by=role&layout=0")
+        self.open("#device?by=part&layout=0")
         fill, x, y = self.browser.run(FILL_AT, 22 << 20, 24 << 20)
         self.browser.run("document.querySelector('svg.map').dispatchEvent(new MouseEvent('click', "
                          "{clientX: arguments[0], clientY: arguments[1], bubbles: true}))", x, y)
@@ -125,7 +125,7 @@ class Device(BrowserCase, CachingCase):
         self.browser.choose("at", "0")
         self.assertIn("layout=0", self.browser.fragment())
         self.assertNotIn("Out of memory", self.browser.text(".story"))
-        for by in ("line", "role", "finding"):
+        for by in ("line", "part", "finding"):
             self.browser.choose("colours by", by)
             self.assertTrue(self.browser.all("svg.map .piece"), by)
 

@@ -10,7 +10,7 @@ from tests.browser.page import SLOPES
 class Figures(PageCase):
     def test_levels_are_drawn_as_steps(self):
         """A slope would show values that never were."""
-        for view in ("findings", "timeline", "timeline?axis=seconds&by=process", "timeline?by=role", "flame", "processes",
+        for view in ("findings", "timeline", "timeline?axis=seconds&by=process", "timeline?by=part", "flame", "processes",
                      "sites?site=" + self.first_site()):
             self.open("#" + view)
             self.browser.wait(lambda: self.browser.all(".chart .area, .chart .level"), view)

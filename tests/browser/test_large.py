@@ -44,7 +44,7 @@ class Large(PageCase):
             const draw = (tree) => boxesOf(tree, 1200), {all} = channelsOf(weight, HOST);
             return [() => draw(callersTree(all, "both")), () => draw(calleesTree(all, "both")),
                 () => linesInOrder("", "", "line", true), () => linesInOrder("load", "", "peak_bytes", true),
-                () => bySites(HOST, rowsOf("seconds"), site.role), () => searchFrames("load", weight, "both")].map(best);"""
+                () => bySites(HOST, rowsOf("seconds"), site.part), () => searchFrames("load", weight, "both")].map(best);"""
         least = [[float("inf")] * 6, [float("inf")] * 6]
         for _ in range(6):  # what else the machine does only adds to a time: the least of each is kept
             for kept, n in zip(least, (10000, 100000)):

@@ -35,7 +35,7 @@ return [...document.querySelectorAll("header, main, header *, main *")].filter((
 class Looks(PageCase):
     def test_nothing_sticks_out_or_lies_on_another(self):
         states = ("sites?finding=F1&site=", "timeline?window=10-40&by=finding", "flame?stacks=both&inverted=1",
-                  "timeline?by=role&axis=seconds", "timeline?by=process", "sites?columns=space,finding&sort=line")
+                  "timeline?by=part&axis=seconds", "timeline?by=process", "sites?columns=space,finding&sort=line")
         for width in (390, 1280, 1900):
             for scheme in ("light", "dark"):
                 self.browser.look(width, 900, scheme)

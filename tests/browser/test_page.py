@@ -102,7 +102,7 @@ class Views(PageCase):
         self.assertRegex(self.browser.text(".legend"), r"(?s)F1 .*job_page\.py.*no finding")
         self.assertEqual(len(self.browser.all(".chart .mark")), 4, "an epoch each")
         self.assertTrue(self.browser.all(".chart .rss"))
-        for by in ("space", "role", "finding", "process"):
+        for by in ("space", "part", "finding", "process"):
             for axis in ("steps", "seconds"):
                 self.browser.choose("by", by)
                 self.browser.choose("along", axis)
@@ -149,7 +149,7 @@ class Views(PageCase):
             self.assertRegex(self.browser.text(".legend"), r"limit \d+\.\d MiB(?!, above)")
 
     def test_time_has_marks_of_steps_and_what_came_before_them(self):
-        self.browser.open(self.made_up(with_a_start), "#timeline?axis=seconds&by=role")
+        self.browser.open(self.made_up(with_a_start), "#timeline?axis=seconds&by=part")
         self.assertGreater(len(self.browser.all(".step-mark")), 3)
         levels = self.browser.run("return [...bySites(HOST, d3.range(10), site.id).areas.find((one) => one.name === site.id(0)).values]")
         self.assertEqual(levels, [30 << 20] * 6 + [0] * 4)
@@ -295,7 +295,7 @@ class Views(PageCase):
         self.assertIn("median age", heads())
         self.browser.click(".choose input[value=allocations]")
         self.assertNotIn("allocations", heads())
-        self.assertIn("columns=space%2Crole", self.browser.fragment())
+        self.assertIn("columns=space%2Cpart", self.browser.fragment())
         self.assertTrue(self.browser.one(".choose").get_attribute("open"), "and the choice stays open")
         self.open("#sites?columns=peak_bytes,finding&sort=peak_bytes")
         self.assertEqual(heads(), ["line", "peak", "finding"])
@@ -431,9 +431,9 @@ class Keyboard(PageCase):
     def test_a_choice_keeps_the_focus(self):
         self.open("#timeline")
         self.browser.run("document.querySelector('main select').focus()")
-        self.browser.keys("r")  # the first that begins so: role
+        self.browser.keys("p")  # the first that begins so: part
         self.assertEqual(self.browser.active()["tag"], "select")
-        self.assertIn("by=role", self.browser.fragment())
+        self.assertIn("by=part", self.browser.fragment())
 
 
 class Untrusted(PageCase):

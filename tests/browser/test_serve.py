@@ -162,7 +162,7 @@ class Stays(FollowingCase):
         self.assertTrue(self.browser.active()["label"].startswith(crumb), self.browser.active())
 
     def test_the_window_the_focus_of_a_list_and_what_is_unfolded(self):
-        self.open("#timeline?window=1-4&by=role")
+        self.open("#timeline?window=1-4&by=part")
         self.browser.run("document.querySelectorAll('main select')[0].focus()")
         self.newer(2)
         self.assertIn("window=1-4", self.browser.fragment())
@@ -260,7 +260,7 @@ class OfTwoRuns(FollowingCase):
 
 
 class NothingIsOld(BrowserCase, ServeCase):
-    SHOWN = VIEWS + ("flame?search=load", "flame?stacks=both&inverted=1", "sites?search=load", "timeline?by=role",
+    SHOWN = VIEWS + ("flame?search=load", "flame?stacks=both&inverted=1", "sites?search=load", "timeline?by=part",
                      "timeline?by=finding&axis=seconds", "timeline?by=process", "comparison", "changes?show=all",
                      "difference?stacks=both", "difference?search=load")
 

@@ -105,7 +105,7 @@ class Lines(PageCase):
             heads = self.browser.text(".head")
             self.assertIn("kept", heads)
             self.assertIn("peak", heads, "before what says less")
-            self.assertEqual("role" in heads, width == 1280)
+            self.assertEqual("part" in heads, width == 1280)
 
 
 if __name__ == "__main__":

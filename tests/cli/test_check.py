@@ -295,13 +295,13 @@ class Roles(CiCase):
         with open(path, "w") as f:
             f.write("[[rule]]\nrole = 'checkpoint'\nfunction = 'load'\nfile = 'job.py'\n")
         check = self.document("check", self.leak, "--roles", path, status=1)
-        self.assertEqual(check["findings"][0]["role"], "checkpoint")
+        self.assertEqual(check["findings"][0]["part"], "checkpoint")
         folder = self.fresh()
         done = self.seep("run", "-q", "-o", folder, "--roles", path, "--", sys.executable, "job.py", "leak",
                          cwd=self._root)
         self.assertEqual(done.status, 0, repr(done))
         with open(os.path.join(folder, "report.json")) as f:
-            self.assertEqual(self.valid(json.load(f))["findings"][0]["role"], "checkpoint")
+            self.assertEqual(self.valid(json.load(f))["findings"][0]["part"], "checkpoint")
         with open(path, "w") as f:
             f.write("[[rule]]\nrole = 'cook'\n")
         self.cannot("report", self.leak, "--roles", path)

@@ -212,7 +212,7 @@ class KeptAt(SeepCase):
         self.assertEqual([[k["line"] for k in f["kept_at"]] for f in received[:1]],
                          [[self.line("job.py", "SUBMIT")[1]]], report["findings"])
         self.assertRegex(received[0]["title"], r"^main\.kept: live memory grows by .* \(allocated in another process's features\)")
-        self.assertEqual(received[0]["role"], "library")
+        self.assertEqual(received[0]["part"], "library")
 
     def test_calls_that_may_have_taken_a_reference_too_many_are_said(self):
         self.write("job.py", TAKEN)

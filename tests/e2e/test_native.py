@@ -32,12 +32,12 @@ class NativeJobs(SeepCase):
         self.report_json = profile.report
         return profile.report["findings"]
 
-    def only(self, section, pattern, role, function, mark):
+    def only(self, section, pattern, part, function, mark):
         found = self.findings(section)
         self.assertEqual(len(found), 1, [f["title"] for f in found])
         finding = found[0]
-        self.assertEqual((finding["pattern"], finding["role"], finding["frame"]["function"], finding["frame"]["line"]),
-                         (pattern, role, function, line_of(mark)))
+        self.assertEqual((finding["pattern"], finding["part"], finding["frame"]["function"], finding["frame"]["line"]),
+                         (pattern, part, function, line_of(mark)))
         return finding
 
     def test_items_loaded_up_front_are_the_datasets_not_the_wrappers(self):

@@ -89,7 +89,7 @@ static inline json_t *add_site(json_t *to, const char *space_name, const char *f
     snprintf(id, sizeof id, "S%zu", json_array_size(list) + 1);
     json_t *site = json_pack(
         "{s:s, s:s, s:s, s:[o,o], s:i, s:i, s:i, s:o, s:[i], s:i, s:i}", "id", id, "space",
-        space_name, "role", "dataset", "stack", frame("alloc", "/usr/lib/library.py", 3),
+        space_name, "part", "dataset", "stack", frame("alloc", "/usr/lib/library.py", 3),
         frame(function, "/home/user/data/index.py", line), "look_at", 1, "retained_bytes", retained,
         "peak_bytes", retained, "growth_bytes_per_step", slope(0, 0, 0), "processes", 10,
         "allocations", 1, "allocated_bytes", retained);

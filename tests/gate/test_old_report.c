@@ -14,13 +14,22 @@
 
 static json_t *old, *new;
 
+static void set_part(json_t *finding_or_site)
+{
+    json_object_set(finding_or_site, "part", json_object_get(finding_or_site, "role"));
+    json_object_del(finding_or_site, "role");
+}
+
 /* The same report as version 2 has it. */
 static json_t *modernised(void)
 {
-    json_t *report = json_deep_copy(old), *site;
+    json_t *report = json_deep_copy(old), *site, *finding;
     size_t i;
 
+    json_array_foreach (json_object_get(report, "findings"), i, finding)
+        set_part(finding);
     json_array_foreach (json_object_get(report, "sites"), i, site) {
+        set_part(site);
         json_t *interval = json_object_get(site, "growth_interval_bytes_per_step");
         json_t *growth = json_pack(
             "{s:O, s:O, s:O}", "value", json_object_get(site, "growth_bytes_per_step"), "low",
@@ -91,6 +100,17 @@ TEST(a_budget_points_at_the_same_line_in_both_versions, .to = 2)
     ck_assert_str_eq(seep_get_text(line, "verdict", ""), "violated");
     ck_assert_str_eq(seep_get_text(json_object_get(line, "frame"), "function", ""), "load");
     json_decref(check);
+}
+
+/* It is called role in the older one. */
+TEST(the_part_that_a_line_belongs_to_is_known_in_both_versions, .to = 2)
+{
+    const json_t *report = _i ? new : old, *sites = json_object_get(report, "sites");
+    const json_t *finding = json_array_get(json_object_get(report, "findings"), 0);
+
+    ck_assert_str_eq(seep_report_finding_read(finding).part, "dataset");
+    ck_assert_str_eq(seep_get_part(finding), "dataset");
+    ck_assert_str_eq(seep_get_part(json_array_get(sites, 1)), "model");
 }
 
 TEST(nothing_has_changed_between_the_versions)

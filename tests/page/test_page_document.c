@@ -64,7 +64,7 @@ static void same_series(const json_t *document, size_t row, const json_t *series
 
 static void same_site(const json_t *document, size_t row, const json_t *site)
 {
-    static const char *const names[] = {"id", "space", "role"};
+    static const char *const names[] = {"id", "space", "part"};
     static const char *const numbers[] = {"allocations", "frees",      "allocated_bytes",
                                           "live_bytes",  "peak_bytes", "retained_bytes"};
 

@@ -329,7 +329,7 @@ TEST(a_loader_worker_is_known_by_its_loop, .to = N(loops))
     analyse(2, job, true);
     ck_assert_str_eq(string("processes/0/role"), "trainer");
     ck_assert_str_eq(string("processes/1/role"), loops[_i].role);
-    ck_assert_str_eq(string("sites/1/role"), "dataset");
+    ck_assert_str_eq(string("sites/1/part"), "dataset");
     ck_assert_double_eq(number("job/steps"), 50);
 }
 

@@ -270,7 +270,7 @@ TEST(a_line_of_a_librarys_is_called_one, .to = 2)
     ck_assert_msg(strncmp(text(f, "title"), begins[_i], strlen(begins[_i])) == 0, "%s",
                   text(f, "title"));
     ck_assert((strstr(text(f, "title"), library) != NULL) == !_i);
-    ck_assert_str_eq(text(f, "role"), _i ? "other" : "library");
+    ck_assert_str_eq(text(f, "part"), _i ? "other" : "library");
 }
 
 static uint64_t falling(uint32_t period, void *arg)

@@ -12,7 +12,7 @@ TEST(cameras_loaded_up_front_are_eager_retention, .to = 2)
 
     builder_level(&b, stack, 0, IMAGE, LAST, ramp, &r);
     const json_t *f = only("eager-retention", "retention", 33);
-    ck_assert_str_eq(text(f, "role"), "camera");
+    ck_assert_str_eq(text(f, "part"), "camera");
     ck_assert_double_eq(number(f, "count"), 24);
     ck_assert_double_eq(number(f, "live_bytes"), 24 * IMAGE);
     ck_assert(json_is_null(json_object_get(f, "steps_to_limit")));

@@ -61,7 +61,7 @@ TEST(a_buffer_of_all_gradients_is_a_collective_buffer)
     transient(stack, HOST, 20 * MIB, STEPS, 0, 0);
     const json_t *f = only("collective-buffer", "pressure", 7);
     ck_assert_double_eq(number(f, "saving_bytes"), 20.0 * MIB);
-    ck_assert_str_eq(text(f, "role"), "collective");
+    ck_assert_str_eq(text(f, "part"), "collective");
 }
 
 /* One for each type of number, or each of two models. */

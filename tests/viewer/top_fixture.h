@@ -13,7 +13,7 @@ enum { TOP_NOW = 1100 }; /* the job began at 1000 */
 #define FRAME(file, line, function)                                                                \
     "{'kind': 'python', 'file': '/home/me/" file "', 'line': " #line ", 'function': '" function "'}"
 #define SITE(id, space, frame, made, freed, live, peak, growth)                                    \
-    "{'id': '" id "', 'space': '" space "', 'role': 'other', 'look_at': 1, 'stack': ["             \
+    "{'id': '" id "', 'space': '" space "', 'part': 'other', 'look_at': 1, 'stack': ["             \
     "{'kind': 'native', 'file': null, 'line': null, 'function': 'malloc_" id                       \
     "', 'module': '/lib/libc.so', 'offset': 16}, " frame "], 'allocations': " #made                \
     ", 'frees': " #freed ", 'live_bytes': " #live ", 'peak_bytes': " #peak                         \

@@ -76,7 +76,7 @@ const site = {
     id: (i) => texts[sites.id[i]],
     space: (i) => texts[sites.space[i]],
     memory: (i) => memoryOfText(sites.space[i]),
-    role: (i) => texts[sites.role[i]],
+    part: (i) => texts[sites.part[i]],
     title: (i) => frame.text(sites.look_at[i]),
     threads: (i) => sites.threads[i] < 0 ? "" : texts[sites.threads[i]], /* "": the first of its process */
     pids: (i) => sites.processes[i] < 0 ? [] : texts[sites.processes[i]].split(" "),
@@ -147,10 +147,9 @@ function memoryOf(space) {
 
 const memoryOfText = onceOfData((text) => memoryOf(texts[text]));
 
-let spaces, roles, memories;
+let spaces, memories;
 derive(() => {
     spaces = Object.keys(data.spaces);
-    roles = [...new Set(sites.role || [])].map((text) => texts[text]);
     memories = [...new Set(spaces.map(memoryOf))].sort((a, b) => (b === HOST) - (a === HOST) || a.localeCompare(b));
 });
 

@@ -99,7 +99,7 @@ const deviceView = {
             updateControls(controls, [
                 select("at", layouts().map((one, i) => [String(i), layoutName(one)]), String(layouts().indexOf(layout)),
                     (value) => state.set({layout: value, segment: ""})),
-                select("colours by", [["line", "line"], ["role", "role"], ["finding", "finding"]], by, (value) => state.set({by: value}))]);
+                select("colours by", [["line", "line"], ["part", "part"], ["finding", "finding"]], by, (value) => state.set({by: value}))]);
             story.textContent = layoutStory(layout);
             trail.replaceChildren(el("li", {}, el("button", {type: "button", class: "crumb", "aria-current": now.list === layout.list ? "true" : null,
                 onclick: () => zoom(null)}, "all segments")),

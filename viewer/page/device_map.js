@@ -56,7 +56,7 @@ const siteOfPiece = (piece) => siteNumber.get("S" + piece.site);
 
 const PIECE_NAMES = {
     line: (i) => site.shortTitle(i),
-    role: (i) => site.role(i),
+    part: (i) => site.part(i),
     finding: findingsTitle,
 };
 

@@ -1,6 +1,6 @@
 /* Memory over the whole run: areas of its parts, lines of what the system reports, and a window to look into. */
 
-const GROUPINGS = [["space", "space"], ["role", "role"], ["finding", "finding"], ["process", "process"], ["resident", "part of RSS"]];
+const GROUPINGS = [["space", "space"], ["part", "part"], ["finding", "finding"], ["process", "process"], ["resident", "part of RSS"]];
 /* A digest knows no process over time, and only the host has an RSS. */
 const groupings = () => GROUPINGS.filter(([key]) => !(many && (key === "process" || key === "resident")) &&
     !(key === "resident" && memoryWanted() !== HOST));
@@ -9,7 +9,7 @@ const groupingWanted = () => oneOf(groupings(), state.get("by"));
 /* A digest knows levels by step alone. */
 const axisWanted = () => many ? "steps" : state.get("axis", "steps");
 
-const REST_NAMES = {space: "other spaces", role: "small sites, or freed within a step", finding: "no finding", process: "other processes", resident: "other parts"};
+const REST_NAMES = {space: "other spaces", part: "small sites, or freed within a step", finding: "no finding", process: "other processes", resident: "other parts"};
 const MOST_AREAS = 7;
 
 /* The rows to draw: all of them on the axis of time, one per step on that of steps. */
@@ -88,7 +88,7 @@ function areasOf(grouping, memory, axis) {
         return areasCache.get(key);
     const rows = rowsOf(axis);
     let made = grouping === "process" ? {areas: byProcess(memory, rows)}
-        : grouping === "role" ? bySites(memory, rows, site.role)
+        : grouping === "part" ? bySites(memory, rows, site.part)
             : grouping === "finding" ? bySites(memory, rows, findingsTitle)
                 : grouping === "resident" ? {areas: byResident(rows)}
                 : {areas: bySpace(memory, rows)};

@@ -171,7 +171,7 @@ void seep_top_draw_details(struct seep_top_picture *picture, int at, int end,
     } else {
         put_text(&page, "line", line->place);
         snprintf(text, sizeof text, "%.23s; part of the job: %s", line->space,
-                 seep_get_text(seep_top_site(view, line, 0), "role", "other"));
+                 seep_get_part(seep_top_site(view, line, 0)));
         put_text(&page, "space", text);
         put_numbers(&page, line);
         put_curve(&page, line, view->steps);

@@ -224,11 +224,11 @@ static void judge_findings(struct figures *f)
     const json_t *eager = find(f, SEEP_SPLAT_EAGER, "eager-retention");
     const json_t *cached = find(f, SEEP_SPLAT_LAZY_CACHED, "first-touch-cache");
     const json_t *host = find(f, SEEP_SPLAT_HOST_RESIDENT, "eager-retention");
-    const char *role = eager ? seep_rows_text(eager, "role") : NULL;
+    const char *part = eager ? seep_rows_text(eager, "part") : NULL;
 
-    seep_rows_add(f->rows, role && strcmp(role, "camera") == 0,
-                  "eager: role of the line that keeps the pictures", "camera", "%s",
-                  role ? role : "unknown");
+    seep_rows_add(f->rows, part && strcmp(part, "camera") == 0,
+                  "eager: part of the line that keeps the pictures", "camera", "%s",
+                  part ? part : "unknown");
     seep_rows_add_near(f->rows, "eager: pictures kept", seep_rows_number(eager, "count"), f->photos,
                        0, "pictures");
     seep_rows_add_near(f->rows, "lazy-cached: pictures kept at the end",

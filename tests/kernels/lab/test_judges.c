@@ -151,7 +151,7 @@ static const struct texts pointgroup = {
 static const struct texts splat = {
     &seep_splat,
     0.01,
-    {"{" HOST("1.1e8", "1.05e8") ", 'findings': [{'pattern': 'eager-retention', 'role': 'camera',"
+    {"{" HOST("1.1e8", "1.05e8") ", 'findings': [{'pattern': 'eager-retention', 'part': 'camera',"
                                  " 'count': 100, 'live_bytes': 1e8}, " GROWN "]}",
      "{" HOST("1.1e8", "1.05e8") ", " CAMERAS(
          "1e8",

@@ -36,7 +36,7 @@ const PAIR_COLUMNS = [
     {key: "line", title: "line", left: true, value: (line) => lineOrder(line.f),
         text: (line, fit) => nameOf(fit(shortFrameText(line.f)), {title: frame.text(line.f)})},
     pairTextColumn("space", 92),
-    pairTextColumn("role", 112),
+    pairTextColumn("part", 112),
     sideColumn("kept", "base", inBase, 104), sideColumn("kept", "new", inNew, 104), changeColumn("kept", 120),
     sideColumn("growth", "base", inBase, 118), sideColumn("growth", "new", inNew, 118), changeColumn("growth", 130),
     changeColumn("peak", 120, true),
@@ -54,7 +54,7 @@ const PAIR_KINDS = {
 };
 
 function pairText(i) {
-    return `${pairs.look_at[i] < 0 ? "" : lowerText(pairs.look_at[i])} ${texts[pairs.space[i]]} ${texts[pairs.role[i]]}`;
+    return `${pairs.look_at[i] < 0 ? "" : lowerText(pairs.look_at[i])} ${texts[pairs.space[i]]} ${texts[pairs.part[i]]}`;
 }
 
 /* Lines of the pairs that match every word. */
@@ -77,7 +77,7 @@ function bothRuns(list) {
 
 function pairFacts(i) {
     const own = pairs.site[i] < 0 ? undefined : texts[pairs.site[i]];
-    return el("p", {}, `${texts[pairs.space[i]]}, ${texts[pairs.role[i]]}`,
+    return el("p", {}, `${texts[pairs.space[i]]}, ${texts[pairs.part[i]]}`,
         siteNumber.has(own) ? ["; ", el("a", {href: state.link("sites", {site: own})}, `site ${own} of NEW`)] : null);
 }
 

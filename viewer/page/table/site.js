@@ -104,14 +104,14 @@ function blocksOf(list) {
 
 /* In many processes each has its own peak. */
 function siteFactsOfMany(i) {
-    return el("p", {}, `${site.id(i)}, ${site.space(i)}, ${site.role(i)}; ${bytesText(sites.live_bytes[i])} live at the end, ` +
+    return el("p", {}, `${site.id(i)}, ${site.space(i)}, ${site.part(i)}; ${bytesText(sites.live_bytes[i])} live at the end, ` +
         `peaks ${bytesText(sites.peak_bytes[i])} in sum, in ${plural(sites.n_processes[i], "process", "processes")}`,
     findingsOf[i].length ? ["; in ", withFindingLinks(findingIds(i))] : null);
 }
 
 function siteFacts(i) {
     const pids = site.pids(i);
-    return el("p", {}, `${site.id(i)}, ${site.space(i)}, ${site.role(i)}; ${bytesText(sites.live_bytes[i])} live at the end, ` +
+    return el("p", {}, `${site.id(i)}, ${site.space(i)}, ${site.part(i)}; ${bytesText(sites.live_bytes[i])} live at the end, ` +
         `peak ${bytesText(sites.peak_bytes[i])} (${stepText(sites.peak_step[i])}), ${countText(sites.allocations[i])} allocations, ` +
         `${countText(sites.frees[i])} frees; `, pids.length === 1 ? "process " + pids[0] : plural(pids.length, "process", "processes"),
     site.threads(i) ? ["; ", nameOf("thread " + site.threads(i))] : null,

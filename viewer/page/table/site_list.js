@@ -7,7 +7,7 @@ const bytesColumn = (key, title, width, of, wide) =>
 const sumColumn = (key, title, width, wide) => bytesColumn(key, title, width, (line) => lineSum(line, key), wide);
 const textColumn = (key, title, width, of, more) => ({key, title, width, value: of, text: (line) => nameOf(of(line)), ...more});
 /* The order in which columns get room. */
-const WIDE = {finding: 1, peak_bytes: 2, processes: 3, stacks: 3, allocated_bytes: 4, allocations: 5, space: 6, role: 7};
+const WIDE = {finding: 1, peak_bytes: 2, processes: 3, stacks: 3, allocated_bytes: 4, allocations: 5, space: 6, part: 7};
 const mostColumn = (key, width, of) => textColumn(key, key, width, (line) => mostText(line, of),
     {wide: WIDE[key], text: (line) => nameOf(mostText(line, of), {title: lineTexts(line, of)})});
 const lineFindings = (line) => [...new Set(line.rows.flatMap((i) => findingsOf[i]))].map((finding) => finding.id).join(", ");
@@ -17,7 +17,7 @@ const LINE_COLUMNS = [
     {key: "line", title: "line", left: true, value: (line) => lineOrder(line.f),
         text: (line, fit) => nameOf(fit(shortFrameText(line.f)), {title: frame.text(line.f)})},
     mostColumn("space", 92, site.space),
-    mostColumn("role", 112, site.role),
+    mostColumn("part", 112, site.part),
     numberColumn("stacks", "stacks", 70, (line) => line.rows.length, WIDE.stacks),
     sumColumn("retained_bytes", "kept", 104),
     {...sumColumn("live_bytes", "live at end", 104), asked: true},
@@ -35,12 +35,12 @@ const LINE_COLUMNS = [
 
 const lineColumns = () => LINE_COLUMNS.filter(({counted, ofMany}) => !(many ? counted : ofMany));
 
-/* Whether a site's line, space, role, thread, number or finding contains the word. There are few lines: each is tested
+/* Whether a site's line, space, part, thread, number or finding contains the word. There are few lines: each is tested
    once. */
 function wordMatcher(word) {
     const inLine = frameMatcher(word), inText = onceFor((text) => texts[text].toLowerCase().includes(word));
     const named = siteNumber.get(word.toUpperCase());
-    return (i) => inLine(sites.look_at[i]) || inText(sites.space[i]) || inText(sites.role[i]) || i === named ||
+    return (i) => inLine(sites.look_at[i]) || inText(sites.space[i]) || inText(sites.part[i]) || i === named ||
         sites.threads[i] >= 0 && inText(sites.threads[i]) || isOfFinding(i, word.toUpperCase());
 }
 
