@@ -47,6 +47,10 @@ def filled_report_schema(text):
     return report_fields.dumped(report_fields.filled(json.loads(filled_schema(text)))) + "\n"
 
 
+def filled_digest_schema(text):
+    return report_fields.dumped(report_fields.filled_digest(json.loads(filled_schema(text)))) + "\n"
+
+
 def filled_memory(text):
     """The table of libraries' allocators: what is in use by their own count, and what gives it back."""
     table = ["| library | allocator | what is in use | settings |", "| --- | --- | --- | --- |"]
@@ -58,7 +62,7 @@ def filled_memory(text):
 
 
 FILES = {"README.md": filled_readme, "docs/memory.md": filled_memory, "docs/report.schema.json": filled_report_schema,
-         "docs/check.schema.json": filled_schema, "docs/digest.schema.json": filled_schema}
+         "docs/check.schema.json": filled_schema, "docs/digest.schema.json": filled_digest_schema}
 
 
 def filled(file):

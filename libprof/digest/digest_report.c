@@ -137,12 +137,10 @@ static json_t *find_process(json_t *list, const struct seep_digest *d,
 static json_t *new_process(const struct seep_digest *d, uint8_t role,
                            const struct seep_digest_who *who)
 {
-    return json_pack("{s:I, s:i, s:s, s:o, s:o, s:s, s:[], s:n, s:o, s:i, s:{}, s:i, s:n}", "pid",
-                     (json_int_t)who->pid, "ppid", 0, "role", seep_digest_roles[role], "rank",
-                     seep_json_count_or_null(who->rank), "local_rank",
-                     seep_json_count_or_null(who->local_rank), "host", d->texts[who->host], "argv",
-                     "python", "exit", unknown_exit(), "steps", 0, "spaces", "rss_peak_bytes", 0,
-                     "pss_peak_bytes");
+    return SEEP_REPORT_JSON(process, .pid = who->pid, .role = seep_digest_roles[role],
+                            .rank = who->rank, .local_rank = who->local_rank, .argv = json_array(),
+                            .exit = unknown_exit(), .spaces = json_object(), .pss_peak_bytes = -1,
+                            .host = d->texts[who->host], .started_unix_s = NAN, .duration_s = NAN);
 }
 
 static void add_process(json_t *list, const struct seep_digest *d, uint8_t role, uint32_t subject,
@@ -178,24 +176,26 @@ static json_t *processes_json(const struct seep_digest *d)
 
 /* ---- spaces, sites, timeline ------------------------------------------------------------- */
 
-static double last_level(const struct seep_digest *d, const uint64_t *course)
+static uint64_t last_level(const struct seep_digest *d, const uint64_t *course)
 {
     double bytes[SEEP_DIGEST_COURSE];
     uint64_t step[SEEP_DIGEST_COURSE];
     const size_t n = seep_digest_levels(d, course, bytes, step);
 
-    return n > 1 ? bytes[n - 2] : n ? bytes[0] : 0;
+    return n ? (uint64_t)bytes[n > 1 ? n - 2 : 0] : 0;
 }
 
-static json_t *totals_json(const struct seep_digest *d, const struct seep_digest_group *g)
+static json_t *space_json(const struct seep_digest *d, const struct seep_digest_group *g)
 {
-    const double live = last_level(d, g->course);
+    const struct seep_slope slope = seep_digest_slope(d, g->course);
+    const uint64_t live = last_level(d, g->course);
+    bool failed = false;
+    json_t *json =
+        SEEP_REPORT_JSON(space, .live_bytes = live, .peak_bytes = g->sum,
+                         .growth_bytes_per_step = seep_json_made(seep_json_slope(&slope), &failed),
+                         .retained_bytes = seep_count_if(true, live), .capacity_bytes = -1);
 
-    return json_pack("{s:i, s:i, s:i, s:o, s:o, s:i, s:o, s:o}", "allocations", 0, "frees", 0,
-                     "allocated_bytes", 0, "live_bytes", seep_json_count((uint64_t)live),
-                     "peak_bytes", seep_json_count(g->sum), "peak_step", 0, "growth_bytes_per_step",
-                     seep_digest_slope(d, g->course), "retained_bytes",
-                     seep_json_count((uint64_t)live));
+    return seep_json_whole(json, failed);
 }
 
 static json_t *spaces_json(const struct seep_digest *d, const struct seep_digest_group *groups,
@@ -205,15 +205,14 @@ static json_t *spaces_json(const struct seep_digest *d, const struct seep_digest
     bool failed = false;
 
     for (size_t i = 0; i < n; i++)
-        seep_json_set(json, d->texts[groups[i].subject], totals_json(d, &groups[i]), &failed);
+        seep_json_set(json, d->texts[groups[i].subject], space_json(d, &groups[i]), &failed);
     return seep_json_whole(json, failed);
 }
 
 static json_t *timeline_json(const struct seep_digest *d, const struct seep_digest_group *groups,
                              size_t n)
 {
-    json_t *json = json_object(), *t = json_array(), *steps = json_array(), *rss = json_array();
-    json_t *spaces = json_object();
+    json_t *t = json_array(), *steps = json_array(), *rss = json_array(), *spaces = json_object();
     const uint64_t none[SEEP_DIGEST_COURSE] = {0};
     double bytes[SEEP_DIGEST_COURSE];
     uint64_t step[SEEP_DIGEST_COURSE];
@@ -231,14 +230,12 @@ static json_t *timeline_json(const struct seep_digest *d, const struct seep_dige
         (void)seep_digest_levels(d, groups[k].course, bytes, step);
         for (size_t i = 0; i < n_cells; i++)
             seep_json_append(live, seep_json_count((uint64_t)bytes[i]), &failed);
-        seep_json_set(spaces, d->texts[groups[k].subject], json_pack("{s:o}", "live_bytes", live),
-                      &failed);
+        seep_json_set(spaces, d->texts[groups[k].subject],
+                      SEEP_REPORT_JSON(levels, .live_bytes = live), &failed);
     }
-    seep_json_set(json, "t_s", t, &failed);
-    seep_json_set(json, "step", steps, &failed);
-    seep_json_set(json, "spaces", spaces, &failed);
-    seep_json_set(json, "devices", json_object(), &failed);
-    seep_json_set(json, "rss_bytes", rss, &failed);
+    json_t *json =
+        SEEP_REPORT_JSON(timeline, .t_s = t, .step = steps, .spaces = spaces,
+                         .devices = seep_json_made(json_object(), &failed), .rss_bytes = rss);
     return seep_json_whole(json, failed);
 }
 
@@ -256,26 +253,6 @@ static json_t *stack_json(const struct seep_digest *d, const struct seep_digest_
     return list;
 }
 
-static json_t *site_json(const struct seep_digest *d, const struct seep_digest_group *g,
-                         size_t number, json_t **frames, bool *failed)
-{
-    const struct seep_digest_stack *stack = &d->stacks[g->about - 1];
-    json_t *json = totals_json(d, g);
-    char id[24];
-
-    snprintf(id, sizeof id, "S%zu", number);
-    seep_json_set(json, "id", json_string(id), failed);
-    seep_json_set(json, "space", json_string(d->texts[g->subject]), failed);
-    seep_json_set(json, "part", json_string(seep_digest_parts[stack->part]), failed);
-    seep_json_set(json, "stack", stack_json(d, stack, frames, failed), failed);
-    seep_json_set(json, "look_at", seep_json_count_or_null(stack->look_at), failed);
-    seep_json_set(json, "lifetime_steps", json_pack("{s:n, s:n, s:n}", "p50", "p99", "max"),
-                  failed);
-    seep_json_set(json, "processes", json_pack("[I]", (json_int_t)g->max.pid), failed);
-    seep_json_set(json, "n_processes", seep_json_count(g->n), failed);
-    return json;
-}
-
 /* The average over each part of the run, at its end. */
 static json_t *series_json(const struct seep_digest *d, const struct seep_digest_group *g)
 {
@@ -289,7 +266,28 @@ static json_t *series_json(const struct seep_digest *d, const struct seep_digest
         seep_json_append(steps, seep_json_count(step[i]), &failed);
         seep_json_append(live, seep_json_count((uint64_t)bytes[i]), &failed);
     }
-    return seep_json_whole(json_pack("{s:o, s:o}", "step", steps, "live_bytes", live), failed);
+    return seep_json_whole(SEEP_REPORT_JSON(series, .step = steps, .live_bytes = live), failed);
+}
+
+static json_t *site_json(const struct seep_digest *d, const struct seep_digest_group *g,
+                         size_t number, json_t **frames, bool series)
+{
+    const struct seep_digest_stack *stack = &d->stacks[g->about - 1];
+    const uint64_t live = last_level(d, g->course);
+    bool failed = false;
+    char id[24];
+
+    snprintf(id, sizeof id, "S%zu", number);
+    json_t *json = SEEP_REPORT_JSON(
+        site, .id = id, .space = d->texts[g->subject], .part = seep_digest_parts[stack->part],
+        .stack = stack_json(d, stack, frames, &failed), .look_at = stack->look_at,
+        .live_bytes = live, .peak_bytes = g->sum,
+        .growth_bytes_per_step = seep_digest_slope(d, g->course), .retained_bytes = live,
+        .lifetime_steps = SEEP_REPORT_JSON(ages, .p50 = -1, .p99 = -1, .max = -1),
+        .processes = json_pack("[I]", (json_int_t)g->max.pid),
+        .n_processes = seep_count_if(true, g->n),
+        .series = series ? seep_json_made(series_json(d, g), &failed) : NULL);
+    return seep_json_whole(json, failed);
 }
 
 /* Largest first. */
@@ -309,10 +307,7 @@ static json_t *sites_json(const struct seep_digest *d, const struct seep_digest_
     for (size_t i = 0; i < n && !failed; i++) {
         if (!d->stacks[groups[i].about - 1].n)
             continue;
-        json_t *site = site_json(d, &groups[i], i + 1, frames, &failed);
-        if (series)
-            seep_json_set(site, "series", series_json(d, &groups[i]), &failed);
-        seep_json_append(list, site, &failed);
+        seep_json_append(list, site_json(d, &groups[i], i + 1, frames, series), &failed);
     }
     for (size_t i = 0; frames && i < d->n_texts; i++)
         json_decref(frames[i]);
@@ -337,21 +332,16 @@ int seep_digest_report(const struct seep_digest *d, bool series, json_t **report
     }
     if (n_sites)
         qsort(sites, n_sites, sizeof *sites, by_sum);
-    json_t *json = json_object();
-    seep_json_set(json, "format", json_string("seep-report"), &failed);
-    seep_json_set(json, "version", json_integer(2), &failed);
-    seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
-    seep_json_set(json, "job", job_json(d), &failed);
-    seep_json_set(json, "digest", seep_digest_many_json(d), &failed);
-    seep_json_set(json, "processes", processes_json(d), &failed);
-    seep_json_set(json, "spaces", spaces_json(d, spaces, n_spaces), &failed);
-    seep_json_set(json, "findings", seep_digest_findings_json(d, sites, n_sites), &failed);
-    seep_json_set(json, "findings_left_out", seep_digest_left_out_json(d), &failed);
-    seep_json_set(json, "sites", sites_json(d, sites, n_sites, series), &failed);
-    seep_json_set(json, "timeline", timeline_json(d, spaces, n_spaces), &failed);
-    seep_json_set(json, "coverage",
-                  json_pack("{s:[], s:o}", "hooks", "not_seen", seep_digest_not_seen_json(d)),
-                  &failed);
+    json_t *json = SEEP_REPORT_JSON(
+        report, .format = "seep-report", .version = 2, .seep = SEEP_VERSION, .job = job_json(d),
+        .digest = seep_json_made(seep_digest_many_json(d), &failed), .processes = processes_json(d),
+        .spaces = spaces_json(d, spaces, n_spaces),
+        .findings = seep_digest_findings_json(d, sites, n_sites),
+        .findings_left_out = seep_digest_left_out_json(d),
+        .sites = sites_json(d, sites, n_sites, series),
+        .timeline = timeline_json(d, spaces, n_spaces),
+        .coverage = SEEP_REPORT_JSON(coverage, .hooks = json_array(),
+                                     .not_seen = seep_digest_not_seen_json(d)));
     free(spaces);
     free(sites);
     *report = seep_json_whole(json, failed);

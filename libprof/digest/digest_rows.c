@@ -271,7 +271,7 @@ void seep_digest_add_to(struct seep_digest *d, enum seep_digest_number number, u
 {
     enum how { SUM, MOST, LEAST };
     static const enum how hows[] = {
-#define SEEP_DIGEST_NUMBER(id, name, how) how,
+#define SEEP_DIGEST_NUMBER(id, name, how, ...) how,
 #include "libprof/digest/digest_numbers.def"
 #undef SEEP_DIGEST_NUMBER
     };

@@ -9,13 +9,13 @@ const char *const seep_digest_roles[SEEP_N_DIGEST_ROLES] = {
 };
 
 const char *const seep_digest_measures[SEEP_N_DIGEST_MEASURES] = {
-#define SEEP_DIGEST_MEASURE(id, name) name,
+#define SEEP_DIGEST_MEASURE(id, name, ...) name,
 #include "libprof/digest/digest_measures.def"
 #undef SEEP_DIGEST_MEASURE
 };
 
 const char *const seep_digest_numbers[SEEP_N_DIGEST_NUMBERS] = {
-#define SEEP_DIGEST_NUMBER(id, name, how) name,
+#define SEEP_DIGEST_NUMBER(id, name, ...) name,
 #include "libprof/digest/digest_numbers.def"
 #undef SEEP_DIGEST_NUMBER
 };

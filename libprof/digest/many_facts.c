@@ -10,6 +10,7 @@
 #include "libprof/digest/digest_rows.h"
 #include "libprof/digest/digest_write.h"
 #include "libprof/digest/many_parts.h"
+#include "libprof/report_read/report_fields.h"
 
 /* Rows put together, and what is said of processes. */
 
@@ -65,7 +66,7 @@ size_t seep_digest_levels(const struct seep_digest *d, const uint64_t *course, d
     return n;
 }
 
-json_t *seep_digest_slope(const struct seep_digest *d, const uint64_t *course)
+struct seep_slope seep_digest_slope(const struct seep_digest *d, const uint64_t *course)
 {
     double bytes[SEEP_DIGEST_COURSE];
     uint64_t step[SEEP_DIGEST_COURSE];
@@ -77,7 +78,7 @@ json_t *seep_digest_slope(const struct seep_digest *d, const uint64_t *course)
     if (n - warm >= SEEP_STATISTICS_MIN &&
         seep_slope_estimate(bytes + warm, 1, n - warm, (double)(step[1] - step[0]), &slope))
         slope = (struct seep_slope){0};
-    return json_pack("{s:f, s:f, s:f}", "value", slope.value, "low", slope.low, "high", slope.high);
+    return slope;
 }
 
 /* ---- groups ------------------------------------------------------------------------------ */
@@ -145,9 +146,8 @@ json_t *seep_digest_histogram_json(const uint64_t *buckets)
     for (int i = 0; i < SEEP_DIGEST_BUCKETS; i++)
         if (buckets[i])
             seep_json_append(list,
-                             json_pack("{s:o, s:o}", "at_least",
-                                       seep_json_count(i ? UINT64_C(1) << (i - 1) : 0), "n",
-                                       seep_json_count(buckets[i])),
+                             SEEP_REPORT_JSON(class, .at_least = i ? UINT64_C(1) << (i - 1) : 0,
+                                              .n = buckets[i]),
                              &failed);
     return seep_json_whole(list, failed);
 }
@@ -175,8 +175,6 @@ static json_t *distribution_json(const struct seep_digest *d, const uint32_t *ro
 {
     const struct seep_digest_key *key = &d->rows[rows[at]].key;
     uint64_t n = 0, sum = 0, buckets[SEEP_DIGEST_BUCKETS] = {0};
-    json_t *json = json_object();
-    bool failed = false;
 
     for (*next = at; *next < d->n_rows; ++*next) {
         const struct seep_digest_row *row = &d->rows[rows[*next]];
@@ -187,18 +185,16 @@ static json_t *distribution_json(const struct seep_digest *d, const uint32_t *ro
         sum = seep_digest_sum(sum, row->sum);
         buckets[row->key.bucket] = row->n;
     }
-    seep_json_set(json, "of", json_string(d->texts[key->subject]), &failed);
-    seep_json_set(json, "role", json_string(seep_digest_roles[key->role]), &failed);
-    seep_json_set(json, "processes", seep_json_count(n), &failed);
-    seep_json_set(json, "sum", seep_json_count(sum), &failed);
-    seep_json_set(json, "histogram", seep_digest_histogram_json(buckets), &failed);
-    if (key->kind == SEEP_DIGEST_PROCESSES) {
-        seep_json_set(json, "most", top_json(d, key->role, key->subject, false), &failed);
-        seep_json_set(json, "least", top_json(d, key->role, key->subject, true), &failed);
-    } else {
-        const struct seep_digest_row *last = &d->rows[rows[*next - 1]]; /* of the highest bucket */
-        seep_json_set(json, "most", json_pack("[o]", seep_digest_who_json(d, &last->max)), &failed);
-    }
+    const struct seep_digest_row *last = &d->rows[rows[*next - 1]]; /* of the highest bucket */
+    const bool has_tops = key->kind == SEEP_DIGEST_PROCESSES;
+    bool failed = false;
+    json_t *json = SEEP_REPORT_JSON(
+        distribution, .of = d->texts[key->subject], .role = seep_digest_roles[key->role],
+        .processes = n, .sum = sum, .histogram = seep_digest_histogram_json(buckets),
+        .most = has_tops ? top_json(d, key->role, key->subject, false)
+                         : json_pack("[o]", seep_digest_who_json(d, &last->max)),
+        .least =
+            has_tops ? seep_json_made(top_json(d, key->role, key->subject, true), &failed) : NULL);
     return seep_json_whole(json, failed);
 }
 
@@ -228,10 +224,10 @@ static json_t *ends_json(const struct seep_digest *d)
         const struct seep_digest_row *row = &d->rows[i];
         if (row->key.kind == SEEP_DIGEST_ENDS)
             seep_json_append(list,
-                             json_pack("{s:s, s:s, s:o, s:o}", "end", d->texts[row->key.subject],
-                                       "role", seep_digest_roles[row->key.role], "processes",
-                                       seep_json_count(row->n), "first",
-                                       seep_digest_who_json(d, &row->max)),
+                             SEEP_REPORT_JSON(end, .end = d->texts[row->key.subject],
+                                              .role = seep_digest_roles[row->key.role],
+                                              .processes = row->n,
+                                              .first = seep_digest_who_json(d, &row->max)),
                              &failed);
     }
     return seep_json_whole(list, failed);
@@ -245,11 +241,8 @@ static json_t *cells_json(const struct seep_digest *d)
 
     for (size_t i = 0; i < d->n_cells && !failed; i++) {
         const struct seep_digest_cell *cell = &d->cells[order.cells[i]];
-        json_t *json = json_object();
-        seep_json_set(json, "node", seep_json_count((uint64_t)cell->node << d->node_shift),
-                      &failed);
-        seep_json_set(json, "local_rank", seep_json_count(cell->local_rank), &failed);
-        seep_json_set(json, "ranks", seep_json_count(cell->n), &failed);
+        json_t *json = SEEP_REPORT_JSON(cell, .node = (uint64_t)cell->node << d->node_shift,
+                                        .local_rank = cell->local_rank, .ranks = cell->n);
         for (int k = 0; k < SEEP_N_DIGEST_MEASURES; k++)
             seep_json_set(
                 json, seep_digest_measures[k],
@@ -309,9 +302,8 @@ static json_t *ranks_json(const struct seep_digest *d)
     char text[SEEP_DIGEST_RANKS_TEXT];
     const uint64_t missing = digest_missing(d, text);
 
-    return json_pack("{s:o, s:o, s:s}", "world",
-                     seep_json_count(d->numbers[SEEP_DIGEST_NUMBER_WORLD]), "missing",
-                     seep_json_count(missing), "missing_ranks", text);
+    return SEEP_REPORT_JSON(ranks, .world = d->numbers[SEEP_DIGEST_NUMBER_WORLD],
+                            .missing = missing, .missing_ranks = text);
 }
 
 /* ---- remarks ----------------------------------------------------------------------------- */
@@ -435,19 +427,14 @@ json_t *seep_digest_not_seen_json(const struct seep_digest *d)
 
 json_t *seep_digest_many_json(const struct seep_digest *d)
 {
-    json_t *json = json_object();
+    json_t *json = SEEP_REPORT_JSON(
+        many, .hosts = d->hosts.n, .ranks = ranks_json(d), .remarks = remarks_json(d),
+        .ends = ends_json(d), .distributions = distributions_json(d),
+        .nodes_per_cell = UINT64_C(1) << (d->node_shift < 32 ? d->node_shift : 32),
+        .cells = cells_json(d));
     bool failed = false;
 
     for (int i = 0; i < SEEP_N_DIGEST_NUMBERS; i++)
         seep_json_set(json, seep_digest_numbers[i], seep_json_count(d->numbers[i]), &failed);
-    seep_json_set(json, "hosts", seep_json_count(d->hosts.n), &failed);
-    seep_json_set(json, "ranks", ranks_json(d), &failed);
-    seep_json_set(json, "remarks", remarks_json(d), &failed);
-    seep_json_set(json, "ends", ends_json(d), &failed);
-    seep_json_set(json, "distributions", distributions_json(d), &failed);
-    seep_json_set(json, "nodes_per_cell",
-                  seep_json_count(UINT64_C(1) << (d->node_shift < 32 ? d->node_shift : 32)),
-                  &failed);
-    seep_json_set(json, "cells", cells_json(d), &failed);
     return seep_json_whole(json, failed);
 }

@@ -284,21 +284,17 @@ json_t *seep_digest_left_out_json(const struct seep_digest *d)
 {
     uint64_t left_out[SEEP_N_SEVERITIES] = {0};
     struct seep_digest_group *groups;
-    json_t *json = json_object();
-    bool failed = false;
     size_t n;
 
-    if (sorted_groups(d, &groups, &n)) {
-        json_decref(json);
+    if (sorted_groups(d, &groups, &n))
         return NULL;
-    }
     for (size_t i = MAX_FINDINGS; i < n; i++)
         left_out[d->subjects[groups[i].about - 1].severity]++;
     for (size_t i = 0; i < d->n_rows; i++) /* forgotten ones: at least one a pattern */
         left_out[d->rows[i].key.kind == SEEP_DIGEST_FOLDED ? d->rows[i].key.role : SEEP_INFO] +=
             d->rows[i].key.kind == SEEP_DIGEST_FOLDED;
-    for (int i = 0; i < SEEP_N_SEVERITIES; i++)
-        seep_json_set(json, seep_digest_severities[i], seep_json_count(left_out[i]), &failed);
     free(groups);
-    return seep_json_whole(json, failed);
+    return SEEP_REPORT_JSON(left_out, .leak = left_out[SEEP_LEAK],
+                            .retention = left_out[SEEP_RETENTION],
+                            .pressure = left_out[SEEP_PRESSURE], .info = left_out[SEEP_INFO]);
 }

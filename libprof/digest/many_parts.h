@@ -24,7 +24,7 @@ size_t seep_digest_levels(const struct seep_digest *d, const uint64_t *course, d
                           uint64_t *step);
 
 /* {value, low, high} of such levels; zeros if they are too few. */
-json_t *seep_digest_slope(const struct seep_digest *d, const uint64_t *course);
+struct seep_slope seep_digest_slope(const struct seep_digest *d, const uint64_t *course);
 
 /* Rows with one subject and one `about`, all roles and buckets together. */
 struct seep_digest_group {

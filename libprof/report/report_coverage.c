@@ -112,13 +112,12 @@ static json_t *cupti_json(const struct seep_model *m)
     for (size_t i = 0; i < m->n_processes; i++) {
         const struct seep_process_recording *r = &m->processes[i].recording;
         if (cupti_state(r))
-            seep_json_append(list,
-                             json_pack("{s:o, s:s, s:o}", "pid",
-                                       seep_json_count(m->processes[i].id.pid), "state",
-                                       cupti_state(r), "error",
-                                       r->cupti == SEEP_CUPTI_REFUSED ? json_integer(r->cupti_error)
-                                                                      : json_null()),
-                             &failed);
+            seep_json_append(
+                list,
+                SEEP_REPORT_JSON(cupti, .pid = m->processes[i].id.pid, .state = cupti_state(r),
+                                 .error =
+                                     seep_count_if(r->cupti == SEEP_CUPTI_REFUSED, r->cupti_error)),
+                &failed);
     }
     return seep_json_whole(list, failed);
 }
@@ -128,6 +127,7 @@ static json_t *json_runtime(const struct seep_model *m)
 {
     struct seep_device_aliases sum = {0};
     uint64_t ipc_blocks = 0, refused = 0;
+    bool failed = false;
 
     for (size_t i = 0; i < m->n_processes; i++) {
         const struct seep_process_recording *r = &m->processes[i].recording;
@@ -137,11 +137,11 @@ static json_t *json_runtime(const struct seep_model *m)
         ipc_blocks += above(r->aliases.ipc_opened, r->aliases.ipc_closed);
         refused += r->n_refused;
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "devices", devices_json(m),
-                     "registered_bytes", seep_json_count(sum.registered_bytes),
-                     "registered_peak_bytes", seep_json_count(sum.registered_peak_bytes),
-                     "ipc_blocks", seep_json_count(ipc_blocks), "refused", seep_json_count(refused),
-                     "cupti", cupti_json(m));
+    json_t *json = SEEP_REPORT_JSON(
+        runtime, .devices = devices_json(m), .registered_bytes = sum.registered_bytes,
+        .registered_peak_bytes = sum.registered_peak_bytes, .ipc_blocks = ipc_blocks,
+        .refused = refused, .cupti = seep_json_made(cupti_json(m), &failed));
+    return seep_json_whole(json, failed);
 }
 
 /* Says why CUPTI reports nothing although it was requested. */
@@ -943,14 +943,14 @@ static json_t *copies_seen(const struct seep_model *m)
         }
         add_refused(refused, "not-permitted", job ? job->snapshots.n_barred : 0, &failed);
     }
-    return json_pack("{s:o, s:o}", "taken", seep_json_count(taken), "refused",
-                     seep_json_whole(refused, failed));
+    return seep_json_whole(SEEP_REPORT_JSON(looks, .taken = taken, .refused = refused), failed);
 }
 
 json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
 {
     const struct seep_model *m = pieces->code->model;
     struct seep_said said = {.pieces = pieces, .list = json_array()};
+    bool failed = false;
 
     said_allocators(&said);
     said_troubles(&said);
@@ -971,8 +971,10 @@ json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
     if (pieces->n_left_out)
         seep_said_add(&said, "%zu more site%s left out of this list: --all lists all",
                       pieces->n_left_out, pieces->n_left_out == 1 ? " is" : "s are");
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "hooks", hooks_seen(m), "holders",
-                     copies_seen(m), "tensors", seep_json_tensors(m), "runtime", json_runtime(m),
-                     "not_seen", seep_json_whole(said.list, said.failed), "rss",
-                     seep_json_rss(&pieces->rss->job));
+    json_t *json = SEEP_REPORT_JSON(
+        coverage, .hooks = hooks_seen(m), .holders = seep_json_made(copies_seen(m), &failed),
+        .tensors = seep_json_made(seep_json_tensors(m), &failed),
+        .runtime = seep_json_made(json_runtime(m), &failed), .not_seen = said.list,
+        .rss = seep_json_made(seep_json_rss(&pieces->rss->job), &failed));
+    return seep_json_whole(json, failed || said.failed);
 }

@@ -151,13 +151,10 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
 
 json_t *seep_json_left_out(const struct seep_report_pieces *pieces)
 {
-    json_t *json = json_object();
-    bool failed = false;
+    const size_t *n = pieces->findings->left_out;
 
-    for (int i = 0; i < SEEP_N_SEVERITIES; i++)
-        seep_json_set(json, seep_severity_name((enum seep_severity)i),
-                      seep_json_count(pieces->findings->left_out[i]), &failed);
-    return seep_json_whole(json, failed);
+    return SEEP_REPORT_JSON(left_out, .leak = n[SEEP_LEAK], .retention = n[SEEP_RETENTION],
+                            .pressure = n[SEEP_PRESSURE], .info = n[SEEP_INFO]);
 }
 
 json_t *seep_json_findings(const struct seep_report_pieces *pieces)

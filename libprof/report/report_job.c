@@ -225,14 +225,13 @@ _Static_assert((int)GRID_POINTS <= (int)SEEP_TIMELINE_ROWS, "one array holds eit
 
 /* ---- processes --------------------------------------------------------------------------- */
 
-static json_t *python_of(uint32_t v)
-{
-    char text[64];
+enum { PYTHON_TEXT = 64 };
 
-    if (!v)
-        return json_null();
-    snprintf(text, sizeof text, "%u.%u.%u", v >> 24, v >> 16 & 0xff, v >> 8 & 0xff);
-    return json_string(text);
+/* NULL: it runs none. */
+static const char *python_of(uint32_t v, char text[PYTHON_TEXT])
+{
+    snprintf(text, PYTHON_TEXT, "%u.%u.%u", v >> 24, v >> 16 & 0xff, v >> 8 & 0xff);
+    return v ? text : NULL;
 }
 
 static json_t *counted_spaces(const struct seep_process *e, bool gone, bool *failed)
@@ -243,7 +242,9 @@ static json_t *counted_spaces(const struct seep_process *e, bool gone, bool *fai
         struct seep_totals totals = seep_count_totals(&e->counts[i], gone);
         if (totals.allocations || totals.allocated_bytes)
             seep_json_set(spaces, seep_space_class_name((enum seep_space_class)i),
-                          seep_json_totals(&totals), failed);
+                          SEEP_REPORT_JSON(space, SEEP_REPORT_TOTALS(&totals), .retained_bytes = -1,
+                                           .capacity_bytes = -1),
+                          failed);
     }
     return spaces;
 }
@@ -261,7 +262,7 @@ static json_t *spaces_of(const struct seep_report_pieces *pieces,
     for (int i = 0; i < SEEP_MAX_SPACES; i++) {
         if (p->space_of[i])
             seep_json_set(spaces, m->spaces[p->space_of[i] - 1].name.text,
-                          seep_json_space(&p->spaces[i], &growths[p->space_of[i] - 1]), failed);
+                          seep_json_space(&p->spaces[i], &growths[p->space_of[i] - 1], 0), failed);
     }
     return spaces;
 }
@@ -273,28 +274,11 @@ static json_t *private_json(const struct seep_model *m, const struct seep_model_
 
     if (!e || !e->private_first_bytes || e->private_last_period <= e->private_first_period)
         return json_null();
-    return json_pack("{s:i, s:o, s:i, s:o}", "first_step",
-                     seep_model_step(m, p, e->private_first_period), "first_bytes",
-                     seep_json_count(e->private_first_bytes), "last_step",
-                     seep_model_step(m, p, e->private_last_period), "last_bytes",
-                     seep_json_count(e->private_last_bytes));
-}
-
-static json_t *number_or_null(int32_t number)
-{
-    return number >= 0 ? json_integer(number) : json_null();
-}
-
-/* Which part of a launch it is. */
-static void set_place(json_t *json, const struct seep_process_identity *id, bool *failed)
-{
-    seep_json_set(json, "rank", number_or_null(id->rank), failed);
-    seep_json_set(json, "local_rank", number_or_null(id->local_rank), failed);
-    seep_json_set(json, "node", number_or_null(id->node), failed);
-    seep_json_set(json, "world_size", number_or_null(id->world_size), failed);
-    seep_json_set(json, "local_size", number_or_null(id->local_size), failed);
-    seep_json_set(json, "job_id", seep_json_text_or_null(id->job_id), failed);
-    seep_json_set(json, "restart", number_or_null(id->restart), failed);
+    return SEEP_REPORT_JSON(
+        private_pages, .first_step = json_integer(seep_model_step(m, p, e->private_first_period)),
+        .first_bytes = e->private_first_bytes,
+        .last_step = json_integer(seep_model_step(m, p, e->private_last_period)),
+        .last_bytes = e->private_last_bytes);
 }
 
 static json_t *seconds_or_null(uint64_t ns)
@@ -303,68 +287,65 @@ static json_t *seconds_or_null(uint64_t ns)
 }
 
 static json_t *process_json(const struct seep_report_pieces *pieces,
-                            const struct seep_model_process *p, bool *failed)
+                            const struct seep_model_process *p)
 {
+    const struct seep_model *m = pieces->code->model;
     const struct seep_process_identity *id = &p->id;
-    json_t *json = json_object();
-
-    seep_json_set(json, "pid", seep_json_count(id->pid), failed);
-    seep_json_set(json, "ppid", seep_json_count(id->ppid), failed);
-    seep_json_set(json, "role", json_string(seep_process_role_name(p->role)), failed);
-    set_place(json, id, failed);
-    seep_json_set(json, "argv", seep_json_argv(id->argv, id->argv_bytes), failed);
-    seep_json_set(json, "python", python_of(id->python_version), failed);
-    seep_json_set(json, "exit", json_exit(&p->ended), failed);
-    seep_json_set(json, "steps", seep_json_count(p->steps), failed);
-    seep_json_set(json, "spaces", spaces_of(pieces, p, failed), failed);
-    seep_json_set(json, "rss_peak_bytes", seep_json_count(p->rss_peak_bytes), failed);
-    seep_json_set(json, "pss_peak_bytes",
-                  p->pss_peak_bytes ? seep_json_count(p->pss_peak_bytes) : json_null(), failed);
-    seep_json_set(json, "cpu_s", seconds_or_null(p->cpu_ns), failed);
-    seep_json_set(
-        json, "cpu_s_per_step",
-        seconds_or_null(pieces->code->model->step_source == SEEP_STEP_TIME ? 0 : p->cpu_ns_a_step),
-        failed);
-    seep_json_set(json, "private", private_json(pieces->code->model, p), failed);
-    seep_json_set(json, "exe", seep_json_text(id->exe), failed);
-    seep_json_set(json, "host", seep_json_text(id->host), failed);
-    seep_json_set(json, "started_unix_s", seep_json_real((double)id->start_unix_ns / 1e9), failed);
-    seep_json_set(json, "duration_s", seep_json_real((double)(p->end_ns - p->start_ns) / 1e9),
-                  failed);
-    seep_json_set(json, "rss",
-                  seep_json_rss(&pieces->rss->of_process[p - pieces->code->model->processes]),
-                  failed);
-    if (p->execed)
-        seep_json_set(json, "exec", json_true(), failed);
-    if (pieces->series)
-        seep_json_set(json, "timeline", seep_json_process_timeline(pieces, p), failed);
-    return json;
+    const uint64_t ns_a_step = m->step_source == SEEP_STEP_TIME ? 0 : p->cpu_ns_a_step;
+    char python[PYTHON_TEXT];
+    bool failed = false;
+    json_t *json = SEEP_REPORT_JSON(
+        process, .pid = id->pid, .ppid = id->ppid, .role = seep_process_role_name(p->role),
+        .rank = id->rank, .local_rank = id->local_rank,
+        .node = seep_json_made(seep_json_count_or_null(id->node), &failed),
+        .world_size = seep_json_made(seep_json_count_or_null(id->world_size), &failed),
+        .local_size = seep_json_made(seep_json_count_or_null(id->local_size), &failed),
+        .job_id = seep_json_made(seep_json_text_or_null(id->job_id), &failed),
+        .restart = seep_json_made(seep_json_count_or_null(id->restart), &failed),
+        .argv = seep_json_argv(id->argv, id->argv_bytes),
+        .python = python_of(id->python_version, python), .exit = json_exit(&p->ended),
+        .steps = p->steps, .spaces = spaces_of(pieces, p, &failed),
+        .rss_peak_bytes = p->rss_peak_bytes,
+        .pss_peak_bytes = seep_count_if(p->pss_peak_bytes, p->pss_peak_bytes),
+        .cpu_s = seep_json_made(seconds_or_null(p->cpu_ns), &failed),
+        .cpu_s_per_step = seep_json_made(seconds_or_null(ns_a_step), &failed),
+        .private = seep_json_made(private_json(m, p), &failed),
+        .exe = seep_json_made(seep_json_text(id->exe), &failed), .host = id->host,
+        .started_unix_s = (double)id->start_unix_ns / 1e9,
+        .duration_s = (double)(p->end_ns - p->start_ns) / 1e9,
+        .rss = seep_json_made(seep_json_rss(&pieces->rss->of_process[p - m->processes]), &failed),
+        .exec = p->execed,
+        .timeline =
+            pieces->series ? seep_json_made(seep_json_process_timeline(pieces, p), &failed) : NULL);
+    return seep_json_whole(json, failed);
 }
 
 static json_t *bare_process_json(const struct seep_model *m,
-                                 const struct seep_unprofiled_process *bare, bool *failed)
+                                 const struct seep_unprofiled_process *bare)
 {
     const struct seep_process *e = bare->entry;
     struct seep_process_end end = {.kind = SEEP_ENDED_UNKNOWN};
+    bool failed = false;
 
     if (seep_status_is_known(e))
         end = seep_process_end_of(e->wait_status);
     seep_process_end_blame(m, bare->job, e->ppid, 0, &end);
-    return json_pack(
-        "{s:o, s:o, s:s, s:o, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:o, s:n, s:o, s:o, "
-        "s:o, s:o, s:o}",
-        "pid", seep_json_count(e->pid), "ppid", seep_json_count(e->ppid), "role", "helper", "host",
-        seep_json_text(bare->job->host), "rank", "local_rank", "node", "world_size", "local_size",
-        "job_id", "restart", "argv", seep_json_argv(e->name, (uint32_t)strlen(e->name)), "python",
-        "exit", json_exit(&end), "steps", seep_json_count(e->steps), "spaces",
-        counted_spaces(e, false, failed), "rss_peak_bytes", seep_json_count(e->rss_peak_bytes),
-        "pss_peak_bytes", e->pss_peak_bytes ? seep_json_count(e->pss_peak_bytes) : json_null());
+    json_t *json = SEEP_REPORT_JSON(
+        process, .pid = e->pid, .ppid = e->ppid, .role = seep_process_role_name(SEEP_ROLE_HELPER),
+        .rank = -1, .local_rank = -1, .node = json_null(), .world_size = json_null(),
+        .local_size = json_null(), .job_id = json_null(), .restart = json_null(),
+        .argv = seep_json_argv(e->name, (uint32_t)strlen(e->name)), .exit = json_exit(&end),
+        .steps = e->steps, .spaces = counted_spaces(e, false, &failed),
+        .rss_peak_bytes = e->rss_peak_bytes,
+        .pss_peak_bytes = seep_count_if(e->pss_peak_bytes, e->pss_peak_bytes),
+        .host = bare->job->host, .started_unix_s = NAN, .duration_s = NAN);
+    return seep_json_whole(json, failed);
 }
 
 static void add_bare_processes(const struct seep_model *m, json_t *list, bool *failed)
 {
     for (size_t i = 0; i < m->n_unprofiled && !*failed; i++)
-        seep_json_append(list, bare_process_json(m, &m->unprofiled[i], failed), failed);
+        seep_json_append(list, bare_process_json(m, &m->unprofiled[i]), failed);
 }
 
 static json_t *folded_json(const struct seep_folded *folded)
@@ -401,8 +382,7 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces)
     bool failed = false;
 
     for (size_t i = 0; i < pieces->code->model->n_processes && !failed; i++)
-        seep_json_append(list, process_json(pieces, &pieces->code->model->processes[i], &failed),
-                         &failed);
+        seep_json_append(list, process_json(pieces, &pieces->code->model->processes[i]), &failed);
     add_bare_processes(pieces->code->model, list, &failed);
     return seep_json_whole(list, failed);
 }
@@ -487,7 +467,7 @@ static json_t *devices_over_time(const struct seep_model *m, const uint64_t *t, 
         snprintf(number, sizeof number, "%u", i);
         if (is_looked_at(m, i))
             seep_json_set(devices, number,
-                          json_pack("{s:o}", "used_bytes", used_column(m, i, t, n)), &failed);
+                          SEEP_REPORT_JSON(used, .used_bytes = used_column(m, i, t, n)), &failed);
     }
     return seep_json_whole(devices, failed);
 }
@@ -497,8 +477,7 @@ json_t *seep_json_timeline(const struct seep_report_pieces *pieces)
     const struct seep_model *m = pieces->code->model;
     uint64_t t[SEEP_TIMELINE_ROWS];
     size_t n = make_grid(m, t);
-    json_t *json = json_object(), *times = json_array(), *steps = json_array();
-    json_t *spaces = json_object();
+    json_t *times = json_array(), *steps = json_array(), *spaces = json_object();
     bool failed = false;
 
     for (size_t i = 0; i < n; i++) {
@@ -510,15 +489,13 @@ json_t *seep_json_timeline(const struct seep_report_pieces *pieces)
     for (uint16_t s = 0; s < m->n_spaces; s++) {
         if (seep_report_lists_space(pieces, s))
             seep_json_set(spaces, m->spaces[s].name.text,
-                          json_pack("{s:o}", "live_bytes", live_column(m, s, t, n)), &failed);
+                          SEEP_REPORT_JSON(levels, .live_bytes = live_column(m, s, t, n)), &failed);
     }
-    seep_json_set(json, "t_s", times, &failed);
-    seep_json_set(json, "step", steps, &failed);
-    seep_json_set(json, "spaces", spaces, &failed);
-    seep_json_set(json, "devices", devices_over_time(m, t, n), &failed);
-    seep_json_set(json, "rss_bytes", live_column(m, UINT16_MAX, t, n), &failed);
-    if (pieces->series)
-        seep_json_set(json, "epoch_steps", seep_json_epoch_steps(m), &failed);
+    json_t *json = SEEP_REPORT_JSON(
+        timeline, .t_s = times, .step = steps, .spaces = spaces,
+        .devices = seep_json_made(devices_over_time(m, t, n), &failed),
+        .rss_bytes = live_column(m, UINT16_MAX, t, n),
+        .epoch_steps = pieces->series ? seep_json_made(seep_json_epoch_steps(m), &failed) : NULL);
     return seep_json_whole(json, failed);
 }
 

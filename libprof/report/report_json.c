@@ -217,10 +217,10 @@ static json_t *spaces_json(const struct seep_report_pieces *pieces, bool *failed
         const struct seep_model_space *its = &m->spaces[i];
         if (!seep_report_lists_space(pieces, i))
             continue;
-        json_t *json = seep_json_space(&its->totals, &pieces->growths->of_space[i]);
-        if (its->capacity_bytes)
-            seep_json_set(json, "capacity_bytes", seep_json_count(its->capacity_bytes), failed);
-        seep_json_set(spaces, its->name.text, json, failed);
+        seep_json_set(
+            spaces, its->name.text,
+            seep_json_space(&its->totals, &pieces->growths->of_space[i], its->capacity_bytes),
+            failed);
     }
     return spaces;
 }
@@ -284,29 +284,21 @@ static void free_scratch(struct seep_report_pieces *pieces)
 static json_t *without_sites(const struct seep_report_pieces *pieces)
 {
     const struct seep_model *m = pieces->code->model;
-    json_t *json = json_object();
+    json_t *holders = pieces->holders->of_job;
     bool failed = false;
-
-    seep_json_set(json, "format", json_string("seep-report"), &failed);
-    seep_json_set(json, "version", json_integer(2), &failed);
-    seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
-    seep_json_set(json, "job", job_json(pieces), &failed);
-    seep_json_set(json, "processes", seep_json_processes(pieces), &failed);
-    seep_json_set(json, "helpers", seep_json_folded(pieces), &failed);
-    seep_json_set(json, "spaces", spaces_json(pieces, &failed), &failed);
-    seep_json_set(json, "devices", seep_json_devices(m), &failed);
-    seep_json_set(json, "layouts", seep_json_layouts(pieces), &failed);
-    seep_json_set(json, "out_of_memory", seep_json_ooms(pieces), &failed);
-    seep_json_set(json, "what_if", seep_json_what_ifs(pieces), &failed);
-    seep_json_set(json, "findings", seep_json_findings(pieces), &failed);
-    seep_json_set(json, "findings_left_out", seep_json_left_out(pieces), &failed);
-    seep_json_set(json, "holders",
-                  pieces->holders->of_job ? json_incref(pieces->holders->of_job) : json_null(),
-                  &failed);
-    seep_json_set(json, "cost", seep_json_cost(pieces), &failed);
-    seep_json_set(json, "sites", json_array(), &failed);
-    seep_json_set(json, "timeline", seep_json_timeline(pieces), &failed);
-    seep_json_set(json, "coverage", seep_json_coverage(pieces), &failed);
+    json_t *json = SEEP_REPORT_JSON(
+        report, .format = "seep-report", .version = 2, .seep = SEEP_VERSION,
+        .job = job_json(pieces), .processes = seep_json_processes(pieces),
+        .helpers = seep_json_made(seep_json_folded(pieces), &failed),
+        .spaces = spaces_json(pieces, &failed),
+        .devices = seep_json_made(seep_json_devices(m), &failed),
+        .layouts = seep_json_made(seep_json_layouts(pieces), &failed),
+        .out_of_memory = seep_json_made(seep_json_ooms(pieces), &failed),
+        .what_if = seep_json_made(seep_json_what_ifs(pieces), &failed),
+        .findings = seep_json_findings(pieces), .findings_left_out = seep_json_left_out(pieces),
+        .holders = holders ? json_incref(holders) : json_null(),
+        .cost = seep_json_made(seep_json_cost(pieces), &failed), .sites = json_array(),
+        .timeline = seep_json_timeline(pieces), .coverage = seep_json_coverage(pieces));
     return seep_json_whole(json, failed);
 }
 

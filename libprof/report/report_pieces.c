@@ -21,30 +21,16 @@ json_t *seep_json_argv(const char *argv, uint32_t n)
     return list;
 }
 
-json_t *seep_json_totals(const struct seep_totals *t)
+json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_growth *growth,
+                        uint64_t capacity_bytes)
 {
-    json_t *json = json_object();
     bool failed = false;
+    json_t *slope = growth->known ? seep_json_slope(&growth->slope) : json_null();
+    json_t *json = SEEP_REPORT_JSON(
+        space, SEEP_REPORT_TOTALS(t), .growth_bytes_per_step = seep_json_made(slope, &failed),
+        .retained_bytes = seep_count_if(true, (uint64_t)growth->retained_bytes),
+        .capacity_bytes = seep_count_if(capacity_bytes, capacity_bytes));
 
-    seep_json_set_known(json, "allocations", seep_json_count(t->allocations), &failed);
-    seep_json_set_known(json, "frees", seep_json_count(t->frees), &failed);
-    seep_json_set_known(json, "allocated_bytes", seep_json_count(t->allocated_bytes), &failed);
-    seep_json_set_known(json, "live_bytes", seep_json_count(seep_totals_live(t)), &failed);
-    seep_json_set_known(json, "peak_bytes", seep_json_count(t->peak_bytes), &failed);
-    seep_json_set_known(json, "peak_step", json_integer(t->peak_step > 0 ? t->peak_step : 0),
-                        &failed);
-    return seep_json_whole(json, failed);
-}
-
-json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_growth *growth)
-{
-    json_t *json = seep_json_totals(t);
-    bool failed = false;
-
-    seep_json_set(json, "growth_bytes_per_step",
-                  growth->known ? seep_json_slope(&growth->slope) : json_null(), &failed);
-    seep_json_set(json, "retained_bytes", seep_json_count((uint64_t)growth->retained_bytes),
-                  &failed);
     return seep_json_whole(json, failed);
 }
 

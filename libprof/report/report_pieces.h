@@ -12,11 +12,17 @@
 /* All return new references, NULL without memory (which json_object_set_new() and the like treat as
  * a failure). */
 json_t *seep_json_argv(const char *argv, uint32_t n); /* NUL-separated */
-json_t *seep_json_totals(const struct seep_totals *t);
 /* Each pid once: after an exec, several processes of the model have the same. Sorts list[]. */
 json_t *seep_json_pids(uint32_t *list, size_t n);
-/* Totals of a space with its growth, null if that is not known. */
-json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_growth *growth);
+/* A space with its growth, null if that is not known. capacity_bytes: 0 if nobody announced it. */
+json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_growth *growth,
+                        uint64_t capacity_bytes);
+
+/* What a space and a site have of `t`, among their fields for SEEP_REPORT_JSON(). */
+#define SEEP_REPORT_TOTALS(t)                                                                      \
+    .allocations = (t)->allocations, .frees = (t)->frees, .allocated_bytes = (t)->allocated_bytes, \
+    .live_bytes = seep_totals_live(t), .peak_bytes = (t)->peak_bytes,                              \
+    .peak_step = (t)->peak_step > 0 ? (uint64_t)(t)->peak_step : 0
 
 /* The frames that one dictionary frame stands for: several if calls were inlined. Appends to
  * `list`. Returns 0 or -1. */
@@ -43,6 +49,9 @@ void seep_report_sites_init(struct seep_report_sites *sites,
                             size_t n);
 void seep_report_sites_fini(struct seep_report_sites *sites);
 
+/* "S7": its place in the profile, from 1. Returns `text`. */
+enum { SEEP_SITE_ID_TEXT = 16 };
+const char *seep_report_site_id(uint32_t site, char text[SEEP_SITE_ID_TEXT]);
 json_t *seep_json_site_id(uint32_t site);
 json_t *seep_json_findings(const struct seep_report_pieces *pieces);
 json_t *seep_json_left_out(const struct seep_report_pieces *pieces); /* findings, by severity */
@@ -51,8 +60,7 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces);
  * that failed, else that of its command, else that of the main process. */
 
 json_t *seep_json_job_exit(const struct seep_model *m);
-uint64_t
-seep_report_oom_kills(const struct seep_model *m);     /* processes that the kernel killed */
+uint64_t seep_report_oom_kills(const struct seep_model *m); /* processes that the kernel killed */
 json_t *seep_json_memory_files(const struct seep_job *job); /* that it left on a tmpfs, or null */
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces);
 json_t *seep_json_folded(const struct seep_report_pieces *pieces); /* `helpers` */

@@ -29,31 +29,6 @@ json_t *seep_json_memory_files(const struct seep_job *job)
 
 enum { MAX_SAMPLES = 128 };
 
-/* Its parts, which add up to rss_bytes. */
-static const struct {
-    const char *name;
-    size_t offset;
-} parts[] = {
-    {"heap_live", offsetof(struct seep_rss_sample, heap_live_bytes)},
-    {"heap_free", offsetof(struct seep_rss_sample, heap_free_bytes)},
-    {"maps", offsetof(struct seep_rss_sample, maps_bytes)},
-    {"shm", offsetof(struct seep_rss_sample, shm_bytes)},
-    {"stacks", offsetof(struct seep_rss_sample, stacks_bytes)},
-    {"files", offsetof(struct seep_rss_sample, files_bytes)},
-    {"seep", offsetof(struct seep_rss_sample, seep_bytes)},
-    {"unexplained", offsetof(struct seep_rss_sample, unexplained_bytes)},
-};
-
-enum { N_PARTS = sizeof parts / sizeof *parts };
-
-static json_t *part_json(const struct seep_rss_sample *s, int part)
-{
-    uint64_t bytes;
-
-    memcpy(&bytes, (const char *)s + parts[part].offset, sizeof bytes);
-    return seep_json_count(bytes);
-}
-
 static struct seep_slope slope_if(bool known, const struct seep_slope *slope)
 {
     return known ? *slope : SEEP_NO_SLOPE;
@@ -92,16 +67,18 @@ json_t *seep_json_rss(const struct seep_rss *rss)
         .maps_grow = rss->maps.growing);
 }
 
-/* Every n-th sample, and the last. */
-static json_t *course_of(const struct seep_process_samples *samples, int part)
+/* A part, by its place in a sample: of every n-th, and the last. */
+static json_t *course_of(const struct seep_process_samples *samples, size_t at)
 {
     const uint32_t gap = samples->n / MAX_SAMPLES + 1;
     json_t *list = json_array();
     bool failed = false;
 
     for (uint32_t i = 0; i < samples->n && !failed; i++) {
+        uint64_t bytes;
+        memcpy(&bytes, (const char *)&samples->list[i] + at, sizeof bytes);
         if (i % gap == 0 || i + 1 == samples->n)
-            seep_json_append(list, part_json(&samples->list[i], part), &failed);
+            seep_json_append(list, seep_json_count(bytes), &failed);
     }
     return seep_json_whole(list, failed);
 }
@@ -124,11 +101,11 @@ static json_t *times_of(const struct seep_model *m, const struct seep_model_proc
 
 json_t *seep_json_rss_course(const struct seep_model *m, const struct seep_model_process *p)
 {
-    json_t *json = json_object();
-    bool failed = false;
-
-    seep_json_set(json, "t_s", times_of(m, p), &failed);
-    for (int i = 0; i < N_PARTS; i++)
-        seep_json_set(json, parts[i].name, course_of(&p->samples, i), &failed);
-    return seep_json_whole(json, failed);
+#define COURSE(part) course_of(&p->samples, offsetof(struct seep_rss_sample, part))
+    return SEEP_REPORT_JSON(resident, .t_s = times_of(m, p), .heap_live = COURSE(heap_live_bytes),
+                            .heap_free = COURSE(heap_free_bytes), .maps = COURSE(maps_bytes),
+                            .shm = COURSE(shm_bytes), .stacks = COURSE(stacks_bytes),
+                            .files = COURSE(files_bytes), .seep = COURSE(seep_bytes),
+                            .unexplained = COURSE(unexplained_bytes));
+#undef COURSE
 }

@@ -1,6 +1,5 @@
 /* Levels over steps and time, for whatever draws them: only with the option `series`. */
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "libprof/report/report_pieces.h"
 #include "libprof/words/step_words.h"
@@ -98,11 +97,6 @@ json_t *seep_json_step_line(const struct seep_report_pieces *pieces)
 
 enum { MAX_POINTS = 128, PROCESS_ROWS = 128, MAX_THREADS = 16 };
 
-static json_t *columns(const char *one, json_t *a, const char *other, json_t *b)
-{
-    return json_pack("{s:o, s:o}", one, a, other, b);
-}
-
 static uint64_t positive(int64_t n)
 {
     return n > 0 ? (uint64_t)n : 0;
@@ -131,8 +125,7 @@ json_t *seep_json_series(const struct seep_level *level)
         seep_json_append(steps, json_integer(p->step), &failed);
         seep_json_append(bytes, seep_json_count(positive(p->bytes)), &failed);
     }
-    return seep_json_whole(columns("step", seep_json_whole(steps, failed), "live_bytes", bytes),
-                           failed);
+    return seep_json_whole(SEEP_REPORT_JSON(series, .step = steps, .live_bytes = bytes), failed);
 }
 
 static uint64_t age_from(unsigned class)
@@ -145,45 +138,54 @@ static uint64_t size_from(unsigned class)
     return class ? UINT64_C(1) << class : 0;
 }
 
-/* The counts of the classes that are not empty, with the value at which each begins. */
-static json_t *histogram(const struct seep_model_extra *e, unsigned n,
-                         uint64_t (*of)(const struct seep_site_counts *counts, unsigned class),
-                         uint64_t (*from)(unsigned class), const char *froms_name,
-                         const char *counts_name)
+/* The counts of the classes that are not empty, with the value at which each begins: two lists.
+ * False without memory. */
+static bool histogram(const struct seep_model_extra *e, unsigned n,
+                      uint64_t (*of)(const struct seep_site_counts *counts, unsigned class),
+                      uint64_t (*from)(unsigned class), json_t **froms, json_t **list)
 {
-    json_t *froms = json_array(), *list = json_array();
     bool failed = false;
 
+    *froms = json_array();
+    *list = json_array();
     for (unsigned c = 0; e && c < n && !failed; c++) {
         const uint64_t count = of(&e->counts, c);
         if (!count)
             continue;
-        seep_json_append(froms, seep_json_count(from(c)), &failed);
-        seep_json_append(list, seep_json_count(count), &failed);
+        seep_json_append(*froms, seep_json_count(from(c)), &failed);
+        seep_json_append(*list, seep_json_count(count), &failed);
     }
-    return seep_json_whole(columns(froms_name, froms, counts_name, list), failed);
+    return !failed;
 }
 
 json_t *seep_json_lifetimes(const struct seep_model_extra *e)
 {
-    return histogram(e, SEEP_LIFETIME_BUCKETS, seep_frees_of_age, age_from, "steps_at_least",
-                     "frees");
+    json_t *ages, *frees;
+    const bool whole =
+        histogram(e, SEEP_LIFETIME_BUCKETS, seep_frees_of_age, age_from, &ages, &frees);
+
+    return seep_json_whole(SEEP_REPORT_JSON(lifetimes, .steps_at_least = ages, .frees = frees),
+                           !whole);
 }
 
 json_t *seep_json_sizes(const struct seep_model_extra *e)
 {
-    return histogram(e, SEEP_SIZE_BUCKETS, seep_allocations_of_size, size_from, "bytes_at_least",
-                     "allocations");
+    json_t *sizes, *counts;
+    const bool whole =
+        histogram(e, SEEP_SIZE_BUCKETS, seep_allocations_of_size, size_from, &sizes, &counts);
+
+    return seep_json_whole(SEEP_REPORT_JSON(sizes, .bytes_at_least = sizes, .allocations = counts),
+                           !whole);
 }
 
 static json_t *thread_json(const struct seep_model_process *p, uint32_t thread)
 {
     const struct seep_process_thread *its = &p->threads.list[thread - 1];
+    char name[sizeof its->name + 1];
 
-    return json_pack("{s:I, s:I, s:o, s:I}", "pid", (json_int_t)p->id.pid, "tid",
-                     (json_int_t)its->tid, "name",
-                     seep_json_text_n(its->name, strnlen(its->name, sizeof its->name)), "threads",
-                     (json_int_t)its->n);
+    snprintf(name, sizeof name, "%.*s", (int)sizeof its->name, its->name);
+    return SEEP_REPORT_JSON(thread, .pid = p->id.pid, .tid = its->tid, .name = name,
+                            .threads = its->n);
 }
 
 /* The threads that allocated a site's blocks. */
@@ -240,11 +242,10 @@ json_t *seep_json_process_timeline(const struct seep_report_pieces *pieces,
     for (int s = 0; s < SEEP_MAX_SPACES && p->live && !failed; s++) {
         if (p->space_of[s] && p->spaces[s].allocations)
             seep_json_set(spaces, m->spaces[p->space_of[s] - 1].name.text,
-                          json_pack("{s:o}", "live_bytes", live_of(p, s)), &failed);
+                          SEEP_REPORT_JSON(levels, .live_bytes = live_of(p, s)), &failed);
     }
-    json_t *json = columns("t_s", times, "rss_bytes", rss);
-    seep_json_set(json, "spaces", spaces, &failed);
-    seep_json_set(json, "resident", seep_json_rss_course(m, p), &failed);
+    json_t *json = SEEP_REPORT_JSON(process_timeline, .t_s = times, .rss_bytes = rss,
+                                    .spaces = spaces, .resident = seep_json_rss_course(m, p));
     return seep_json_whole(json, failed);
 }
 

@@ -11,16 +11,21 @@
 
 enum { HELD_SITES = 32 }; /* the largest: for them, reports say who holds what their line made */
 
+const char *seep_report_site_id(uint32_t site, char text[SEEP_SITE_ID_TEXT])
+{
+    snprintf(text, SEEP_SITE_ID_TEXT, "S%u", site + 1);
+    return text;
+}
+
 json_t *seep_json_site_id(uint32_t site)
 {
-    char id[16];
+    char id[SEEP_SITE_ID_TEXT];
 
-    snprintf(id, sizeof id, "S%u", site + 1);
-    return json_string(id);
+    return json_string(seep_report_site_id(site, id));
 }
 
 /* *shown: the index of the frame that the user should look at. */
-static json_t *stack_of(const struct seep_report_pieces *pieces, uint32_t stack, json_int_t *shown)
+static json_t *stack_of(const struct seep_report_pieces *pieces, uint32_t stack, int64_t *shown)
 {
     const struct seep_dictionary *d = &pieces->code->model->dict;
     uint32_t wanted = pieces->code->lines->shown[stack];
@@ -30,8 +35,7 @@ static json_t *stack_of(const struct seep_report_pieces *pieces, uint32_t stack,
     for (; stack; stack = d->stacks[stack].parent) {
         uint32_t frame = d->stacks[stack].frame;
         if (*shown < 0 && pieces->code->lines->line_of[frame] == wanted)
-            *shown =
-                (json_int_t)(json_array_size(list) + pieces->code->lines->kinds->named_by[frame]);
+            *shown = (int64_t)(json_array_size(list) + pieces->code->lines->kinds->named_by[frame]);
         if (seep_json_frames_append(pieces, frame, list)) {
             json_decref(list);
             return NULL;
@@ -64,12 +68,12 @@ static json_t *lifetimes_of(const struct seep_model *m, const struct seep_model_
         total += seep_frees_of_age(&e->counts, i);
     bool in_one_step = !e && site->first_step == site->last_step;
     if (!site->totals.frees || (!total && !in_one_step))
-        return json_pack("{s:n, s:n, s:n}", "p50", "p99", "max");
+        return SEEP_REPORT_JSON(ages, .p50 = -1, .p99 = -1, .max = -1);
     if (in_one_step)
-        return json_pack("{s:i, s:i, s:i}", "p50", 0, "p99", 0, "max", 0);
-    return json_pack("{s:o, s:o, s:o}", "p50", seep_json_count(quantile(e, total, 0.5)), "p99",
-                     seep_json_count(quantile(e, total, 0.99)), "max",
-                     seep_json_count(e->max_lifetime));
+        return SEEP_REPORT_JSON(ages, .p50 = 0, .p99 = 0, .max = 0);
+    return SEEP_REPORT_JSON(ages, .p50 = seep_count_if(true, quantile(e, total, 0.5)),
+                            .p99 = seep_count_if(true, quantile(e, total, 0.99)),
+                            .max = seep_count_if(true, e->max_lifetime));
 }
 
 static json_t *pids_of(const struct seep_model *m, const struct seep_model_site *site)
@@ -85,47 +89,9 @@ static json_t *pids_of(const struct seep_model *m, const struct seep_model_site 
     return pids;
 }
 
-static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
-                         struct seep_level *level, bool *failed)
-{
-    const struct seep_model *m = pieces->code->model;
-    const struct seep_model_site *site = &m->sites[id];
-    json_t *json = seep_json_totals(&site->totals);
-    struct seep_slope slope = {0, 0, 0};
-    json_int_t shown;
-
-    if (seep_growth_of_site(m, &pieces->findings->span, id, level, &slope))
-        *failed = true;
-    seep_json_set(json, "id", seep_json_site_id(id), failed);
-    seep_json_set(json, "space", json_string(m->spaces[site->space].name.text), failed);
-    seep_json_set(
-        json, "part",
-        json_string(seep_part_name((enum seep_part)pieces->code->lines->part[site->stack])),
-        failed);
-    seep_json_set(json, "stack", stack_of(pieces, site->stack, &shown), failed);
-    seep_json_set(json, "look_at", shown >= 0 ? json_integer(shown) : json_null(), failed);
-    seep_json_set(json, "growth_bytes_per_step", seep_json_slope(&slope), failed);
-    seep_json_set(json, "retained_bytes",
-                  seep_json_count(seep_retained_of_site(m, &pieces->findings->span, id)), failed);
-    seep_json_set(json, "lifetime_steps", lifetimes_of(m, site), failed);
-    seep_json_set(json, "processes", pids_of(m, site), failed);
-    if (pieces->series && seep_level_sum(m, &id, 1, SEEP_LEVEL_ALL, level))
-        *failed = true;
-    if (pieces->series) {
-        seep_json_set(json, "series", seep_json_series(level), failed);
-        seep_json_set(json, "sizes",
-                      seep_json_sizes(site->extra ? &m->extras[site->extra - 1] : NULL), failed);
-        seep_json_set(json, "threads", seep_json_site_threads(m, site), failed);
-        seep_json_set(json, "lifetimes",
-                      seep_json_lifetimes(site->extra ? &m->extras[site->extra - 1] : NULL),
-                      failed);
-    }
-    return json;
-}
-
 /* The answer applies only if the snapshot looked at the site's own processes and at its time. */
 static void set_holders(const struct seep_report_pieces *pieces, uint32_t id,
-                        struct seep_level *level, json_t *json, bool *failed)
+                        struct seep_level *level, struct seep_report_site *its, bool *failed)
 {
     const struct seep_model_site *site = &pieces->code->model->sites[id];
     json_t *answer =
@@ -139,21 +105,54 @@ static void set_holders(const struct seep_report_pieces *pieces, uint32_t id,
         json_decref(answer);
         answer = json_null();
     }
-    seep_json_set(json, "holders", answer, failed);
-    seep_json_set(json, "held_bytes", held.known ? seep_json_count(held.bytes) : json_null(),
-                  failed);
+    its->holders = answer;
+    its->held_bytes =
+        held.known ? seep_json_made(seep_json_count(held.bytes), failed) : json_null();
+}
+
+static void set_series(const struct seep_report_pieces *pieces, uint32_t id,
+                       struct seep_level *level, struct seep_report_site *its, bool *failed)
+{
+    const struct seep_model *m = pieces->code->model;
+    const struct seep_model_site *site = &m->sites[id];
+    const struct seep_model_extra *extra = site->extra ? &m->extras[site->extra - 1] : NULL;
+
+    if (seep_level_sum(m, &id, 1, SEEP_LEVEL_ALL, level))
+        *failed = true;
+    its->series = seep_json_made(seep_json_series(level), failed);
+    its->sizes = seep_json_made(seep_json_sizes(extra), failed);
+    its->threads = seep_json_made(seep_json_site_threads(m, site), failed);
+    its->lifetimes = seep_json_made(seep_json_lifetimes(extra), failed);
 }
 
 static json_t *make_site(struct seep_json_stream *stream, size_t i)
 {
     struct seep_report_sites *sites = (struct seep_report_sites *)stream;
-    const uint32_t id = sites->chosen[i];
+    const struct seep_report_pieces *pieces = sites->pieces;
+    const struct seep_model *m = pieces->code->model;
+    const struct seep_span *span = &pieces->findings->span;
+    const uint32_t number = sites->chosen[i];
+    const struct seep_model_site *site = &m->sites[number];
+    const enum seep_part part = (enum seep_part)pieces->code->lines->part[site->stack];
+    char id[SEEP_SITE_ID_TEXT];
     bool failed = false;
-    json_t *one = site_json(sites->pieces, id, &sites->level, &failed);
+    struct seep_report_site its = {.id = seep_report_site_id(number, id),
+                                   .space = m->spaces[site->space].name.text,
+                                   .part = seep_part_name(part),
+                                   SEEP_REPORT_TOTALS(&site->totals),
+                                   .retained_bytes = seep_retained_of_site(m, span, number),
+                                   .lifetime_steps = lifetimes_of(m, site),
+                                   .processes = pids_of(m, site),
+                                   .n_processes = -1};
 
+    its.stack = stack_of(pieces, site->stack, &its.look_at);
+    if (seep_growth_of_site(m, span, number, &sites->level, &its.growth_bytes_per_step))
+        failed = true;
+    if (pieces->series)
+        set_series(pieces, number, &sites->level, &its, &failed);
     if (i < HELD_SITES)
-        set_holders(sites->pieces, id, &sites->level, one, &failed);
-    return seep_json_whole(one, failed);
+        set_holders(pieces, number, &sites->level, &its, &failed);
+    return seep_json_whole(seep_report_site_json(&its), failed);
 }
 
 void seep_report_sites_init(struct seep_report_sites *sites,

@@ -11,13 +11,15 @@ enum type {
     COUNT,
     COUNT_OR_NULL,
     REAL,
+    REAL_OR_NULL,
     BOOL,
+    BOOL_OR_NULL,
     SLOPE,
     SLOPE_OR_NULL,
     SEVERITY,
     JSON
 };
-enum presence { ALWAYS, LATER };
+enum presence { ALWAYS, LATER, OPTIONAL };
 
 struct field {
     const char *key, *former; /* former: NULL, or as older reports call it */
@@ -64,8 +66,13 @@ static json_t *value_of(enum type type, const void *member)
         return seep_json_count_or_null(*(const int64_t *)member);
     case REAL:
         return seep_json_real(*(const double *)member);
+    case REAL_OR_NULL:
+        return isnan(*(const double *)member) ? json_null()
+                                              : seep_json_real(*(const double *)member);
     case BOOL:
         return json_boolean(*(const bool *)member);
+    case BOOL_OR_NULL:
+        return *(const int *)member < 0 ? json_null() : json_boolean(*(const int *)member);
     case SLOPE:
         return seep_json_slope(member);
     case SLOPE_OR_NULL:
@@ -79,6 +86,14 @@ static json_t *value_of(enum type type, const void *member)
     return NULL;
 }
 
+/* Whether there is anything to write. */
+static bool is_said(const struct field *field, const json_t *value)
+{
+    if (field->presence == OPTIONAL)
+        return !json_is_null(value) && !json_is_false(value);
+    return value || field->type != JSON || field->presence == ALWAYS;
+}
+
 static json_t *write_all(struct fields fields, const void *from)
 {
     json_t *json = json_object();
@@ -87,8 +102,10 @@ static json_t *write_all(struct fields fields, const void *from)
     for (size_t i = 0; i < fields.n; i++) {
         const struct field *field = &fields.list[i];
         json_t *value = value_of(field->type, (const char *)from + field->at);
-        if (value || field->type != JSON || field->presence == ALWAYS)
+        if (is_said(field, value))
             seep_json_set_known(json, field->key, value, &failed);
+        else
+            json_decref(value);
     }
     return seep_json_whole(json, failed);
 }
@@ -155,8 +172,14 @@ static void read_value(const struct field *field, const json_t *object, void *me
     case REAL:
         *(double *)member = json_number_value(value);
         break;
+    case REAL_OR_NULL:
+        *(double *)member = json_is_number(value) ? json_number_value(value) : NAN;
+        break;
     case BOOL:
         *(bool *)member = json_is_true(value);
+        break;
+    case BOOL_OR_NULL:
+        *(int *)member = json_is_boolean(value) ? json_is_true(value) : -1;
         break;
     case SLOPE:
         seep_get_slope(object, key, member);
@@ -180,17 +203,20 @@ static void read_all(struct fields fields, const json_t *object, void *to)
         read_value(&fields.list[i], object, (char *)to + fields.list[i].at);
 }
 
-#define SEEP_OBJECT(name, ...)                                                                     \
-    json_t *seep_report_##name##_json(const struct seep_report_##name *from)                       \
-    {                                                                                              \
-        return write_all(name##_fields(), from);                                                   \
-    }                                                                                              \
+#define WRITTEN(name)
+#define READ(name)                                                                                 \
     struct seep_report_##name seep_report_##name##_read(const json_t *object)                      \
     {                                                                                              \
         struct seep_report_##name its;                                                             \
         read_all(name##_fields(), object, &its);                                                   \
         return its;                                                                                \
     }
+#define SEEP_OBJECT(name, openness, use, ...)                                                      \
+    json_t *seep_report_##name##_json(const struct seep_report_##name *from)                       \
+    {                                                                                              \
+        return write_all(name##_fields(), from);                                                   \
+    }                                                                                              \
+    use(name)
 #define SEEP_FIELD(...)
 #define SEEP_END(name)
 #include "libprof/report_read/report_fields.def"

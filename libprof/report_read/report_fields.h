@@ -17,8 +17,10 @@
 #define SEEP_MEMBER_COUNT         uint64_t           /* 0 */
 #define SEEP_MEMBER_COUNT_OR_NULL int64_t            /* −1; what is negative is written as null */
 #define SEEP_MEMBER_REAL          double             /* 0; what JSON does not have is written so */
-#define SEEP_MEMBER_SLOPE         struct seep_slope  /* all 0 */
+#define SEEP_MEMBER_REAL_OR_NULL  double             /* NAN */
 #define SEEP_MEMBER_BOOL          bool               /* false */
+#define SEEP_MEMBER_BOOL_OR_NULL  int                /* −1; what is negative is written as null */
+#define SEEP_MEMBER_SLOPE         struct seep_slope  /* all 0 */
 #define SEEP_MEMBER_SLOPE_OR_NULL struct seep_slope  /* SEEP_NO_SLOPE */
 #define SEEP_MEMBER_SEVERITY      enum seep_severity /* SEEP_INFO */
 #define SEEP_MEMBER_JSON          json_t *           /* NULL */
@@ -41,10 +43,13 @@
  * no memory.
  *
  *   struct seep_report_NAME seep_report_NAME_read(const json_t *object)
- * reads any JSON or NULL. Texts and JSON belong to the object. */
-#define SEEP_OBJECT(name, ...)                                                                     \
-    json_t *seep_report_##name##_json(const struct seep_report_##name *from);                      \
+ * reads any JSON or NULL, of those that are READ. Texts and JSON belong to the object. */
+#define SEEP_READER_WRITTEN(name)
+#define SEEP_READER_READ(name)                                                                     \
     struct seep_report_##name seep_report_##name##_read(const json_t *object);
+#define SEEP_OBJECT(name, openness, use, ...)                                                      \
+    json_t *seep_report_##name##_json(const struct seep_report_##name *from);                      \
+    SEEP_READER_##use(name)
 #define SEEP_FIELD(...)
 #define SEEP_END(name)
 #include "libprof/report_read/report_fields.def"

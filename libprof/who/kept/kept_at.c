@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "libprof/base/json_build.h"
+#include "libprof/report_read/report_fields.h"
 #include "libprof/source/python_passes.h"
 #include "libprof/who/merge/hops.h"
 
@@ -379,18 +380,17 @@ json_t *seep_kept_line_json(const struct seep_job_sources *job, const struct see
     const char *file = seep_dictionary_text(&job->code->model->dict, in->name);
     char name[MAX_NAME], *text = seep_python_statement_text(s, statement, MAX_TEXT);
     const char *dot;
-    bool failed = false;
 
     (void)seep_python_scope_name(s, st->made ? st->made : function_of(s, st->scope), name,
                                  sizeof name);
     dot = strrchr(name, '.');
-    json_t *json = json_pack("{s:s, s:o, s:o, s:i, s:o}", "kind", "python", "function",
-                             seep_json_text(dot ? dot + 1 : name), "file", seep_json_text(file),
-                             "line", (int)st->line, "text", text ? seep_json_text(text) : NULL);
-    if (dot)
-        seep_json_set(json, "qualname", seep_json_text(name), &failed);
+    json_t *json =
+        text ? SEEP_REPORT_JSON(kept_line, .kind = "python", .function = dot ? dot + 1 : name,
+                                .file = file, .line = st->line, .text = text,
+                                .qualname = dot ? name : NULL)
+             : NULL;
     free(text);
-    return seep_json_whole(json, failed);
+    return json;
 }
 
 /* The first path, if a good part of the memory is reached by it or goes with its holder. A cycle

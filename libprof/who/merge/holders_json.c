@@ -1,6 +1,7 @@
 #include "libprof/who/merge/holders_json.h"
 
 #include "libprof/base/json_build.h"
+#include "libprof/report_read/report_fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,35 +32,35 @@ static json_t *lengths_json(const struct seep_holders_container *c)
     return seep_json_whole(list, failed);
 }
 
-static void set_growth(json_t *json, const struct seep_holders_container *c, bool *failed)
+/* Whether it grows (a null: not known), and by how many entries a step. */
+static int grows(const struct seep_holders_container *c)
 {
-    bool known = c && c->pace.known;
-    const struct seep_slope *slope = known ? &c->pace.slope : NULL;
+    return c && c->pace.known ? c->pace.grows : -1;
+}
 
-    seep_json_set(json, "length", lengths_json(c), failed);
-    seep_json_set(json, "grows", known ? json_boolean(c->pace.grows) : json_null(), failed);
-    seep_json_set(json, "growth_per_step",
-                  known ? json_pack("{s:f, s:f, s:f}", "value", slope->value, "low", slope->low,
-                                    "high", slope->high)
-                        : json_null(),
-                  failed);
+static struct seep_slope growth_of(const struct seep_holders_container *c)
+{
+    return c && c->pace.known ? c->pace.slope : SEEP_NO_SLOPE;
+}
+
+static json_t *known(const json_t *object, const char *key)
+{
+    return json_incref(json_object_get(object, key));
 }
 
 static json_t *container_json(const struct seep_holders_container *c)
 {
-    static const char *const keys[] = {"name", "type", "bound", "bound_by"};
-    json_t *json = json_object(), *pids = json_array();
+    const json_t *its = c->path->holder;
+    json_t *pids = json_array();
     bool failed = false;
 
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        seep_json_set(json, keys[i], json_incref(json_object_get(c->path->holder, keys[i])),
-                      &failed);
-    seep_json_set(json, "text", json_incref(c->path->text), &failed);
-    seep_json_set(json, "bytes", seep_json_count(c->bytes), &failed);
-    set_growth(json, c, &failed);
     for (size_t i = 0; i < c->n_pids; i++)
         seep_json_append(pids, seep_json_count(c->pids[i]), &failed);
-    seep_json_set(json, "pids", pids, &failed);
+    json_t *json = SEEP_REPORT_JSON(
+        named_container, .name = known(its, "name"), .type = known(its, "type"),
+        .bound = known(its, "bound"), .bound_by = known(its, "bound_by"),
+        .text = json_incref(c->path->text), .bytes = c->bytes, .length = lengths_json(c),
+        .grows = grows(c), .growth_per_step = growth_of(c), .pids = pids);
     return seep_json_whole(json, failed);
 }
 
@@ -76,35 +77,35 @@ static const struct seep_holders_path *same_way(const struct seep_holders_line *
     return NULL;
 }
 
+static json_t *known_or_null(const json_t *object, const char *key)
+{
+    json_t *value = known(object, key);
+
+    return value ? value : json_null();
+}
+
 /* A path, with the bytes that it holds in all of answers[0, n). */
 static json_t *path_json(const struct seep_holders_path *path,
                          const struct seep_holders_answer *answers, size_t n)
 {
-    /* Fields of the holder that the path repeats: most readers want these. */
-    static const char *const of_holder[] = {"type", "length", "bound"};
     uint64_t blocks = 0, bytes = 0, sole = 0;
-    json_t *json = json_object();
-    bool failed = false, known = false;
+    bool sole_known = false;
 
     for (size_t i = 0; i < n; i++) {
         const struct seep_holders_path *its = same_way(answers[i].line, path);
         blocks = its ? sum(blocks, its->blocks) : blocks;
         bytes = its ? sum(bytes, its->bytes) : bytes;
         sole = its ? sum(sole, its->sole_bytes) : sole;
-        known = known || (its && its->sole_known);
+        sole_known = sole_known || (its && its->sole_known);
     }
-    seep_json_set(json, "text", json_incref(path->text), &failed);
-    seep_json_set(json, "root", json_incref(path->root), &failed);
-    seep_json_set(json, "hops", json_incref(path->hops), &failed);
-    seep_json_set(json, "blocks", seep_json_count(blocks), &failed);
-    seep_json_set(json, "bytes", seep_json_count(bytes), &failed);
-    seep_json_set(json, "sole_bytes", known ? seep_json_count(sole) : json_null(), &failed);
-    for (size_t i = 0; i < sizeof of_holder / sizeof *of_holder; i++) {
-        json_t *value = json_object_get(path->holder, of_holder[i]);
-        seep_json_set(json, of_holder[i], value ? json_incref(value) : json_null(), &failed);
-    }
-    seep_json_set(json, "holder", path->holder ? json_incref(path->holder) : json_null(), &failed);
-    return seep_json_whole(json, failed);
+    /* What most readers want of the holder the path repeats. */
+    return SEEP_REPORT_JSON(
+        holder_path, .text = json_incref(path->text), .root = json_incref(path->root),
+        .hops = json_incref(path->hops), .blocks = blocks, .bytes = bytes,
+        .sole_bytes = seep_count_if(sole_known, sole), .type = known_or_null(path->holder, "type"),
+        .length = known_or_null(path->holder, "length"),
+        .bound = known_or_null(path->holder, "bound"),
+        .holder = path->holder ? json_incref(path->holder) : json_null());
 }
 
 static json_t *paths_json(const struct seep_holders_line *main,
@@ -168,8 +169,8 @@ json_t *seep_holders_answer_json(const struct seep_holders_answer *answers, size
     const struct seep_holders_line *line = main->line;
     uint64_t blocks = 0, bytes = 0, explained = 0, lost = 0, cycle = 0, reference = 0;
     uint64_t graph = 0;
-    json_t *json = json_object();
-    bool failed = false;
+    const struct seep_holders_container *first =
+        line->n_paths ? seep_holders_series_find(series, &line->paths[0]) : NULL;
 
     for (size_t i = 0; i < to - from; i++) {
         blocks = sum(blocks, ours[i].line->blocks);
@@ -180,22 +181,15 @@ json_t *seep_holders_answer_json(const struct seep_holders_answer *answers, size
         reference = sum(reference, ours[i].line->reference_bytes);
         graph = sum(graph, ours[i].line->graph_bytes);
     }
-    seep_json_set(json, "step", seep_json_count(main->of->step), &failed);
-    seep_json_set(json, "complete", json_boolean(main->of->complete), &failed);
-    seep_json_set(json, "state", json_string(seep_holders_states[line->state]), &failed);
-    seep_json_set(json, "blocks", seep_json_count(blocks), &failed);
-    seep_json_set(json, "bytes", seep_json_count(bytes), &failed);
-    seep_json_set(json, "explained_bytes", seep_json_count(explained), &failed);
-    seep_json_set(json, "lost_bytes", seep_json_count(lost), &failed);
-    seep_json_set(json, "cycle_bytes", seep_json_count(cycle), &failed);
-    seep_json_set(json, "reference_bytes", seep_json_count(reference), &failed);
-    seep_json_set(json, "graph_bytes", seep_json_count(graph), &failed);
-    seep_json_set(json, "paths", paths_json(line, ours, to - from), &failed);
-    set_growth(json, line->n_paths ? seep_holders_series_find(series, &line->paths[0]) : NULL,
-               &failed);
-    seep_json_set(json, "pids", pids_without(ours, to - from, 0, 0), &failed);
-    seep_json_set(json, "other_pids", pids_without(answers, n, from, to), &failed);
-    return seep_json_whole(json, failed);
+    return SEEP_REPORT_JSON(finding_holders, .step = main->of->step, .complete = main->of->complete,
+                            .state = seep_holders_states[line->state], .blocks = blocks,
+                            .bytes = bytes, .explained_bytes = explained, .lost_bytes = lost,
+                            .cycle_bytes = cycle, .reference_bytes = reference,
+                            .graph_bytes = graph, .paths = paths_json(line, ours, to - from),
+                            .length = lengths_json(first), .grows = grows(first),
+                            .growth_per_step = growth_of(first),
+                            .pids = pids_without(ours, to - from, 0, 0),
+                            .other_pids = pids_without(answers, n, from, to));
 }
 
 /* ---- the job ----------------------------------------------------------------------------- */
@@ -253,24 +247,16 @@ json_t *seep_holders_job_json(const struct seep_holders_files *files,
                               const struct seep_holders_series *series)
 {
     double stopped = 0, longest = 0, cpu = 0;
-    json_t *json = json_object();
-    bool failed = false;
 
-    if (!files->n) {
-        json_decref(json);
+    if (!files->n)
         return json_null();
-    }
     for (size_t i = 0; i < files->n; i++) {
         double stop = (double)files->list[i].stop_ns / 1e9;
         stopped += stop;
         longest = stop > longest ? stop : longest;
         cpu += (double)files->list[i].cpu_ns / 1e9;
     }
-    seep_json_set(json, "snapshots", seep_json_count(files->n), &failed);
-    seep_json_set(json, "stopped_s", json_real(stopped), &failed);
-    seep_json_set(json, "longest_stop_s", json_real(longest), &failed);
-    seep_json_set(json, "reader_cpu_s", json_real(cpu), &failed);
-    seep_json_set(json, "lost_bytes", seep_json_count(lost_bytes(files)), &failed);
-    seep_json_set(json, "named", named_json(series), &failed);
-    return seep_json_whole(json, failed);
+    return SEEP_REPORT_JSON(job_holders, .snapshots = files->n, .stopped_s = stopped,
+                            .longest_stop_s = longest, .reader_cpu_s = cpu,
+                            .lost_bytes = lost_bytes(files), .named = named_json(series));
 }

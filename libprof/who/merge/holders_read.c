@@ -6,6 +6,7 @@
 
 #include "libprof/base/json_build.h"
 #include "libprof/base/text.h"
+#include "libprof/report_read/report_fields.h"
 
 uint64_t seep_take_count(struct seep_holders_check *c, const json_t *from, const char *key)
 {
@@ -86,34 +87,29 @@ static const char *said(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-static json_t *count_or_null(struct seep_holders_check *c, const json_t *from, const char *key)
+/* −1: it is missing. */
+static int64_t count_if_there(struct seep_holders_check *c, const json_t *from, const char *key)
 {
-    uint64_t n = seep_take_count_or(c, from, key, UINT64_MAX);
-
-    return n == UINT64_MAX ? json_null() : json_integer((json_int_t)n);
+    return is_missing(from, key) ? -1 : (int64_t)seep_take_count(c, from, key);
 }
 
 static json_t *root_of(struct seep_holders_check *c, const json_t *from)
 {
-    uint64_t line = seep_take_count_or(c, from, "line", 0);
-    json_t *root = json_object();
+    const uint64_t line = seep_take_count_or(c, from, "line", 0);
 
-    seep_json_set(root, "kind", seep_take_word(c, from, "kind"), &c->failed);
-    seep_json_set(root, "name", seep_take_text_or_null(c, from, "name"), &c->failed);
-    seep_json_set(root, "function", seep_take_text_or_null(c, from, "function"), &c->failed);
-    seep_json_set(root, "file", seep_take_text_or_null(c, from, "file"), &c->failed);
-    seep_json_set(root, "line", line ? json_integer((json_int_t)line) : json_null(), &c->failed);
-    return root;
+    return seep_json_made(SEEP_REPORT_JSON(holder_root, .kind = seep_take_word(c, from, "kind"),
+                                           .name = seep_take_text_or_null(c, from, "name"),
+                                           .function = seep_take_text_or_null(c, from, "function"),
+                                           .file = seep_take_text_or_null(c, from, "file"),
+                                           .line = seep_count_if(line, line)),
+                          &c->failed);
 }
 
 static json_t *hop_of(struct seep_holders_check *c, const json_t *from)
 {
-    json_t *hop = json_object();
-
-    seep_json_set(hop, "kind", seep_take_word(c, from, "kind"), &c->failed);
-    seep_json_set(hop, "name", seep_take_text_or_null(c, from, "name"), &c->failed);
-    seep_json_set(hop, "type", seep_take_text_or_null(c, from, "type"), &c->failed);
-    return hop;
+    return SEEP_REPORT_JSON(hop, .kind = seep_take_word(c, from, "kind"),
+                            .name = seep_take_text_or_null(c, from, "name"),
+                            .type = seep_take_text_or_null(c, from, "type"));
 }
 
 static json_t *hops_of(struct seep_holders_check *c, const json_t *from)
@@ -153,24 +149,21 @@ static char *way_of(const json_t *root, const json_t *hops, size_t n)
 static void take_holder(struct seep_holders_check *c, const json_t *from,
                         struct seep_holders_path *path)
 {
-    const json_t *bound_by = json_object_get(from, "bound_by");
-    uint64_t hop = seep_take_count(c, from, "hop");
+    const uint64_t hop = seep_take_count(c, from, "hop");
+    const int64_t length = count_if_there(c, from, "length");
 
     if (hop > json_array_size(path->hops))
         c->wrong = true;
-    path->holder = json_object();
-    seep_json_set(path->holder, "hop", json_integer((json_int_t)hop), &c->failed);
-    seep_json_set(path->holder, "type", seep_take_text_or_null(c, from, "type"), &c->failed);
-    seep_json_set(path->holder, "name", seep_take_text_or_null(c, from, "name"), &c->failed);
-    seep_json_set(path->holder, "length", count_or_null(c, from, "length"), &c->failed);
-    seep_json_set(path->holder, "bound", count_or_null(c, from, "bound"), &c->failed);
-    seep_json_set(path->holder, "bound_by",
-                  bound_by && !json_is_null(bound_by) ? seep_take_word(c, from, "bound_by")
-                                                      : json_null(),
-                  &c->failed);
-    const json_t *length = json_object_get(path->holder, "length");
-    path->has_length = json_is_integer(length);
-    path->length = (uint64_t)json_integer_value(length);
+    path->holder = seep_json_made(
+        SEEP_REPORT_JSON(container, .hop = hop, .type = seep_take_text_or_null(c, from, "type"),
+                         .name = seep_take_text_or_null(c, from, "name"), .length = length,
+                         .bound = count_if_there(c, from, "bound"),
+                         .bound_by = is_missing(from, "bound_by")
+                                         ? json_null()
+                                         : seep_take_word(c, from, "bound_by")),
+        &c->failed);
+    path->has_length = length >= 0;
+    path->length = length >= 0 ? (uint64_t)length : 0;
     path->has_name = *said(path->holder, "name");
     path->container = path->has_name ? seep_text_format("%s\n%s", said(path->holder, "name"),
                                                         said(path->holder, "type"))
