@@ -54,7 +54,7 @@ static size_t put_chosen(const json_t *site, const struct seep_export_options *o
 int seep_export_collapsed(const json_t *report, struct seep_json_stream *sites,
                           const struct seep_export_options *o, FILE *out)
 {
-    const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
+    const char *cwd = seep_get_job(report).cwd;
     struct seep_frames frames;
     bool has_tensors;
     size_t i, n = 0;

@@ -156,11 +156,10 @@ static void put_spaces(const struct seep_metrics *m, const json_t *spaces)
 /* Where another machine wrote the profile, nobody knows whether the job runs. */
 static void put_state(const struct seep_metrics *m, const json_t *report)
 {
-    const json_t *job = json_object_get(report, "job");
     const bool runs = seep_get_runs(report);
 
     metric_family(m, "seep_complete", "", "1 where every process has ended and was read whole.");
-    metric_put_one(m, "seep_complete", NULL, NULL, json_is_true(json_object_get(job, "complete")));
+    metric_put_one(m, "seep_complete", NULL, NULL, seep_get_job(report).complete);
     metric_family(m, "seep_running", "", "1 where a process of the job runs.");
     if (runs || seep_get_ended(report))
         metric_put_one(m, "seep_running", NULL, NULL, runs);
@@ -169,7 +168,7 @@ static void put_state(const struct seep_metrics *m, const json_t *report)
 /* RSS, and the limit that it has. */
 static void put_resident(const struct seep_metrics *m, const json_t *report)
 {
-    const json_t *job = json_object_get(report, "job");
+    const struct seep_report_job job = seep_get_job(report);
     const json_t *rss = json_object_get(json_object_get(report, "timeline"), "rss_bytes");
     const size_t n = json_array_size(rss);
 
@@ -179,9 +178,9 @@ static void put_resident(const struct seep_metrics *m, const json_t *report)
                        json_number_value(json_array_get(rss, n - 1)));
     metric_family(m, "seep_limit_bytes", "bytes",
                   "Limit on host memory, of the main process's machine.");
-    if (json_is_number(json_object_get(job, "limit_bytes")))
-        metric_put_one(m, "seep_limit_bytes", "kind", seep_get_text(job, "limit_kind", ""),
-                       seep_get_number(job, "limit_bytes"));
+    if (job.limit_bytes >= 0)
+        metric_put_one(m, "seep_limit_bytes", "kind", job.limit_kind ? job.limit_kind : "",
+                       (double)job.limit_bytes);
 }
 
 static void put_job(const struct seep_metrics *m, const json_t *job)
@@ -349,7 +348,7 @@ static bool is_same_line(const struct line *a, const struct line *b)
 /* Returns how many lines there are, or -SEEP_ENOMEM. Findings with the same labels are one. */
 static int list_lines(const json_t *report, struct line lines[MAX_LINES])
 {
-    const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
+    const char *cwd = seep_get_job(report).cwd;
     json_t *finding;
     size_t i;
     int n = 0, k;
@@ -554,7 +553,7 @@ static struct unit *unit_of(struct units *units, const char *key, size_t next)
 
 static int list_processes(struct units *units, const json_t *report)
 {
-    const char *host = seep_get_text(json_object_get(report, "job"), "host", "");
+    const char *host = seep_get_job(report).host;
     char key[KEY_BYTES], name[SEEP_METRIC_LABEL_BYTES + 1];
     json_t *process;
     size_t i;

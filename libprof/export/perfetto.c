@@ -215,7 +215,8 @@ static void put_marks(struct tracks *t, const json_t *report)
     const json_t *timeline = json_object_get(report, "timeline");
     const json_t *times = json_object_get(timeline, "t_s");
     const json_t *epochs = json_object_get(timeline, "epoch_steps");
-    const char *unit = seep_get_step_unit(json_object_get(report, "job"));
+    const struct seep_report_job job = seep_get_job(report);
+    const char *unit = seep_get_step_unit(&job);
     json_int_t last = 0;
     size_t epoch = 0;
     uint64_t ns;
@@ -493,7 +494,7 @@ static void trace_put_heap(struct seep_trace *trace, const json_t *report,
 {
     struct heap h = {.trace = trace, .measure = measure, .sites = sites};
     bool has_tensors;
-    const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
+    const char *cwd = seep_get_job(report).cwd;
     Profile last = SEEP__PERFETTO__PROFILE_PACKET__INIT;
 
     trace->failed |= seep_frames_of_sites(sites, &h.frames, &has_tensors) != 0;
@@ -521,7 +522,7 @@ int seep_export_perfetto(const json_t *report, struct seep_json_stream *sites,
 {
     struct seep_trace trace = {.buffer = {.append = append}, .out = out};
     struct tracks tracks = {.trace = &trace};
-    const double started = seep_get_number(json_object_get(report, "job"), "started_unix_s");
+    const double started = seep_get_job(report).started_unix_s;
     json_t *process;
     size_t i;
 

@@ -346,10 +346,8 @@ static void put_site(struct pprof *p, const json_t *site)
 /* ---- the profile -------------------------------------------------------------------------- */
 
 /* 0 for what no job can have: the sum of two is below 2^63. */
-static int64_t nanoseconds(const json_t *job, const char *key)
+static int64_t nanoseconds(double s)
 {
-    const double s = seep_get_number(job, key);
-
     return s > 0 && s < 4e9 ? (int64_t)(s * 1e9) : 0;
 }
 
@@ -364,7 +362,8 @@ static int64_t type_text(struct pprof *p, int type)
     return number;
 }
 
-static void put_head(struct pprof *p, const json_t *job, const struct seep_export_options *o)
+static void put_head(struct pprof *p, const struct seep_report_job *job,
+                     const struct seep_export_options *o)
 {
     Seep__Pprof__ValueType types[MAX_TYPES], *list[MAX_TYPES];
     Seep__Pprof__ValueType period;
@@ -393,8 +392,8 @@ static void put_head(struct pprof *p, const json_t *job, const struct seep_expor
     part.period = 1;
     /* The time of collection: stores of profiles put side by side what a job had from time to
      * time. */
-    part.duration_nanos = nanoseconds(job, "duration_s");
-    part.time_nanos = nanoseconds(job, "started_unix_s") + part.duration_nanos;
+    part.duration_nanos = nanoseconds(job->duration_s);
+    part.time_nanos = nanoseconds(job->started_unix_s) + part.duration_nanos;
     part.comment = &comment;
     part.n_comment = 1;
     put(p, &part);
@@ -443,6 +442,7 @@ int seep_export_pprof(const json_t *report, struct seep_json_stream *sites,
                       const struct seep_export_options *o, FILE *out)
 {
     struct pprof p = {.buffer = {.append = append}, .job_id = seep_get_job_id(report)};
+    const struct seep_report_job job = seep_get_job(report);
     bool has_tensors;
 
     gzip_begin(&p.gzip, out);
@@ -451,7 +451,7 @@ int seep_export_pprof(const json_t *report, struct seep_json_stream *sites,
     p.placed = calloc(p.frames.n + 1, sizeof *p.placed);
     p.failed |= !p.placed || index_processes(&p, report);
     if (!p.failed) {
-        put_head(&p, json_object_get(report, "job"), o);
+        put_head(&p, &job, o);
         number_program(&p, report);
     }
     for (size_t i = 0; i < sites->n && !p.failed; i++) {

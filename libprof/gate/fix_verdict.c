@@ -292,25 +292,26 @@ static void note_jobs(struct verification *v)
     static const char *const names[] = {"before", "after"};
 
     for (int i = 0; i < 2; i++) {
-        const json_t *job = json_object_get(reports[i], "job"), *process;
+        const struct seep_report_job job = seep_get_job(reports[i]);
+        const json_t *process;
         for (size_t at = 0; (process = seep_get_failed(reports[i], &at));)
             seep_gate_check_note(&v->check, "%s: %s process %.0f: %s", names[i],
                                  seep_get_text(process, "role", ""),
                                  seep_get_number(process, "pid"), seep_get_exit_text(process));
         if (seep_compare_ran_out(reports[i]))
             seep_gate_check_note(&v->check, "%s: it ran out of memory after %.0f %ss", names[i],
-                                 seep_get_number(job, "steps"), seep_get_step_unit(job));
+                                 (double)job.steps, seep_get_step_unit(&job));
         if (seep_get_all_left_out(reports[i]) > 0)
             seep_gate_check_note(&v->check,
                                  "%s: %.0f more findings are not listed, so they are not compared",
                                  names[i], seep_get_all_left_out(reports[i]));
-        if (!json_is_true(json_object_get(job, "complete")))
+        if (!job.complete)
             seep_gate_check_note(&v->check, "%s: the profile is incomplete", names[i]);
-        if (seep_get_number(job, "dropped_events") > 0)
-            seep_gate_check_note(&v->check, "%s: %.0f events were dropped", names[i],
-                                 seep_get_number(job, "dropped_events"));
+        if (job.dropped_events)
+            seep_gate_check_note(&v->check, "%s: %llu events were dropped", names[i],
+                                 (unsigned long long)job.dropped_events);
     }
-    if (strcmp(seep_get_text(json_object_get(v->after, "job"), "step_source", ""), "time") == 0)
+    if (strcmp(seep_get_job(v->after).step_source, "time") == 0)
         seep_gate_check_note(
             &v->check,
             "no steps were found, so time slices took their place: a faster or slower run "

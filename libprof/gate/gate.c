@@ -16,24 +16,31 @@
  * violated its budget by that, or was allowed to. */
 static void doubt_failed(struct seep_gate_check *check, const json_t *report)
 {
-    const json_t *job = json_object_get(report, "job");
+    const struct seep_report_job job = seep_get_job(report);
     const json_t *process = seep_get_crashed(report);
 
     if (!process || seep_compare_ran_out(report))
         return;
-    if (strcmp(seep_get_text(job, "step_source", ""), "time") == 0)
+    if (strcmp(job.step_source, "time") == 0)
         seep_gate_check_doubt(check, "the job failed before its first step (%s): fix that first",
                               seep_get_exit_text(process));
     else
         seep_gate_check_doubt(
             check, "the job failed after %.0f steps (%s): fix that, or add --allow-incomplete",
-            seep_get_number(job, "steps"), seep_get_exit_text(process));
+            (double)job.steps, seep_get_exit_text(process));
+}
+
+static const char *unit_of(const json_t *report)
+{
+    const struct seep_report_job job = seep_get_job(report);
+
+    return seep_get_step_unit(&job);
 }
 
 /* Time slices show that something grows, but not that nothing does. */
 static void doubt_without_steps(struct seep_gate_check *check, const json_t *report)
 {
-    if (strcmp(seep_get_text(json_object_get(report, "job"), "step_source", ""), "time") == 0)
+    if (strcmp(seep_get_job(report).step_source, "time") == 0)
         seep_gate_check_doubt(check, "no training step was seen: call seep.step() once a step, or "
                                      "bound what may grow with --max-growth");
 }
@@ -49,7 +56,8 @@ static bool is_open(const json_t *finding)
 
 static void doubt_growing(struct seep_gate_check *check, const json_t *report)
 {
-    const json_t *job = json_object_get(report, "job");
+    const struct seep_report_job job = seep_get_job(report);
+    const char *unit = seep_get_step_unit(&job);
     char each[SEEP_SIZE_TEXT];
     json_t *finding;
     size_t i;
@@ -61,21 +69,20 @@ static void doubt_growing(struct seep_gate_check *check, const json_t *report)
         seep_gate_check_doubt(check,
                               "%s grows by %s a %s, and %.0f %ss do not show whether it goes on: "
                               "run more",
-                              f.id, seep_text_size(f.growth_bytes_per_step.value, each),
-                              seep_get_step_unit(job), seep_get_number(job, "steps"),
-                              seep_get_step_unit(job));
+                              f.id, seep_text_size(f.growth_bytes_per_step.value, each), unit,
+                              (double)job.steps, unit);
     }
 }
 
 static void doubt_short(struct seep_gate_check *check, const json_t *report,
                         const struct seep_budget *budget, bool asks_for_findings)
 {
-    const double steps = seep_get_number(json_object_get(report, "job"), "steps");
+    const uint64_t steps = seep_get_job(report).steps;
     struct seep_error err = {0};
 
-    if (steps < (double)budget->min_steps)
-        seep_gate_check_doubt(check, "the job has %.0f steps, but min_steps is %llu: record more",
-                              steps, (unsigned long long)budget->min_steps);
+    if (steps < budget->min_steps)
+        seep_gate_check_doubt(check, "the job has %llu steps, but min_steps is %llu: record more",
+                              (unsigned long long)steps, (unsigned long long)budget->min_steps);
     if (asks_for_findings && seep_compare_long_enough(report, &err))
         seep_gate_check_doubt(check, "%s", err.text);
 }
@@ -141,9 +148,9 @@ static bool gate_is_of_oom(const struct seep_budget_line *line)
 /* Processes that the kernel killed for lack of host memory: no finding reports that. */
 static uint64_t kills_of(const json_t *report, const struct seep_budget_line *line)
 {
-    double n = seep_get_number(json_object_get(report, "job"), "oom_kills");
+    const uint64_t n = seep_get_job(report).oom_kills;
 
-    return gate_is_of_oom(line) && n > 0 && n < 1e9 ? (uint64_t)n : 0;
+    return gate_is_of_oom(line) && n < 1000000000 ? n : 0;
 }
 
 static char *finding_text(uint64_t n, uint64_t kills)
@@ -261,7 +268,7 @@ static void judge_lost(struct seep_gate_check *check, const json_t *report,
 static void judge_pace(struct seep_gate_check *check, const json_t *report,
                        const struct seep_budget_line *line, const struct seep_slope *pace)
 {
-    const char *unit = seep_get_step_unit(json_object_get(report, "job"));
+    const char *unit = unit_of(report);
     const char *verdict = pace->low > line->pace     ? "violated"
                           : pace->value > line->pace ? "noise"
                                                      : "holds";
@@ -300,7 +307,7 @@ static int seep_gate_holders(struct seep_gate_check *check, const json_t *report
     if (!container) {
         add_line(check, report, line, "holds",
                  seep_text_format("growth of %s: at most %g entries a %s", line->holder, line->pace,
-                                  seep_get_step_unit(json_object_get(report, "job"))),
+                                  unit_of(report)),
                  strdup("no snapshot has it among the largest holders"),
                  json_pack("{s:s, s:f}", "holder", line->holder, "limit", line->pace));
         return 0;
@@ -318,7 +325,7 @@ enum { MAX_PLACES = 20 };
 
 static double steps_of(const json_t *report)
 {
-    return seep_get_number(json_object_get(report, "job"), "steps");
+    return (double)seep_get_job(report).steps;
 }
 
 /* Both sides are objects with the bytes at `key` and a growth. */
@@ -355,7 +362,7 @@ static char *text_of(const json_t *before, const json_t *after, const char *key,
 static void add_violated(struct seep_gate_check *check, const json_t *report, char *name,
                          const json_t *before, const json_t *after, const char *key)
 {
-    const char *unit = seep_get_step_unit(json_object_get(report, "job"));
+    const char *unit = unit_of(report);
     const json_t *frame = json_object_get(after, "frame");
     json_t *more = json_pack("{s:s, s:o?}", "space", seep_get_text(after, "space", ""), "frame",
                              frame ? json_deep_copy(frame) : NULL);
@@ -383,7 +390,7 @@ static json_t *judged(const struct seep_gate_check *check, const json_t *finding
 static void judge_findings(struct seep_gate_check *check, const json_t *report, const json_t *pairs,
                            size_t *n_violated)
 {
-    const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
+    const char *cwd = seep_get_job(report).cwd;
     json_t *pair;
     size_t i;
 
@@ -471,7 +478,7 @@ static struct grown *list_grown(const struct seep_site_pairs *pairs, double step
 
 static void add_place(struct seep_gate_check *check, const json_t *report, const json_t *pair)
 {
-    const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
+    const char *cwd = seep_get_job(report).cwd;
     json_t *after = json_object_get(pair, "after"), *frame = json_object_get(pair, "frame");
     char *text = seep_get_frame_text(frame, cwd);
 
@@ -579,11 +586,6 @@ static json_t *worst_frame(struct seep_json_stream *sites, const struct seep_bud
     return best;
 }
 
-static const char *unit_of(const struct judging *j)
-{
-    return seep_get_step_unit(json_object_get(j->gate->report, "job"));
-}
-
 /* The measured value of a space, in the job or in one process. */
 struct measured {
     const json_t *process;   /* NULL: the job */
@@ -623,7 +625,7 @@ static void add_measured(struct judging *j, const struct seep_budget_line *line,
     json_t *frame = strcmp(verdict, "holds") == 0 ? NULL : worst_frame(j->sites, line, m->process);
     json_t *more = json_pack("{s:s, s:o, s:f}", "space", line->space, "limit",
                              json_integer((json_int_t)line->limit), "value", m->value.value);
-    const char *unit = unit_of(j);
+    const char *unit = unit_of(j->gate->report);
     char size[SEEP_SIZE_TEXT], *text;
 
     if (growth)
@@ -710,7 +712,7 @@ static int judge_space(struct judging *j, const struct seep_budget_line *line,
                        struct seep_error *err)
 {
     const json_t *report = j->gate->report;
-    const char *unit = unit_of(j);
+    const char *unit = unit_of(j->gate->report);
     size_t n_unknown = 0, n = 0;
     struct measured m =
         line->process[0] ? measure_role(report, line, &n_unknown, &n) : measure(report, NULL, line);
@@ -725,7 +727,7 @@ static int judge_space(struct judging *j, const struct seep_budget_line *line,
         return seep_error_set(
             err, SEEP_ENODATA, "", 0,
             "%.0f %ss are too few to measure growth after the warm-up: record more",
-            seep_get_number(json_object_get(report, "job"), "steps"), unit);
+            (double)seep_get_job(report).steps, unit);
     add_measured(j, line, &m);
     if (n_unknown)
         seep_gate_check_note(
@@ -808,8 +810,7 @@ static void note_devices(struct judging *j)
 
 static void note_job(struct judging *j)
 {
-    const json_t *job = json_object_get(j->gate->report, "job");
-    double dropped = seep_get_number(job, "dropped_events");
+    const struct seep_report_job job = seep_get_job(j->gate->report);
     double left_out = seep_get_all_left_out(j->gate->report);
     const json_t *process;
 
@@ -819,10 +820,11 @@ static void note_job(struct judging *j)
                              "baseline applies to %s",
                              left_out, left_out == 1 ? " is" : "s are",
                              left_out == 1 ? "it" : "them");
-    if (dropped > 0)
-        seep_gate_check_note(
-            &j->check, "%.0f events were dropped: the measured sizes are lower bounds", dropped);
-    if (!json_is_true(json_object_get(job, "complete")))
+    if (job.dropped_events)
+        seep_gate_check_note(&j->check,
+                             "%llu events were dropped: the measured sizes are lower bounds",
+                             (unsigned long long)job.dropped_events);
+    if (!job.complete)
         seep_gate_check_note(&j->check,
                              "the profile is incomplete: the measured sizes are lower bounds");
     for (size_t at = 0; (process = seep_get_failed(j->gate->report, &at));)

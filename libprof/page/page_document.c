@@ -479,12 +479,11 @@ static const char *const parts[] = {"seep",      "job",      "findings",      "f
 /* A source file changed after the job began (of two runs, the first) is not what ran. */
 static void add_lines(struct seep_page_tables *tables, const json_t *report, const json_t *base)
 {
-    const json_t *job = json_object_get(report, "job");
-    double before = seep_get_number(job, "started_unix_s");
+    const struct seep_report_job job = seep_get_job(report);
+    const double before =
+        base ? fmin(job.started_unix_s, seep_get_job(base).started_unix_s) : job.started_unix_s;
 
-    if (base)
-        before = fmin(before, seep_get_number(json_object_get(base, "job"), "started_unix_s"));
-    seep_page_add_frame_lines(tables, seep_get_text(job, "cwd", ""), before);
+    seep_page_add_frame_lines(tables, job.cwd, before);
 }
 
 /* Puts each site into the page, or into a box of small ones. */

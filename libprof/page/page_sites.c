@@ -70,12 +70,12 @@ static json_int_t threads_text(struct seep_page_tables *t, const json_t *threads
     return id;
 }
 
-static json_t *series_of(const json_t *site, size_t most)
+static json_t *series_of(const json_t *series, size_t most)
 {
     struct seep_page_changes changes = {0};
     json_t *list = NULL;
 
-    if (seep_page_changes_add(&changes, json_object_get(site, "series")) == 0)
+    if (seep_page_changes_add(&changes, series) == 0)
         list = seep_page_changes_json(&changes, most);
     free(changes.list);
     return list;
@@ -100,32 +100,28 @@ static void add_text(struct seep_page_columns *columns, const char *name, const 
     seep_page_columns_add(columns, name, json_integer(seep_page_text(t, text)), failed);
 }
 
-void seep_page_add_site(struct seep_page_columns *columns, const json_t *report, const json_t *site,
+void seep_page_add_site(struct seep_page_columns *columns, const json_t *report, const json_t *json,
                         struct seep_page_tables *t, bool *failed)
 {
-    const size_t most = seep_page_is_light(report, site) ? LIGHT_POINTS : SIZE_MAX;
+    const struct seep_report_site site = seep_report_site_read(json);
+    const size_t most = seep_page_is_light(report, json) ? LIGHT_POINTS : SIZE_MAX;
 
-    add_text(columns, "id", seep_get_text(site, "id", ""), t, failed);
-    add_text(columns, "space", seep_get_text(site, "space", ""), t, failed);
-    add_text(columns, "part", seep_get_part(site), t, failed);
+    add_text(columns, "id", site.id, t, failed);
+    add_text(columns, "space", site.space, t, failed);
+    add_text(columns, "part", seep_get_part(json), t, failed);
     seep_page_columns_add(columns, "look_at",
-                          seep_page_number(seep_page_frame(t, seep_get_site_frame(site))), failed);
-    seep_page_columns_add(columns, "stack",
-                          seep_page_number(seep_page_stack(t, json_object_get(site, "stack"))),
+                          seep_page_number(seep_page_frame(t, seep_get_site_frame(json))), failed);
+    seep_page_columns_add(columns, "stack", seep_page_number(seep_page_stack(t, site.stack)),
                           failed);
-    add_numbers(columns, site, failed);
-    seep_page_columns_add(columns, "processes",
-                          json_integer(seep_page_pids(t, json_object_get(site, "processes"))),
+    add_numbers(columns, json, failed);
+    seep_page_columns_add(columns, "processes", json_integer(seep_page_pids(t, site.processes)),
                           failed);
-    if (json_object_get(site, "n_processes")) /* a digest knows how many, but not which */
-        seep_page_columns_add(columns, "n_processes", number(site, "n_processes"), failed);
-    seep_page_columns_add(columns, "series", series_of(site, most), failed);
-    seep_page_columns_add(columns, "lifetimes",
-                          pairs(json_object_get(site, "lifetimes"), "steps_at_least", "frees"),
+    if (site.n_processes >= 0) /* a digest knows how many, but not which */
+        seep_page_columns_add(columns, "n_processes", json_integer(site.n_processes), failed);
+    seep_page_columns_add(columns, "series", series_of(site.series, most), failed);
+    seep_page_columns_add(columns, "lifetimes", pairs(site.lifetimes, "steps_at_least", "frees"),
                           failed);
-    seep_page_columns_add(columns, "sizes",
-                          pairs(json_object_get(site, "sizes"), "bytes_at_least", "allocations"),
+    seep_page_columns_add(columns, "sizes", pairs(site.sizes, "bytes_at_least", "allocations"),
                           failed);
-    seep_page_columns_add(columns, "threads",
-                          json_integer(threads_text(t, json_object_get(site, "threads"))), failed);
+    seep_page_columns_add(columns, "threads", json_integer(threads_text(t, site.threads)), failed);
 }

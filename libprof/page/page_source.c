@@ -98,7 +98,8 @@ static bool is_there(const json_t *excerpts, const char *file, json_int_t line)
 }
 
 /* `place`: an object with `file` and `line`. */
-static void add_excerpt(json_t *excerpts, const json_t *job, const json_t *place, bool *failed)
+static void add_excerpt(json_t *excerpts, const struct seep_report_job *job, const json_t *place,
+                        bool *failed)
 {
     const char *name = seep_get_text(place, "file", NULL);
     const json_int_t line = json_integer_value(json_object_get(place, "line"));
@@ -107,8 +108,7 @@ static void add_excerpt(json_t *excerpts, const json_t *job, const json_t *place
     if (*failed || !name || line <= 0 || line > SEEP_SOURCE_MAX_BYTES ||
         is_there(excerpts, name, line))
         return;
-    FILE *file = page_source_open(seep_get_text(job, "cwd", ""), name,
-                                  seep_get_number(job, "started_unix_s"));
+    FILE *file = page_source_open(job->cwd, name, job->started_unix_s);
     if (!file)
         return;
     json_t *lines = read_lines(file, first, line + SEEP_EXCERPT_AROUND);
@@ -124,18 +124,18 @@ static void add_excerpt(json_t *excerpts, const json_t *job, const json_t *place
 
 json_t *seep_page_excerpts(const json_t *report)
 {
-    const json_t *job = json_object_get(report, "job");
+    const struct seep_report_job job = seep_get_job(report);
     json_t *excerpts = json_array(), *finding, *kept;
     bool failed = false;
     size_t i, k;
 
     json_array_foreach (json_object_get(report, "findings"), i, finding) {
         const struct seep_report_finding f = seep_report_finding_read(finding);
-        add_excerpt(excerpts, job, f.frame, &failed);
+        add_excerpt(excerpts, &job, f.frame, &failed);
         json_array_foreach (f.kept_at, k, kept)
-            add_excerpt(excerpts, job, kept, &failed);
+            add_excerpt(excerpts, &job, kept, &failed);
         json_array_foreach (f.passed_at, k, kept)
-            add_excerpt(excerpts, job, kept, &failed);
+            add_excerpt(excerpts, &job, kept, &failed);
     }
     return seep_json_whole(excerpts, failed);
 }

@@ -139,9 +139,10 @@ static size_t count(const json_t *list, const char *verdict)
 
 static void begin_suite(FILE *out, const json_t *check)
 {
-    const json_t *job = json_object_get(check, "job"), *lines = json_object_get(check, "lines"),
+    const struct seep_report_job job = seep_get_job(check);
+    const json_t *lines = json_object_get(check, "lines"),
                  *findings = json_object_get(check, "findings");
-    double started = seep_get_number(job, "started_unix_s");
+    const double started = job.started_unix_s;
     time_t t = started > 0 && started < 1e11 ? (time_t)started : 0;
     char stamp[40] = "1970-01-01T00:00:00";
     const int is_unknown = is(check, "unknown");
@@ -149,23 +150,22 @@ static void begin_suite(FILE *out, const json_t *check)
 
     if (gmtime_r(&t, &tm))
         strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &tm);
-    const char *host = seep_get_text(job, "host", "");
     fputs("  <testsuite name=\"seep\" package=\"seep\" id=\"0\"", out);
     put_attribute(out, "timestamp", stamp);
-    put_attribute(out, "hostname", *host ? host : "localhost");
+    put_attribute(out, "hostname", *job.host ? job.host : "localhost");
     fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%d\" skipped=\"%zu\" time=\"%.3f\">\n",
             json_array_size(lines) + json_array_size(findings) + (size_t)is_unknown,
             count(lines, "violated") + count(findings, "violated"), is_unknown,
-            count(findings, "ignored"), seep_get_number(job, "duration_s"));
+            count(findings, "ignored"), job.duration_s);
     fputs("    <properties>\n      <property name=\"seep\"", out);
     put_attribute(out, "value", seep_get_text(check, "seep", ""));
     fprintf(out, "/>\n      <property name=\"steps\" value=\"%.0f\"/>\n    </properties>\n",
-            seep_get_number(job, "steps"));
+            (double)job.steps);
 }
 
 int seep_check_junit(const json_t *check, FILE *out, bool colour)
 {
-    const char *cwd = seep_get_text(json_object_get(check, "job"), "cwd", "");
+    const char *cwd = seep_get_job(check).cwd;
     json_t *one;
     size_t i;
 

@@ -149,9 +149,8 @@ static void put_details(FILE *out, const json_t *finding, const char *cwd)
 
 int seep_check_markdown(const json_t *check, FILE *out, bool colour)
 {
-    const json_t *job = json_object_get(check, "job");
+    const struct seep_report_job job = seep_get_job(check);
     const json_t *findings = json_object_get(check, "findings");
-    const char *cwd = seep_get_text(job, "cwd", "");
     const char *verdict = seep_get_text(check, "verdict", ""),
                *why = seep_get_text(check, "reason", "");
     json_t *one;
@@ -159,26 +158,26 @@ int seep_check_markdown(const json_t *check, FILE *out, bool colour)
 
     (void)colour;
     fprintf(out, "### seep: memory budget %s\n\n", *why ? "not shown to hold" : verdict);
-    seep_put_steps(out, job);
-    seep_put_ending(out, job, ", ");
+    seep_put_steps(out, &job);
+    seep_put_ending(out, json_object_get(check, "job"), ", ");
     fputs("\n\n", out);
     if (*why) {
         fputs("❓ ", out);
         put(out, why);
         fputs("\n\n", out);
     }
-    put_lines(out, json_object_get(check, "lines"), cwd);
+    put_lines(out, json_object_get(check, "lines"), job.cwd);
     if (json_array_size(findings))
         fprintf(out,
                 "| | | pattern | severity | line | kept | growth a %s |\n"
                 "| --- | --- | --- | --- | --- | --- | --- |\n",
-                seep_get_step_unit(job));
+                seep_get_step_unit(&job));
     json_array_foreach (findings, i, one)
-        put_row(out, one, cwd);
+        put_row(out, one, job.cwd);
     if (json_array_size(findings))
         fputc('\n', out);
     json_array_foreach (findings, i, one)
-        put_details(out, one, cwd);
+        put_details(out, one, job.cwd);
     json_array_foreach (json_object_get(check, "notes"), i, one) {
         fputs("> ", out);
         put(out, json_string_value(one) ? json_string_value(one) : "");

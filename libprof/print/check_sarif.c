@@ -325,7 +325,7 @@ static json_t *notifications(const json_t *check)
 
 int seep_check_sarif(const json_t *check, FILE *out, bool colour)
 {
-    const char *cwd = seep_get_text(json_object_get(check, "job"), "cwd", "");
+    const char *cwd = seep_get_job(check).cwd;
     json_t *run = json_pack(
         "{s:{s:{s:s, s:s, s:o}}, s:[{s:b, s:o}], s:s, s:o}", "tool", "driver", "name", "seep",
         "version", seep_get_text(check, "seep", "0"), "rules", rules(), "invocations",

@@ -56,9 +56,8 @@ static void put_finding(FILE *out, const json_t *finding, const char *cwd, bool 
 
 int seep_check_text(const json_t *check, FILE *out, bool colour)
 {
-    const json_t *job = json_object_get(check, "job"), *lines = json_object_get(check, "lines"),
-                 *notes = json_object_get(check, "notes");
-    const char *cwd = seep_get_text(job, "cwd", "");
+    const struct seep_report_job job = seep_get_job(check);
+    const json_t *lines = json_object_get(check, "lines"), *notes = json_object_get(check, "notes");
     const char *verdict = seep_get_text(check, "verdict", ""),
                *why = seep_get_text(check, "reason", ""); /* the caller tells it */
     json_t *one;
@@ -71,13 +70,13 @@ int seep_check_text(const json_t *check, FILE *out, bool colour)
     fprintf(out, "seep check: %s", *why ? "cannot tell" : verdict);
     seep_put_colour(out, colour, "0");
     fputs(", ", out);
-    seep_put_steps(out, job);
-    seep_put_ending(out, job, ", ");
+    seep_put_steps(out, &job);
+    seep_put_ending(out, json_object_get(check, "job"), ", ");
     fputs(json_array_size(lines) ? "\n\n" : "\n", out);
     json_array_foreach (lines, i, one)
-        put_line(out, one, cwd, colour);
+        put_line(out, one, job.cwd, colour);
     json_array_foreach (json_object_get(check, "findings"), i, one) {
-        put_finding(out, one, cwd, colour);
+        put_finding(out, one, job.cwd, colour);
     }
     if (json_array_size(notes))
         fputc('\n', out);

@@ -82,9 +82,9 @@ static void put_site(FILE *out, const json_t *site, int growth_width, int name_w
           out);
 }
 
-static void put_sites(FILE *out, const struct shown *shown, const json_t *job)
+static void put_sites(FILE *out, const struct shown *shown, const struct seep_report_job *job)
 {
-    const char *cwd = seep_get_text(job, "cwd", ""), *unit = seep_get_step_unit(job);
+    const char *unit = seep_get_step_unit(job);
     const int growth_width = (int)strlen("growth a ") + (int)strlen(unit);
     const int name_width = space_width(shown->first);
     json_t *site;
@@ -93,7 +93,7 @@ static void put_sites(FILE *out, const struct shown *shown, const json_t *job)
     fprintf(out, "\n  %*s  growth a %s  %-*s  line\n", SIZE_COLUMN, "retained", unit, name_width,
             "space");
     json_array_foreach (shown->first, i, site)
-        put_site(out, site, growth_width, name_width, cwd);
+        put_site(out, site, growth_width, name_width, job->cwd);
     if (shown->n > MAX_SITES)
         fprintf(out, "  and %zu more: --format json lists them\n", shown->n - MAX_SITES);
 }
@@ -103,7 +103,8 @@ static void put_sites(FILE *out, const struct shown *shown, const json_t *job)
 static void put_all(const json_t *diff, const struct shown *shown, size_t others, FILE *out,
                     bool colour)
 {
-    const json_t *job = json_object_get(diff, "new"), *notes = json_object_get(diff, "notes");
+    const struct seep_report_job job = seep_report_job_read(json_object_get(diff, "new"));
+    const json_t *notes = json_object_get(diff, "notes");
 
     seep_put_colour(out, colour, "1");
     fprintf(out, "seep diff: %zu site%s changed (NEW minus BASE)", shown->n,
@@ -116,9 +117,9 @@ static void put_all(const json_t *diff, const struct shown *shown, size_t others
         seep_put_colour(out, colour, "0");
     }
     fputc('\n', out);
-    seep_spaces_text(json_object_get(diff, "spaces"), out, seep_get_step_unit(job));
+    seep_spaces_text(json_object_get(diff, "spaces"), out, seep_get_step_unit(&job));
     if (shown->n)
-        put_sites(out, shown, job);
+        put_sites(out, shown, &job);
     if (others)
         fprintf(out, "\n%zu site%s differ%s only in the peak: --format json lists %s\n", others,
                 others == 1 ? "" : "s", others == 1 ? "s" : "", others == 1 ? "it" : "them");

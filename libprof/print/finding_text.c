@@ -292,7 +292,7 @@ static void put_left_out(FILE *out, const json_t *report)
 static void put_failure(FILE *out, const json_t *report, bool colour)
 {
     const json_t *process = seep_get_crashed(report);
-    const json_t *job = json_object_get(report, "job");
+    const struct seep_report_job job = seep_get_job(report);
     const size_t n = json_array_size(json_object_get(report, "findings"));
 
     seep_put_colour(out, colour, "1");
@@ -305,7 +305,7 @@ static void put_failure(FILE *out, const json_t *report, bool colour)
         return;
     }
     fputs(" after ", out);
-    seep_put_count(out, seep_get_number(job, "steps"), seep_get_step_unit(job));
+    seep_put_count(out, (double)job.steps, seep_get_step_unit(&job));
     if (n)
         fprintf(out, "; %zu finding%s\n", n, n == 1 ? "" : "s");
     else
@@ -315,8 +315,9 @@ static void put_failure(FILE *out, const json_t *report, bool colour)
 void seep_verdict_text(const json_t *report, FILE *out, bool colour)
 {
     const size_t n = json_array_size(json_object_get(report, "findings"));
-    const json_t *job = json_object_get(report, "job");
-    const char *unit = seep_get_step_unit(job);
+    const json_t *json = json_object_get(report, "job");
+    const struct seep_report_job job = seep_report_job_read(json);
+    const char *unit = seep_get_step_unit(&job);
     const bool runs = seep_get_runs(report), early = !n && seep_get_too_early(report);
 
     if (seep_get_crashed(report)) {
@@ -332,29 +333,29 @@ void seep_verdict_text(const json_t *report, FILE *out, bool colour)
         fputs("seep: no finding", out);
     seep_put_colour(out, colour, "0");
     fputs(" in ", out);
-    seep_put_count(out, seep_get_number(job, "steps"), unit);
+    seep_put_count(out, (double)job.steps, unit);
     if (seep_get_undetermined(report))
         fputs(", undetermined", out);
-    if (seep_get_has_failed(job)) { /* it was told to end */
+    if (seep_get_has_failed(json)) { /* it was told to end */
         fputs(" (", out);
-        seep_put_text(out, seep_get_exit_text(job));
+        seep_put_text(out, seep_get_exit_text(json));
         fputc(')', out);
     }
     fputs(runs ? " so far\n" : "\n", out);
     if (early)
         fprintf(out, "Growth shows in %.0f %ss after the warm-up; this job has %.0f%s.\n",
-                seep_get_number(job, "judged_steps_needed"), unit,
-                seep_get_number(job, "judged_steps"), runs ? " so far" : "");
+                (double)job.judged_steps_needed, unit, (double)job.judged_steps,
+                runs ? " so far" : "");
 }
 
 void seep_findings_text(const json_t *report, FILE *out, bool colour)
 {
-    const json_t *job = json_object_get(report, "job");
+    const struct seep_report_job job = seep_get_job(report);
     const json_t *findings = json_object_get(report, "findings");
     struct page page = {.out = out,
                         .colour = colour,
-                        .cwd = seep_get_text(job, "cwd", ""),
-                        .unit = seep_get_step_unit(job),
+                        .cwd = job.cwd,
+                        .unit = seep_get_step_unit(&job),
                         .roles = roles_of(report)};
     json_t *one;
     size_t i;

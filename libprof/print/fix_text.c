@@ -8,14 +8,15 @@
 #include <math.h>
 #include <string.h>
 
-static void put_finding(FILE *out, const char *what, const json_t *finding, const json_t *job)
+static void put_finding(FILE *out, const char *what, const json_t *finding,
+                        const struct seep_report_job *job)
 {
     const struct seep_report_finding f = seep_report_finding_read(finding);
 
     fprintf(out, "  %-9s ", what);
     seep_put_text(out, f.pattern);
     fprintf(out, " (%s) ", seep_severity_name(f.severity));
-    seep_put_frame(out, f.frame, seep_get_text(job, "cwd", ""));
+    seep_put_frame(out, f.frame, job->cwd);
     fputs(": ", out);
     seep_put_size(out, (double)f.live_bytes);
     fputs(" kept", out);
@@ -51,7 +52,7 @@ static void put_saving(FILE *out, const json_t *saving)
 
 int seep_fix_text(const json_t *verdict, FILE *out, bool colour)
 {
-    const json_t *job = json_object_get(verdict, "after");
+    const struct seep_report_job job = seep_report_job_read(json_object_get(verdict, "after"));
     bool fixed = strcmp(seep_get_text(verdict, "verdict", ""), "fixed") == 0;
     json_t *one;
     size_t i;
@@ -65,12 +66,12 @@ int seep_fix_text(const json_t *verdict, FILE *out, bool colour)
     json_array_foreach (json_object_get(verdict, "findings"), i, one) {
         const char *state = seep_get_text(one, "state", "?");
         bool gone = strcmp(state, "vanished") == 0;
-        put_finding(out, state, json_object_get(one, gone ? "before" : "after"), job);
+        put_finding(out, state, json_object_get(one, gone ? "before" : "after"), &job);
         if (strcmp(state, "remains") == 0)
-            put_finding(out, "  before", json_object_get(one, "before"), job);
+            put_finding(out, "  before", json_object_get(one, "before"), &job);
     }
     fputc('\n', out);
-    seep_spaces_text(json_object_get(verdict, "spaces"), out, seep_get_step_unit(job));
+    seep_spaces_text(json_object_get(verdict, "spaces"), out, seep_get_step_unit(&job));
     json_array_foreach (json_object_get(verdict, "savings"), i, one)
         put_saving(out, one);
     seep_put_notes(out, json_object_get(verdict, "notes"));

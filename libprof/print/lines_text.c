@@ -82,9 +82,8 @@ static void put_line(const struct page *p, const char *label, const struct seep_
 static void put_lines(const json_t *report, struct seep_json_stream *sites, FILE *out, int most,
                       bool holders)
 {
-    const json_t *job = json_object_get(report, "job");
-    const struct page page = {out, seep_get_text(job, "cwd", ""), seep_get_step_unit(job),
-                              seep_get_number(job, "steps")};
+    const struct seep_report_job job = seep_get_job(report);
+    const struct page page = {out, job.cwd, seep_get_step_unit(&job), (double)job.steps};
     const bool any = json_array_size(json_object_get(report, "findings"));
     struct seep_line_views lines;
     int shown = 0;

@@ -54,35 +54,34 @@ void seep_put_count(FILE *out, double n, const char *unit)
     fprintf(out, "%.0f %s%s", n, unit, n == 1 ? "" : "s");
 }
 
-void seep_put_steps(FILE *out, const json_t *job)
+void seep_put_steps(FILE *out, const struct seep_report_job *job)
 {
-    const char *source = seep_get_text(job, "step_source", "time");
-    const json_t *line = json_object_get(job, "step_line");
+    const char *source = job->step_source;
 
-    if (json_is_object(line)) {
-        seep_put_count(out, seep_get_number(job, "steps"), "iteration");
+    if (json_is_object(job->step_line)) {
+        seep_put_count(out, (double)job->steps, "iteration");
         fputs(" of the loop at ", out);
-        seep_put_frame(out, line, seep_get_text(job, "cwd", ""));
+        seep_put_frame(out, job->step_line, job->cwd);
         return;
     }
-    seep_put_count(out, seep_get_number(job, "steps"), seep_get_step_unit(job));
-    if (strcmp(source, "time") == 0)
+    seep_put_count(out, (double)job->steps, seep_get_step_unit(job));
+    if (!*source || strcmp(source, "time") == 0)
         return;
     fputs(" by ", out);
     seep_put_text(out, source);
 }
 
-void seep_put_epochs(FILE *out, const json_t *job)
+void seep_put_epochs(FILE *out, const struct seep_report_job *job)
 {
-    const json_t *line = json_object_get(job, "epoch_line");
+    const char *source = json_string_value(job->epoch_source);
 
-    seep_put_count(out, seep_get_number(job, "epochs"), "epoch");
-    if (strcmp(seep_get_text(job, "epoch_source", ""), "loop") != 0)
+    seep_put_count(out, job->epochs > 0 ? (double)job->epochs : 0, "epoch");
+    if (!source || strcmp(source, "loop") != 0)
         return;
     fputs(" of a loop", out);
-    if (json_is_object(line)) {
+    if (json_is_object(job->epoch_line)) {
         fputs(" at ", out);
-        seep_put_frame(out, line, seep_get_text(job, "cwd", ""));
+        seep_put_frame(out, job->epoch_line, job->cwd);
     }
 }
 

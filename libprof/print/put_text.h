@@ -13,10 +13,9 @@ void seep_put_severity(FILE *out, bool colour, int severity);   /* in its colour
 void seep_put_size(FILE *out, double bytes);
 void seep_put_change(FILE *out, double bytes);              /* with its sign */
 void seep_put_count(FILE *out, double n, const char *unit); /* "1 step", "2 steps" */
-void seep_put_steps(
-    FILE *out,
-    const json_t *job); /* "100 steps by optimizer", "50 time slices", or with the loop */
-void seep_put_epochs(FILE *out, const json_t *job); /* … and their source */
+/* "100 steps by optimizer", "50 time slices", or with the loop */
+void seep_put_steps(FILE *out, const struct seep_report_job *job);
+void seep_put_epochs(FILE *out, const struct seep_report_job *job); /* … and their source */
 /* ", ended with status 1", after `before`; nothing if an older report has no words for it. */
 void seep_put_ending(FILE *out, const json_t *job_or_process, const char *before);
 void seep_put_frame(FILE *out, const json_t *frame, const char *cwd);

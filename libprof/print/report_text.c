@@ -190,7 +190,8 @@ static const char *oom_ends_text(const struct seep_report_refusal *its)
                : "";
 }
 
-static void put_oom(const json_t *job, FILE *to, const struct seep_report_refusal *its)
+static void put_oom(const struct seep_report_job *job, FILE *to,
+                    const struct seep_report_refusal *its)
 {
     char words[SEEP_SPACE_WORDS], when[SEEP_WHEN_TEXT];
 
@@ -203,11 +204,10 @@ static void put_oom(const json_t *job, FILE *to, const struct seep_report_refusa
                 words);
     seep_put_size(to, (double)its->asked_bytes);
     fprintf(to, " requested %s",
-            seep_get_when(seep_get_step_unit(job), (double)its->step, seep_get_number(job, "steps"),
-                          when));
+            seep_get_when(seep_get_step_unit(job), (double)its->step, (double)job->steps, when));
     if (json_is_object(its->frame)) {
         fputs(", ", to);
-        seep_put_frame(to, its->frame, seep_get_text(job, "cwd", ""));
+        seep_put_frame(to, its->frame, job->cwd);
     }
     if (strcmp(its->source, "allocator") != 0 && !its->reserved_bytes) {
         fputs(oom_ends_text(its), to);
@@ -222,14 +222,14 @@ static void put_oom(const json_t *job, FILE *to, const struct seep_report_refusa
 
 void seep_ooms_text(const json_t *report, FILE *out, bool last_only)
 {
+    const struct seep_report_job job = seep_get_job(report);
     const json_t *all = json_object_get(report, "out_of_memory");
     const size_t n = json_array_size(all);
 
     for (size_t i = last_only && n ? n - 1 : 0; i < n; i++) {
         const struct seep_report_refusal its = seep_report_refusal_read(json_array_get(all, i));
         struct seep_paragraph line;
-        put_oom(json_object_get(report, "job"), seep_put_begin(&line, out, 0, SEEP_PUT_LABEL),
-                &its);
+        put_oom(&job, seep_put_begin(&line, out, 0, SEEP_PUT_LABEL), &its);
         seep_put_end(&line);
     }
 }
@@ -259,17 +259,17 @@ static FILE *begin(struct seep_paragraph *line, const struct page *p, const char
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-static void put_command(const struct page *p, const json_t *job)
+static void put_command(const struct page *p, const json_t *command)
 {
     const int width = seep_put_width(p->out, SEEP_PUT_WIDTH) - (int)strlen(" ...");
     int column = LABEL;
     json_t *word;
     size_t i;
 
-    if (!json_array_size(json_object_get(job, "command")))
+    if (!json_array_size(command))
         return;
     fprintf(p->out, "%-*s", LABEL, "command");
-    json_array_foreach (json_object_get(job, "command"), i, word) {
+    json_array_foreach (command, i, word) {
         const char *text = json_string_value(word) ? json_string_value(word) : "?";
         column += (int)strnlen(text, SEEP_PUT_WIDTH * 8) + 1;
         if (column > width && i > 0) {
@@ -282,19 +282,19 @@ static void put_command(const struct page *p, const json_t *job)
     fputc('\n', p->out);
 }
 
-static void put_job(const struct page *p, const json_t *job)
+static void put_job(const struct page *p, const json_t *report)
 {
-    const struct seep_report_job its = seep_report_job_read(job);
+    const struct seep_report_job its = seep_get_job(report);
     struct seep_paragraph line;
     FILE *to = begin(&line, p, "job");
 
-    seep_put_steps(to, job);
+    seep_put_steps(to, &its);
     if (its.epochs >= 0) {
         fputs(", ", to);
-        seep_put_epochs(to, job);
+        seep_put_epochs(to, &its);
     }
     fprintf(to, ", %.1f s", its.duration_s);
-    seep_put_ending(to, job, ", ");
+    seep_put_ending(to, json_object_get(report, "job"), ", ");
     if (!its.complete)
         fputs(", incomplete", to);
     if (its.dropped_events) {
@@ -320,13 +320,12 @@ static void put_ranks(const struct page *p, const json_t *report)
 }
 
 /* Printed if it is not what a reader would expect. */
-static void put_why(const struct page *p, const json_t *job)
+static void put_why(const struct page *p, const struct seep_report_job *job)
 {
-    const char *source = seep_get_text(job, "step_source", "time");
-    const char *why = seep_get_text(job, "step_why", "");
+    const char *source = job->step_source, *why = job->step_why;
 
-    if (!*why || strcmp(why, SEEP_WHY_OPTIMIZER_TEXT) == 0 || strcmp(source, "time") == 0 ||
-        strcmp(source, "api") == 0 || strcmp(source, "nvtx") == 0)
+    if (!why || !*why || strcmp(why, SEEP_WHY_OPTIMIZER_TEXT) == 0 || !*source ||
+        strcmp(source, "time") == 0 || strcmp(source, "api") == 0 || strcmp(source, "nvtx") == 0)
         return;
     fprintf(p->out, "%-*s", LABEL, "steps");
     seep_put_wrapped(p->out, why, LABEL, LABEL);
@@ -419,9 +418,11 @@ static void put_rss(const struct page *p, const struct seep_report_rss *rss, int
     free(text);
 }
 
-static void put_peaks(FILE *to, const json_t *pss, double rss_bytes, bool together)
+/* pss_bytes: negative if that is not known. */
+static void put_peaks(FILE *to, int64_t pss_bytes, uint64_t rss_bytes, bool together)
 {
-    char *text = resident_peaks_text(json_number_value(pss), rss_bytes, together);
+    const double pss = pss_bytes > 0 ? (double)pss_bytes : 0;
+    char *text = resident_peaks_text(pss, (double)rss_bytes, together);
 
     fputs(text ? text : "?", to);
     free(text);
@@ -434,13 +435,12 @@ static void put_resident(const struct page *p, const json_t *report)
 {
     const json_t *json = json_object_get(json_object_get(report, "coverage"), "rss");
     const struct seep_report_rss rss = seep_report_rss_read(json);
-    const json_t *pss = json_object_get(json_object_get(report, "job"), "pss_peak_bytes");
     struct seep_paragraph line;
 
     if (!json_is_object(json))
         return;
-    put_peaks(begin(&line, p, "resident"), p->is_one ? NULL : pss, (double)rss.highest_bytes,
-              !p->is_one);
+    put_peaks(begin(&line, p, "resident"), p->is_one ? -1 : seep_get_job(report).pss_peak_bytes,
+              rss.highest_bytes, !p->is_one);
     seep_put_end(&line);
     fprintf(p->out, "%*s", LABEL, "");
     put_rss(p, &rss, LABEL);
@@ -460,10 +460,10 @@ static void put_rss_of(const struct page *p, const json_t *process)
 /* ---- processes ------------------------------------------------------------------------------- */
 
 /* ", 2.5 s of CPU, 10 ms a step" */
-static void put_cpu(FILE *to, const json_t *process)
+static void put_cpu(FILE *to, const struct seep_report_process *process)
 {
-    const double all = seep_get_number(process, "cpu_s");
-    const double step = seep_get_number(process, "cpu_s_per_step");
+    const double all = json_number_value(process->cpu_s);
+    const double step = json_number_value(process->cpu_s_per_step);
 
     if (!(all > 0))
         return;
@@ -474,37 +474,38 @@ static void put_cpu(FILE *to, const json_t *process)
         fprintf(to, ", %.3g ms a step", step * 1e3);
 }
 
-static void put_process(const struct page *p, const char *label, const json_t *process)
+static void put_process(const struct page *p, const char *label, const json_t *json)
 {
-    const char *python = seep_get_text(process, "python", NULL);
+    const struct seep_report_process process = seep_report_process_read(json);
     struct seep_paragraph line;
     FILE *to = begin(&line, p, label);
 
-    fprintf(to, "%.0f ", seep_get_number(process, "pid"));
-    seep_put_text(to, seep_get_text(process, "role", "?"));
-    if (json_is_number(json_object_get(process, "rank")))
-        fprintf(to, " (rank %.0f)", seep_get_number(process, "rank"));
+    fprintf(to, "%llu ", (unsigned long long)process.pid);
+    seep_put_text(to, process.role);
+    if (process.rank >= 0)
+        fprintf(to, " (rank %lld)", (long long)process.rank);
     if (p->is_spread) {
         fputs(" on ", to);
-        seep_put_text(to, seep_get_text(process, "host", "?"));
+        seep_put_text(to, process.host);
     }
-    seep_put_ending(to, process, ": ");
-    if (!p->is_one && seep_get_number(process, "rss_peak_bytes") > 0) {
+    seep_put_ending(to, json, ": ");
+    if (!p->is_one && process.rss_peak_bytes) {
         fputs(", ", to);
-        put_peaks(to, json_object_get(process, "pss_peak_bytes"),
-                  seep_get_number(process, "rss_peak_bytes"), false);
+        put_peaks(to, process.pss_peak_bytes, process.rss_peak_bytes, false);
     }
-    if (python) {
+    if (process.python) {
         fputs(", Python ", to);
-        seep_put_text(to, python);
+        seep_put_text(to, process.python);
     }
-    put_cpu(to, process);
+    put_cpu(to, &process);
     seep_put_end(&line);
 }
 
 static bool is_helper(const json_t *process)
 {
-    return strcmp(seep_get_text(process, "role", "helper"), "helper") == 0;
+    const char *role = seep_report_process_read(process).role;
+
+    return !*role || strcmp(role, "helper") == 0;
 }
 
 /* Helpers come last: if there are many processes, helpers are not the ones to look at. */
@@ -582,13 +583,13 @@ static bool is_one(const json_t *report)
 
 static void put_job_parts(const struct page *p, const json_t *report)
 {
-    const json_t *job = json_object_get(report, "job");
+    const struct seep_report_job job = seep_get_job(report);
 
-    put_command(p, job);
-    put_job(p, job);
+    put_command(p, job.command);
+    put_job(p, report);
     if (!seep_many_text(report, p->out))
         put_ranks(p, report);
-    put_why(p, job);
+    put_why(p, &job);
     put_spaces(p, report);
     put_devices(p, report);
     seep_ooms_text(report, p->out, false);
@@ -604,11 +605,9 @@ static void put_job_parts(const struct page *p, const json_t *report)
 static void put_crash(const struct page *p, const json_t *report,
                       const struct seep_report_look *look)
 {
-    const json_t *job = json_object_get(report, "job");
-
     seep_verdict_text(report, p->out, look->colour);
-    put_command(p, job);
-    put_job(p, job);
+    put_command(p, seep_get_job(report).command);
+    put_job(p, report);
     seep_ooms_text(report, p->out, true);
     if (!look->folder)
         return;
@@ -620,21 +619,22 @@ static void put_crash(const struct page *p, const json_t *report,
 int seep_report_text(const json_t *report, struct seep_json_stream *sites, FILE *out,
                      const struct seep_report_look *look)
 {
-    const json_t *job = json_object_get(report, "job");
+    const struct seep_report_job job = seep_get_job(report);
     struct seep_json_stream_of_list own;
 
     seep_json_stream_of_list(&own, json_object_get(report, "sites"));
-    if (!json_is_object(job) || strcmp(seep_get_text(report, "format", ""), "seep-report") != 0)
+    if (!json_is_object(json_object_get(report, "job")) ||
+        strcmp(seep_get_text(report, "format", ""), "seep-report") != 0)
         return -SEEP_EINVAL;
     struct page page = {.out = out,
-                        .cwd = seep_get_text(job, "cwd", ""),
-                        .steps = seep_get_number(job, "steps"),
-                        .unit = seep_get_step_unit(job),
+                        .cwd = job.cwd,
+                        .steps = (double)job.steps,
+                        .unit = seep_get_step_unit(&job),
                         .all = look->all,
                         .is_one = is_one(report),
                         .is_spread = seep_hosts_count(report) > 1,
                         .running = seep_get_runs(report),
-                        .of_torch = seep_get_number(job, "torch_snapshots") > 0};
+                        .of_torch = job.torch_snapshots};
     if (seep_get_crashed_at_once(report) && !look->all) {
         put_crash(&page, report, look);
         return ferror(out) ? -SEEP_EIO : 0;
@@ -665,7 +665,7 @@ enum {
 struct closing {
     FILE *out;
     bool colour;
-    const json_t *job;
+    struct seep_report_job job;
     int width, pattern; /* columns */
 };
 
@@ -718,7 +718,7 @@ static void put_finding(const struct closing *p, const json_t *finding)
 {
     const struct seep_report_finding f = seep_report_finding_read(finding);
     const json_t *frame = seep_get_line_to_change(&f);
-    char *place = seep_get_frame_text(frame, seep_get_text(p->job, "cwd", ""));
+    char *place = seep_get_frame_text(frame, p->job.cwd);
 
     put_cell(p->out, f.id, ID_COLUMNS);
     seep_put_severity(p->out, p->colour, f.severity);
@@ -726,7 +726,7 @@ static void put_finding(const struct closing *p, const json_t *finding)
     seep_put_colour(p->out, p->colour, "0");
     if (p->pattern)
         put_cell(p->out, f.pattern, p->pattern);
-    put_amount(p->out, &f, seep_get_step_unit(p->job));
+    put_amount(p->out, &f, seep_get_step_unit(&p->job));
     if (place && json_is_object(frame))
         put_short_place(p->out, place, p->width - OTHER_COLUMNS - p->pattern);
     fputc('\n', p->out);
@@ -739,7 +739,7 @@ static struct closing page_of(const json_t *report, FILE *out, bool colour)
 
     return (struct closing){.out = out,
                             .colour = colour,
-                            .job = json_object_get(report, "job"),
+                            .job = seep_get_job(report),
                             .width = width,
                             .pattern = pattern_columns(json_object_get(report, "findings"), width)};
 }
@@ -796,7 +796,7 @@ static void put_what_it_had(const struct closing *p, const json_t *report,
         return;
     fprintf(p->out, "%-*s", SEEP_PUT_LABEL, "to do");
     seep_put_wrapped(p->out,
-                     strcmp(seep_get_text(p->job, "step_source", ""), "time") == 0
+                     strcmp(p->job.step_source, "time") == 0
                          ? "Run it longer, or call seep.step() (seep_step() in C) at the end of "
                            "each iteration."
                          : "Run it for more steps.",

@@ -16,24 +16,27 @@ const json_t *seep_get_holders(const json_t *holders)
     return json_is_object(holders) && *seep_get_text(holders, "state", "") ? holders : NULL;
 }
 
-static const json_t *first_path(const struct seep_report_finding *f)
+static struct seep_report_finding_holders holders_of(const struct seep_report_finding *f)
 {
-    return json_array_get(json_object_get(seep_get_holders(f->holders), "paths"), 0);
+    return seep_report_finding_holders_read(seep_get_holders(f->holders));
 }
 
 const char *seep_get_holder_name(const struct seep_report_finding *f)
 {
-    return seep_get_text(json_object_get(first_path(f), "holder"), "name", NULL);
+    const json_t *first = json_array_get(holders_of(f).paths, 0);
+
+    return json_string_value(
+        seep_report_container_read(seep_report_holder_path_read(first).holder).name);
 }
 
 bool seep_get_holder_grows(const struct seep_report_finding *f)
 {
-    return json_is_true(json_object_get(seep_get_holders(f->holders), "grows"));
+    return holders_of(f).grows > 0;
 }
 
 bool seep_get_holder_stays(const struct seep_report_finding *f)
 {
-    return json_is_false(json_object_get(seep_get_holders(f->holders), "grows"));
+    return holders_of(f).grows == 0;
 }
 
 const json_t *seep_get_container(const json_t *report, const char *name)
@@ -70,11 +73,11 @@ const char *seep_get_holders_words(const json_t *holders)
 /* " (deque, at most 100)" */
 static void put_bound(FILE *out, const json_t *holder)
 {
-    const json_t *bound = json_object_get(holder, "bound");
+    const struct seep_report_container its = seep_report_container_read(holder);
+    const char *type = json_string_value(its.type);
 
-    if (json_is_integer(bound))
-        fprintf(out, " (%s, at most %.0f)", seep_get_text(holder, "type", "bounded"),
-                json_number_value(bound));
+    if (its.bound >= 0)
+        fprintf(out, " (%s, at most %lld)", type ? type : "bounded", (long long)its.bound);
 }
 
 static double length_at(const json_t *length, size_t at)
@@ -82,28 +85,34 @@ static double length_at(const json_t *length, size_t at)
     return json_number_value(json_array_get(json_array_get(length, at), 1));
 }
 
-static void put_length(FILE *out, const json_t *holders)
+static void put_length(FILE *out, const struct seep_report_finding_holders *holders)
 {
-    const json_t *length = json_object_get(holders, "length");
-    size_t n = json_array_size(length);
+    const size_t n = json_array_size(holders->length);
 
     if (n < 2)
         return;
-    double first = length_at(length, 0), last = length_at(length, n - 1);
-    if (json_is_true(json_object_get(holders, "grows")))
+    double first = length_at(holders->length, 0), last = length_at(holders->length, n - 1);
+    if (holders->grows > 0)
         fprintf(out, "; it grew from %.0f to %.0f entries", first, last);
-    else if (json_is_false(json_object_get(holders, "grows")))
+    else if (holders->grows == 0)
         fprintf(out, "; it has %.0f entries and does not grow", last);
+}
+
+/* How many percent of what the line made that is. */
+static double share_of(const struct seep_report_finding_holders *holders, uint64_t bytes,
+                       double of_nothing)
+{
+    return holders->bytes ? 100 * (double)bytes / (double)holders->bytes : of_nothing;
 }
 
 /* How much of the memory that the line made deleting this path frees, together with those before
  * it. */
-static void put_share(FILE *out, const json_t *holders, const json_t *path, bool first)
+static void put_share(FILE *out, const struct seep_report_finding_holders *holders,
+                      int64_t sole_bytes, bool first)
 {
-    if (!json_is_number(json_object_get(path, "sole_bytes")))
+    if (sole_bytes < 0)
         return;
-    double bytes = seep_get_number(holders, "bytes");
-    double share = bytes > 0 ? 100 * seep_get_number(path, "sole_bytes") / bytes : 0;
+    const double share = share_of(holders, (uint64_t)sole_bytes, 0);
 
     if (share >= ALL)
         fprintf(out, "; deleting %s frees all of it", first ? "it" : "it and those above");
@@ -114,32 +123,34 @@ static void put_share(FILE *out, const json_t *holders, const json_t *path, bool
         fprintf(out, "; deleting %s frees nothing", first ? "it alone" : "it and those above");
 }
 
-static void put_explained(FILE *out, const json_t *holders)
+static void put_explained(FILE *out, const struct seep_report_finding_holders *holders)
 {
-    double bytes = seep_get_number(holders, "bytes");
-    double share = bytes > 0 ? 100 * seep_get_number(holders, "explained_bytes") / bytes : 100;
+    const double share = share_of(holders, holders->explained_bytes, 100);
 
-    if (share < MOST && strcmp(seep_get_text(holders, "state", ""), "cycle") != 0)
+    if (share < MOST && strcmp(holders->state, "cycle") != 0)
         fprintf(out, "; that explains %.0f %%", share);
 }
 
 char *seep_get_path_words(const json_t *holders, const json_t *path)
 {
-    const char *state = seep_get_text(holders, "state", "");
-    bool first = json_array_get(json_object_get(holders, "paths"), 0) == path;
-    size_t n_pids = json_array_size(json_object_get(holders, "pids")), n;
+    const struct seep_report_finding_holders all = seep_report_finding_holders_read(holders);
+    const struct seep_report_holder_path its = seep_report_holder_path_read(path);
+    const bool first = json_array_get(all.paths, 0) == path;
+    const size_t n_pids = json_array_size(all.pids);
+    const char *words = json_string_value(its.text);
     char *text = NULL;
+    size_t n;
     FILE *out = open_memstream(&text, &n);
 
     if (!out)
         return NULL;
-    fputs(seep_get_text(path, "text", "?"), out);
-    put_bound(out, json_object_get(path, "holder"));
-    if (strcmp(state, "held") == 0 || strcmp(state, "shared") == 0)
-        put_share(out, holders, path, first);
+    fputs(words ? words : "?", out);
+    put_bound(out, its.holder);
+    if (strcmp(all.state, "held") == 0 || strcmp(all.state, "shared") == 0)
+        put_share(out, &all, its.sole_bytes, first);
     if (first) {
-        put_explained(out, holders);
-        put_length(out, holders);
+        put_explained(out, &all);
+        put_length(out, &all);
     }
     if (first && n_pids > 1)
         fprintf(out, "; the same in each of %zu processes", n_pids);

@@ -41,29 +41,28 @@ static int by_peak(const void *a, const void *b)
 
 /* A site's level now: its series takes into account which of its processes are gone; its own
  * counters do not. */
-static double level_of(const json_t *site)
+static double level_of(const struct seep_report_site *site)
 {
-    const json_t *levels = json_object_get(json_object_get(site, "series"), "live_bytes");
+    const json_t *levels = json_object_get(site->series, "live_bytes");
     size_t n = json_array_size(levels);
 
-    return n ? json_number_value(json_array_get(levels, n - 1))
-             : seep_get_number(site, "live_bytes");
+    return n ? json_number_value(json_array_get(levels, n - 1)) : (double)site->live_bytes;
 }
 
-static void add_site(struct seep_line_view *line, const json_t *site, uint32_t i)
+static void add_site(struct seep_line_view *line, const json_t *json, uint32_t i)
 {
-    double blocks = seep_get_number(site, "allocations") - seep_get_number(site, "frees");
-    double live = level_of(site), peak = seep_get_number(site, "peak_bytes");
-    struct seep_slope growth;
+    const struct seep_report_site site = seep_report_site_read(json);
+    const double blocks = (double)site.allocations - (double)site.frees;
+    const double live = level_of(&site), peak = (double)site.peak_bytes;
 
     line->live += live;
     line->peak += peak;
     line->highest = fmax(line->highest, peak);
-    line->growth += seep_get_slope(site, "growth_bytes_per_step", &growth) ? growth.value : 0;
-    line->held += seep_get_number(site, "held_bytes");
-    if (line->asked == UINT32_MAX && seep_get_holders(json_object_get(site, "holders")))
+    line->growth += site.growth_bytes_per_step.value;
+    line->held += json_number_value(site.held_bytes);
+    if (line->asked == UINT32_MAX && seep_get_holders(site.holders))
         line->asked = i;
-    if (live < seep_get_number(site, "live_bytes"))
+    if (live < (double)site.live_bytes)
         line->blocks = -1;
     else if (line->blocks >= 0)
         line->blocks += fmax(0, blocks);
@@ -227,7 +226,7 @@ int seep_line_views_init(struct seep_line_views *lines, const json_t *report,
 {
     struct reading r = {.lines = lines,
                         .findings = json_object_get(report, "findings"),
-                        .cwd = seep_get_text(json_object_get(report, "job"), "cwd", ""),
+                        .cwd = seep_get_job(report).cwd,
                         .host_is_one = host_is_one};
 
     *lines = (struct seep_line_views){.spaces = json_object(),

@@ -160,7 +160,7 @@ static bool ends_in(const char *text, const char *end)
 /* What a command runs: its script or module, else its program. */
 static const char *job_name(const json_t *report)
 {
-    const json_t *command = json_object_get(json_object_get(report, "job"), "command");
+    const json_t *command = seep_get_job(report).command;
     size_t n = json_array_size(command);
 
     for (size_t i = 1; i < n; i++) {
@@ -182,7 +182,7 @@ static int count_ranks(const json_t *report)
     int n = 0;
 
     json_array_foreach (json_object_get(report, "processes"), i, process) {
-        if (strcmp(seep_get_text(process, "role", ""), "rank") == 0)
+        if (strcmp(seep_report_process_read(process).role, "rank") == 0)
             n++;
     }
     return n;
@@ -202,9 +202,9 @@ bool seep_compare_ran_out(const json_t *report)
 
 int seep_compare_jobs(const json_t *before, const json_t *after, struct seep_error *err)
 {
-    const json_t *a = json_object_get(before, "job"), *b = json_object_get(after, "job");
-    const char *source = seep_get_text(a, "step_source", ""), *other;
-    double steps = seep_get_number(a, "steps"), others = seep_get_number(b, "steps");
+    const struct seep_report_job a = seep_get_job(before), b = seep_get_job(after);
+    const char *source = a.step_source, *other = b.step_source;
+    const double steps = (double)a.steps, others = (double)b.steps;
     int ranks = count_ranks(before), other_ranks = count_ranks(after);
     const bool cut_short = seep_compare_ran_out(steps < others ? before : after);
 
@@ -214,7 +214,6 @@ int seep_compare_jobs(const json_t *before, const json_t *after, struct seep_err
             "not the same job: one ran %.80s, the other %.80s: compare two runs of "
             "one script",
             job_name(before), job_name(after));
-    other = seep_get_text(b, "step_source", "");
     if (strcmp(source, other) != 0)
         return seep_error_set(
             err, SEEP_EINVAL, "", 0,
@@ -240,23 +239,23 @@ int seep_compare_jobs(const json_t *before, const json_t *after, struct seep_err
 
 int seep_compare_usable(const json_t *report, bool allow_incomplete, struct seep_error *err)
 {
-    const json_t *job = json_object_get(report, "job");
-    json_t *process;
+    const struct seep_report_job job = seep_get_job(report);
+    json_t *one;
     size_t i;
 
-    json_array_foreach (json_object_get(report, "processes"), i, process) {
-        const json_t *exit = json_object_get(process, "exit");
-        if (!allow_incomplete && strcmp(seep_get_text(exit, "kind", ""), "running") == 0)
+    json_array_foreach (json_object_get(report, "processes"), i, one) {
+        const struct seep_report_process process = seep_report_process_read(one);
+        if (!allow_incomplete && strcmp(seep_report_exit_read(process.exit).kind, "running") == 0)
             return seep_error_set(err, SEEP_ENODATA, "", 0,
-                                  "the job still runs (process %.0f): wait for its end, or add "
+                                  "the job still runs (process %llu): wait for its end, or add "
                                   "--allow-incomplete",
-                                  seep_get_number(process, "pid"));
+                                  (unsigned long long)process.pid);
     }
-    if (!allow_incomplete && !json_is_true(json_object_get(job, "complete")))
+    if (!allow_incomplete && !job.complete)
         return seep_error_set(err, SEEP_ENODATA, "", 0,
                               "the profile is incomplete: `seep report` says what is missing, and "
                               "--allow-incomplete judges the rest");
-    if (!(seep_get_number(job, "steps") > 0))
+    if (!job.steps)
         return seep_error_set(err, SEEP_ENODATA, "", 0,
                               "no training step was seen: call seep.step() once a step; see "
                               "`seep help run`");
@@ -265,7 +264,7 @@ int seep_compare_usable(const json_t *report, bool allow_incomplete, struct seep
 
 int seep_compare_long_enough(const json_t *report, struct seep_error *err)
 {
-    const json_t *job = json_object_get(report, "job");
+    const struct seep_report_job job = seep_get_job(report);
     struct seep_slope growth;
     const char *name;
     json_t *space;
@@ -278,5 +277,5 @@ int seep_compare_long_enough(const json_t *report, struct seep_error *err)
     }
     return seep_error_set(err, SEEP_ENODATA, "", 0,
                           "%.0f %ss are too few to tell growth from the warm-up: record more",
-                          seep_get_number(job, "steps"), seep_get_step_unit(job));
+                          (double)job.steps, seep_get_step_unit(&job));
 }

@@ -81,9 +81,11 @@ double seep_get_number(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
-const char *seep_get_part(const json_t *finding_or_site)
+const char *seep_get_part(const json_t *site)
 {
-    return seep_get_text(finding_or_site, "part", seep_get_text(finding_or_site, "role", "other"));
+    const char *part = seep_report_site_read(site).part;
+
+    return *part ? part : "other";
 }
 
 const json_t *seep_get_site_frame(const json_t *site)
@@ -117,21 +119,35 @@ double seep_get_all_left_out(const json_t *report)
     return sum;
 }
 
+struct seep_report_job seep_get_job(const json_t *report)
+{
+    return seep_report_job_read(json_object_get(report, "job"));
+}
+
+static struct seep_report_exit exit_of(const json_t *job_or_process)
+{
+    return seep_report_exit_read(json_object_get(job_or_process, "exit"));
+}
+
 const char *seep_get_exit_text(const json_t *job_or_process)
 {
-    return seep_get_text(json_object_get(job_or_process, "exit"), "text", "");
+    return exit_of(job_or_process).text;
 }
 
 bool seep_get_has_failed(const json_t *job_or_process)
 {
-    const json_t *exit = json_object_get(job_or_process, "exit");
-    const json_t *failed = json_object_get(exit, "failed");
-    const char *kind = seep_get_text(exit, "kind", "");
+    const struct seep_report_exit exit = exit_of(job_or_process);
 
-    if (json_is_boolean(failed))
-        return json_is_true(failed);
-    return strcmp(kind, "signal") == 0 ||
-           (strcmp(kind, "exit") == 0 && seep_get_number(exit, "value") != 0);
+    if (json_object_get(json_object_get(job_or_process, "exit"), "failed"))
+        return exit.failed;
+    return strcmp(exit.kind, "signal") == 0 || (strcmp(exit.kind, "exit") == 0 && exit.value > 0);
+}
+
+static bool trains(const json_t *process)
+{
+    const char *role = seep_report_process_read(process).role;
+
+    return strcmp(role, "trainer") == 0 || strcmp(role, "rank") == 0;
 }
 
 const json_t *seep_get_failed(const json_t *report, size_t *at)
@@ -140,9 +156,7 @@ const json_t *seep_get_failed(const json_t *report, size_t *at)
 
     while (*at < json_array_size(processes)) {
         const json_t *process = json_array_get(processes, (*at)++);
-        const char *role = seep_get_text(process, "role", "");
-        if ((strcmp(role, "trainer") == 0 || strcmp(role, "rank") == 0) &&
-            seep_get_has_failed(process))
+        if (trains(process) && seep_get_has_failed(process))
             return process;
     }
     return NULL;
@@ -151,11 +165,10 @@ const json_t *seep_get_failed(const json_t *report, size_t *at)
 /* Whoever ends a job so wants to see what it had. */
 static bool was_told_to_end(const json_t *process)
 {
-    const json_t *exit = json_object_get(process, "exit");
-    const int number = (int)seep_get_number(exit, "value");
+    const struct seep_report_exit exit = exit_of(process);
 
-    return strcmp(seep_get_text(exit, "kind", ""), "signal") == 0 &&
-           (number == SIGTERM || number == SIGINT || number == SIGHUP);
+    return strcmp(exit.kind, "signal") == 0 &&
+           (exit.value == SIGTERM || exit.value == SIGINT || exit.value == SIGHUP);
 }
 
 const json_t *seep_get_crashed(const json_t *report)
@@ -171,9 +184,7 @@ const json_t *seep_get_crashed(const json_t *report)
 
 bool seep_get_crashed_at_once(const json_t *report)
 {
-    const json_t *job = json_object_get(report, "job");
-
-    return seep_get_crashed(report) && strcmp(seep_get_text(job, "step_source", ""), "time") == 0 &&
+    return seep_get_crashed(report) && strcmp(seep_get_job(report).step_source, "time") == 0 &&
            !json_array_size(json_object_get(report, "findings"));
 }
 
@@ -205,7 +216,7 @@ bool seep_get_runs(const json_t *report)
     size_t i;
 
     json_array_foreach (json_object_get(report, "processes"), i, process) {
-        if (strcmp(seep_get_text(json_object_get(process, "exit"), "kind", ""), "running") == 0)
+        if (strcmp(exit_of(process).kind, "running") == 0)
             return true;
     }
     return false;
@@ -217,10 +228,8 @@ bool seep_get_ended(const json_t *report)
     size_t i;
 
     json_array_foreach (json_object_get(report, "processes"), i, process) {
-        const char *role = seep_get_text(process, "role", "");
-        const char *kind = seep_get_text(json_object_get(process, "exit"), "kind", "unknown");
-        bool trains = strcmp(role, "trainer") == 0 || strcmp(role, "rank") == 0;
-        if (trains && strcmp(kind, "unknown") == 0)
+        const char *kind = exit_of(process).kind;
+        if (trains(process) && (!*kind || strcmp(kind, "unknown") == 0))
             return false;
     }
     return !seep_get_runs(report);
@@ -241,14 +250,14 @@ const char *seep_get_job_id(const json_t *report)
 
 bool seep_get_too_early(const json_t *report)
 {
-    const struct seep_report_job job = seep_report_job_read(json_object_get(report, "job"));
+    const struct seep_report_job job = seep_get_job(report);
 
     return job.judged_steps < job.judged_steps_needed;
 }
 
-const char *seep_get_step_unit(const json_t *job)
+const char *seep_get_step_unit(const struct seep_report_job *job)
 {
-    return strcmp(seep_get_text(job, "step_source", "time"), "time") == 0 ? "time slice" : "step";
+    return !*job->step_source || strcmp(job->step_source, "time") == 0 ? "time slice" : "step";
 }
 
 const char *seep_get_when(const char *unit, double step, double steps, char text[SEEP_WHEN_TEXT])

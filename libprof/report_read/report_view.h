@@ -11,8 +11,11 @@
 const char *seep_get_text(const json_t *object, const char *key, const char *missing);
 double seep_get_number(const json_t *object, const char *key);
 
-/* The part of the job that a finding or site belongs to; older reports call it role. */
-const char *seep_get_part(const json_t *finding_or_site);
+/* The job of a report, or of what says whose it is as a report does: a check. */
+struct seep_report_job seep_get_job(const json_t *report);
+
+/* The part of the job that a site's line belongs to. */
+const char *seep_get_part(const json_t *site);
 
 /* The frame of a site to look at, else its innermost one; NULL if it has none. */
 const json_t *seep_get_site_frame(const json_t *site);
@@ -66,7 +69,7 @@ bool seep_get_ended(const json_t *report);
 bool seep_get_too_early(const json_t *report);
 
 /* What the steps of a job are: "step", or "time slice" if the job has no steps. */
-const char *seep_get_step_unit(const json_t *job);
+const char *seep_get_step_unit(const struct seep_report_job *job);
 
 /* "in step 60", "before step 1", "after the last step" of that many. Returns `text`. */
 enum { SEEP_WHEN_TEXT = 48 };

@@ -109,7 +109,6 @@ TEST(the_part_that_a_line_belongs_to_is_known_in_both_versions, .to = 2)
     const json_t *finding = json_array_get(json_object_get(report, "findings"), 0);
 
     ck_assert_str_eq(seep_report_finding_read(finding).part, "dataset");
-    ck_assert_str_eq(seep_get_part(finding), "dataset");
     ck_assert_str_eq(seep_get_part(json_array_get(sites, 1)), "model");
 }
 

@@ -45,7 +45,7 @@ ALLOWED = {
     "libprof/verdict": "who/merge measure/resident measure code/packages code model thresholds base words/findings words",
     "libprof/report": "report_read verdict who/kept who/merge source measure/resident measure code/packages code model program runtime/program thresholds format base words/findings words",
     "libprof/digest": "report_read base words/findings words",
-    "libprof/digest/fill": "digest verdict measure code model base words",
+    "libprof/digest/fill": "digest report_read verdict measure code model base words",
     "libprof/gate": "report_read base words",
     "libprof/page": "report_read base words",
     "libprof/print": "gate report_read base words",

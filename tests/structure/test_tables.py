@@ -89,6 +89,11 @@ class ReportFields(unittest.TestCase):
         self.assertEqual(len(rows), len(re.findall(r"^SEEP_(?:FIELD|RENAMED)\(", table, re.M)))
         self.assertEqual([name for name, *_ in report_fields.objects()], re.findall(r"^SEEP_END\((\w+)\)", table, re.M))
 
+    def test_what_the_program_reads_has_a_reader_that_is_called(self):
+        code = "".join(path.read_text() for room in ("libprof", "viewer", "kernels") for path in tables.ROOT.glob(room + "/**/*.c"))
+        for name, _, use, *_ in report_fields.objects():
+            self.assertEqual("seep_report_%s_read(" % name in code, use == "READ", name)
+
     def test_every_form_is_defined(self):
         schema = json.loads(text("docs/report.schema.json"))
         named = set(re.findall(r"#/\$defs/(\w+)", json.dumps(schema)))

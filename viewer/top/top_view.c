@@ -75,17 +75,17 @@ static void read_rate(struct seep_top_view *view)
 
 static void read_job(struct seep_top_view *view, double now_unix_s)
 {
-    const json_t *job = json_object_get(view->report, "job");
+    const struct seep_report_job job = seep_get_job(view->report);
 
-    view->command = command_of(json_object_get(job, "command"));
-    view->steps = seep_get_number(job, "steps");
-    view->step_unit = seep_get_step_unit(job);
+    view->command = command_of(job.command);
+    view->steps = (double)job.steps;
+    view->step_unit = seep_get_step_unit(&job);
     view->running = seep_get_runs(view->report);
-    view->since_s = seep_get_number(job, "duration_s"); /* until its last sign of life */
+    view->since_s = job.duration_s; /* until its last sign of life */
     if (view->running)
-        view->since_s = fmax(view->since_s, now_unix_s - seep_get_number(job, "started_unix_s"));
+        view->since_s = fmax(view->since_s, now_unix_s - job.started_unix_s);
     view->ended = seep_get_ended(view->report);
-    view->cwd = seep_get_text(job, "cwd", "");
+    view->cwd = job.cwd;
     view->times = json_object_get(json_object_get(view->report, "timeline"), "t_s");
     read_rate(view);
 }
@@ -101,7 +101,7 @@ static double limit_of(const json_t *report, const char *space)
         return seep_get_number(json_object_get(json_object_get(report, "spaces"), space),
                                "capacity_bytes");
     if (name.class != SEEP_CLASS_DEVICE && name.class != SEEP_CLASS_TENSOR)
-        return seep_get_number(json_object_get(report, "job"), "limit_bytes");
+        return fmax(0, (double)seep_get_job(report).limit_bytes);
     json_array_foreach (json_object_get(report, "devices"), i, device) {
         if (seep_get_number(device, "device") == name.device)
             return seep_get_number(device, "capacity_bytes");
@@ -183,28 +183,28 @@ static void read_memory(struct seep_top_process *p, json_t *spaces)
     p->device = device > 0 ? device : tensors;
 }
 
-static int read_process(struct seep_top_process *p, const json_t *process)
+static int read_process(struct seep_top_process *p, const json_t *json)
 {
-    const json_t *exit = json_object_get(process, "exit"), *rank = json_object_get(process, "rank"),
-                 *rss = json_object_get(json_object_get(process, "timeline"), "rss_bytes");
-    const char *kind = seep_get_text(exit, "kind", "unknown");
+    const struct seep_report_process process = seep_report_process_read(json);
+    const struct seep_report_exit exit = seep_report_exit_read(process.exit);
+    const char *kind = *exit.kind ? exit.kind : "unknown";
 
-    p->pid = seep_get_number(process, "pid");
-    p->steps = seep_get_number(process, "steps");
+    p->pid = (double)process.pid;
+    p->steps = (double)process.steps;
     p->running = strcmp(kind, "running") == 0;
-    p->rss = p->running ? last_of(rss) : 0;
-    p->rss_peak = seep_get_number(process, "rss_peak_bytes");
-    p->cpu_step_s = seep_get_number(process, "cpu_s_per_step");
-    snprintf(p->role, sizeof p->role, "%s", seep_get_text(process, "role", ""));
-    if (json_is_integer(rank))
-        snprintf(p->role, sizeof p->role, "rank %lld", (long long)json_integer_value(rank));
+    p->rss = p->running ? last_of(json_object_get(process.timeline, "rss_bytes")) : 0;
+    p->rss_peak = (double)process.rss_peak_bytes;
+    p->cpu_step_s = json_number_value(process.cpu_s_per_step);
+    snprintf(p->role, sizeof p->role, "%s", process.role);
+    if (process.rank >= 0)
+        snprintf(p->role, sizeof p->role, "rank %lld", (long long)process.rank);
     snprintf(p->state, sizeof p->state, "%s", kind);
-    if (json_is_integer(json_object_get(exit, "value")))
-        snprintf(p->state, sizeof p->state, "%.10s %.0f", kind, seep_get_number(exit, "value"));
-    p->failed = !p->running && strcmp(p->role, "helper") != 0 && seep_get_has_failed(process);
+    if (exit.value >= 0)
+        snprintf(p->state, sizeof p->state, "%.10s %lld", kind, (long long)exit.value);
+    p->failed = !p->running && strcmp(p->role, "helper") != 0 && seep_get_has_failed(json);
     if (p->running)
-        read_memory(p, json_object_get(process, "spaces"));
-    p->command = command_of(json_object_get(process, "argv"));
+        read_memory(p, process.spaces);
+    p->command = command_of(process.argv);
     return p->command ? 0 : -1;
 }
 

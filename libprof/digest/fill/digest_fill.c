@@ -14,6 +14,7 @@
 #include "libprof/digest/digest_rows.h"
 #include "libprof/digest/digest_words.h"
 #include "libprof/model/live_level.h"
+#include "libprof/report_read/report_fields.h"
 #include "libprof/verdict/finding.h"
 #include "libprof/words/parts.h"
 
@@ -118,7 +119,7 @@ static uint64_t source_of(const struct seep_model *m, size_t folder)
 static void add_command(struct seep_digest_fill *f)
 {
     enum { MOST = SEEP_DIGEST_TEXT / 4 };
-    const json_t *list = json_object_get(json_object_get(f->report, "job"), "command"), *word;
+    const json_t *list = seep_report_job_read(json_object_get(f->report, "job")).command, *word;
     char text[MOST] = "";
     size_t i, n = 0;
 
@@ -131,24 +132,23 @@ static void add_command(struct seep_digest_fill *f)
                          SEEP_DIGEST_FEW);
 }
 
-static void add_text(struct seep_digest_fill *f, struct seep_digest_set *set, const json_t *text,
+static void add_text(struct seep_digest_fill *f, struct seep_digest_set *set, const char *text,
                      size_t bytes)
 {
-    if (json_is_string(text))
-        seep_digest_add_text(f->d, set,
-                             seep_digest_clean_text(f->d, json_string_value(text), bytes),
-                             SEEP_DIGEST_FEW);
+    if (text)
+        seep_digest_add_text(f->d, set, seep_digest_clean_text(f->d, text, bytes), SEEP_DIGEST_FEW);
 }
 
 static void add_texts(struct seep_digest_fill *f)
 {
     const struct seep_model *m = f->code->model;
-    const json_t *job = json_object_get(f->report, "job");
+    const struct seep_report_job job = seep_report_job_read(json_object_get(f->report, "job"));
 
     add_command(f);
-    add_text(f, &f->d->cwds, json_object_get(job, "cwd"), SEEP_DIGEST_TEXT / 4);
-    add_text(f, &f->d->step_sources, json_object_get(job, "step_source"), SEEP_DIGEST_HOST_TEXT);
-    add_text(f, &f->d->versions, json_object_get(f->report, "seep"), SEEP_DIGEST_HOST_TEXT);
+    add_text(f, &f->d->cwds, job.cwd, SEEP_DIGEST_TEXT / 4);
+    add_text(f, &f->d->step_sources, job.step_source, SEEP_DIGEST_HOST_TEXT);
+    add_text(f, &f->d->versions, json_string_value(json_object_get(f->report, "seep")),
+             SEEP_DIGEST_HOST_TEXT);
     for (size_t i = 0; i < m->n_processes && !f->d->failed; i++) {
         const struct seep_process_identity *id = &m->processes[i].id;
         if (id->host[0])
@@ -172,9 +172,10 @@ static uint64_t count_of(const json_t *object, const char *key)
 static void add_numbers(struct seep_digest_fill *f)
 {
     const struct seep_model *m = f->code->model;
-    const json_t *job = json_object_get(f->report, "job"), *helper;
-    const double ended = json_number_value(json_object_get(job, "started_unix_s")) +
-                         json_number_value(json_object_get(job, "duration_s"));
+    const struct seep_report_job job = seep_report_job_read(json_object_get(f->report, "job"));
+    const double ended = job.started_unix_s + job.duration_s;
+    const uint64_t limit = job.limit_bytes > 0 ? (uint64_t)job.limit_bytes : 0;
+    const json_t *helper;
     const bool by_time = m->step_source == SEEP_STEP_TIME;
     uint64_t n_bare = m->n_unprofiled;
     size_t i;
@@ -186,22 +187,21 @@ static void add_numbers(struct seep_digest_fill *f)
         uint64_t value;
     } numbers[] = {
         {SEEP_DIGEST_NUMBER_FOLDERS, m->n_jobs},
-        {SEEP_DIGEST_NUMBER_COMPLETE,
-         json_is_true(json_object_get(job, "complete")) ? m->n_jobs : 0},
+        {SEEP_DIGEST_NUMBER_COMPLETE, job.complete ? m->n_jobs : 0},
         {SEEP_DIGEST_NUMBER_PROCESSES, m->n_processes},
         {SEEP_DIGEST_NUMBER_BARE, n_bare},
         {SEEP_DIGEST_NUMBER_NOT_READ, m->n_not_read},
-        {SEEP_DIGEST_NUMBER_DROPPED, count_of(job, "dropped_events")},
-        {SEEP_DIGEST_NUMBER_OOM_KILLS, count_of(job, "oom_kills")},
+        {SEEP_DIGEST_NUMBER_DROPPED, job.dropped_events},
+        {SEEP_DIGEST_NUMBER_OOM_KILLS, job.oom_kills},
         {SEEP_DIGEST_NUMBER_STEPS_LEAST, by_time ? 0 : m->n_steps},
         {SEEP_DIGEST_NUMBER_STEPS_MOST, by_time ? 0 : m->n_steps},
         {SEEP_DIGEST_NUMBER_SLICES_MOST, by_time ? m->n_steps : 0},
-        {SEEP_DIGEST_NUMBER_JUDGED_MOST, count_of(job, "judged_steps")},
-        {SEEP_DIGEST_NUMBER_NEEDED, count_of(job, "judged_steps_needed")},
+        {SEEP_DIGEST_NUMBER_JUDGED_MOST, job.judged_steps},
+        {SEEP_DIGEST_NUMBER_NEEDED, job.judged_steps_needed},
         {SEEP_DIGEST_NUMBER_BY_TIME, by_time ? m->n_jobs : 0},
-        {SEEP_DIGEST_NUMBER_LIMIT_LEAST, count_of(job, "limit_bytes")},
-        {SEEP_DIGEST_NUMBER_LIMIT_MOST, count_of(job, "limit_bytes")},
-        {SEEP_DIGEST_NUMBER_STARTED, count_of(job, "started_unix_s")},
+        {SEEP_DIGEST_NUMBER_LIMIT_LEAST, limit},
+        {SEEP_DIGEST_NUMBER_LIMIT_MOST, limit},
+        {SEEP_DIGEST_NUMBER_STARTED, job.started_unix_s > 0 ? (uint64_t)job.started_unix_s : 0},
         {SEEP_DIGEST_NUMBER_ENDED, ended > 0 && ended < 9e18 ? (uint64_t)ceil(ended) : 0},
     };
     for (i = 0; i < sizeof numbers / sizeof *numbers; i++)
