@@ -1,4 +1,5 @@
-/* Snapshots in files, plain or packed by gzip. */
+/* Snapshots in files, plain, packed by gzip, or in a page of memory_viz. */
+#include "libprof/torch/torch_page.h"
 #include "libprof/torch/torch_profile.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { LOOKED_AT = 512, BUFFER_BYTES = 128 * 1024 };
+enum { LOOKED_AT = SEEP_TORCH_PAGE_BYTES, BUFFER_BYTES = 128 * 1024 };
 
 /* A regular file; NULL with *err. A pipe or a terminal does not block. */
 static gzFile open_file(const char *path, struct seep_error *err)
@@ -63,7 +64,7 @@ bool seep_torch_is_at(const char *path)
 
     if (file)
         gzclose(file);
-    return n > 0 && begins(bytes, (size_t)n);
+    return n > 0 && (begins(bytes, (size_t)n) || seep_torch_page_begins((char *)bytes, (size_t)n));
 }
 
 int seep_torch_profile_read(const char *path, uint32_t number, struct seep_torch_profile *profile,
@@ -74,8 +75,14 @@ int seep_torch_profile_read(const char *path, uint32_t number, struct seep_torch
     if (!file)
         return -SEEP_EIO;
     gzbuffer(file, BUFFER_BYTES);
-    const int rc = seep_torch_profile_make(&(struct seep_pickle_source){file, read_file}, path,
-                                           number, profile, err);
+    const struct seep_pickle_source whole = {file, read_file};
+    struct seep_torch_page page;
+    const bool is_page = seep_torch_page_open(&page, &whole);
+    if (!is_page)
+        (void)gzrewind(file);
+    const int rc = seep_torch_profile_make(
+        is_page ? &(struct seep_pickle_source){&page, seep_torch_page_read} : &whole, path, number,
+        profile, err);
     gzclose(file);
     return rc;
 }

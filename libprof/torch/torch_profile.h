@@ -23,8 +23,8 @@ bool seep_torch_is_at(const char *path);
 
 /* Makes a profile of the snapshot in a file. `number`, from 1, tells processes of a job apart; the
  * rank is taken from the file's name ("rank3_…", "…-rank-3.pickle"), if that has one. Returns 0;
- * -SEEP_EFORMAT if it is no snapshot, or one that would do more than describe memory; -SEEP_EIO;
- * -SEEP_ENOMEM. Any bytes are safe. */
+ * -SEEP_ENODATA if nothing was recorded; -SEEP_EFORMAT if it is no snapshot, or one that would do
+ * more than describe memory; -SEEP_EIO; -SEEP_ENOMEM. Any bytes are safe. */
 SEEP_MUST_CHECK int seep_torch_profile_read(const char *path, uint32_t number,
                                             struct seep_torch_profile *profile,
                                             struct seep_error *err);

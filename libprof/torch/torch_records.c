@@ -404,6 +404,7 @@ static void take_whole(struct seep_torch_records *r, const struct fields *f)
     if (segments && segments->of == SEGMENT)
         for (size_t i = segments->from; i < segments->to && i < r->n_segments; i++)
             r->segments[i].device = SEEP_TORCH_HOST;
+    r->is_snapshot |= has(f, KEY_SEGMENTS);
     if (number_of(f, KEY_EXPANDABLE_SEGMENTS) > 0)
         r->rules.expandable = true;
     if (has(f, KEY_GARBAGE_COLLECTION))
@@ -564,10 +565,14 @@ static int read_records(struct seep_torch_records *r, const struct seep_pickle_s
     if (!rc)
         rc = seep_pickle_read(source, &maker, &r->is_cut, &whole, err);
     check_segments(r);
+    if (!rc && !r->n_segments && !r->n_events && r->is_snapshot)
+        return seep_error_set(
+            err, SEEP_ENODATA, "", 0,
+            "an empty memory snapshot: the process had nothing on a GPU, or did not "
+            "call torch.cuda.memory._record_memory_history()");
     if (!rc && !r->n_segments && !r->n_events)
-        rc = seep_error_set(err, SEEP_EFORMAT, "", 0,
-                            "a pickle, but not PyTorch's memory snapshot, or an empty one: call "
-                            "torch.cuda.memory._record_memory_history() before the training");
+        rc =
+            seep_error_set(err, SEEP_EFORMAT, "", 0, "a pickle, but not PyTorch's memory snapshot");
     return rc;
 }
 

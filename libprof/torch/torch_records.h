@@ -99,11 +99,12 @@ struct seep_torch_records {
     struct seep_hash_index text_index, frame_index, stack_index, pool_index;
     struct seep_allocator_rules rules; /* that the job had; its capacity is not known */
     bool is_cut;                       /* the file ends early */
+    bool is_snapshot;
 };
 
 /* Reads a snapshot. *records has to be released by seep_torch_records_fini() in every case.
- * Returns 0; -SEEP_EFORMAT if it is none, or not read to the end for another reason than that the
- * file ends; -SEEP_EIO; -SEEP_ENOMEM. */
+ * Returns 0; -SEEP_ENODATA if nothing was recorded; -SEEP_EFORMAT if it is none, or not read to the
+ * end for another reason than that the file ends; -SEEP_EIO; -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_torch_records_read(struct seep_torch_records *records,
                                             const struct seep_pickle_source *source,
                                             struct seep_error *err);

@@ -1,5 +1,7 @@
 """PyTorch's memory snapshots, of each version's layout, as every command takes them."""
+import base64
 import gzip
+import json
 import os
 import pickle
 import unittest
@@ -148,6 +150,26 @@ class TorchSnapshots(SeepCase):
         text = self.seep("report", folder).stdout.decode()
         self.assertIn("4 with steps\n", text)
         self.assertIn("4 memory snapshots", text)
+
+    def test_a_process_without_a_gpu_is_nothing_among_others(self):
+        folder, empty = self.fresh(), {"segments": [], "device_traces": [[], []], "external_annotations": []}
+        self.file("rank0.pickle", empty, folder=folder)
+        done = self.seep("report", folder)
+        self.assertEqual(done.status, 2)
+        self.assertIn("an empty memory snapshot", done.err)
+        self.file("rank1.pickle", made.of_version("2.15"), folder=folder)
+        report = self.report(folder)
+        self.assert_found(report)
+        self.assertEqual((report["job"]["torch_snapshots"], report["job"]["complete"]), (1, True))
+
+    def test_a_page_of_memory_viz_is_a_snapshot(self):
+        data = pickle.dumps(made.of_version("2.15"))
+        data += b"\0" * (3 - len(data) % 3)
+        listed = json.dumps([{"name": "snapshot.pickle", "base64": base64.b64encode(data).decode()}])
+        page = "\n<!DOCTYPE html>\n<html>\n<head>\n</head>\n<body>\n<script type=\"module\">\nconst local_files = %s\n" % listed
+        for name, text in (("plot.html", page), ("plot.json", listed), ("cut.html", page[:len(page) * 9 // 10])):
+            with self.subTest(name=name):
+                self.assert_found(self.report(self.file(name, text.encode())))
 
     def test_a_file_that_ends_early_is_read_as_far_as_it_goes(self):
         data = pickle.dumps(made.of_version("2.15"), protocol=4)

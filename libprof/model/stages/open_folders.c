@@ -155,8 +155,9 @@ static int open_file(struct seep_model *m, const char *dir, const char *name, ui
     return add_process(m, profile, folder);
 }
 
-/* A snapshot of PyTorch's is a process with a table of its own. */
-static int add_snapshot(struct seep_model *m, const char *path)
+/* A snapshot of PyTorch's is a process with a table of its own. Among others, one that is empty is
+ * of a process without a GPU, and says nothing. */
+static int add_snapshot(struct seep_model *m, const char *path, bool is_alone)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const uint32_t folder = (uint32_t)m->n_jobs;
@@ -172,7 +173,7 @@ static int add_snapshot(struct seep_model *m, const char *path)
             free(torch.job);
     }
     if (rc) {
-        if (rc != -SEEP_ENOMEM)
+        if (rc != -SEEP_ENOMEM && (rc != -SEEP_ENODATA || is_alone))
             seep_model_not_read(m, name, rc, why.text);
         return rc == -SEEP_ENOMEM ? rc : 0;
     }
@@ -204,7 +205,7 @@ static int add_snapshots(struct seep_model *m, const char *dir)
         qsort(names, n, sizeof *names, compare_numbers);
     for (; i < n && !rc && m->n_processes < MAX_FILES; i++)
         if (snprintf(path, sizeof path, "%s/%s", dir, names[i]) < (int)sizeof path)
-            rc = add_snapshot(m, path);
+            rc = add_snapshot(m, path, n == 1);
     for (i = 0; i < n; i++)
         free(names[i]);
     free(names);
@@ -233,7 +234,7 @@ static int open_folder(struct seep_model *m, const char *dir)
     bool more;
 
     if (seep_torch_is_at(dir))
-        return add_snapshot(m, dir);
+        return add_snapshot(m, dir, true);
     int rc = list_files(dir, is_profile, &names, &n, &more, &why);
 
     if (rc == -SEEP_EIO) {
