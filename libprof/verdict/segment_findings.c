@@ -20,6 +20,7 @@ struct pairing {
     size_t n;
     bool is_segment[MOST], is_tensor[MOST], drop[MOST]; /* is_segment: and may be dropped */
     double added[MOST];                                 /* bytes since the first step */
+    uint64_t held[MOST]; /* by segments whose findings are dropped for it */
 };
 
 /* Memory on a rank's wrong device is a separate matter. */
@@ -183,10 +184,13 @@ static int join_device(const struct seep_code *code, uint16_t device, struct see
         long of = p.is_segment[i] ? find_tensors(&p, i) : -1;
         p.drop[i] = of >= 0 || (p.is_segment[i] && is_allocators_own(&f->list[i]));
         if (of >= 0)
-            seep_finding_note(&f->list[of], "The allocator holds %s of %s for it",
-                              seep_text_size((double)f->list[i].live_bytes, size),
-                              seep_space_words(m->spaces[device].name.text, gpu));
+            p.held[of] = seep_sum(p.held[of], f->list[i].live_bytes);
     }
+    for (size_t i = 0; i < p.n && !rc; i++)
+        if (p.held[i])
+            seep_finding_note(&f->list[i], "The allocator holds %s of %s for it",
+                              seep_text_size((double)p.held[i], size),
+                              seep_space_words(m->spaces[device].name.text, gpu));
     if (!rc && is_all_reserved(m, device))
         rc = call_caches(m, f, &p);
     for (size_t i = 0; i < f->n; i++) {

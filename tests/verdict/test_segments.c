@@ -50,6 +50,20 @@ TEST(a_leak_of_raw_device_memory_shows_beside_a_cache)
     ck_assert_str_eq(pattern_at(list, 9), "allocator-cache");
 }
 
+TEST(segments_of_several_lines_are_one_sum)
+{
+    builder_level(&b, user(7), TENSOR_1, 3 * MIB, LAST, one_a_step, NULL);
+    builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
+    builder_level(&b, user(8), DEVICE_1, MIB, LAST, one_a_step, NULL);
+    tensors_at(9);
+    const json_t *f = only("unbounded-growth", "leak", 7);
+    char *all = json_dumps(json_object_get(f, "evidence"), 0);
+    const char *said = strstr(all, "The allocator holds ");
+    ck_assert_msg(said && !strncmp(said, "The allocator holds 594 MiB", 27), "%s", all);
+    ck_assert_ptr_null(strstr(said + 1, "The allocator holds "));
+    free(all);
+}
+
 /* What the driver gave for tensors that stay is the tensors' matter, whoever happened to ask. */
 TEST(segments_of_tensors_that_are_kept_are_no_finding_of_their_own, .to = 2)
 {
