@@ -68,13 +68,15 @@ def main(folder, output):
     libraries -= set(os.listdir(folder))
     os.makedirs(output, exist_ok=True)
     for soname in sorted(libraries):
-        own = sorted((n, v) for n, v in functions if library_of(n, v, libraries) == soname)
+        own = dict(sorted(((n, v) for n, v in functions if library_of(n, v, libraries) == soname), key=lambda f: f[1]))
+        any_version = max(own.values(), default="")  # a library has names of a version, or without one
         path = os.path.join(output, soname)
         with open(path + ".c", "w") as f:
-            f.writelines(source_of(name) for name, _ in own)
+            f.writelines(source_of(name) for name in sorted(own))
         with open(path + ".map", "w") as f:
-            for version in sorted({v for _, v in own if v}) or [""]:
-                f.write("%s { global: %s };\n" % (version, " ".join(n + ";" for n, v in own if v == version) or "*;"))
+            for version in sorted({v or any_version for v in own.values()} or {""}):
+                names = " ".join(n + ";" for n, v in sorted(own.items()) if (v or any_version) == version)
+                f.write("%s { global: %s };\n" % (version, names or "*;"))
         subprocess.run(["cc", "-w", "-O1", "-shared", "-fPIC", "-Wl,-soname," + soname,
                         "-Wl,--version-script=" + path + ".map", "-o", path, path + ".c"], check=True)
         print("  %-28s %d" % (soname, len(own)))

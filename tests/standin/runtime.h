@@ -1,5 +1,5 @@
-/* Shared by the files of libcudart: how each of its functions begins and ends. CUDA_MAJOR is 12 or
- * 13. */
+/* Shared by the files of libcudart: how each of its functions begins and ends. CUDA_MAJOR is 11,
+ * 12 or 13. */
 #ifndef SEEP_STANDIN_RUNTIME_H
 #define SEEP_STANDIN_RUNTIME_H
 

@@ -51,6 +51,12 @@ EXPORT int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t
     return 0;
 }
 
+EXPORT int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                        size_t width, size_t height, int kind)
+{
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL);
+}
+
 EXPORT int cudaMemset(void *to, int value, size_t n)
 {
     CALL();
@@ -72,6 +78,8 @@ EXPORT int cudaGetSymbolAddress(void **at, const void *symbol)
     return 0;
 }
 
+NOTHING(cudaMemset2DAsync, void *to, size_t pitch, int value, size_t width, size_t height,
+        void *stream)
 NOTHING(cudaMemcpyToSymbol, const void *symbol, const void *from, size_t n, size_t offset, int kind)
 
 /* 0: not known here, 1: the host's, 2: a device's, 3: managed. */

@@ -45,7 +45,7 @@ static int properties_of(struct cudaDeviceProp *p, int device)
     return 0;
 }
 
-#if CUDA_MAJOR < 13
+#if CUDA_MAJOR == 12
 EXPORT int cudaGetDeviceProperties_v2(struct cudaDeviceProp *p, int device)
 #else
 EXPORT int cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
@@ -109,12 +109,16 @@ EXPORT int cudaDriverGetVersion(int *version)
 EXPORT int cudaRuntimeGetVersion(int *version)
 {
     ASK();
-    *version = CUDA_MAJOR == 12 ? 12010 : 13000;
+    *version = CUDA_MAJOR == 12 ? 12010 : 1000 * CUDA_MAJOR;
     return 0;
 }
 
+NOTHING(cudaDeviceDisablePeerAccess, int peer)
 NOTHING(cudaDeviceEnablePeerAccess, int peer, unsigned flags)
 NOTHING(cudaDeviceGetGraphMemAttribute, int device, int attribute, void *value)
 NOTHING(cudaDeviceSetGraphMemAttribute, int device, int attribute, void *value)
+NOTHING(cudaDeviceGetByPCIBusId, int *device, const char *id)
+NOTHING(cudaDeviceSetLimit, int limit, size_t value)
+NOTHING(cudaProfilerInitialize, const char *settings, const char *output, int mode)
 NOTHING(cudaProfilerStart, void)
 NOTHING(cudaProfilerStop, void)

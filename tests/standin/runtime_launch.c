@@ -137,6 +137,8 @@ EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, const 
     return active_blocks(n, threads);
 }
 
+HANDLE(cudaGetFuncBySymbol, const void *symbol)
+NOTHING(cudaFuncSetCacheConfig, const void *function, int config)
 NOTHING(cudaFuncSetAttribute, const void *function, int attribute, int value)
 NOTHING(cudaKernelSetAttributeForDevice, void *kernel, int attribute, int value, int device)
 
@@ -156,6 +158,11 @@ NOTHING(cudaLibraryUnload, void *library)
 HANDLE(cudaGraphInstantiate, void *graph, unsigned long long flags)
 HANDLE(cudaGraphInstantiateWithFlags, void *graph, unsigned long long flags)
 HANDLE(cudaGraphAddNode, void *graph, const void **nodes, const void *edges, size_t n, void *params)
+HANDLE(cudaGraphAddEmptyNode, void *graph, const void **nodes, size_t n)
+HANDLE(cudaGraphAddEventRecordNode, void *graph, const void **nodes, size_t n, void *event)
+HANDLE(cudaGraphAddEventWaitNode, void *graph, const void **nodes, size_t n, void *event)
+HANDLE(cudaGraphAddHostNode, void *graph, const void **nodes, size_t n, const void *params)
+HANDLE(cudaGraphAddKernelNode, void *graph, const void **nodes, size_t n, const void *params)
 HANDLE(cudaGraphConditionalHandleCreate, void *graph, unsigned value, unsigned flags)
 HANDLE(cudaUserObjectCreate, void *at, void (*destroy)(void *), unsigned references, unsigned flags)
 
@@ -174,5 +181,6 @@ NOTHING(cudaGraphDestroy, void *graph)
 NOTHING(cudaGraphExecDestroy, void *graph)
 NOTHING(cudaGraphLaunch, void *graph, void *stream)
 NOTHING(cudaGraphNodeGetDependencies, void *node, void **nodes, void *edges, size_t *n)
+NOTHING(cudaGraphNodeGetType, void *node, int *type)
 NOTHING(cudaGraphRetainUserObject, void *graph, void *object, unsigned n, unsigned flags)
 NOTHING(cudaUserObjectRelease, void *object, unsigned n)

@@ -1,4 +1,5 @@
-/* What the runtime reports of a device. CUDA 13 dropped eight fields. */
+/* What the runtime reports of a device. CUDA 12 keeps room at its end; CUDA 13 dropped eight
+ * fields. */
 #ifndef SEEP_STANDIN_PROPERTIES_H
 #define SEEP_STANDIN_PROPERTIES_H
 
@@ -50,7 +51,9 @@ struct cudaDeviceProp {
     int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost;
     int maxBlocksPerMultiProcessor, accessPolicyMaxWindowSize;
     size_t reservedSharedMemPerBlock;
+#if CUDA_MAJOR > 11
     int rest[74];
+#endif
 };
 
 #endif

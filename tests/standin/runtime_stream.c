@@ -139,6 +139,13 @@ static int capture_info(void *stream, int *status, unsigned long long *id, void 
     return 0;
 }
 
+#if CUDA_MAJOR == 11
+EXPORT int cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id)
+{
+    CALL();
+    return capture_info(stream, status, id, NULL);
+}
+#endif
 #if CUDA_MAJOR < 13
 EXPORT int cudaStreamGetCaptureInfo_v2(void *stream, int *status, unsigned long long *id,
                                        void **graph, const void ***nodes, size_t *n)

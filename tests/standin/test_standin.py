@@ -13,12 +13,12 @@ MIB = 1 << 20
 class Standins(SeepCase):
     def logs(self, section, **env):
         """What each version's log says of a section of the subject."""
-        for version in ("12", "13"):
+        for version, runtime in (("11", "libcudart.so.11.0"), ("12", "libcudart.so.12"), ("13", "libcudart.so.13")):
             libs, log = os.path.join(STANDINS, version), self.path("log" + version)
             program = self.path("subject" + version)
             if not os.path.exists(program):
                 compile_c(self, ROOT / "tests/standin/subject.c", program, "-pthread", "-I%s" % ROOT, "-L" + libs,
-                          *["-l:" + lib for lib in ("libcudart.so." + version, "libcuda.so.1", "libnvidia-ml.so.1")])
+                          *["-l:" + lib for lib in (runtime, "libcuda.so.1", "libnvidia-ml.so.1")])
             with self.subTest(version=version, **env):
                 done = self.command([program, section], env=job_env(LD_LIBRARY_PATH=libs, STANDIN_LOG=log, **env))
                 self.assertEqual(done.status, 0, done)
@@ -95,6 +95,22 @@ class Standins(SeepCase):
                              ".wheel())" % os.path.join(wheel, "libwheel.so")],
                             env=job_env(LD_LIBRARY_PATH=made, LD_BIND_NOW="1"))
         self.assertEqual((done.status, done.err), (0, ""), done)
+
+    def test_one_of_a_wheel_s_libraries_may_ask_for_a_name_without_its_version(self):
+        wheel, made = self.path("wheel"), self.path("made")
+        os.mkdir(wheel)
+        code = "int cublasSgemm(void) { return 1; }"
+        self.library("libcublas.so.12", code, "libcublas.so.12 { global: *; };")
+        user = "int cublasSgemm(void); int %s(void) { return cublasSgemm(); }"
+        self.library("wheel/libwith.so", user % "with", "{ global: *; };", self.path("libcublas.so.12"))
+        os.rename(self.path("libcublas.so.12"), self.path("versioned"))
+        self.library("libcublas.so.12", code, "{ global: *; };")
+        self.library("wheel/libwithout.so", user % "without", "{ global: *; };", self.path("libcublas.so.12"))
+        done = self.command([sys.executable, ROOT / "tests/standin/generate.py", wheel, made])
+        self.assertEqual(done.status, 0, done)
+        load = "import ctypes, sys; print([getattr(ctypes.CDLL('%s/lib%%s.so' %% n), n)() for n in ('with', 'without')])" % wheel
+        done = self.command([sys.executable, "-c", load], env=job_env(LD_LIBRARY_PATH=made, LD_BIND_NOW="1"))
+        self.assertEqual((done.status, done.stdout, done.err), (0, b"[0, 0]\n", ""), done)
 
     def library(self, name, code, version_script, *others):
         source, script = self.path("source.c"), self.path("script")
