@@ -197,6 +197,7 @@ LACKING(cuMulticastBindMem, uint64_t handle, size_t a, uint64_t memory, size_t b
 LACKING(cuMulticastCreate, uint64_t *handle, const void *prop)
 LACKING(cuMulticastUnbind, uint64_t handle, int device, size_t a, size_t n)
 DONE(cuMemsetD32Async, uint64_t at, unsigned value, size_t n, void *stream)
+DONE(cuStreamWriteValue32, void *stream, uint64_t at, unsigned value, unsigned flags)
 DONE(cuStreamWriteValue32_v2, void *stream, uint64_t at, unsigned value, unsigned flags)
 
 /* ---- code ----------------------------------------------------------------------------------- */
