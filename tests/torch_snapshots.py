@@ -1,14 +1,18 @@
-"""Memory snapshots as versions of PyTorch write them, made up: a training whose blocks, events and frames are known.
-What each version has is in docs/snapshots.md."""
+"""Memory snapshots as versions of PyTorch write them, made up: a training whose blocks, events and frames are known. What
+each version writes is in torch_versions.py."""
+from tests import torch_versions
 
 ROOT = "/venv/lib/python3.11/site-packages/torch/"
 MIB = 1 << 20
 BASE = 0x7f0000000000
-VERSIONS = ("1.13", "2.0", "2.1", "2.4", "2.8", "2.15")
+VERSIONS = tuple(version.rpartition(".")[0] for version in torch_versions.READ)
+EMPTY = {"int": int, "str": str, "bool": bool, "float": float, "list": list, "dict": dict, "(int, int)": lambda: (0, 0)}
 
 
-def version(text):
-    return tuple(int(part) for part in text.split("."))
+def written(torch, place, **known):
+    """A record as a version writes it: what is not known is empty or left out."""
+    keys = torch_versions.keys_of(torch, place).items()
+    return {key: known[key] if key in known else EMPTY[type_]() for key, type_ in keys if key in known or type_ in EMPTY}
 
 
 def frame(file, line, name):
@@ -31,22 +35,19 @@ class Allocator:
     """Of one device, as one long segment: blocks lie one after the other, and are used again by size."""
 
     def __init__(self, torch, device=0):
-        self.torch, self.device = version(torch), device
+        self.torch, self.device = torch, device
         self.base = BASE + (device << 40)
         self.end = 0  # of what was ever handed out
         self.live, self.free_lists, self.events = {}, {}, []
         self.now = 1_700_000_000_000_000
 
-    def event(self, action, addr, size, frames, **more):
+    def event(self, action, addr, size, frames):
         self.now += 100
-        e = {"action": action, "device_free" if action == "oom" else "addr": addr, "size": size, "stream": 0}
-        if self.torch >= (2, 2):
-            e["time_us"] = self.now
-        if self.torch >= (2, 7):
-            e["compile_context"] = "N/A"
-        if self.torch >= (2, 9):
-            e.update(user_metadata="", pool_id=(0, 0))
-        self.events.append({**e, **more, "frames": frames})
+        where = {"device_free" if action == "oom" else "addr": addr}
+        self.events.append(written(self.torch, "event", action=action, size=size, time_us=self.now, frames=frames, **where))
+
+    def mark(self, stage, name):
+        return written(self.torch, "annotation", stage=stage, name=name, device=self.device, time_us=self.now)
 
     def alloc(self, size, frames):
         rounded = (size + 511) // 512 * 512
@@ -73,30 +74,28 @@ class Allocator:
         blocks, at = [], start
         for addr in sorted(a for a in self.live if start <= a < start + 64 * MIB) + [start + 64 * MIB]:
             if addr > at:
-                blocks.append({"size": addr - at, "requested_size": 0, "state": "inactive", "address": at, "frames": []})
+                blocks.append(written(self.torch, "block", size=addr - at, state="inactive", address=at))
             if addr in self.live:
                 size, rounded, frames = self.live[addr]
-                blocks.append({"size": rounded, "requested_size": size, "state": "active_allocated", "address": addr,
-                               "frames": frames})
+                blocks.append(written(self.torch, "block", size=rounded, requested_size=size, state="active_allocated",
+                                      address=addr, frames=frames, history=self.history_of(addr)))
                 at = addr + rounded
-        return [self.as_written(b) for b in blocks]
+        return blocks
 
-    def as_written(self, block):
-        if self.torch >= (2, 1):
-            return block
-        history = [{"addr": block["address"], "real_size": block["requested_size"], "frames": block["frames"]}]
-        return {"size": block["size"], "state": block["state"], **({"history": history} if block["frames"] else {})}
+    def history_of(self, addr):
+        """What a block was, the newest first, before it had an address and frames."""
+        size, _, frames = self.live[addr]
+        return [written(self.torch, "history", addr=addr, real_size=size, frames=frames)]
 
     def segments(self):
         found = []
         for start in range(self.base, self.base + self.end, 64 * MIB):
             blocks = self.blocks_of(start)
+            asked = sum(size for addr, (size, _, _) in self.live.items() if start <= addr < start + 64 * MIB)
             active = sum(b["size"] for b in blocks if b["state"] == "active_allocated")
-            s = {"device": self.device, "address": start, "total_size": 64 * MIB, "allocated_size": active,
-                 "active_size": active, "stream": 0, "segment_type": "large"}
-            if self.torch >= (2, 1):
-                s.update(requested_size=active, segment_pool_id=(0, 0), is_expandable=False, frames=[])
-            found.append({**s, "blocks": blocks})
+            found.append(written(self.torch, "segment", device=self.device, address=start, total_size=64 * MIB,
+                                 allocated_size=active, active_size=active, requested_size=asked, segment_type="large",
+                                 blocks=blocks))
         return found
 
 
@@ -120,22 +119,15 @@ def train(a, steps, kept=1 * MIB, backward_frames=BACKWARD, optimizer_frames=OPT
             a.free(addr, zero_grad_frames)
 
 
-def snapshot(*allocators, entries=None, host=None):
+def snapshot(*allocators, entries=None, host=None, marks=()):
     """What _snapshot() returns; `entries`: of each ring buffer; `host`: the allocator of pinned memory."""
     torch = allocators[0].torch
     segments = [s for a in allocators for s in a.segments()]
-    if torch < (2, 0):
-        return segments
     traces = [a.events[-entries:] if entries else a.events for a in allocators]
-    whole = {"segments": segments, "device_traces": traces}
-    if torch >= (2, 1):
-        whole["allocator_settings"] = {"PYTORCH_CUDA_ALLOC_CONF": "", "max_split_size": -1, "garbage_collection_threshold": 0.0,
-                                       "expandable_segments": False, "roundup_power2_divisions": {"1": 0, "256": 0}}
-    if torch >= (2, 6):
-        whole["external_annotations"] = []
-    if torch >= (2, 14):
-        whole.update(host_segments=host.segments() if host else [], host_traces=[host.events] if host else [])
-    return whole
+    whole = written(torch, "snapshot", segments=segments, device_traces=traces,
+                    allocator_settings=written(torch, "settings", max_split_size=-1, roundup_power2_divisions={"1": 0, "256": 0}),
+                    external_annotations=list(marks), host_segments=host.segments() if host else [], host_traces=host.events if host else [])
+    return whole or segments
 
 
 def of_version(torch, steps=30, **how):

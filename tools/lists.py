@@ -11,6 +11,10 @@ import textwrap
 import report_fields
 from patterns import ROOT, names_of, rows
 
+sys.path.append(str(ROOT / "tests"))
+
+import torch_versions  # noqa: E402
+
 ALLOCATORS = ROOT / "libprof/code/packages/library_allocators.def"
 ENUMS = ("PATTERN", "SEVERITY", "PROCESS_ROLE", "STEP_SOURCE", "HOLDER_STATE", "PART")
 
@@ -61,8 +65,16 @@ def filled_memory(text):
     return re.sub(r"\| library \| allocator .*?\n\n", lambda _: "\n".join(table) + "\n\n", text, flags=re.S)
 
 
-FILES = {"README.md": filled_readme, "docs/memory.md": filled_memory, "docs/report.schema.json": filled_report_schema,
-         "docs/check.schema.json": filled_schema, "docs/digest.schema.json": filled_digest_schema}
+def filled_snapshots(text):
+    """What each version of PyTorch writes, and the wheels that it was read off."""
+    read = "Read off PyTorch's own wheels %s as they write it (`make snapshot-versions`)." % ", ".join(torch_versions.READ)
+    text = re.sub(r"Read off PyTorch's own wheels .*?\n\n", lambda _: textwrap.fill(read, 118) + "\n\n", text, flags=re.S)
+    return re.sub(r"\| since \| what .*?\n\n", lambda _: torch_versions.page_table() + "\n", text, flags=re.S)
+
+
+FILES = {"README.md": filled_readme, "docs/memory.md": filled_memory, "docs/snapshots.md": filled_snapshots,
+         "docs/report.schema.json": filled_report_schema, "docs/check.schema.json": filled_schema,
+         "docs/digest.schema.json": filled_digest_schema}
 
 
 def filled(file):

@@ -6,7 +6,7 @@ import os
 import pickle
 import unittest
 
-from tests import torch_snapshots as made
+from tests import torch_snapshots as made, torch_versions
 from tests.e2e.support import SeepCase, said_of
 
 MIB = 1 << 20
@@ -54,6 +54,28 @@ class TorchSnapshots(SeepCase):
                 self.assertEqual(report["spaces"]["tensor:0"]["live_bytes"], asked)
                 self.assertEqual(report["spaces"]["device:0"]["live_bytes"],
                                  sum(s["total_size"] for s in allocator.segments()))
+
+    def test_a_made_up_snapshot_has_all_keys_of_its_version_and_no_others(self):
+        def without_words(rows):
+            return {(place, what, type_.rstrip("?")) for place, what, type_ in rows if type_ != "word"}
+
+        for torch in made.VERSIONS:
+            with self.subTest(torch=torch):
+                device, host = made.Allocator(torch), made.Allocator(torch)
+                made.train(device, 2)
+                made.train(host, 2)
+                device.event("oom", MIB, MIB, made.STEP)
+                whole = made.snapshot(device, host=host, marks=[device.mark("START", "a step")])
+                self.assertEqual(without_words(torch_versions.rows_in([whole])), without_words(torch_versions.rows_of(torch)))
+
+    def test_what_a_version_writes_that_the_table_does_not_have_is_told(self):
+        allocator = made.Allocator("2.2")
+        made.train(allocator, 2)
+        whole = made.snapshot(allocator)
+        whole["device_traces"][0][0]["colour"] = "blue"
+        told = "\n".join(torch_versions.differences("2.2", [whole]))
+        self.assertIn("event.colour (str?) is not in the table", told)
+        self.assertIn("the table has action.oom (word), which is not written", told)
 
     def test_each_protocol_and_packing_is_read(self):
         for protocol, name in ((2, "s.pkl"), (3, "s.pickle"), (4, "memory"), (5, "s.pickle.gz")):
@@ -108,13 +130,11 @@ class TorchSnapshots(SeepCase):
         allocator = made.Allocator("2.15")
         marks = []
         for i in range(12):
-            marks.append({"stage": "START", "name": "ProfilerStep#%d" % i, "device": 0, "time_us": allocator.now})
+            marks.append(allocator.mark("START", "ProfilerStep#%d" % i))
             made.train(allocator, 1)
             made.train(allocator, 1, kept=0)
-            marks.append({"stage": "END", "name": "ProfilerStep#%d" % i, "device": 0, "time_us": allocator.now})
-        snapshot = made.snapshot(allocator)
-        snapshot["external_annotations"] = marks
-        report = self.report(self.file("s.pickle", snapshot))
+            marks.append(allocator.mark("END", "ProfilerStep#%d" % i))
+        report = self.report(self.file("s.pickle", made.snapshot(allocator, marks=marks)))
         self.assertEqual((report["job"]["steps"], report["job"]["step_source"]), (12, "api"))
 
     def test_pinned_memory_is_there(self):

@@ -69,25 +69,33 @@ def output_of(argv, **kw):
     return done.returncode, done.stdout
 
 
-def install(name):
-    """Returns why the version cannot be had, or None where it is there now."""
-    cuda, version = VERSIONS[name]
-    folder = INSTALLED / name
+def install_wheel(folder, version, options=()):
+    """A PyTorch with nothing else than what it imports, and stand-ins for what it needs of NVIDIA's. Returns why it
+    cannot be had, or None where it is there now."""
     python, ready = folder / "venv/bin/python", folder / ("ready-" + version)
     source = ["--no-index", "--find-links", WHEELS] if WHEELS else []
     where = "import os, importlib.util as u; print(os.path.dirname(u.find_spec('torch').origin))"
     steps = [lambda: ["/usr/bin/python3", "-m", "venv", folder / "venv"],
-             lambda: [python, "-m", "pip", "install", "-q", "--no-deps", *source, "torch==" + version, *BESIDE],
+             lambda: [python, "-m", "pip", "install", "-q", "--no-deps", *options, *source, "torch==" + version, *BESIDE],
              lambda: [python, ROOT / "tests/standin/generate.py",
-                      output_of([python, "-c", where])[1].strip() + "/lib", folder / "lib"],
-             lambda: ["cc", "-shared", "-fPIC", "-I" + str(ROOT), "-o", folder / "plugged.so", HERE / "plugged.c",
-                      STANDIN / cuda / ("libcudart.so." + cuda)]]
+                      output_of([python, "-c", where])[1].strip() + "/lib", folder / "lib"]]
     for step in [] if ready.exists() else steps:
         status, output = output_of(step())
         if status:
             return (output.strip().splitlines() or ["no word of why"])[-1]
     ready.touch()
     return None
+
+
+def install(name):
+    """Returns why the version cannot be had, or None where it is there now."""
+    cuda, version = VERSIONS[name]
+    folder = INSTALLED / name
+    why = install_wheel(folder, version)
+    status, output = (0, "") if why else output_of(
+        ["cc", "-shared", "-fPIC", "-I" + str(ROOT), "-o", folder / "plugged.so", HERE / "plugged.c",
+         STANDIN / cuda / ("libcudart.so." + cuda)])
+    return why or (output if status else None)
 
 
 def environment(name, case, folder):
