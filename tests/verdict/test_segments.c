@@ -55,7 +55,7 @@ TEST(segments_of_several_lines_are_one_sum)
     builder_level(&b, user(7), TENSOR_1, 3 * MIB, LAST, one_a_step, NULL);
     builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
     builder_level(&b, user(8), DEVICE_1, MIB, LAST, one_a_step, NULL);
-    tensors_at(9);
+    tensors_at(8);
     const json_t *f = only("unbounded-growth", "leak", 7);
     char *all = json_dumps(json_object_get(f, "evidence"), 0);
     const char *said = strstr(all, "The allocator holds ");
