@@ -14,7 +14,7 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: libprof/export/%.proto
 	@mkdir -p $(@D)
 	$(say) GEN $@
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $(<F)
-$(call obj,$(wildcard libprof/export/*.c tests/export/*.c)): | $(PROTOS:=.h)
+$(call obj,$(wildcard libprof/export/*.c libprof/pprof/*.c tests/export/*.c tests/pprof/*.c)): | $(PROTOS:=.h)
 
 $(LIB): $(call obj,$(LIBPROF) $(if $(filter 1,$(MOVED)),tests/mutate/moved_thresholds.c)) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/obj/gen/roles_toml.o $(PROTOS:$(BUILD)/gen/%=$(BUILD)/obj/gen/%.o)
 	$(say) AR $@

@@ -1,11 +1,11 @@
 /* `seep report`: the report of profile folders, in any format. */
 #include "libprof/analysis.h"
 #include "libprof/digest/digest_read.h"
+#include "libprof/foreign/foreign_file.h"
 #include "libprof/gate/gate.h"
 #include "libprof/print/check_printers.h"
 #include "libprof/print/report_text.h"
 #include "libprof/read/part_folders.h"
-#include "libprof/torch/torch_profile.h"
 #include "viewer/colour.h"
 #include "viewer/options/options.h"
 #include "viewer/output.h"
@@ -141,7 +141,7 @@ static void complain_unreadable(const char *const *dirs, size_t n)
         else if (errno != ENOTDIR)
             seep_complain("%s cannot be read (%s): the report covers the other folders", dirs[i],
                           strerror(errno));
-        else if (!seep_torch_is_at(dirs[i]) && is_bad_digest(dirs[i], &err))
+        else if (!seep_foreign_is_at(dirs[i]) && is_bad_digest(dirs[i], &err))
             seep_complain("%s: %s: the report is of the others", dirs[i], err.text);
     }
 }

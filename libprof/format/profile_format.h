@@ -300,6 +300,7 @@ enum seep_python_unseen {
 enum seep_profile_origin {
     SEEP_ORIGIN_SHIM = 0,
     SEEP_ORIGIN_TORCH, /* seep, of PyTorch's memory snapshot: nothing is known of the host */
+    SEEP_ORIGIN_PPROF, /* seep, of a heap profile: what was live at an instant */
 };
 
 struct seep_header {

@@ -48,7 +48,7 @@ static void find_exit(struct seep_model_process *p, bool may_open)
         p->ended.kind = SEEP_ENDED_RUNNING;
     } else {
         p->ended.kind = SEEP_ENDED_UNKNOWN;
-        p->ended.untold = p->recording.of_torch;
+        p->ended.untold = p->recording.of_torch || p->recording.of_pprof;
     }
 }
 

@@ -778,6 +778,18 @@ static void say_torch(struct seep_said *said)
             m->n_steps > steps ? m->n_steps - steps : 0, steps);
 }
 
+static void say_pprof(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->code->model;
+
+    for (size_t i = 0; i < m->n_processes; i++)
+        if (m->processes[i].recording.of_pprof)
+            seep_said_add(said,
+                          "%s: a heap profile knows what was live when it was written; what grew, "
+                          "two of them tell (seep diff)",
+                          m->processes[i].id.file);
+}
+
 static void say_small_sites(struct seep_said *said)
 {
     const struct seep_model *m = said->pieces->code->model;
@@ -964,6 +976,7 @@ json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
         say_process(&said, &m->processes[i]);
     say_torch(&said);
     say_missing(&said);
+    say_pprof(&said);
     say_small_sites(&said);
     say_holders(&said);
     seep_said_tensors(&said);

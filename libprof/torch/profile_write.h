@@ -9,6 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Of a file that somebody else has written. */
+struct seep_made_profile {
+    uint8_t *bytes; /* of a profile; free() */
+    size_t n_bytes;
+    struct seep_job *job; /* its table, of this process alone; free() */
+    bool is_cut;          /* the file ends early */
+};
+
 struct seep_profile_node {
     uint32_t parent, frame; /* refs */
     uint32_t ref;

@@ -67,7 +67,7 @@ bool seep_torch_is_at(const char *path)
     return n > 0 && (begins(bytes, (size_t)n) || seep_torch_page_begins((char *)bytes, (size_t)n));
 }
 
-int seep_torch_profile_read(const char *path, uint32_t number, struct seep_torch_profile *profile,
+int seep_torch_profile_read(const char *path, uint32_t number, struct seep_made_profile *profile,
                             struct seep_error *err)
 {
     gzFile file = open_file(path, err);

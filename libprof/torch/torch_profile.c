@@ -298,7 +298,7 @@ static int32_t rank_of(const char *path)
 /* ---- all of it --------------------------------------------------------------------------- */
 
 static int write_profile(struct writing *g, const char *name, uint32_t number,
-                         struct seep_torch_profile *profile)
+                         struct seep_made_profile *profile)
 {
     const struct seep_torch_replay *r = g->replay;
     uint32_t step_frame = 0;
@@ -326,7 +326,7 @@ static int write_profile(struct writing *g, const char *name, uint32_t number,
 }
 
 static int write_replay(const struct seep_torch_replay *r, const char *name, uint32_t number,
-                        struct seep_torch_profile *profile)
+                        struct seep_made_profile *profile)
 {
     struct seep_torch_what_ifs what_ifs;
     struct writing g = {.replay = r, .records = r->records, .what_ifs = &what_ifs};
@@ -348,7 +348,7 @@ static int write_replay(const struct seep_torch_replay *r, const char *name, uin
 }
 
 static int make(struct seep_torch_records *records, const char *name, uint32_t number,
-                struct seep_torch_profile *profile)
+                struct seep_made_profile *profile)
 {
     struct seep_torch_steps steps = {0};
     struct seep_torch_replay replay;
@@ -367,13 +367,13 @@ static int make(struct seep_torch_records *records, const char *name, uint32_t n
 }
 
 int seep_torch_profile_make(const struct seep_pickle_source *source, const char *name,
-                            uint32_t number, struct seep_torch_profile *profile,
+                            uint32_t number, struct seep_made_profile *profile,
                             struct seep_error *err)
 {
     struct seep_torch_records records;
     int rc = seep_torch_records_read(&records, source, err);
 
-    *profile = (struct seep_torch_profile){.is_cut = records.is_cut};
+    *profile = (struct seep_made_profile){.is_cut = records.is_cut};
     if (!rc)
         rc = make(&records, name, number, profile);
     seep_torch_records_fini(&records);
@@ -381,6 +381,6 @@ int seep_torch_profile_make(const struct seep_pickle_source *source, const char 
         return 0;
     free(profile->bytes);
     free(profile->job);
-    *profile = (struct seep_torch_profile){0};
+    *profile = (struct seep_made_profile){0};
     return seep_error_set(err, -rc, name, 0, "no memory for the snapshot: free some");
 }

@@ -8,15 +8,9 @@
 #include "libprof/base/error.h"
 #include "libprof/format/profile_format.h"
 #include "libprof/torch/pickle_read.h"
+#include "libprof/torch/profile_write.h"
 
 #include <stdbool.h>
-
-struct seep_torch_profile {
-    uint8_t *bytes; /* of a profile; free() */
-    size_t n_bytes;
-    struct seep_job *job; /* its table, of this process alone; free() */
-    bool is_cut;          /* the snapshot ends early */
-};
 
 /* Whether a file begins like a snapshot, by what is in it: a pickle, or one packed by gzip. */
 bool seep_torch_is_at(const char *path);
@@ -26,12 +20,12 @@ bool seep_torch_is_at(const char *path);
  * -SEEP_ENODATA if nothing was recorded; -SEEP_EFORMAT if it is no snapshot, or one that would do
  * more than describe memory; -SEEP_EIO; -SEEP_ENOMEM. Any bytes are safe. */
 SEEP_MUST_CHECK int seep_torch_profile_read(const char *path, uint32_t number,
-                                            struct seep_torch_profile *profile,
+                                            struct seep_made_profile *profile,
                                             struct seep_error *err);
 
 /* The same of a pickle from elsewhere. */
 SEEP_MUST_CHECK int seep_torch_profile_make(const struct seep_pickle_source *source,
                                             const char *name, uint32_t number,
-                                            struct seep_torch_profile *profile,
+                                            struct seep_made_profile *profile,
                                             struct seep_error *err);
 #endif

@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes bytes = {data, size};
-    struct seep_torch_profile torch;
+    struct seep_made_profile torch;
     struct seep_profile *profile;
     struct seep_error err = {0};
     json_t *report = NULL;

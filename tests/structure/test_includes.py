@@ -25,11 +25,13 @@ ALLOWED = {
     "libprof/program": "runtime/program format",
     "libprof/read": "format base",
     "libprof/torch": "format base words",
+    "libprof/pprof": "torch format base",
+    "libprof/foreign": "torch pprof base",
     "libprof/who/graph": "format base",
     "libprof/who/survey": "who/graph format base",
     "libprof/who/ways": "who/survey who/graph thresholds base words",
     "libprof/model": "read format base words",
-    "libprof/model/stages": "model torch read thresholds format base words",
+    "libprof/model/stages": "model foreign torch read thresholds format base words",
     "libprof/code": "model base words",
     "libprof/code/packages": "code model base words",
     "libprof/who/retained": "who/ways who/survey who/graph base",
@@ -67,7 +69,7 @@ ALLOWED = {
                      " preload/snapshot runtime/store runtime/program format",
     "preload/top": "preload/objects preload/python preload/stack preload/record preload/device preload/life"
                    " preload/snapshot preload/hooks runtime/store format",
-    "viewer": "analysis torch digest look who/find who/process export print page gate report_read program runtime/program read runtime/regex format base words libprof/code/part_rules.h",
+    "viewer": "analysis foreign digest look who/find who/process export print page gate report_read program runtime/program read runtime/regex format base words libprof/code/part_rules.h",
     "kernels": "report_read base preload/seep.h",
 }
 

@@ -124,7 +124,7 @@ static int64_t read_bytes(void *context, void *buffer, size_t n)
 
 static json_t *report_named(const char *name)
 {
-    struct seep_torch_profile torch;
+    struct seep_made_profile torch;
     struct seep_profile *profile;
     struct seep_error err = {0};
     json_t *report = NULL;

@@ -4,7 +4,7 @@
 #include "libprof/digest/digest_read.h"
 #include "libprof/digest/digest_rows.h"
 #include "libprof/digest/digest_write.h"
-#include "libprof/torch/torch_profile.h"
+#include "libprof/foreign/foreign_file.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
 
@@ -25,7 +25,7 @@ int seep_digest_of_file(struct seep_digest *d, const char *name, const char *rol
     const struct seep_analysis_options options = {.roles_file = roles};
     struct stat st;
 
-    if (stat(name, &st) || (!S_ISDIR(st.st_mode) && !seep_torch_is_at(name)))
+    if (stat(name, &st) || (!S_ISDIR(st.st_mode) && !seep_foreign_is_at(name)))
         return seep_digest_read(d, name, err);
     int rc = seep_digest_init(d);
     if (!rc)

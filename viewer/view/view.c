@@ -2,7 +2,7 @@
  * as a file, or served while the job runs. */
 #include "libprof/base/text.h"
 #include "libprof/digest/digest_read.h"
-#include "libprof/torch/torch_profile.h"
+#include "libprof/foreign/foreign_file.h"
 #include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/page/page_html.h"
@@ -205,7 +205,7 @@ static char *file_in(const char *dir, const char *name)
 
 static char *default_name(const struct seep_view_of *of)
 {
-    if (of->look || of->digest || seep_torch_is_at(of->dir))
+    if (of->look || of->digest || seep_foreign_is_at(of->dir))
         return page_beside(of->dir, of->before ? ".compare.html" : ".html");
     return file_in(of->dir, of->before ? "compare.html" : "view.html");
 }

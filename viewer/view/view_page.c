@@ -3,10 +3,10 @@
 #include "libprof/analysis.h"
 #include "libprof/base/error.h"
 #include "libprof/digest/digest_read.h"
+#include "libprof/foreign/foreign_file.h"
 #include "libprof/gate/fix_verdict.h"
 #include "libprof/page/page_document.h"
 #include "libprof/page/page_look.h"
-#include "libprof/torch/torch_profile.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -68,7 +68,7 @@ bool seep_view_is_look(const char *path)
     struct stat st;
 
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && !seep_digest_is_at(path) &&
-           !seep_torch_is_at(path);
+           !seep_foreign_is_at(path);
 }
 
 static int load_look(const char *file, json_t **document, struct seep_error *err)

@@ -1,8 +1,8 @@
 #include "libprof/model/stages/model_stages.h"
 
+#include "libprof/foreign/foreign_file.h"
 #include "libprof/model/stages/process_import.h"
 #include "libprof/model/unprofiled_processes.h"
-#include "libprof/torch/torch_profile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -96,7 +96,7 @@ static bool is_snapshot(const char *dir, const char *name)
     char path[4096];
 
     return snprintf(path, sizeof path, "%s/%s", dir, name) < (int)sizeof path &&
-           seep_torch_is_at(path);
+           seep_foreign_is_at(path);
 }
 
 /* Names of the profiles, or the like, in `dir`, sorted so that a report does not depend on the
@@ -161,10 +161,10 @@ static int add_snapshot(struct seep_model *m, const char *path, bool is_alone)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const uint32_t folder = (uint32_t)m->n_jobs;
-    struct seep_torch_profile torch;
+    struct seep_made_profile torch;
     struct seep_profile *profile;
     struct seep_error why = {0};
-    int rc = seep_torch_profile_read(path, folder + 1, &torch, &why);
+    int rc = seep_foreign_read(path, folder + 1, &torch, &why);
 
     if (!rc) {
         rc = seep_profile_from_bytes(name, torch.bytes, torch.n_bytes, &profile, &why);
@@ -233,7 +233,7 @@ static int open_folder(struct seep_model *m, const char *dir)
     size_t n, i = 0;
     bool more;
 
-    if (seep_torch_is_at(dir))
+    if (seep_foreign_is_at(dir))
         return add_snapshot(m, dir, true);
     int rc = list_files(dir, is_profile, &names, &n, &more, &why);
 
@@ -289,7 +289,7 @@ static int nothing_read(const struct seep_model *m, const char *const *dirs, siz
     int code = n_dirs && m->n_folders_not_read == n_dirs ? SEEP_EIO : SEEP_ENODATA;
     if (why && why->code == SEEP_EVERSION) /* its message says what to do */
         return seep_error_set(err, SEEP_EVERSION, dirs[0], 0, "%s", why->reason);
-    if (n_dirs && why && seep_torch_is_at(dirs[0]))
+    if (n_dirs && why && seep_foreign_is_at(dirs[0]))
         return seep_error_set(err, SEEP_EFORMAT, dirs[0], 0, "%s", why->reason);
     return seep_error_set(err, code, n_dirs ? dirs[0] : "", 0,
                           "%s: name a folder that `seep run` has written",

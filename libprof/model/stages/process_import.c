@@ -135,6 +135,7 @@ static void import_recording(struct seep_process_recording *r, const struct seep
     r->waited_ns = h->waited_ns;
     r->inherits = h->parent_file[0] != 0;
     r->of_torch = h->origin == SEEP_ORIGIN_TORCH;
+    r->of_pprof = h->origin == SEEP_ORIGIN_PPROF;
     r->steps_before = h->steps_before;
     memcpy(r->dropped, h->dropped, sizeof r->dropped);
     memcpy(r->tensors, h->devices.tensors, sizeof r->tensors);

@@ -1,0 +1,340 @@
+#include "libprof/pprof/pprof_profile.h"
+
+#include "libprof/base/hash_index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pprof.pb-c.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+typedef Seep__Pprof__Profile Profile;
+typedef Seep__Pprof__Sample Sample;
+typedef Seep__Pprof__Location Location;
+typedef Seep__Pprof__Function Function;
+
+enum { FIRST_SPACE = SEEP_SPACE_SHM + 1, ROWS = 2, MAX_FILE_BYTES = 256 << 20, NO_STACK = 8 };
+
+/* No device has more, and sums of them stay exact. */
+static const int64_t MAX_BYTES = INT64_C(1) << 50;
+
+/* What is written where. */
+struct writing {
+    const Profile *p;
+    int bytes_at, count_at; /* of a sample's values; −1: none */
+    struct seep_hash_index locations, functions;
+    struct seep_profile_writer w;
+    uint64_t live[SEEP_MAX_SPACES];
+    uint64_t start_ns;
+};
+
+/* ---- texts and numbers -------------------------------------------------------------------- */
+
+static const char *text_of(const Profile *p, int64_t at)
+{
+    return at >= 0 && (uint64_t)at < p->n_string_table ? p->string_table[at] : "";
+}
+
+/* Memory that is live, by the names that its writers give it. */
+static bool find_values(struct writing *g)
+{
+    static const char *const bytes[] = {"space", "inuse_space"};
+    static const char *const counts[] = {"allocations", "inuse_objects"};
+
+    g->bytes_at = g->count_at = -1;
+    for (size_t i = 0; i < g->p->n_sample_type && i < 16; i++) {
+        const char *type = text_of(g->p, g->p->sample_type[i]->type);
+        for (size_t k = 0; k < 2; k++) {
+            g->bytes_at = strcmp(type, bytes[k]) == 0 ? (int)i : g->bytes_at;
+            g->count_at = strcmp(type, counts[k]) == 0 ? (int)i : g->count_at;
+        }
+    }
+    return g->bytes_at >= 0;
+}
+
+static uint64_t value_of(const Sample *s, int at)
+{
+    const int64_t value = at >= 0 && (size_t)at < s->n_value ? s->value[at] : 0;
+
+    return value > 0 && value <= MAX_BYTES ? (uint64_t)value : 0;
+}
+
+/* ---- stacks ------------------------------------------------------------------------------- */
+
+static int index_ids(struct writing *g)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < g->p->n_location && !rc; i++)
+        rc = seep_hash_add(&g->locations, seep_hash_two(g->p->location[i]->id, 0), (uint32_t)i);
+    for (size_t i = 0; i < g->p->n_function && !rc; i++)
+        rc = seep_hash_add(&g->functions, seep_hash_two(g->p->function[i]->id, 0), (uint32_t)i);
+    return rc;
+}
+
+static const Location *location_of(const struct writing *g, uint64_t id)
+{
+    const uint64_t hash = seep_hash_two(id, 0);
+    uint32_t at = seep_hash_begin(&g->locations, hash), i;
+
+    while ((i = seep_hash_next(&g->locations, hash, &at)) != SEEP_HASH_NONE)
+        if (g->p->location[i]->id == id)
+            return g->p->location[i];
+    return NULL;
+}
+
+static const Function *function_of(const struct writing *g, uint64_t id)
+{
+    const uint64_t hash = seep_hash_two(id, 0);
+    uint32_t at = seep_hash_begin(&g->functions, hash), i;
+
+    while ((i = seep_hash_next(&g->functions, hash, &at)) != SEEP_HASH_NONE)
+        if (g->p->function[i]->id == id)
+            return g->p->function[i];
+    return NULL;
+}
+
+/* Callers first, and within a location what was inlined last. */
+static uint32_t write_stack(struct writing *g, const Sample *s)
+{
+    uint32_t node = 0, depth = 0;
+
+    for (size_t i = s->n_location_id; i-- > 0;) {
+        const Location *l = location_of(g, s->location_id[i]);
+        for (size_t k = l ? l->n_line : 0; k-- > 0 && depth < SEEP_MAX_STACK_DEPTH; depth++) {
+            const Function *f = function_of(g, l->line[k]->function_id);
+            const int64_t line = l->line[k]->line;
+            if (!f)
+                continue;
+            const uint32_t frame =
+                seep_profile_add_python(&g->w, text_of(g->p, f->filename), text_of(g->p, f->name),
+                                        line > 0 && line <= INT32_MAX ? (uint32_t)line : 0);
+            node = seep_profile_add_stack(&g->w, node, frame);
+        }
+    }
+    return node ? node : NO_STACK;
+}
+
+/* ---- samples ------------------------------------------------------------------------------ */
+
+/* JAX says on which device: "cuda:0"; without a word, or "cpu:0", it is the host. */
+static unsigned space_of(const struct writing *g, const Sample *s)
+{
+    for (size_t i = 0; i < s->n_label; i++) {
+        const char *device = text_of(g->p, s->label[i]->str), *colon = strrchr(device, ':');
+        if (strcmp(text_of(g->p, s->label[i]->key), "device") != 0 || !colon ||
+            strncmp(device, "cpu", 3) == 0)
+            continue;
+        const unsigned long number = strtoul(colon + 1, NULL, 10);
+        return number < SEEP_MAX_DEVICES ? FIRST_SPACE + (unsigned)number : SEEP_SPACE_HOST;
+    }
+    return SEEP_SPACE_HOST;
+}
+
+static void write_sample(struct writing *g, const Sample *s)
+{
+    const uint64_t bytes = value_of(s, g->bytes_at), count = value_of(s, g->count_at);
+    const unsigned space = space_of(g, s);
+    const struct seep_site site = {
+        .stack = bytes ? write_stack(g, s) : 0,
+        .space = (uint8_t)space,
+        .slot_plus_1 = 1,
+        .allocations = count ? count : 1,
+        .allocated_bytes = bytes,
+        .peak_bytes = bytes,
+    };
+
+    if (!bytes)
+        return;
+    g->live[space] += bytes;
+    (void)seep_profile_add(&g->w, SEEP_CHUNK_SITES, &site, sizeof site);
+}
+
+static void write_space(struct writing *g, unsigned space)
+{
+    uint64_t rows[SEEP_TIMELINE_ROWS] = {g->live[space], g->live[space]};
+    const uint32_t timeline = seep_profile_add(&g->w, SEEP_CHUNK_TIMELINES, rows, sizeof rows);
+    struct seep_header *h = seep_profile_header(&g->w);
+
+    if (!h)
+        return;
+    h->spaces[space].live_bytes = h->spaces[space].peak_bytes = g->live[space];
+    h->spaces[space].timeline = timeline;
+    if (space == SEEP_SPACE_HOST)
+        snprintf(h->spaces[space].name, sizeof h->spaces[space].name, "host");
+    else
+        snprintf(h->spaces[space].name, sizeof h->spaces[space].name, "tensor:%u",
+                 space - FIRST_SPACE);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+static void write_header(struct writing *g, uint32_t number)
+{
+    struct seep_header *h = seep_profile_header(&g->w);
+
+    if (!h)
+        return;
+    h->pid = number;
+    h->process_plus_1 = 1;
+    h->slots[0].tid = number;
+    h->rank = -1;
+    h->python_support = SEEP_PYTHON_STACKS;
+    h->origin = SEEP_ORIGIN_PPROF;
+    h->n_timeline = ROWS;
+    for (unsigned i = 0; i < ROWS; i++)
+        h->timeline[i].t_ns = g->start_ns + i + 1;
+    h->last_ns = h->end_ns = g->start_ns + ROWS;
+}
+
+static struct seep_job *make_job(const struct writing *g, uint32_t number)
+{
+    struct seep_job *job = calloc(1, sizeof *job);
+
+    if (!job)
+        return NULL;
+    job->magic = SEEP_JOB_MAGIC;
+    job->version = SEEP_FORMAT_VERSION;
+    job->n_processes = 1;
+    job->started_ns = job->started_unix_ns = g->start_ns;
+    job->processes[0] = (struct seep_process){
+        .pid = number,
+        .start_ns = g->start_ns,
+        .step_source = SEEP_STEP_TIME,
+        .flags = SEEP_PROCESS_PROFILE,
+    };
+    return job;
+}
+
+static int write_all(struct writing *g, uint32_t number, struct seep_made_profile *profile)
+{
+    int rc = index_ids(g);
+
+    g->start_ns = g->p->time_nanos > 0 ? (uint64_t)g->p->time_nanos : 1;
+    seep_profile_begin(&g->w, g->start_ns);
+    write_header(g, number);
+    for (size_t i = 0; i < g->p->n_sample && !rc; i++)
+        write_sample(g, g->p->sample[i]);
+    for (unsigned space = 0; space < SEEP_MAX_SPACES; space++)
+        if (g->live[space] || space == SEEP_SPACE_HOST)
+            write_space(g, space);
+    seep_profile_end(&g->w);
+    profile->job = make_job(g, number);
+    if (rc || g->w.failed || !profile->job) {
+        free(profile->job);
+        profile->job = NULL;
+        return -SEEP_ENOMEM;
+    }
+    profile->bytes = g->w.bytes;
+    profile->n_bytes = g->w.n_bytes;
+    g->w.bytes = NULL;
+    return 0;
+}
+
+int seep_pprof_profile_make(const uint8_t *bytes, size_t n, const char *name, uint32_t number,
+                            struct seep_made_profile *profile, struct seep_error *err)
+{
+    Profile *p = seep__pprof__profile__unpack(NULL, n, bytes);
+    struct writing g = {.p = p};
+    int rc;
+
+    *profile = (struct seep_made_profile){0};
+    if (!p || !p->n_string_table)
+        rc = seep_error_set(err, SEEP_EFORMAT, name, 0, "not a profile in pprof's format");
+    else if (!find_values(&g))
+        rc = seep_error_set(err, SEEP_EFORMAT, name, 0,
+                            "a pprof profile, but not of live memory (space or inuse_space)");
+    else
+        rc = write_all(&g, number, profile);
+    if (rc == -SEEP_ENOMEM)
+        seep_error_set(err, SEEP_ENOMEM, name, 0, "no memory for the profile: free some");
+    seep_hash_fini(&g.locations);
+    seep_hash_fini(&g.functions);
+    seep_profile_writer_fini(&g.w);
+    if (p)
+        seep__pprof__profile__free_unpacked(p, NULL);
+    return rc;
+}
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+/* All of a regular file, unpacked; NULL with *err. */
+static uint8_t *read_all(const char *path, size_t *n, struct seep_error *err)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+    gzFile file = NULL;
+    uint8_t *bytes = NULL;
+    size_t capacity = 0;
+    int got = -1;
+
+    *n = 0;
+    if (fd < 0) {
+        seep_error_set(err, SEEP_EIO, path, 0, "cannot open: %s", strerror(errno));
+        return NULL;
+    }
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+        file = gzdopen(fd, "rb");
+    if (!file)
+        close(fd);
+    while (file && *n < MAX_FILE_BYTES && !seep_grow(&bytes, &capacity, *n + (64 << 10), 1) &&
+           (got = gzread(file, bytes + *n, (unsigned)(capacity - *n))) > 0)
+        *n += (size_t)got;
+    if (file)
+        gzclose(file);
+    if (got == 0)
+        return bytes;
+    seep_error_set(err, SEEP_EIO, path, 0, "cannot be read, or is larger than 256 MiB");
+    free(bytes);
+    return NULL;
+}
+
+/* It begins with what its values are, two short numbers of texts: a folder may hold large files of
+ * all kinds, which are not read for this. */
+static bool begins(const char *path)
+{
+    enum { VALUE_TYPE = 0x0a, TYPE = 0x08, UNIT = 0x10, MOST = 22 };
+    uint8_t bytes[3] = {0};
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+    gzFile file = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) ? gzdopen(fd, "rb") : NULL;
+    const int n = file ? gzread(file, bytes, sizeof bytes) : 0;
+
+    if (file)
+        gzclose(file);
+    else if (fd >= 0)
+        close(fd);
+    return n == sizeof bytes && bytes[0] == VALUE_TYPE && bytes[1] <= MOST &&
+           (bytes[2] == TYPE || bytes[2] == UNIT);
+}
+
+bool seep_pprof_is_at(const char *path)
+{
+    size_t n;
+    uint8_t *bytes = begins(path) ? read_all(path, &n, NULL) : NULL;
+    Profile *p = bytes ? seep__pprof__profile__unpack(NULL, n, bytes) : NULL;
+    const bool is_one = p && p->n_string_table && p->n_sample_type;
+
+    if (p)
+        seep__pprof__profile__free_unpacked(p, NULL);
+    free(bytes);
+    return is_one;
+}
+
+int seep_pprof_profile_read(const char *path, uint32_t number, struct seep_made_profile *profile,
+                            struct seep_error *err)
+{
+    size_t n;
+    uint8_t *bytes = read_all(path, &n, err);
+
+    *profile = (struct seep_made_profile){0};
+    if (!bytes)
+        return -SEEP_EIO;
+    const int rc = seep_pprof_profile_make(bytes, n, path, number, profile, err);
+    free(bytes);
+    return rc;
+}
