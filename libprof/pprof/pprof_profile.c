@@ -65,37 +65,38 @@ static uint64_t value_of(const Sample *s, int at)
 
 /* ---- stacks ------------------------------------------------------------------------------- */
 
-static int index_ids(struct writing *g)
+static uint64_t location_id(const Profile *p, size_t i)
+{
+    return p->location[i]->id;
+}
+
+static uint64_t function_id(const Profile *p, size_t i)
+{
+    return p->function[i]->id;
+}
+
+typedef uint64_t id_of(const Profile *p, size_t i);
+
+static int index_ids(const Profile *p, size_t n, id_of *of, struct seep_hash_index *index)
 {
     int rc = 0;
 
-    for (size_t i = 0; i < g->p->n_location && !rc; i++)
-        rc = seep_hash_add(&g->locations, seep_hash_two(g->p->location[i]->id, 0), (uint32_t)i);
-    for (size_t i = 0; i < g->p->n_function && !rc; i++)
-        rc = seep_hash_add(&g->functions, seep_hash_two(g->p->function[i]->id, 0), (uint32_t)i);
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = seep_hash_add(index, seep_hash_two(of(p, i), 0), (uint32_t)i);
     return rc;
 }
 
-static const Location *location_of(const struct writing *g, uint64_t id)
+/* The place of an id in its list; SEEP_HASH_NONE: it is not there. */
+static uint32_t find_id(const Profile *p, const struct seep_hash_index *index, id_of *of,
+                        uint64_t id)
 {
     const uint64_t hash = seep_hash_two(id, 0);
-    uint32_t at = seep_hash_begin(&g->locations, hash), i;
+    uint32_t at = seep_hash_begin(index, hash), i;
 
-    while ((i = seep_hash_next(&g->locations, hash, &at)) != SEEP_HASH_NONE)
-        if (g->p->location[i]->id == id)
-            return g->p->location[i];
-    return NULL;
-}
-
-static const Function *function_of(const struct writing *g, uint64_t id)
-{
-    const uint64_t hash = seep_hash_two(id, 0);
-    uint32_t at = seep_hash_begin(&g->functions, hash), i;
-
-    while ((i = seep_hash_next(&g->functions, hash, &at)) != SEEP_HASH_NONE)
-        if (g->p->function[i]->id == id)
-            return g->p->function[i];
-    return NULL;
+    do
+        i = seep_hash_next(index, hash, &at);
+    while (i != SEEP_HASH_NONE && of(p, i) != id);
+    return i;
 }
 
 /* Callers first, and within a location what was inlined last. */
@@ -104,12 +105,14 @@ static uint32_t write_stack(struct writing *g, const Sample *s)
     uint32_t node = 0, depth = 0;
 
     for (size_t i = s->n_location_id; i-- > 0;) {
-        const Location *l = location_of(g, s->location_id[i]);
+        const uint32_t at = find_id(g->p, &g->locations, location_id, s->location_id[i]);
+        const Location *l = at == SEEP_HASH_NONE ? NULL : g->p->location[at];
         for (size_t k = l ? l->n_line : 0; k-- > 0 && depth < SEEP_MAX_STACK_DEPTH; depth++) {
-            const Function *f = function_of(g, l->line[k]->function_id);
+            const uint32_t of = find_id(g->p, &g->functions, function_id, l->line[k]->function_id);
             const int64_t line = l->line[k]->line;
-            if (!f)
+            if (of == SEEP_HASH_NONE)
                 continue;
+            const Function *f = g->p->function[of];
             const uint32_t frame =
                 seep_profile_add_python(&g->w, text_of(g->p, f->filename), text_of(g->p, f->name),
                                         line > 0 && line <= INT32_MAX ? (uint32_t)line : 0);
@@ -191,29 +194,12 @@ static void write_header(struct writing *g, uint32_t number)
     h->last_ns = h->end_ns = g->start_ns + ROWS;
 }
 
-static struct seep_job *make_job(const struct writing *g, uint32_t number)
-{
-    struct seep_job *job = calloc(1, sizeof *job);
-
-    if (!job)
-        return NULL;
-    job->magic = SEEP_JOB_MAGIC;
-    job->version = SEEP_FORMAT_VERSION;
-    job->n_processes = 1;
-    job->started_ns = job->started_unix_ns = g->start_ns;
-    job->processes[0] = (struct seep_process){
-        .pid = number,
-        .start_ns = g->start_ns,
-        .step_source = SEEP_STEP_TIME,
-        .flags = SEEP_PROCESS_PROFILE,
-    };
-    return job;
-}
-
 static int write_all(struct writing *g, uint32_t number, struct seep_made_profile *profile)
 {
-    int rc = index_ids(g);
+    int rc = index_ids(g->p, g->p->n_location, location_id, &g->locations);
 
+    if (!rc)
+        rc = index_ids(g->p, g->p->n_function, function_id, &g->functions);
     g->start_ns = g->p->time_nanos > 0 ? (uint64_t)g->p->time_nanos : 1;
     seep_profile_begin(&g->w, g->start_ns);
     write_header(g, number);
@@ -223,7 +209,7 @@ static int write_all(struct writing *g, uint32_t number, struct seep_made_profil
         if (g->live[space] || space == SEEP_SPACE_HOST)
             write_space(g, space);
     seep_profile_end(&g->w);
-    profile->job = make_job(g, number);
+    profile->job = seep_profile_job(number, g->start_ns);
     if (rc || g->w.failed || !profile->job) {
         free(profile->job);
         profile->job = NULL;

@@ -141,3 +141,20 @@ void seep_profile_writer_fini(struct seep_profile_writer *w)
     seep_pair_fini(&w->node_index);
     memset(w, 0, sizeof *w);
 }
+
+struct seep_job *seep_profile_job(uint32_t number, uint64_t start_ns)
+{
+    struct seep_job *job = calloc(1, sizeof *job);
+
+    if (!job)
+        return NULL;
+    job->magic = SEEP_JOB_MAGIC;
+    job->version = SEEP_FORMAT_VERSION;
+    job->n_processes = 1;
+    job->started_ns = job->started_unix_ns = start_ns;
+    job->processes[0] = (struct seep_process){.pid = number,
+                                              .start_ns = start_ns,
+                                              .step_source = SEEP_STEP_TIME,
+                                              .flags = SEEP_PROCESS_PROFILE};
+    return job;
+}

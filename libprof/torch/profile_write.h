@@ -55,6 +55,9 @@ void *seep_profile_record(struct seep_profile_writer *w, uint32_t ref);
 
 /* Nothing is added any more: completes the header. */
 void seep_profile_end(struct seep_profile_writer *w);
+
+/* The table of a job of this process alone, without steps; free(). NULL without memory. */
+struct seep_job *seep_profile_job(uint32_t number, uint64_t start_ns);
 void seep_profile_writer_fini(struct seep_profile_writer *w);
 
 #endif

@@ -259,25 +259,18 @@ static struct seep_job *make_job(const struct seep_torch_replay *r, uint32_t ste
                                  uint32_t number)
 {
     const struct seep_torch_steps *steps = r->steps;
-    struct seep_job *job = calloc(1, sizeof *job);
+    struct seep_job *job = seep_profile_job(number, ns_of(r->start_us));
+    struct seep_process *its = job ? &job->processes[0] : NULL;
 
-    if (!job)
+    if (!its)
         return NULL;
-    job->magic = SEEP_JOB_MAGIC;
-    job->version = SEEP_FORMAT_VERSION;
-    job->n_processes = 1;
-    job->started_ns = job->started_unix_ns = ns_of(r->start_us);
-    job->processes[0] = (struct seep_process){
-        .pid = number,
-        .start_ns = ns_of(r->start_us),
-        .period = seep_torch_period(r, r->end_us),
-        .steps = r->pace.steps + (uint32_t)steps->n,
-        .first_step_period = steps->n ? 1 : 0,
-        .step_source = steps->source,
-        .step_why = steps->why,
-        .step_frame = step_frame,
-        .flags = SEEP_PROCESS_PROFILE | SEEP_PROCESS_DEVICE,
-    };
+    its->period = seep_torch_period(r, r->end_us);
+    its->steps = r->pace.steps + (uint32_t)steps->n;
+    its->first_step_period = steps->n ? 1 : 0;
+    its->step_source = steps->source;
+    its->step_why = steps->why;
+    its->step_frame = step_frame;
+    its->flags |= SEEP_PROCESS_DEVICE;
     return job;
 }
 
