@@ -12,10 +12,9 @@ static const double NEAR = 0.01, WORTH = 0.05;
 
 static const uint64_t MIN_GROWTH = 1 << 20, LARGEST_ROUNDING = 20 << 20;
 
-/* ---- one try ------------------------------------------------------------------------------ */
+/* ---- one trial ------------------------------------------------------------------------------ */
 
-struct
-try {
+struct trial {
     const struct seep_torch_replay *r;
     uint8_t device;
     struct seep_torch_allocator *allocator;
@@ -35,12 +34,10 @@ try {
 
 static bool is_private(const struct seep_torch_records *records, unsigned pool)
 {
-    const struct seep_torch_pool *p = &records->pools[pool];
-
-    return pool < records->n_pools && (p->id[0] || p->id[1]);
+    return pool < records->n_pools && (records->pools[pool].id[0] || records->pools[pool].id[1]);
 }
 
-static int keep(struct try *t, uint64_t address, uint32_t stack)
+static int keep(struct trial *t, uint64_t address, uint32_t stack)
 {
     if (!t->stacks || !t->stacks[stack])
         return 0;
@@ -50,7 +47,7 @@ static int keep(struct try *t, uint64_t address, uint32_t stack)
     return 0;
 }
 
-static void give(struct try *t, uint64_t address)
+static void give(struct trial *t, uint64_t address)
 {
     struct seep_torch_live block;
 
@@ -58,7 +55,7 @@ static void give(struct try *t, uint64_t address)
         seep_torch_allocator_give(t->allocator, block.owner);
 }
 
-static int take(struct try *t, uint64_t address, uint64_t bytes, unsigned pool, uint32_t stack)
+static int take(struct trial *t, uint64_t address, uint64_t bytes, unsigned pool, uint32_t stack)
 {
     struct seep_torch_live block = {.address = address, .bytes = bytes};
 
@@ -70,7 +67,7 @@ static int take(struct try *t, uint64_t address, uint64_t bytes, unsigned pool, 
 }
 
 /* A request that had failed. */
-static int ask_again(struct try *t, const struct seep_torch_event *e)
+static int ask_again(struct trial *t, const struct seep_torch_event *e)
 {
     uint32_t block;
     const int rc = seep_torch_allocator_take(t->allocator, e->pool, e->bytes, 0, &block);
@@ -83,7 +80,7 @@ static int ask_again(struct try *t, const struct seep_torch_event *e)
 
 /* Segments are given back for a request that finds no room, which the model decides for itself, or
  * because the program says so. */
-static void end_emptying(struct try *t, uint64_t asked)
+static void end_emptying(struct trial *t, uint64_t asked)
 {
     const bool has_no_room = asked && t->room_bytes && t->emptied + asked > t->room_bytes;
 
@@ -92,7 +89,7 @@ static void end_emptying(struct try *t, uint64_t asked)
     t->emptied = 0;
 }
 
-static int follow_event(struct try *t, const struct seep_torch_event *e)
+static int follow_event(struct trial *t, const struct seep_torch_event *e)
 {
     int rc = 0;
 
@@ -126,7 +123,7 @@ static int follow_event(struct try *t, const struct seep_torch_event *e)
     }
 }
 
-static void turn_to(struct try *t, uint32_t period)
+static void turn_to(struct trial *t, uint32_t period)
 {
     if (period == t->period)
         return;
@@ -146,7 +143,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* In the order of their addresses. */
-static int list_before(const struct try *t, enum seep_torch_tier tier, bool by_pages,
+static int list_before(const struct trial *t, enum seep_torch_tier tier, bool by_pages,
                        struct seep_torch_live **list, size_t *n)
 {
     struct seep_torch_blocks blocks = {0};
@@ -181,7 +178,7 @@ static size_t join_pages(struct seep_torch_live *list, size_t n)
     return kept;
 }
 
-static int put_where_it_was(struct try *t, const struct seep_torch_live *segments,
+static int put_where_it_was(struct trial *t, const struct seep_torch_live *segments,
                             size_t n_segments, const struct seep_torch_live *blocks,
                             size_t n_blocks)
 {
@@ -212,7 +209,7 @@ static int put_where_it_was(struct try *t, const struct seep_torch_live *segment
 }
 
 /* By other rules it would not lie where it did: one after the other. */
-static int put_anew(struct try *t, const struct seep_torch_live *blocks, size_t n)
+static int put_anew(struct trial *t, const struct seep_torch_live *blocks, size_t n)
 {
     int rc = 0;
 
@@ -221,7 +218,7 @@ static int put_anew(struct try *t, const struct seep_torch_live *blocks, size_t 
     return rc == -SEEP_ENODATA ? 0 : rc;
 }
 
-static int begin(struct try *t, bool where_it_was)
+static int begin(struct trial *t, bool where_it_was)
 {
     struct seep_torch_live *segments = NULL, *blocks = NULL;
     size_t n_segments = 0, n_blocks = 0;
@@ -243,7 +240,7 @@ static int begin(struct try *t, bool where_it_was)
 
 /* ---- all events --------------------------------------------------------------------------- */
 
-static int follow(struct try *t)
+static int follow(struct trial *t)
 {
     const struct seep_torch_records *records = t->r->records;
     int rc = 0;
@@ -263,16 +260,16 @@ static int follow(struct try *t)
 }
 
 /* Returns 0; -SEEP_ENOMEM; -SEEP_ELIMIT: it is given up. */
-static int try_it(const struct seep_torch_replay *r, uint8_t device,
-                  const struct seep_allocator_rules *rules, bool where_it_was, const bool *stacks,
-                  struct seep_what_if *result)
+static int carry_out(const struct seep_torch_replay *r, uint8_t device,
+                     const struct seep_allocator_rules *rules, bool where_it_was,
+                     const bool *stacks, struct seep_what_if *result)
 {
     const uint64_t work = MIN_WORK + r->records->n_events * WORK_EACH;
-    struct try t = {.r = r,
-                    .device = device,
-                    .stacks = stacks,
-                    .period = UINT32_MAX,
-                    .room_bytes = rules->capacity_bytes};
+    struct trial t = {.r = r,
+                      .device = device,
+                      .stacks = stacks,
+                      .period = UINT32_MAX,
+                      .room_bytes = rules->capacity_bytes};
     int rc = -SEEP_ENOMEM;
 
     t.allocator = seep_torch_allocator_new(rules, work);
@@ -401,7 +398,7 @@ static int add(struct trying *g, struct seep_what_if what_if,
         return 0;
     what_if.device = g->device;
     what_if.failed = g->fact.failed;
-    const int rc = try_it(g->r, g->device, rules, where_it_was, stacks, &what_if);
+    const int rc = carry_out(g->r, g->device, rules, where_it_was, stacks, &what_if);
     if (!rc)
         g->to->list[g->to->n++] = what_if;
     return rc == -SEEP_ELIMIT ? 0 : rc;
@@ -409,27 +406,24 @@ static int add(struct trying *g, struct seep_what_if what_if,
 
 static int try_rules(struct trying *g, const struct seep_allocator_rules *had)
 {
-    static const uint32_t splits_mib[] = {64, 256}, divisions[] = {4, 8};
+    enum { SPLIT_MIB = 128, DIVISIONS = 4 };
     struct seep_allocator_rules rules = *had;
     int rc = 0;
 
     rules.expandable = true;
     if (!had->expandable)
         rc = add(g, (struct seep_what_if){.change = SEEP_WHAT_IF_EXPANDABLE}, &rules, false, NULL);
-    for (size_t i = 0; i < 2 && !rc && !had->max_split_bytes && !had->expandable; i++) {
-        rules = *had;
-        rules.max_split_bytes = (uint64_t)splits_mib[i] << 20;
-        rc =
-            add(g, (struct seep_what_if){.change = SEEP_WHAT_IF_MAX_SPLIT, .amount = splits_mib[i]},
-                &rules, false, NULL);
-    }
-    for (size_t i = 0; i < 2 && !rc && !had->divisions[0]; i++) {
-        rules = *had;
-        for (int k = 0; k < SEEP_ALLOCATOR_SIZES; k++)
-            rules.divisions[k] = divisions[i];
-        rc = add(g, (struct seep_what_if){.change = SEEP_WHAT_IF_ROUNDUP, .amount = divisions[i]},
+    rules = *had;
+    rules.max_split_bytes = (uint64_t)SPLIT_MIB << 20;
+    if (!rc && !had->max_split_bytes && !had->expandable)
+        rc = add(g, (struct seep_what_if){.change = SEEP_WHAT_IF_MAX_SPLIT, .amount = SPLIT_MIB},
                  &rules, false, NULL);
-    }
+    rules = *had;
+    for (int k = 0; k < SEEP_ALLOCATOR_SIZES; k++)
+        rules.divisions[k] = DIVISIONS;
+    if (!rc && !had->divisions[0])
+        rc = add(g, (struct seep_what_if){.change = SEEP_WHAT_IF_ROUNDUP, .amount = DIVISIONS},
+                 &rules, false, NULL);
     return rc;
 }
 
