@@ -17,10 +17,12 @@ enum seep_what_if_change {
     SEEP_N_WHAT_IFS
 };
 
-/* Published by peak_bytes. 32 bytes. The first of a device is SEEP_WHAT_IF_NOTHING. */
+/* Published by peak_bytes. 40 bytes. The first of a device is SEEP_WHAT_IF_NOTHING. */
 struct seep_what_if {
     uint64_t peak_bytes; /* the most that was reserved, or would have been */
-    uint32_t change;     /* enum seep_what_if_change */
+    uint64_t
+        private_bytes; /* of that, in private pools, as of CUDA graphs: nobody else can use it */
+    uint32_t change;   /* enum seep_what_if_change */
     uint32_t amount;
     uint32_t device;
     uint32_t frame;   /* ref, of the line; 0: none */

@@ -250,8 +250,8 @@ json_t *seep_json_what_ifs(const struct seep_report_pieces *pieces)
             what_if, .pid = m->processes[one->process].id.pid, .device = one->its.device,
             .change = seep_what_if_words(&one->its, words),
             .frame = one->frame ? seep_json_shown(pieces, one->frame) : json_null(),
-            .peak_bytes = one->its.peak_bytes, .failed = one->its.failed,
-            .refused = one->its.refused);
+            .peak_bytes = one->its.peak_bytes, .private_bytes = one->its.private_bytes,
+            .failed = one->its.failed, .refused = one->its.refused);
         seep_json_append(list, json, &failed);
     }
     return seep_json_whole(list, failed);

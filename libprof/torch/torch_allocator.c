@@ -42,6 +42,7 @@ struct seep_torch_allocator {
     struct pool *pools;
     size_t n_pools, pools_capacity;
     uint64_t reserved, peak, next_address, work;
+    uint64_t private_reserved, private_at_peak; /* of these, in private pools */
     uint32_t searches, segments;
     uint32_t last; /* put at first */
 };
@@ -276,10 +277,20 @@ static bool has_room(const struct seep_torch_allocator *a, uint64_t bytes)
     return !a->rules.capacity_bytes || a->reserved + bytes <= a->rules.capacity_bytes;
 }
 
-static void reserve(struct seep_torch_allocator *a, uint64_t bytes)
+static void reserve(struct seep_torch_allocator *a, uint32_t pool, uint64_t bytes)
 {
     a->reserved += bytes;
-    a->peak = a->reserved > a->peak ? a->reserved : a->peak;
+    a->private_reserved += a->pools[pool].is_private ? bytes : 0;
+    if (a->reserved > a->peak) {
+        a->peak = a->reserved;
+        a->private_at_peak = a->private_reserved;
+    }
+}
+
+static void unreserve(struct seep_torch_allocator *a, uint32_t pool, uint64_t bytes)
+{
+    a->reserved -= bytes;
+    a->private_reserved -= a->pools[pool].is_private ? bytes : 0;
 }
 
 static uint64_t new_addresses(struct seep_torch_allocator *a, uint64_t bytes)
@@ -305,7 +316,7 @@ static int new_segment(struct seep_torch_allocator *a, uint32_t pool, uint64_t b
                                              .state = FREE},
                              block);
     if (!rc)
-        reserve(a, bytes);
+        reserve(a, pool, bytes);
     return rc;
 }
 
@@ -331,8 +342,9 @@ static int map(struct seep_torch_allocator *a, uint32_t block, uint64_t bytes)
             return rc;
         insert(a, rest);
     }
+    const uint32_t pool = at(a, block)->pool;
     become(a, block, FREE);
-    reserve(a, mapped);
+    reserve(a, pool, mapped);
     return 0;
 }
 
@@ -363,7 +375,7 @@ static int unmap(struct seep_torch_allocator *a, uint32_t block)
     if (rc)
         return rc;
     become(a, block, UNMAPPED);
-    a->reserved -= to - from;
+    unreserve(a, b.pool, to - from);
     return 0;
 }
 
@@ -434,7 +446,7 @@ static int grow_segment(struct seep_torch_allocator *a, uint32_t pool, uint64_t 
 static void release(struct seep_torch_allocator *a, uint32_t block)
 {
     erase(a, block);
-    a->reserved -= at(a, block)->bytes;
+    unreserve(a, at(a, block)->pool, at(a, block)->bytes);
     drop_block(a, block);
 }
 
@@ -683,7 +695,7 @@ int seep_torch_allocator_put_segment(struct seep_torch_allocator *a, unsigned po
         rc = new_block(a, &segment, &block);
     if (rc)
         return rc;
-    reserve(a, bytes);
+    reserve(a, segment.pool, bytes);
     a->last = block;
     insert(a, block);
     if (!is_expandable)
@@ -773,4 +785,9 @@ uint64_t seep_torch_allocator_reserved(const struct seep_torch_allocator *a)
 uint64_t seep_torch_allocator_peak(const struct seep_torch_allocator *a)
 {
     return a->peak;
+}
+
+uint64_t seep_torch_allocator_private_at_peak(const struct seep_torch_allocator *a)
+{
+    return a->private_at_peak;
 }

@@ -287,8 +287,7 @@ static int take_block(struct seep_torch_records *r, struct seep_pickle_value *di
         .bytes = bytes_of(f, KEY_REQUESTED_SIZE),
         .size = bytes_of(f, KEY_SIZE),
         .stack = stack_of(f),
-        .is_live = state == KEY_ACTIVE_ALLOCATED || state == KEY_ACTIVE_PENDING_FREE ||
-                   state == KEY_ACTIVE_AWAITING_FREE,
+        .is_live = state == KEY_ACTIVE_ALLOCATED || state == KEY_ACTIVE_PENDING_FREE,
     };
 
     if (list && list->of == BLOCK && list->from < list->to && list->to <= r->n_blocks) {

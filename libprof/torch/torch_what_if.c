@@ -279,6 +279,7 @@ static int carry_out(const struct seep_torch_replay *r, uint8_t device,
         rc = follow(&t);
     if (!rc) {
         result->peak_bytes = seep_torch_allocator_peak(t.allocator);
+        result->private_bytes = seep_torch_allocator_private_at_peak(t.allocator);
         result->refused = t.refused;
     }
     seep_torch_allocator_free(t.allocator);

@@ -103,6 +103,18 @@ static const struct seep_what_if *best_of(const struct tries *t)
     return best;
 }
 
+static void note_private(const struct seep_what_if *was, struct seep_finding *f)
+{
+    char its[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
+
+    if (was->private_bytes >= SEEP_T_PEAK_BYTES)
+        seep_finding_note(f,
+                          "%s of the %s that were reserved at most are private pools, as of CUDA "
+                          "graphs: nothing else can use what is free there",
+                          seep_text_size((double)was->private_bytes, its),
+                          seep_text_size((double)was->peak_bytes, all));
+}
+
 static void note_setting(const struct tries *t, struct seep_finding *f)
 {
     const struct seep_what_if *was = &t->list[0].its, *best = best_of(t);
@@ -193,6 +205,7 @@ int seep_what_ifs_note(const struct seep_code *code, struct seep_findings *f)
             continue;
         if (its->pattern == SEEP_PATTERN_ALLOCATOR_CACHE ||
             its->pattern == SEEP_PATTERN_OUT_OF_MEMORY) {
+            note_private(&tries.list[0].its, its);
             note_setting(&tries, its);
             rc = advise(&tries, its);
         } else if (its->frame) {

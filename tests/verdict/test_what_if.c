@@ -102,6 +102,14 @@ TEST(a_cache_is_advised_what_helps_it, .to = 2)
                       : "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True. Let sizes repeat"));
 }
 
+TEST(what_private_pools_have_is_told)
+{
+    is_idle();
+    what_if(SEEP_WHAT_IF_NOTHING, 600)->private_bytes = 450 * MIB;
+    what_if(SEEP_WHAT_IF_EXPANDABLE, 590);
+    ck_assert(says("450 MiB of the 600 MiB that were reserved at most are private pools"));
+}
+
 TEST(a_line_that_keeps_memory_is_told_what_that_costs, .to = 2)
 {
     builder_level(&b, user(7), TENSOR_1, 2 * MIB, LAST, one_a_step, NULL);
