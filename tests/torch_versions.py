@@ -93,6 +93,8 @@ NOTES = {
            "`size` is what the program asked for, that of an `oom` is rounded; it has `device_free` instead of `addr`",
     "2.1": "All devices are recorded. Until 2.3 `segment_free` and `segment_unmap` have no frames; `snapshot` never has",
     "2.2": "In older ones seep puts events a millisecond apart",
+    "2.5": "Annotations of the thread that asked for the recording; of all threads from 2.8 on, with "
+           "`global_record_annotations=True`",
 }
 PLACES = {"snapshot": "the whole", "segment": "segments", "segment_type": "their types", "block": "blocks", "state": "their states",
           "history": "a block's history", "frame": "frames", "event": "events", "action": "their actions",
