@@ -251,7 +251,7 @@ static bool same_exec(const struct seep_process *a, const struct seep_process *b
     return a->exec_entry == b->exec_entry && strcmp(a->exec_path, b->exec_path) == 0;
 }
 
-/* A static program that ended before the launcher's first look at it, and was small: ldconfig, or
+/* A static program that ended before the first look of `seep run` at it, and was small: ldconfig, or
  * another short-lived tool. The job's own program is always told, and so are other reasons: the
  * user can do something about those. */
 static bool was_brief_tool(const struct seep_job *job, uint32_t i)

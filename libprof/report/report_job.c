@@ -80,7 +80,7 @@ static const struct seep_model_process *first_failed(const struct seep_model *m)
     return first;
 }
 
-/* How the command ended, if the launcher saw it fail. */
+/* How the command ended, if `seep run` saw it fail. */
 static bool command_failed(const struct seep_model *m, struct seep_process_end *end)
 {
     for (size_t i = 0; i < m->n_jobs; i++) {
@@ -389,7 +389,7 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces)
 
 /* ---- timeline ---------------------------------------------------------------------------- */
 
-/* With those that the launcher saw between them, there may be more than a process writes. */
+/* With those that `seep run` saw between them, there may be more than a process writes. */
 static size_t thin_rows(const struct seep_model_process *p, uint64_t t[SEEP_TIMELINE_ROWS])
 {
     const uint32_t gap = (p->n_rows + SEEP_TIMELINE_ROWS - 1) / SEEP_TIMELINE_ROWS;
@@ -501,7 +501,7 @@ json_t *seep_json_timeline(const struct seep_report_pieces *pieces)
 
 /* ---- as a whole -------------------------------------------------------------------------- */
 
-/* If nobody knows how a process ended, the launcher's record that the job has ended must do. */
+/* If nobody knows how a process ended, the record of `seep run` that the job has ended must do. */
 static bool has_ended(const struct seep_model_process *p)
 {
     if (p->ended.kind == SEEP_ENDED_UNKNOWN)
