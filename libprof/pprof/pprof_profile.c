@@ -14,12 +14,16 @@
 
 typedef Seep__Pprof__Profile Profile;
 typedef Seep__Pprof__Sample Sample;
-typedef Seep__Pprof__Location Location;
-typedef Seep__Pprof__Function Function;
 
-enum { FIRST_SPACE = SEEP_SPACE_SHM + 1, ROWS = 2, MAX_FILE_BYTES = 256 << 20, NO_STACK = 8 };
+enum {
+    FIRST_SPACE = SEEP_SPACE_SHM + 1,
+    ROWS = 2,
+    MAX_FILE_BYTES = 64 << 20,
+    ROOM_BYTES = 512 << 20,
+    NO_STACK = 8
+};
 
-/* No device has more, and sums of them stay exact. */
+/* No device has more. */
 static const int64_t MAX_BYTES = INT64_C(1) << 50;
 
 /* What is written where. */
@@ -27,6 +31,8 @@ struct writing {
     const Profile *p;
     int bytes_at, count_at; /* of a sample's values; −1: none */
     struct seep_hash_index locations, functions;
+    uint32_t *frames; /* refs, of each line of each location; 0: not written yet */
+    size_t *first_of; /* by location: the first of its lines there */
     struct seep_profile_writer w;
     uint64_t live[SEEP_MAX_SPACES];
     uint64_t start_ns;
@@ -77,15 +83,6 @@ static uint64_t function_id(const Profile *p, size_t i)
 
 typedef uint64_t id_of(const Profile *p, size_t i);
 
-static int index_ids(const Profile *p, size_t n, id_of *of, struct seep_hash_index *index)
-{
-    int rc = 0;
-
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = seep_hash_add(index, seep_hash_two(of(p, i), 0), (uint32_t)i);
-    return rc;
-}
-
 /* The place of an id in its list; SEEP_HASH_NONE: it is not there. */
 static uint32_t find_id(const Profile *p, const struct seep_hash_index *index, id_of *of,
                         uint64_t id)
@@ -99,6 +96,43 @@ static uint32_t find_id(const Profile *p, const struct seep_hash_index *index, i
     return i;
 }
 
+/* Of two with one id the first counts. */
+static int index_ids(const Profile *p, size_t n, id_of *of, struct seep_hash_index *index)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < n && !rc; i++)
+        if (find_id(p, index, of, of(p, i)) == SEEP_HASH_NONE)
+            rc = seep_hash_add(index, seep_hash_two(of(p, i), 0), (uint32_t)i);
+    return rc;
+}
+
+static int place_frames(struct writing *g)
+{
+    size_t n = 0;
+
+    g->first_of = calloc(g->p->n_location + 1, sizeof *g->first_of);
+    for (size_t i = 0; g->first_of && i < g->p->n_location; n += g->p->location[i++]->n_line)
+        g->first_of[i] = n;
+    g->frames = calloc(n + 1, sizeof *g->frames);
+    return g->first_of && g->frames ? 0 : -SEEP_ENOMEM;
+}
+
+/* Of a function that is not known: 0. */
+static uint32_t write_frame(struct writing *g, size_t location, size_t k)
+{
+    const Seep__Pprof__Line *its = g->p->location[location]->line[k];
+    uint32_t *frame = &g->frames[g->first_of[location] + k];
+    const uint32_t at = find_id(g->p, &g->functions, function_id, its->function_id);
+
+    if (!*frame && at != SEEP_HASH_NONE)
+        *frame = seep_profile_add_python(
+            &g->w, text_of(g->p, g->p->function[at]->filename),
+            text_of(g->p, g->p->function[at]->name),
+            its->line > 0 && its->line <= INT32_MAX ? (uint32_t)its->line : 0);
+    return *frame;
+}
+
 /* Callers first, and within a location what was inlined last. */
 static uint32_t write_stack(struct writing *g, const Sample *s)
 {
@@ -106,17 +140,10 @@ static uint32_t write_stack(struct writing *g, const Sample *s)
 
     for (size_t i = s->n_location_id; i-- > 0;) {
         const uint32_t at = find_id(g->p, &g->locations, location_id, s->location_id[i]);
-        const Location *l = at == SEEP_HASH_NONE ? NULL : g->p->location[at];
-        for (size_t k = l ? l->n_line : 0; k-- > 0 && depth < SEEP_MAX_STACK_DEPTH; depth++) {
-            const uint32_t of = find_id(g->p, &g->functions, function_id, l->line[k]->function_id);
-            const int64_t line = l->line[k]->line;
-            if (of == SEEP_HASH_NONE)
-                continue;
-            const Function *f = g->p->function[of];
-            const uint32_t frame =
-                seep_profile_add_python(&g->w, text_of(g->p, f->filename), text_of(g->p, f->name),
-                                        line > 0 && line <= INT32_MAX ? (uint32_t)line : 0);
-            node = seep_profile_add_stack(&g->w, node, frame);
+        const size_t n_lines = at == SEEP_HASH_NONE ? 0 : g->p->location[at]->n_line;
+        for (size_t k = n_lines; k-- > 0 && depth < SEEP_MAX_STACK_DEPTH; depth++) {
+            const uint32_t frame = write_frame(g, at, k);
+            node = frame ? seep_profile_add_stack(&g->w, node, frame) : node;
         }
     }
     return node ? node : NO_STACK;
@@ -153,6 +180,8 @@ static void write_sample(struct writing *g, const Sample *s)
 
     if (!bytes)
         return;
+    if (g->live[space] > INT64_MAX - bytes)
+        return; /* no memory is that large */
     g->live[space] += bytes;
     (void)seep_profile_add(&g->w, SEEP_CHUNK_SITES, &site, sizeof site);
 }
@@ -200,6 +229,8 @@ static int write_all(struct writing *g, uint32_t number, struct seep_made_profil
 
     if (!rc)
         rc = index_ids(g->p, g->p->n_function, function_id, &g->functions);
+    if (!rc)
+        rc = place_frames(g);
     g->start_ns = g->p->time_nanos > 0 ? (uint64_t)g->p->time_nanos : 1;
     seep_profile_begin(&g->w, g->start_ns);
     write_header(g, number);
@@ -221,16 +252,40 @@ static int write_all(struct writing *g, uint32_t number, struct seep_made_profil
     return 0;
 }
 
+/* Few bytes can say that there are very many samples. */
+struct room {
+    size_t left;
+};
+
+static void *take_room(void *data, size_t n)
+{
+    struct room *room = data;
+
+    if (n > room->left)
+        return NULL;
+    room->left -= n;
+    return malloc(n);
+}
+
+static void give_room(void *data, void *at)
+{
+    (void)data;
+    free(at);
+}
+
 int seep_pprof_profile_make(const uint8_t *bytes, size_t n, const char *name, uint32_t number,
                             struct seep_made_profile *profile, struct seep_error *err)
 {
-    Profile *p = seep__pprof__profile__unpack(NULL, n, bytes);
+    struct room room = {.left = ROOM_BYTES};
+    ProtobufCAllocator allocator = {take_room, give_room, &room};
+    Profile *p = seep__pprof__profile__unpack(&allocator, n, bytes);
     struct writing g = {.p = p};
     int rc;
 
     *profile = (struct seep_made_profile){0};
     if (!p || !p->n_string_table)
-        rc = seep_error_set(err, SEEP_EFORMAT, name, 0, "not a profile in pprof's format");
+        rc = seep_error_set(err, SEEP_EFORMAT, name, 0,
+                            "not a profile in pprof's format, or a very large one");
     else if (!find_values(&g))
         rc = seep_error_set(err, SEEP_EFORMAT, name, 0,
                             "a pprof profile, but not of live memory (space or inuse_space)");
@@ -240,9 +295,11 @@ int seep_pprof_profile_make(const uint8_t *bytes, size_t n, const char *name, ui
         seep_error_set(err, SEEP_ENOMEM, name, 0, "no memory for the profile: free some");
     seep_hash_fini(&g.locations);
     seep_hash_fini(&g.functions);
+    free(g.frames);
+    free(g.first_of);
     seep_profile_writer_fini(&g.w);
     if (p)
-        seep__pprof__profile__free_unpacked(p, NULL);
+        seep__pprof__profile__free_unpacked(p, &allocator);
     return rc;
 }
 
@@ -274,14 +331,14 @@ static uint8_t *read_all(const char *path, size_t *n, struct seep_error *err)
         gzclose(file);
     if (got == 0)
         return bytes;
-    seep_error_set(err, SEEP_EIO, path, 0, "cannot be read, or is larger than 256 MiB");
+    seep_error_set(err, SEEP_EIO, path, 0, "cannot be read, or is larger than 64 MiB");
     free(bytes);
     return NULL;
 }
 
 /* It begins with what its values are, two short numbers of texts: a folder may hold large files of
  * all kinds, which are not read for this. */
-static bool begins(const char *path)
+bool seep_pprof_is_at(const char *path)
 {
     enum { VALUE_TYPE = 0x0a, TYPE = 0x08, UNIT = 0x10, MOST = 22 };
     uint8_t bytes[3] = {0};
@@ -296,19 +353,6 @@ static bool begins(const char *path)
         close(fd);
     return n == sizeof bytes && bytes[0] == VALUE_TYPE && bytes[1] <= MOST &&
            (bytes[2] == TYPE || bytes[2] == UNIT);
-}
-
-bool seep_pprof_is_at(const char *path)
-{
-    size_t n;
-    uint8_t *bytes = begins(path) ? read_all(path, &n, NULL) : NULL;
-    Profile *p = bytes ? seep__pprof__profile__unpack(NULL, n, bytes) : NULL;
-    const bool is_one = p && p->n_string_table && p->n_sample_type;
-
-    if (p)
-        seep__pprof__profile__free_unpacked(p, NULL);
-    free(bytes);
-    return is_one;
 }
 
 int seep_pprof_profile_read(const char *path, uint32_t number, struct seep_made_profile *profile,

@@ -4,6 +4,8 @@
 #include <string.h>
 
 /* New bytes are zero. */
+enum { MAX_TEXT_BYTES = 4096 }; /* longer ones are cut */
+
 static bool extend(struct seep_profile_writer *w, size_t n)
 {
     const size_t before = w->capacity;
@@ -61,6 +63,10 @@ uint32_t seep_profile_add(struct seep_profile_writer *w, enum seep_chunk_type ty
     const uint32_t align = n % 64 == 0 ? 64 : 8;
     uint32_t at = (w->used[type] + align - 1) & ~(align - 1);
 
+    if (n > SEEP_CHUNK_BYTES) {
+        w->failed = true;
+        return 0;
+    }
     if (!w->chunk[type] || at + n > SEEP_CHUNK_BYTES) {
         if (!new_chunk(w, type))
             return 0;
@@ -80,7 +86,7 @@ void *seep_profile_record(struct seep_profile_writer *w, uint32_t ref)
 
 uint32_t seep_profile_add_string(struct seep_profile_writer *w, const char *text)
 {
-    const size_t n = strlen(text);
+    const size_t n = strnlen(text, MAX_TEXT_BYTES);
     const uint32_t ref =
         seep_profile_add(w, SEEP_CHUNK_STRINGS, NULL, (sizeof(struct seep_string) + n + 8) / 8 * 8);
     struct seep_string *s = seep_profile_record(w, ref);

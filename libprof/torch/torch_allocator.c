@@ -470,9 +470,11 @@ static void release_of(struct seep_torch_allocator *a, uint32_t pool)
 
 void seep_torch_allocator_empty(struct seep_torch_allocator *a, bool private_pools)
 {
-    for (size_t i = a->n_pools; i-- > 0;)
+    for (size_t i = a->n_pools; i-- > 0 && a->work;) {
+        a->work--;
         if (a->pools[i].is_private == private_pools)
             release_of(a, (uint32_t)i);
+    }
 }
 
 /* With max_split_size_mb: as much of what is larger as the request needs. False: that is not
@@ -701,7 +703,7 @@ int seep_torch_allocator_put_segment(struct seep_torch_allocator *a, unsigned po
     if (!is_expandable)
         return 0;
     gap.address += bytes;
-    gap.bytes = rounded_up(SPAN - bytes, page_of(&segment));
+    gap.bytes = bytes < SPAN ? rounded_up(SPAN - bytes, page_of(&segment)) : 0;
     gap.state = UNMAPPED;
     rc = new_block(a, &gap, &behind);
     if (rc)
@@ -715,7 +717,7 @@ int seep_torch_allocator_put_block(struct seep_torch_allocator *a, uint64_t addr
                                    uint32_t *block)
 {
     struct block *last = at(a, a->last);
-    uint32_t rest;
+    uint32_t rest = 0;
     int rc = 0;
 
     if (!a->last || last->state != FREE || address < last->address ||
@@ -790,4 +792,9 @@ uint64_t seep_torch_allocator_peak(const struct seep_torch_allocator *a)
 uint64_t seep_torch_allocator_private_at_peak(const struct seep_torch_allocator *a)
 {
     return a->private_at_peak;
+}
+
+uint64_t seep_torch_allocator_work(const struct seep_torch_allocator *a)
+{
+    return a->work;
 }

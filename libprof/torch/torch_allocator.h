@@ -57,6 +57,8 @@ SEEP_MUST_CHECK int seep_torch_allocator_put_block(struct seep_torch_allocator *
 
 uint64_t seep_torch_allocator_reserved(const struct seep_torch_allocator *a);
 uint64_t seep_torch_allocator_peak(const struct seep_torch_allocator *a);
+/* What is left of it. */
+uint64_t seep_torch_allocator_work(const struct seep_torch_allocator *a);
 /* What of the peak was in private pools. */
 uint64_t seep_torch_allocator_private_at_peak(const struct seep_torch_allocator *a);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORK_EACH = 256, MIN_WORK = 1 << 20, LINES = 3 };
+enum { WORK_EACH = 1024, MIN_WORK = 1 << 20, LINES = 3 };
 
 /* What the model may be off by, and what is worth a try: shares of what was reserved. */
 static const double NEAR = 0.01, WORTH = 0.05;
@@ -18,7 +18,7 @@ struct trial {
     const struct seep_torch_replay *r;
     uint8_t device;
     struct seep_torch_allocator *allocator;
-    struct seep_torch_blocks live; /* `owner`: the allocator's number */
+    struct seep_torch_blocks live; /* `owner`: the allocator's number; `period`: the stack */
     const bool *stacks;            /* whose blocks are given back as their step ends; NULL: none */
     uint64_t *kept;                /* their addresses */
     size_t n_kept, kept_capacity;
@@ -30,6 +30,7 @@ struct trial {
                           * for; 0: none were */
     bool is_private;
     uint32_t refused;
+    uint64_t dropped; /* requests that had found room, and find none */
 };
 
 static bool is_private(const struct seep_torch_records *records, unsigned pool)
@@ -57,10 +58,14 @@ static void give(struct trial *t, uint64_t address)
 
 static int take(struct trial *t, uint64_t address, uint64_t bytes, unsigned pool, uint32_t stack)
 {
-    struct seep_torch_live block = {.address = address, .bytes = bytes};
+    struct seep_torch_live block = {.address = address, .bytes = bytes, .period = stack};
 
     give(t, address); /* its end was lost */
     int rc = seep_torch_allocator_take(t->allocator, pool, bytes, t->hint, &block.owner);
+    if (rc == -SEEP_ENODATA) {
+        t->dropped++;
+        return 0;
+    }
     if (!rc)
         rc = seep_torch_blocks_put(&t->live, &block);
     return rc ? rc : keep(t, address, stack);
@@ -98,7 +103,7 @@ static int follow_event(struct trial *t, const struct seep_torch_event *e)
         end_emptying(t, 0);
         rc = take(t, e->address, e->bytes, e->pool, e->stack);
         t->hint = 0;
-        return rc == -SEEP_ENODATA ? 0 : rc;
+        return rc;
     case SEEP_TORCH_FREE:
         end_emptying(t, 0);
         give(t, e->address);
@@ -128,8 +133,11 @@ static void turn_to(struct trial *t, uint32_t period)
     if (period == t->period)
         return;
     t->period = period;
-    for (size_t i = 0; i < t->n_kept; i++)
-        give(t, t->kept[i]);
+    for (size_t i = 0; i < t->n_kept; i++) {
+        struct seep_torch_live block;
+        if (seep_torch_blocks_find(&t->live, t->kept[i], &block) && t->stacks[block.period])
+            give(t, t->kept[i]);
+    }
     t->n_kept = 0;
 }
 
@@ -193,6 +201,7 @@ static int put_where_it_was(struct trial *t, const struct seep_torch_live *segme
             k++;
         for (; k < n_blocks && blocks[k].address - s->address < s->bytes && !rc; k++) {
             struct seep_torch_live block = blocks[k];
+            block.period = blocks[k].owner; /* until now its stack */
             rc = seep_torch_allocator_put_block(t->allocator, block.address, block.bytes,
                                                 &block.owner);
             if (rc == -SEEP_ENODATA) {
@@ -215,7 +224,7 @@ static int put_anew(struct trial *t, const struct seep_torch_live *blocks, size_
 
     for (size_t i = 0; i < n && !rc; i++)
         rc = take(t, blocks[i].address, blocks[i].bytes, blocks[i].pool, blocks[i].owner);
-    return rc == -SEEP_ENODATA ? 0 : rc;
+    return rc;
 }
 
 static int begin(struct trial *t, bool where_it_was)
@@ -259,12 +268,17 @@ static int follow(struct trial *t)
     return rc;
 }
 
-/* Returns 0; -SEEP_ENOMEM; -SEEP_ELIMIT: it is given up. */
+/* What came of one. */
+struct outcome {
+    struct seep_what_if its;
+    uint64_t dropped;
+};
+
+/* Takes what it needs of *work. Returns 0; -SEEP_ENOMEM; -SEEP_ELIMIT: it is given up. */
 static int carry_out(const struct seep_torch_replay *r, uint8_t device,
                      const struct seep_allocator_rules *rules, bool where_it_was,
-                     const bool *stacks, struct seep_what_if *result)
+                     const bool *stacks, uint64_t *work, struct outcome *result)
 {
-    const uint64_t work = MIN_WORK + r->records->n_events * WORK_EACH;
     struct trial t = {.r = r,
                       .device = device,
                       .stacks = stacks,
@@ -272,15 +286,18 @@ static int carry_out(const struct seep_torch_replay *r, uint8_t device,
                       .room_bytes = rules->capacity_bytes};
     int rc = -SEEP_ENOMEM;
 
-    t.allocator = seep_torch_allocator_new(rules, work);
+    t.allocator = seep_torch_allocator_new(rules, *work);
     if (t.allocator)
         rc = begin(&t, where_it_was);
     if (!rc)
         rc = follow(&t);
+    if (t.allocator)
+        *work = seep_torch_allocator_work(t.allocator);
     if (!rc) {
-        result->peak_bytes = seep_torch_allocator_peak(t.allocator);
-        result->private_bytes = seep_torch_allocator_private_at_peak(t.allocator);
-        result->refused = t.refused;
+        result->its.peak_bytes = seep_torch_allocator_peak(t.allocator);
+        result->its.private_bytes = seep_torch_allocator_private_at_peak(t.allocator);
+        result->its.refused = t.refused;
+        result->dropped = t.dropped;
     }
     seep_torch_allocator_free(t.allocator);
     seep_torch_blocks_fini(&t.live);
@@ -320,10 +337,12 @@ static struct fact find_fact(const struct seep_torch_replay *r, uint8_t device)
         const uint64_t room = is_told ? fact.peak_bytes : oom->driver_bytes + oom->event->address;
         if (oom->event->device != device)
             continue;
-        fact.failed++;
         if (!fact.room_bytes || room < fact.room_bytes)
             fact.room_bytes = room;
     }
+    for (size_t i = 0; i < r->records->n_events; i++)
+        fact.failed += r->records->events[i].device == device &&
+                       r->records->events[i].action == SEEP_TORCH_OOM;
     if (fact.room_bytes && fact.room_bytes < fact.peak_bytes)
         fact.room_bytes = fact.peak_bytes;
     return fact;
@@ -389,19 +408,27 @@ struct trying {
     const struct seep_torch_replay *r;
     struct seep_torch_what_ifs *to;
     struct fact fact;
+    uint64_t *work;   /* of all trials that are left */
+    uint64_t dropped; /* by the rules that the job had */
     uint8_t device;
 };
 
+/* With a change that would have let requests fail which found room, the job would not have come as
+ * far: it is left out. */
 static int add(struct trying *g, struct seep_what_if what_if,
                const struct seep_allocator_rules *rules, bool where_it_was, const bool *stacks)
 {
+    struct outcome outcome = {.its = what_if};
+
     if (g->to->n == SEEP_MAX_WHAT_IFS)
         return 0;
-    what_if.device = g->device;
-    what_if.failed = g->fact.failed;
-    const int rc = carry_out(g->r, g->device, rules, where_it_was, stacks, &what_if);
-    if (!rc)
-        g->to->list[g->to->n++] = what_if;
+    outcome.its.device = g->device;
+    outcome.its.failed = g->fact.failed;
+    const int rc = carry_out(g->r, g->device, rules, where_it_was, stacks, g->work, &outcome);
+    if (!rc && what_if.change == SEEP_WHAT_IF_NOTHING)
+        g->dropped = outcome.dropped;
+    if (!rc && outcome.dropped <= g->dropped)
+        g->to->list[g->to->n++] = outcome.its;
     return rc == -SEEP_ELIMIT ? 0 : rc;
 }
 
@@ -453,6 +480,12 @@ static bool is_near(uint64_t a, uint64_t b)
     return (double)off <= NEAR * (double)b;
 }
 
+/* The model comes to what was in fact: how much was reserved, and which requests failed. */
+static bool explains(const struct seep_what_if *its, const struct fact *fact)
+{
+    return is_near(its->peak_bytes, fact->peak_bytes) && its->refused == fact->failed;
+}
+
 /* By the rules that the job had, as its version of PyTorch has them. Nothing is added if the model
  * does not come to what was in fact. */
 static int find_rules(struct trying *g, struct seep_allocator_rules *rules)
@@ -463,7 +496,7 @@ static int find_rules(struct trying *g, struct seep_allocator_rules *rules)
     for (int i = 0; i < 2 && !rc; i++) {
         rules->oldest_first = i == 0;
         rc = add(g, (struct seep_what_if){.change = SEEP_WHAT_IF_NOTHING}, rules, true, NULL);
-        if (!rc && g->to->n > first && is_near(g->to->list[first].peak_bytes, g->fact.peak_bytes))
+        if (!rc && g->to->n > first && explains(&g->to->list[first], &g->fact))
             return 0;
         g->to->n = first;
     }
@@ -489,11 +522,13 @@ static int try_device(struct trying *g)
 
 int seep_torch_what_ifs_find(const struct seep_torch_replay *r, struct seep_torch_what_ifs *to)
 {
+    uint64_t work = MIN_WORK + r->records->n_events * WORK_EACH;
     int rc = 0;
 
     to->n = 0;
     for (uint8_t device = 0; device < SEEP_TORCH_DEVICES && !rc; device++) {
-        struct trying g = {.r = r, .to = to, .fact = find_fact(r, device), .device = device};
+        struct trying g = {
+            .r = r, .to = to, .fact = find_fact(r, device), .work = &work, .device = device};
         if (g.fact.peak_bytes && r->records->n_events)
             rc = try_device(&g);
     }

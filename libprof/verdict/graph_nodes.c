@@ -275,6 +275,7 @@ int seep_graph_results_count(const struct seep_case *c, const struct seep_growth
                              uint64_t *graphs)
 {
     struct seep_level level = {0};
+    unsigned all = 0;
     int rc = 0;
 
     *n = 0;
@@ -286,13 +287,14 @@ int seep_graph_results_count(const struct seep_case *c, const struct seep_growth
             continue;
         rc = seep_level_sum(c->m, &i, 1, SEEP_LEVEL_ALL, &level);
         const uint64_t blocks = rc ? 0 : count_stayed(c, g, &level);
+        all++;
         if (!blocks)
             continue;
         ++*n;
         *graphs = *graphs && *graphs < blocks ? *graphs : blocks;
     }
     seep_level_fini(&level);
-    if (*n < SEEP_T_GRAPH_RESULTS) {
+    if (*n < SEEP_T_GRAPH_RESULTS || *n < SEEP_T_HALF * all) {
         *n = 0;
         *graphs = 0;
     }

@@ -31,7 +31,8 @@ bool seep_graph_is_called_alike(const struct seep_case *c, uint32_t site);
 /* PyTorch's snapshots know of no nodes. But what modules compute on the way to a network's result
  * nobody keeps, other than the graph: counts the sites of the calls of a network that the case's
  * line is in whose results pile up together, as *n, and the least of their blocks as *graphs; both 0
- * if there are fewer than SEEP_T_GRAPH_RESULTS sites. Returns 0 or -SEEP_ENOMEM. */
+ * if there are fewer than SEEP_T_GRAPH_RESULTS sites, or less than half of what these calls make:
+ * results of some layers that are kept on purpose. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_graph_results_count(const struct seep_case *c, const struct seep_growth *g,
                                              unsigned *n, uint64_t *graphs);
 

@@ -120,12 +120,17 @@ static uint64_t layers_of(const struct seep_case *c, uint32_t around)
 /* In a snapshot: whether it is what several places of a network's forward compute. */
 static bool gathers_results(const struct seep_case *c)
 {
-    unsigned n = 0;
+    unsigned n = 0, all = 0;
 
-    for (uint32_t i = 0; i < c->m->n_sites; i++)
-        n += c->m->sites[i].space == c->space && seep_graph_is_called_alike(c, i) &&
-             gathers(c, &c->m->sites[i]);
-    return n >= SEEP_T_GRAPH_RESULTS;
+    for (uint32_t i = 0; i < c->m->n_sites; i++) {
+        const struct seep_model_site *site = &c->m->sites[i];
+        if (site->space != c->space || site->totals.allocations < SEEP_T_MANY ||
+            !seep_graph_is_called_alike(c, i))
+            continue;
+        n += gathers(c, site);
+        all++;
+    }
+    return n >= SEEP_T_GRAPH_RESULTS && n >= SEEP_T_HALF * all;
 }
 
 /* Whether nodes of graphs are gathered on the line as well. */

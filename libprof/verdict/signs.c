@@ -363,10 +363,13 @@ static bool is_kept_without_graph(const struct seep_signs *signs)
 }
 
 /* Where nothing goes backward, as in serving, layers keep what they mean to keep. */
-static bool is_training(const struct seep_model *m)
+static bool is_training(const struct seep_case *c)
 {
-    return m->step_source == SEEP_STEP_OPTIMIZER || m->step_source == SEEP_STEP_API ||
-           m->step_why == SEEP_WHY_BACKWARD;
+    bool learns = c->m->step_source == SEEP_STEP_OPTIMIZER || c->m->step_why == SEEP_WHY_BACKWARD;
+
+    for (uint32_t i = 0; i < c->m->n_sites && c->m->step_source == SEEP_STEP_API && !learns; i++)
+        learns = c->code->lines->parts[c->m->sites[i].stack] >> SEEP_PART_BACKWARD & 1;
+    return learns;
 }
 
 /* What can be said of graphs where only PyTorch's snapshot is known. */
@@ -374,7 +377,7 @@ static int find_results(const struct seep_case *c, struct seep_signs *signs)
 {
     uint64_t graphs;
 
-    if (!c->m->processes[c->m->main].recording.of_torch || !is_training(c->m) || signs->is_data ||
+    if (!c->m->processes[c->m->main].recording.of_torch || !is_training(c) || signs->is_data ||
         !(c->parts >> SEEP_PART_MODEL & 1) || !(piles_up(signs) || is_full(signs)))
         return 0;
     const int rc = seep_graph_results_count(c, &signs->growth, &signs->graph_results, &graphs);

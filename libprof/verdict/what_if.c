@@ -77,15 +77,15 @@ static bool is_better(const struct seep_what_if *its, const struct seep_what_if 
 /* ---- words -------------------------------------------------------------------------------- */
 
 /* "; the request would have fitted". */
-static const char *fits(const struct seep_what_if *its)
+static const char *fits(const struct seep_what_if *its, const struct seep_what_if *was)
 {
-    if (!its->failed)
+    if (!was->refused)
         return "";
     if (!its->refused)
-        return its->failed == 1 ? "; the request would have fitted"
-                                : "; the requests would have fitted";
-    return its->refused < its->failed ? "; some of the requests would have fitted"
-                                      : "; the request would not have fitted";
+        return was->refused == 1 ? "; the request would have fitted"
+                                 : "; the requests would have fitted";
+    return its->refused < was->refused ? "; some of the requests would have fitted"
+                                       : "; the request would not have fitted";
 }
 
 /* The best of the settings that were tried. */
@@ -128,10 +128,10 @@ static void note_setting(const struct tries *t, struct seep_finding *f)
         seep_finding_note(f,
                           "Its requests replayed: with %s PyTorch would have reserved at most %s, "
                           "not %s%s",
-                          seep_what_if_words(best, words), would, had, fits(best));
+                          seep_what_if_words(best, words), would, had, fits(best, was));
     else
         seep_finding_note(f,
-                          "Its requests replayed: no setting of PyTorch's allocator would have "
+                          "Its requests replayed: none of the settings that were tried would have "
                           "reserved much less than %s (%s at best, with %s)",
                           had, would, seep_what_if_words(best, words));
 }
@@ -150,8 +150,9 @@ static char *advice_of(const struct seep_what_if *best, const struct seep_what_i
                          seep_what_if_words(best, words))
                    : strdup(f->advice);
     if (!is_better(best, was))
-        return seep_text_format("Let sizes repeat (pad or bucket them), or reuse one buffer: no "
-                                "setting of the allocator helps.");
+        return seep_text_format(
+            "Let sizes repeat (pad or bucket them), or reuse one buffer: none of "
+            "the allocator's settings that were tried helps.");
     return seep_text_format(
         "Set PYTORCH_CUDA_ALLOC_CONF=%s. Let sizes repeat (pad or bucket them), "
         "or reuse one buffer.",
@@ -187,7 +188,7 @@ static void note_line(const struct tries *t, const struct seep_code *code, struc
                           "Its requests replayed: had this line kept nothing beyond its step, at "
                           "most %s would have been reserved, not %s%s",
                           seep_text_size((double)one->its.peak_bytes, would),
-                          seep_text_size((double)was->peak_bytes, had), fits(&one->its));
+                          seep_text_size((double)was->peak_bytes, had), fits(&one->its, was));
         return;
     }
 }

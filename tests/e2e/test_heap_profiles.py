@@ -89,10 +89,18 @@ class HeapProfiles(SeepCase):
         report = self.report(self.file("heap.pb", made.sample(STEP, (90, 900, 3, 12 * MIB)).whole()))
         self.assertEqual(report["spaces"]["host"]["live_bytes"], 12 * MIB)
 
+    def test_names_of_any_length_and_ids_that_repeat_are_read(self):
+        long = Profile(*JAX).sample([("/job/%s.py" % ("x" * 100_000), 3, "f" * 100_000), MAIN], (1, MIB))
+        again = Profile(*JAX).sample(STEP, (1, MIB))
+        again.body += field(4, b"") * 200_000 + field(5, b"") * 200_000
+        for made in (long, again):
+            self.assertEqual(self.report(self.file("odd.pb", made.whole()))["spaces"]["host"]["live_bytes"], MIB)
+
     def test_what_is_no_heap_profile_is_one_line(self):
         cpu = Profile(("samples", "count"), ("cpu", "nanoseconds")).sample(STEP, (3, 30)).whole()
         whole = Profile(*JAX).sample(STEP, (1, MIB)).whole()
-        for name, data in (("cpu.pb", cpu), ("cut.pb", whole[:-9]), ("odd.pb", whole[:4] + b"\xff" * 40)):
+        bomb = whole + field(2, b"") * 8_000_000  # of empty samples
+        for name, data in (("cpu.pb", cpu), ("bomb.prof", bomb), ("cut.pb", whole[:-9]), ("odd.pb", whole[:4] + b"\xff" * 40)):
             with self.subTest(name=name):
                 done = self.seep("report", self.file(name, data))
                 self.assertEqual((done.status, done.stdout), (2, b""))

@@ -114,6 +114,17 @@ class TorchSnapshots(SeepCase):
         self.assertAlmostEqual(found["growth_bytes_per_step"]["value"], MIB, delta=MIB / 100)
         self.assertIn("in 60 steps before", said_of(report))
 
+    def test_a_full_queue_of_sizes_that_vary_is_no_growth(self):
+        a, queue = made.Allocator("2.15"), []
+        for step in range(60):
+            if len(queue) == 40:
+                a.free(queue.pop(0), [])
+            recorded = len(a.events) if step == 57 else recorded if step > 57 else 0
+            queue.append(a.alloc(MIB + step % 7 * 50_000, made.KEPT))
+            made.train(a, 1, kept=0, parameters=0)
+        report = self.report(self.file("queue.pickle", made.snapshot(a, entries=len(a.events) - recorded)))
+        self.assertLess(report["job"]["steps"], 4)
+
     def test_a_history_may_begin_within_a_step(self):
         report = self.ring(60, lost=20)  # the block that the first step keeps is older than the history
         self.assertEqual(report["job"]["steps"], 64)

@@ -39,12 +39,15 @@ static const char *pattern_of(const json_t *list, unsigned line)
 
 static const struct {
     bool has_layer, has_second, goes_backward;
+    unsigned freed; /* layers of which nothing is kept */
     const char *pattern;
 } kept[] = {
-    {false, false, true, "unbounded-growth"}, /* a result, detached or not */
-    {true, false, true, "graph-retention"},   /* and what led to it */
-    {false, true, true, "unbounded-growth"},  /* another call's */
-    {true, false, false, "unbounded-growth"}, /* keys and values, for serving */
+    {false, false, true, 0, "unbounded-growth"}, /* a result, detached or not */
+    {true, false, true, 0, "graph-retention"},   /* and what led to it */
+    {true, false, true, 2, "graph-retention"},
+    {true, false, true, 3, "unbounded-growth"},  /* two of five: kept on purpose */
+    {false, true, true, 0, "unbounded-growth"},  /* another call's */
+    {true, false, false, 0, "unbounded-growth"}, /* keys and values, for serving */
 };
 
 TEST(what_led_to_a_result_is_kept_by_a_graph, .to = N(kept))
@@ -54,6 +57,8 @@ TEST(what_led_to_a_result_is_kept_by_a_graph, .to = N(kept))
         builder_level(&b, layer("step", 8, 1), TENSOR_1, MIB, LAST, one_a_step, NULL);
     if (kept[_i].has_second)
         builder_level(&b, layer("again", 9, 0), TENSOR_1, MIB, LAST, one_a_step, NULL);
+    for (unsigned i = 0; i < kept[_i].freed; i++)
+        transient(layer("step", 8, 2 + i), TENSOR_1, MIB, STEPS, 0, 0);
     if (!kept[_i].goes_backward) {
         job->processes[0].step_source = SEEP_STEP_LOOP;
         job->processes[0].step_why = SEEP_WHY_REPEATS;

@@ -80,7 +80,7 @@ TEST(a_setting_that_leaves_nearly_as_much_does_not_help, .to = N(shares))
     what_if(SEEP_WHAT_IF_MAX_SPLIT, shares[_i].mib)->amount = 64;
     ck_assert(says(shares[_i].helps
                        ? "with max_split_size_mb:64 PyTorch would have reserved at most"
-                       : "no setting of PyTorch's allocator would have reserved much less than"));
+                       : "none of the settings that were tried would have reserved much less than"));
 }
 
 /* The driver gave 500 MiB, of which 50 were ever in use. */
@@ -98,7 +98,7 @@ TEST(a_cache_is_advised_what_helps_it, .to = 2)
     what_if(SEEP_WHAT_IF_NOTHING, 600);
     what_if(SEEP_WHAT_IF_EXPANDABLE, _i ? 590 : 100);
     what_if(SEEP_WHAT_IF_ROUNDUP, _i ? 595 : 300)->amount = 4;
-    ck_assert(says(_i ? "or reuse one buffer: no setting of the allocator helps."
+    ck_assert(says(_i ? "or reuse one buffer: none of the allocator's settings that were tried helps."
                       : "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True. Let sizes repeat"));
 }
 
