@@ -12,7 +12,6 @@ enum seep_what_if_change {
     SEEP_WHAT_IF_EXPANDABLE, /* expandable_segments:True */
     SEEP_WHAT_IF_MAX_SPLIT,  /* max_split_size_mb:amount */
     SEEP_WHAT_IF_ROUNDUP,    /* roundup_power2_divisions:amount */
-    SEEP_WHAT_IF_COLLECT,    /* garbage_collection_threshold:amount / 100 */
     SEEP_WHAT_IF_KEPT,       /* a line had kept nothing beyond the step that it made it in */
     SEEP_N_WHAT_IFS
 };

@@ -96,7 +96,7 @@ struct seep_process_recording {
     uint32_t snapshots_refused[SEEP_N_SNAPSHOT_REFUSALS]; /* by enum seep_snapshot_refusal */
     bool inherits;         /* it was forked from a process that recorded */
     uint32_t steps_before; /* as in the profile */
-    bool of_pprof; /* it is a heap profile in pprof's format */
+    bool of_pprof;         /* it is a heap profile in pprof's format */
     bool of_torch;         /* it is what PyTorch's memory snapshot says of it */
 };
 

@@ -1,16 +1,12 @@
 #include "libprof/pprof/pprof_profile.h"
 
 #include "libprof/base/hash_index.h"
+#include "libprof/torch/packed_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pprof.pb-c.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zlib.h>
 
 typedef Seep__Pprof__Profile Profile;
 typedef Seep__Pprof__Sample Sample;
@@ -305,30 +301,21 @@ int seep_pprof_profile_make(const uint8_t *bytes, size_t n, const char *name, ui
 
 /* ---- files -------------------------------------------------------------------------------- */
 
-/* All of a regular file, unpacked; NULL with *err. */
+/* All of a file, unpacked; NULL with *err. */
 static uint8_t *read_all(const char *path, size_t *n, struct seep_error *err)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat st;
-    gzFile file = NULL;
+    gzFile file = seep_packed_open(path, err);
     uint8_t *bytes = NULL;
     size_t capacity = 0;
     int got = -1;
 
     *n = 0;
-    if (fd < 0) {
-        seep_error_set(err, SEEP_EIO, path, 0, "cannot open: %s", strerror(errno));
-        return NULL;
-    }
-    if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-        file = gzdopen(fd, "rb");
     if (!file)
-        close(fd);
-    while (file && *n < MAX_FILE_BYTES && !seep_grow(&bytes, &capacity, *n + (64 << 10), 1) &&
+        return NULL;
+    while (*n < MAX_FILE_BYTES && !seep_grow(&bytes, &capacity, *n + (64 << 10), 1) &&
            (got = gzread(file, bytes + *n, (unsigned)(capacity - *n))) > 0)
         *n += (size_t)got;
-    if (file)
-        gzclose(file);
+    gzclose(file);
     if (got == 0)
         return bytes;
     seep_error_set(err, SEEP_EIO, path, 0, "cannot be read, or is larger than 64 MiB");
@@ -342,15 +329,11 @@ bool seep_pprof_is_at(const char *path)
 {
     enum { VALUE_TYPE = 0x0a, TYPE = 0x08, UNIT = 0x10, MOST = 22 };
     uint8_t bytes[3] = {0};
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat st;
-    gzFile file = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) ? gzdopen(fd, "rb") : NULL;
+    gzFile file = seep_packed_open(path, NULL);
     const int n = file ? gzread(file, bytes, sizeof bytes) : 0;
 
     if (file)
         gzclose(file);
-    else if (fd >= 0)
-        close(fd);
     return n == sizeof bytes && bytes[0] == VALUE_TYPE && bytes[1] <= MOST &&
            (bytes[2] == TYPE || bytes[2] == UNIT);
 }

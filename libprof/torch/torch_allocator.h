@@ -44,6 +44,7 @@ void seep_torch_allocator_give(struct seep_torch_allocator *a, uint32_t block);
 /* torch.cuda.empty_cache(). Private pools (of CUDA graphs) keep what they have, unless it is them
  * that are emptied. */
 void seep_torch_allocator_empty(struct seep_torch_allocator *a, bool private_pools);
+/* Before it has anything. */
 void seep_torch_allocator_set_private(struct seep_torch_allocator *a, unsigned pool);
 
 /* What is there at first, before anything is taken: a segment, or mapped pages of one that can grow

@@ -1,35 +1,11 @@
 /* Snapshots in files, plain, packed by gzip, or in a page of memory_viz. */
+#include "libprof/torch/packed_file.h"
 #include "libprof/torch/torch_page.h"
 #include "libprof/torch/torch_profile.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zlib.h>
 
 enum { LOOKED_AT = SEEP_TORCH_PAGE_BYTES, BUFFER_BYTES = 128 * 1024 };
-
-/* A regular file; NULL with *err. A pipe or a terminal does not block. */
-static gzFile open_file(const char *path, struct seep_error *err)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat st;
-    gzFile file = NULL;
-
-    if (fd < 0) {
-        seep_error_set(err, SEEP_EIO, path, 0, "cannot open: %s", strerror(errno));
-        return NULL;
-    }
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-        seep_error_set(err, SEEP_EIO, path, 0, "not a regular file");
-    else if (!(file = gzdopen(fd, "rb")))
-        seep_error_set(err, SEEP_ENOMEM, path, 0, "no memory");
-    if (!file)
-        close(fd);
-    return file;
-}
 
 /* What a packed file has before its damage, or before it was cut, is read. */
 static int64_t read_file(void *context, void *buffer, size_t n)
@@ -59,7 +35,7 @@ static bool begins(const uint8_t *bytes, size_t n)
 bool seep_torch_is_at(const char *path)
 {
     uint8_t bytes[LOOKED_AT];
-    gzFile file = open_file(path, NULL);
+    gzFile file = seep_packed_open(path, NULL);
     const int n = file ? gzread(file, bytes, sizeof bytes) : -1;
 
     if (file)
@@ -70,7 +46,7 @@ bool seep_torch_is_at(const char *path)
 int seep_torch_profile_read(const char *path, uint32_t number, struct seep_made_profile *profile,
                             struct seep_error *err)
 {
-    gzFile file = open_file(path, err);
+    gzFile file = seep_packed_open(path, err);
 
     if (!file)
         return -SEEP_EIO;

@@ -234,6 +234,9 @@ static int begin(struct trial *t, bool where_it_was)
     const bool by_pages = seep_torch_goes_by_pages(t->r->records);
     int rc = list_before(t, SEEP_TORCH_DRIVER, by_pages, &segments, &n_segments);
 
+    for (unsigned i = 0; i < t->r->records->n_pools; i++)
+        if (is_private(t->r->records, i))
+            seep_torch_allocator_set_private(t->allocator, i);
     if (!rc)
         rc = list_before(t, SEEP_TORCH_TENSORS, by_pages, &blocks, &n_blocks);
     for (size_t i = 0; i < n_segments; i++)
@@ -254,9 +257,6 @@ static int follow(struct trial *t)
     const struct seep_torch_records *records = t->r->records;
     int rc = 0;
 
-    for (unsigned i = 0; i < records->n_pools; i++)
-        if (is_private(records, i))
-            seep_torch_allocator_set_private(t->allocator, i);
     for (size_t i = 0; i < records->n_events && !rc; i++) {
         const struct seep_torch_event *e = &records->events[i];
         if (e->device != t->device)

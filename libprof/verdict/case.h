@@ -92,7 +92,7 @@ struct seep_signs {
     bool of_arenas;      /* most of what it gained, or else holds, are arenas of Python's */
     bool is_kept_stream; /* drawn from a stream, and hardly any of it freed */
     enum seep_prospect prospect;
-    unsigned graph_nodes; /* sites that make nodes of autograd graphs; 0 where nothing piles up */
+    unsigned graph_nodes;   /* sites that make nodes of autograd graphs; 0 where nothing piles up */
     unsigned graph_results; /* sites of a network's forward whose results pile up together, where
                              * nothing is known of nodes */
     uint64_t graphs; /* graphs that are live at once without becoming more, by the nodes of this
@@ -132,5 +132,12 @@ struct seep_case {
  * end. */
 SEEP_MUST_CHECK int seep_signs_compute(struct seep_case *c, struct seep_signs *signs);
 void seep_signs_fini(struct seep_signs *signs);
+
+/* Whether all that is known is PyTorch's memory snapshot: it has no names of operators, nothing of
+ * what allocates nothing, and no epochs. */
+static inline bool seep_case_is_of_torch(const struct seep_case *c)
+{
+    return c->m->processes[c->m->main].recording.of_torch;
+}
 
 #endif

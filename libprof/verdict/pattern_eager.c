@@ -16,13 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A snapshot of PyTorch's has no names of operators, and nothing of what allocates nothing: whether
- * something was copied to the device, or is in use there, it does not say. */
-static bool is_of_torch(const struct seep_case *c)
-{
-    return c->m->processes[c->m->main].recording.of_torch;
-}
-
 /* ---- loaded from a file: whether it is in use ----------------------------------------------- */
 
 /* Whether a stack passes through a function of a kind. */
@@ -234,7 +227,8 @@ static struct copies find_copies(const struct seep_case *c, struct seep_held loa
     copies.moments = moments_used(c, copies.n);
     copies.is_seen = is_second_copy(c, copies.n, copies.moments);
     if (!copies.is_seen)
-        copies.n = is_of_torch(c) && !is_module(c) ? copies_of_network(c, loaded, true) : 0;
+        copies.n =
+            seep_case_is_of_torch(c) && !is_module(c) ? copies_of_network(c, loaded, true) : 0;
     return copies;
 }
 
@@ -416,7 +410,7 @@ static bool judge_whole(const struct seep_case *c, struct seep_finding *f)
     uint64_t bytes = 0;
 
     if (seep_case_space(c)->class != SEEP_CLASS_TENSOR || c->signs->is_network ||
-        (!c->signs->makers.copies && !is_of_torch(c)) || c->signs->makers.loads ||
+        (!c->signs->makers.copies && !seep_case_is_of_torch(c)) || c->signs->makers.loads ||
         c->span->last < 2)
         return false;
     keep_whole(c, f);
@@ -429,7 +423,8 @@ static bool judge_whole(const struct seep_case *c, struct seep_finding *f)
                          line ? SEEP_LIKELY : SEEP_POSSIBLE);
     f->saving_bytes = line ? f->live_bytes - bytes : 0;
     seep_finding_note(f, "%s before step 1 ended, and still live in step %d",
-                      is_of_torch(c) ? "Made on the GPU, or copied there," : "Copied to the GPU",
+                      seep_case_is_of_torch(c) ? "Made on the GPU, or copied there,"
+                                               : "Copied to the GPU",
                       (int)c->span->last);
     seep_finding_note(f, SEEP_KEPT_SHARE_TEXT, seep_text_size((double)f->live_bytes, size),
                       100.0 * (double)f->live_bytes / all,
@@ -504,8 +499,8 @@ static bool is_made_there(const struct seep_case *c)
 {
     const struct seep_makers *by = &c->signs->makers;
 
-    return !seep_case_space(c)->host_like && !c->signs->is_data && (by->named || is_of_torch(c)) &&
-           !by->copies && !by->loads;
+    return !seep_case_space(c)->host_like && !c->signs->is_data &&
+           (by->named || seep_case_is_of_torch(c)) && !by->copies && !by->loads;
 }
 
 static void note_little(const struct seep_case *c, struct seep_finding *f)
@@ -566,5 +561,5 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
     if (!is_made_there(c) && judge_items(c, f))
         return true;
     seep_finding_blank(f);
-    return is_of_torch(c) && (judge_whole(c, f) || judge_loaded(c, false, f));
+    return seep_case_is_of_torch(c) && (judge_whole(c, f) || judge_loaded(c, false, f));
 }

@@ -80,12 +80,6 @@ static bool evaluates(const struct seep_case *c, const struct seep_model_site *s
     return false;
 }
 
-/* A snapshot of PyTorch's knows nothing of epochs. */
-static bool is_of_torch(const struct seep_case *c)
-{
-    return c->m->processes[c->m->main].recording.of_torch;
-}
-
 /* ---- what it gathers ------------------------------------------------------------------------- */
 
 /* Nearly all that an evaluation allocates on this stack is live at its end and gone before the next
@@ -96,7 +90,8 @@ static bool gathers(const struct seep_case *c, const struct seep_model_site *sit
     const struct gathered g = gathered_by(site);
 
     return g.most.blocks >= SEEP_T_MANY && g.rounds >= SEEP_T_AGAIN &&
-           (is_of_torch(c) || (double)g.rounds <= SEEP_T_GATHERED_TURNS * (double)c->m->epochs) &&
+           (seep_case_is_of_torch(c) ||
+            (double)g.rounds <= SEEP_T_GATHERED_TURNS * (double)c->m->epochs) &&
            g.rounds * SEEP_T_RARE <= (uint64_t)c->span->last &&
            (double)seep_case_short_frees(c, site) >=
                SEEP_T_NEARLY_ALL * (double)site->totals.frees &&
@@ -139,7 +134,7 @@ static int has_nodes(const struct seep_case *c, bool *found)
     const uint32_t line = c->code->lines->line_of[c->frame];
     int rc = 0;
 
-    *found = is_of_torch(c) && gathers_results(c);
+    *found = seep_case_is_of_torch(c) && gathers_results(c);
     for (uint32_t i = 0; i < c->m->n_sites && !rc && !*found; i++) {
         const struct seep_model_site *site = &c->m->sites[i];
         if (!c->m->spaces[site->space].name.host_like ||
@@ -184,7 +179,7 @@ bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f,
 
     /* Only a device's tensors can show this; do not look at stacks otherwise. */
     if (seep_case_space(c)->class != SEEP_CLASS_TENSOR || c->signs->timed ||
-        (c->m->epochs < 2 && !is_of_torch(c)))
+        (c->m->epochs < 2 && !seep_case_is_of_torch(c)))
         return false;
     const uint32_t around = around_steps(c);
     const uint64_t layers = layers_of(c, around);

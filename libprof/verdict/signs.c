@@ -377,7 +377,7 @@ static int find_results(const struct seep_case *c, struct seep_signs *signs)
 {
     uint64_t graphs;
 
-    if (!c->m->processes[c->m->main].recording.of_torch || !is_training(c) || signs->is_data ||
+    if (!seep_case_is_of_torch(c) || !is_training(c) || signs->is_data ||
         !(c->parts >> SEEP_PART_MODEL & 1) || !(piles_up(signs) || is_full(signs)))
         return 0;
     const int rc = seep_graph_results_count(c, &signs->growth, &signs->graph_results, &graphs);

@@ -15,7 +15,6 @@ const char *seep_what_if_words(const struct seep_what_if *its, char text[SEEP_WH
         [SEEP_WHAT_IF_EXPANDABLE] = "expandable_segments:True",
         [SEEP_WHAT_IF_MAX_SPLIT] = "max_split_size_mb:%u",
         [SEEP_WHAT_IF_ROUNDUP] = "roundup_power2_divisions:%u",
-        [SEEP_WHAT_IF_COLLECT] = "garbage_collection_threshold:0.%02u",
         [SEEP_WHAT_IF_KEPT] = "kept nothing",
     };
 

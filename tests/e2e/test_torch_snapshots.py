@@ -280,6 +280,24 @@ class TorchSnapshots(SeepCase):
         self.assertEqual(len(found), 1, report["findings"])
         self.assertIn("with expandable_segments:True PyTorch would have reserved at most 82.0 MiB", str(found[0]["evidence"]))
 
+    def test_a_private_pool_from_before_the_history_is_one(self):
+        """What a graph's pool had is given back after the history began; then the pool of all takes as much."""
+        a, private, common = made.Allocator("2.15"), made.BASE, made.BASE + (1 << 36)
+        a.event("segment_free", private, 40 * MIB, made.FORWARD)
+        a.events[-1]["pool_id"] = (1, 0)
+        for i in range(20):
+            a.event("segment_alloc", common + i * (64 * MIB), (12 + 2 * i) * MIB, made.FORWARD)
+            a.event("alloc", common + i * (64 * MIB), (12 + 2 * i) * MIB, made.FORWARD)
+            a.event("free_completed", common + i * (64 * MIB), (12 + 2 * i) * MIB, made.FORWARD)
+        snapshot = made.snapshot(a)
+        snapshot["segments"] = [
+            {"device": 0, "address": common + i * (64 * MIB), "total_size": (12 + 2 * i) * MIB, "stream": 0,
+             "segment_type": "large", "segment_pool_id": (0, 0), "is_expandable": False, "frames": [], "blocks": []}
+            for i in range(20)]
+        first = self.report(self.file("private.pickle", snapshot))["what_if"][0]
+        self.assertEqual((first["change"], first["private_bytes"]), ("", 0))
+        self.assertEqual(first["peak_bytes"], sum((12 + 2 * i) * MIB for i in range(20)))
+
     def test_what_another_allocator_did_is_not_tried_again(self):
         """These segments are larger than PyTorch's own would have been."""
         report = self.report(self.file("s.pickle", made.of_version("2.15")))
