@@ -6,10 +6,10 @@ SEEP_SHOW := $(if $(filter 1,$(ONE_PROGRAM)),,$(BUILD)/seep-show)
 VIEWER_LIB := $(BUILD)/libviewer.a
 
 VIEWER_LIBS := -lncursesw -ltinfo -lmicrohttpd
-# To load libstdc++ takes as long as all other libraries of the command, at each start of it: what toml++ needs of it is
-# linked in where the compiler has it as an archive.
-STATIC_CXX := $(if $(strip $(VARIANT)),,$(findstring /,$(shell $(CXX) -print-file-name=libstdc++.a 2>/dev/null)))
-COMMAND_LIBS = $(if $(and $(STATIC_CXX),$(filter -lstdc++,$(LIBPROF_LIBS))),-static-libgcc $(LIBPROF_LIBS:-lstdc++=-l:libstdc++.a),$(LIBPROF_LIBS))
+# To load libstdc++ takes as long as all other libraries of the command, at each start of it, and few commands read a heap
+# profile of protocol buffers: what these two are needed for is linked in where the compiler has them as archives.
+LINKED_IN := $(if $(strip $(VARIANT)),,$(foreach name,stdc++ protobuf-c,$(if $(findstring /,$(shell $(CXX) -print-file-name=lib$(name).a 2>/dev/null)),$(name))))
+COMMAND_LIBS = $(if $(LINKED_IN),-static-libgcc) $(foreach lib,$(LIBPROF_LIBS),$(if $(filter $(lib:-l%=%),$(LINKED_IN)),-l:lib$(lib:-l%=%).a,$(lib)))
 
 # The command without its main(), also for tests.
 $(VIEWER_LIB): $(call obj,$(filter-out viewer/main.c,$(VIEWER))) $(BUILD)/obj/gen/help_pages.o
