@@ -11,7 +11,7 @@
  * a program that calls them runs as before. Growth is then reported per step as counted by
  * seep_step(), which takes precedence over steps that seep finds by itself.
  *
- * C99 and C++98, GCC and Clang, x86-64 Linux; elsewhere the functions do nothing.
+ * C99 and C++98, GCC and Clang, Linux on x86-64 and 64-bit Arm; elsewhere the functions do nothing.
  * Threads: any thread may call; steps are counted per process. Signal handlers: no.
  * Allocates: nothing. Errors: none. */
 #ifndef SEEP_H
@@ -29,6 +29,10 @@ extern "C" {
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
 #define SEEP_LOAD_(name, to)                                                                       \
     __asm__(".weak " name "\n\tmovq " name "@GOTPCREL(%%rip), %0" : "=r"(to))
+#elif defined(__aarch64__) && defined(__linux__) && defined(__GNUC__)
+#define SEEP_LOAD_(name, to)                                                                       \
+    __asm__(".weak " name "\n\tadrp %0, :got:" name "\n\tldr %0, [%0, :got_lo12:" name "]"         \
+            : "=r"(to))
 #else
 #define SEEP_LOAD_(name, to) ((to) = 0)
 #endif

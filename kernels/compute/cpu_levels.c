@@ -6,7 +6,7 @@ static _Atomic int allowed = SEEP_CPU_LEVELS - 1;
 
 static int level_here(void)
 {
-#if defined(__x86_64__)
+#if SEEP_ARCH_AVX
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
         return SEEP_CPU_BASE;

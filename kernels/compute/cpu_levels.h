@@ -6,6 +6,8 @@
 #ifndef SEEP_KERNELS_CPU_LEVELS_H
 #define SEEP_KERNELS_CPU_LEVELS_H
 
+#include "libprof/arch/arch.h"
+
 #define SEEP_INLINE static inline __attribute__((always_inline))
 
 enum seep_cpu_level { SEEP_CPU_BASE, SEEP_CPU_AVX2, SEEP_CPU_AVX512, SEEP_CPU_LEVELS };
@@ -18,7 +20,7 @@ void seep_cpu_level_allow(enum seep_cpu_level most);
 
 /* Defines name##_levels[SEEP_CPU_LEVELS], pointers to functions of `parameters` that call body
  * `arguments`. */
-#if defined(__x86_64__)
+#if SEEP_ARCH_AVX
 #define SEEP_LEVELS(name, body, parameters, arguments)                                             \
     static void name##_base parameters                                                             \
     {                                                                                              \

@@ -8,7 +8,9 @@
 
 #include "kernels/splat/splat_blend.h"
 
-#if defined(__x86_64__)
+#include "libprof/arch/arch.h"
+
+#if SEEP_ARCH_AVX
 #include <immintrin.h>
 
 #define AVX512        __attribute__((target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")))

@@ -68,7 +68,7 @@ SEEP_INLINE void render_tile(const struct render *r, size_t tile)
         int now = n - k < BATCH ? n - k : BATCH, next = n - k - now < BATCH ? n - k - now : BATCH;
         batch_load(&batch, r->projected, list + k, now, (float)left, (float)top);
         batch_fetch(r->projected, list + k + now, next);
-#if defined(__x86_64__)
+#if SEEP_ARCH_AVX
         bool open = r->level == SEEP_CPU_AVX512 ? blend_batch_avx512(blocks, &batch, k)
                                                 : blend_batch(blocks, &batch, k);
 #else

@@ -1,5 +1,7 @@
 #include "kernels/voxels/voxel_groups.h"
 
+#include "libprof/arch/arch.h"
+
 #include <limits.h>
 #include <linux/futex.h>
 #include <string.h>
@@ -84,9 +86,7 @@ void seep_voxel_groups_wait(struct seep_voxel_groups *g)
     for (unsigned spins = 0; spins < SPINS; spins++) {
         if (atomic_load_explicit(&b->turn, memory_order_acquire) != turn)
             return;
-#ifdef __x86_64__
-        __builtin_ia32_pause();
-#endif
+        seep_arch_pause();
     }
     atomic_fetch_add(&b->asleep, 1);
     while (atomic_load(&b->turn) == turn)

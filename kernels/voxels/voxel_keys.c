@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#ifdef __x86_64__
+#if SEEP_ARCH_AVX
 #include <immintrin.h>
 #endif
 
@@ -51,7 +51,7 @@ static void keys_plain(const struct seep_voxel_key *key, const int32_t (*coords)
     }
 }
 
-#ifdef __x86_64__
+#if SEEP_ARCH_AVX
 
 /* Two points per register. */
 __attribute__((target("avx2"))) static void box_avx2(const int32_t (*coords)[4], size_t n,
@@ -126,7 +126,7 @@ keys_avx2(const struct seep_voxel_key *key, const int32_t (*coords)[4], size_t n
 void seep_voxel_box_of(const int32_t (*coords)[4], size_t n, struct seep_voxel_box *box)
 {
     *box = seep_voxel_box_empty();
-#ifdef __x86_64__
+#if SEEP_ARCH_AVX
     if (seep_cpu_level() >= SEEP_CPU_AVX2) {
         box_avx2(coords, n, box);
         return;
@@ -138,7 +138,7 @@ void seep_voxel_box_of(const int32_t (*coords)[4], size_t n, struct seep_voxel_b
 void seep_voxel_keys(const struct seep_voxel_key *key, const int32_t (*coords)[4], size_t n,
                      uint64_t *keys)
 {
-#ifdef __x86_64__
+#if SEEP_ARCH_AVX
     if (seep_cpu_level() >= SEEP_CPU_AVX2) {
         keys_avx2(key, coords, n, keys);
         return;

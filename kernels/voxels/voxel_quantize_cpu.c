@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
-#ifdef __x86_64__
+#if SEEP_ARCH_AVX
 #include <immintrin.h>
 #endif
 
@@ -39,7 +39,7 @@ static size_t quantize_plain(const struct quantize_job *job, size_t begin, size_
     return n_refused;
 }
 
-#ifdef __x86_64__
+#if SEEP_ARCH_AVX
 
 /* Two points per register, each in the three upper lanes of its half. */
 __attribute__((target("avx2"))) static size_t quantize_avx2(const struct quantize_job *job,
@@ -83,7 +83,7 @@ static void quantize(void *arg, unsigned thread, unsigned n_threads)
     size_t share = job->n / n_threads;
     size_t begin = share * thread, end = thread + 1 == n_threads ? job->n : begin + share, n;
 
-#ifdef __x86_64__
+#if SEEP_ARCH_AVX
     if (seep_cpu_level() >= SEEP_CPU_AVX2)
         n = quantize_avx2(job, begin, end);
     else

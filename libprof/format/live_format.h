@@ -7,13 +7,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libprof/format/address_bits.h"
+
 enum {
     SEEP_PAGE_BITS = 12,
     SEEP_REGION_BITS = 26, /* 64 MiB: 16,384 pages, 256 KiB */
     SEEP_ROOT_BITS = 36,   /* 64 GiB: 1,024 regions */
     SEEP_REGION_PAGES = 1 << (SEEP_REGION_BITS - SEEP_PAGE_BITS),
     SEEP_ROOT_REGIONS = 1 << (SEEP_ROOT_BITS - SEEP_REGION_BITS),
-    SEEP_N_ROOTS = 1 << (47 - SEEP_ROOT_BITS),
+    SEEP_N_ROOTS = 1 << (SEEP_ADDRESS_BITS - SEEP_ROOT_BITS),
     SEEP_PAGE_GRANULES = 1 << (SEEP_PAGE_BITS - 4),
     SEEP_PAGE_WORDS = 2,
     SEEP_LINE_WORDS = 8, /* a line of the processor's caches */
@@ -37,7 +39,7 @@ struct seep_live_page {
  *   a block        1   granule 8   0   site 24   birth 18   bytes 12
  *   a large block  1   granule 8   1   site 24   birth, the lower 30 bits
  *   the rest of it 0   granule 8   1   1   0   birth, the upper 2 bits   bytes 48
- *   a link         0   0       8   0   lines 5   log2(words of a line) − 1: 2   address 47
+ *   a link         0   0       8   0   lines 5   log2(words of a line) − 1: 2   address / 2: 47
  *   nothing        0, or 1 where a block was
  *
  * The granule is where in its page the block begins, in 16 bytes. A large block is one whose birth
@@ -88,7 +90,7 @@ static inline uint32_t seep_word_granule(uint64_t word)
 
 static inline uint64_t seep_link_to(uint64_t word)
 {
-    return seep_word_bits(word, 0, SEEP_LINK_WIDTH_SHIFT);
+    return seep_word_bits(word, 0, SEEP_LINK_WIDTH_SHIFT) * 2;
 }
 
 /* How many words a line of the table has: 8, or 2 or 4 if it is the only one. */
@@ -125,7 +127,7 @@ static inline uint64_t seep_word_kind_of_rest(uint32_t granule)
 }
 
 #define SEEP_LIVE_MAGIC UINT64_C(0x6576696c70656573) /* "seeplive" */
-enum { SEEP_LIVE_VERSION = 2 };
+enum { SEEP_LIVE_VERSION = 3 };
 
 /* In the process, at `live` of its profile's header. */
 struct seep_live_place {

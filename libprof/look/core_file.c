@@ -1,6 +1,8 @@
 #include "libprof/look/core_file.h"
 
+#include "libprof/arch/arch.h"
 #include "libprof/base/text.h"
+#include "libprof/format/address_bits.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -16,7 +18,7 @@ enum {
     MAX_NOTES = 64 << 20, /* bytes: 4 KiB a thread */
     PAGES = 256 << 10,    /* bytes of pages that are looked at at once */
 };
-#define MAX_ADDRESS (UINT64_C(1) << 47)
+#define MAX_ADDRESS (UINT64_C(1) << SEEP_ADDRESS_BITS)
 
 static bool read_at(const struct seep_core_file *core, uint64_t offset, void *to, size_t n)
 {
@@ -284,8 +286,10 @@ static int open_it(struct seep_core_file *core, const char *path, Elf64_Ehdr *he
     core->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
     if (!read_at(core, 0, head, sizeof *head) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
         return refuse(err, path, "this is no core file");
-    if (head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_machine != EM_X86_64)
-        return refuse(err, path, "this is a file of another machine: seep reads those of x86-64");
+    if (head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_machine != SEEP_ARCH_MACHINE)
+        return seep_error_set(err, SEEP_EFORMAT, path, 0,
+                              "this is a file of another processor: seep reads those of %s here",
+                              SEEP_ARCH_NAME);
     if (head->e_type != ET_CORE || head->e_phentsize != sizeof(Elf64_Phdr))
         return refuse(err, path, "this is a program or library, not a core file");
     return 0;

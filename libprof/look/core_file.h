@@ -23,8 +23,8 @@ struct seep_core_file {
 };
 
 /* Opens it. `program`: where the file of its program is now, NULL: where it was. Returns 0;
- * -SEEP_EIO; -SEEP_EFORMAT: it is no core file of x86-64 Linux; -SEEP_EINVAL: `program` is another
- * one; -SEEP_ENOMEM. Allocates; seep_core_file_close() in either case. */
+ * -SEEP_EIO; -SEEP_EFORMAT: it is no core file of this processor; -SEEP_EINVAL: `program` is
+ * another one; -SEEP_ENOMEM. Allocates; seep_core_file_close() in either case. */
 SEEP_MUST_CHECK int seep_core_file_open(struct seep_core_file *core, const char *path,
                                         const char *program, struct seep_error *err);
 void seep_core_file_close(struct seep_core_file *core);

@@ -14,6 +14,7 @@
 
 #include "libprof/base/hash_index.h"
 #include "libprof/base/text.h"
+#include "libprof/format/address_bits.h"
 #include "libprof/format/profile_format.h"
 
 _Static_assert(SEEP_CORE_COMMAND == ELF_PRARGSZ + 1, "a zero byte more");
@@ -69,7 +70,7 @@ static void leave_out_overlaps(struct seep_core_notes *notes)
         qsort(notes->mappings, notes->n, sizeof *notes->mappings, by_file_start);
     for (size_t i = 0; i < notes->n; i++) {
         const struct seep_core_mapping m = notes->mappings[i];
-        if (m.start < m.end && m.end <= UINT64_C(1) << 47 &&
+        if (m.start < m.end && m.end <= UINT64_C(1) << SEEP_ADDRESS_BITS &&
             (!n || m.start >= notes->mappings[n - 1].end))
             notes->mappings[n++] = m;
     }

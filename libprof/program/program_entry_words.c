@@ -11,7 +11,8 @@ static const struct {
     [SEEP_ENTRY_RIGHTS] = {"gains rights (setuid, setgid or file capabilities), so LD_PRELOAD is "
                            "dropped",
                            "run seep inside of it instead"},
-    [SEEP_ENTRY_MACHINE] = {"is not a 64-bit x86 program", "run a build for x86-64"},
+    [SEEP_ENTRY_MACHINE] = {"is not a 64-bit program for this processor",
+                            "run a build for the processor that libseep.so is for"},
     [SEEP_ENTRY_LIBC] = {"is linked with another C library, and libseep.so needs glibc",
                          "run a glibc build of it"},
     [SEEP_ENTRY_SANITIZER] = {"brings a sanitizer, whose runtime must come first and has a malloc "

@@ -2,6 +2,7 @@
  * entry. Its parameters have been the same since 1.7, but none of them is read. */
 #include <errno.h>
 
+#include "libprof/arch/arch.h"
 #include "preload/device/backward.h"
 #include "preload/device/caller.h"
 #include "preload/device/use.h"
@@ -11,9 +12,9 @@
 
 /* Returns the real function. */
 __attribute__((used, visibility("hidden"))) void *seep_backward_entered(uintptr_t ra, uintptr_t cfa,
-                                                                        uintptr_t rbp)
+                                                                        uintptr_t fp)
 {
-    const struct seep_regs regs = {.cfa = cfa, .ra = ra, .rbp = rbp};
+    const struct seep_regs regs = {.cfa = cfa, .ra = ra, .fp = fp};
     const unsigned space = seep_backward_watched();
     if (space && seep_device_enter()) {
         const int saved_errno = errno;
@@ -25,30 +26,4 @@ __attribute__((used, visibility("hidden"))) void *seep_backward_entered(uintptr_
     return seep_caller_real(ra, SEEP_HOOK_OF(EXECUTE));
 }
 
-/* clang-format off */
-SEEP_EXPORT void backward_entry(void)
-    __asm__("_ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_EEbbbS7_");
-/* clang-format on */
-
-SEEP_EXPORT __attribute__((naked)) void backward_entry(void)
-{
-    __asm__("push %rdi\n\t"
-            "push %rsi\n\t"
-            "push %rdx\n\t"
-            "push %rcx\n\t"
-            "push %r8\n\t"
-            "push %r9\n\t"
-            "mov 48(%rsp), %rdi\n\t"
-            "lea 56(%rsp), %rsi\n\t"
-            "mov %rbp, %rdx\n\t"
-            "sub $8, %rsp\n\t"
-            "call seep_backward_entered\n\t"
-            "add $8, %rsp\n\t"
-            "pop %r9\n\t"
-            "pop %r8\n\t"
-            "pop %rcx\n\t"
-            "pop %rdx\n\t"
-            "pop %rsi\n\t"
-            "pop %rdi\n\t"
-            "jmp *%rax");
-}
+SEEP_ARCH_ENTRY(EXECUTE, SEEP_ARCH_LOOK_AND_GO("seep_backward_entered"), "i"(0))

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "libprof/arch/arch.h"
 #include "preload/hooks/maps.h"
 #include "preload/hooks/signals.h"
 #include "preload/life/sandbox.h"
@@ -207,23 +208,11 @@ long seep_syscall_watched(long number, long a, long b, long c, long d, long e, l
 
 /* A call that is not watched finds registers and stack as if it had come there at once, for it may
  * be clone(). Nor is the last argument's place written to: where there are fewer, it is something
- * of the caller's. Without parameters: a compiler that does not optimise puts them by, and this
- * function has no frame to put them into. */
-SEEP_EXPORT void syscall_entry(void) __asm__("syscall");
-SEEP_EXPORT __attribute__((naked)) void syscall_entry(void)
-{
-    __asm__ volatile("cmp %0, %%rdi\n\t"
-                     "jae 1f\n\t"
-                     "lea seep_syscall_table(%%rip), %%rax\n\t"
-                     "cmpb $0, (%%rax,%%rdi)\n\t"
-                     "jne seep_syscall_watched\n"
-                     "1:\tmov seep_real+%c1(%%rip), %%rax\n\t" /* another library's, or libc's */
-                     "test %%rax, %%rax\n\t"
-                     "jz seep_syscall_unwatched\n\t"
-                     "jmp *%%rax"
-                     :
-                     : "i"(sizeof(seep_syscall_table)), "i"(offsetof(struct seep_real, syscall)));
-}
+ * of the caller's. */
+SEEP_ARCH_ENTRY(syscall,
+                SEEP_ARCH_SELECT_CALL("seep_syscall_table", "seep_syscall_watched", "seep_real",
+                                      "seep_syscall_unwatched"),
+                [n] "i"(sizeof(seep_syscall_table)), [at] "i"(offsetof(struct seep_real, syscall)))
 
 SEEP_EXPORT int prctl(int option, ...)
 {

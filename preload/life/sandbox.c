@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "libprof/arch/arch.h"
 #include "libprof/runtime/store/arena.h"
 #include "preload/job/job.h"
 #include "preload/life/environment.h"
@@ -97,7 +98,7 @@ static uint32_t permitted_by(const struct sock_fprog *given)
         !is_readable(program.filter, program.len * sizeof(*program.filter)))
         return 0;
     for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
-        struct seccomp_data call = {.nr = calls[i].number, .arch = AUDIT_ARCH_X86_64};
+        struct seccomp_data call = {.nr = calls[i].number, .arch = SEEP_ARCH_AUDIT};
         memcpy(call.args, calls[i].arguments, sizeof(call.args));
         if (!seep_filter_allows(program.filter, program.len, &call))
             permitted &= ~calls[i].permission;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "libprof/arch/arch.h"
 #include "libprof/runtime/store/os.h"
 #include "preload/objects/elf_find.h"
 #include "preload/objects/loader.h"
@@ -76,8 +77,8 @@ bool seep_pyimage_loaded(uintptr_t bias)
  * Compilers move code that seldom runs out of a function (`_PyEval_EvalFrameDefault.cold`, a fifth
  * of the loop in Debian's 3.11), and calls are made from there. Only .symtab names such parts;
  * distributions strip it, and reading the file takes milliseconds. But the loop's conditional jumps
- * lead to them, and .eh_frame_hdr gives their extent. Names are used where jumps cannot help: on
- * other processors, and for 3.14, whose loop may be a set of functions. */
+ * lead to them, and .eh_frame_hdr gives their extent. Names are used where jumps cannot help:
+ * for 3.14, whose loop may be a set of functions. */
 
 struct ranges {
     struct seep_pyrange *at;
@@ -179,9 +180,6 @@ static bool add_named(const struct seep_pyimage *image, const struct file *f, st
 
 /* ---- by the loop's jumps -------------------------------------------------------------------- */
 
-#ifdef __x86_64__
-#define CAN_FOLLOW true
-
 static int32_t read_s32(const uint8_t *at)
 {
     int32_t value;
@@ -217,15 +215,6 @@ static bool find_part(const struct seep_pyimage *image, uintptr_t pc, struct see
     return part->start == (uintptr_t)hdr + (uintptr_t)(intptr_t)start && pc < part->end;
 }
 
-/* The target of a conditional near jump at `at`; 0 if there is none. Decoding starts at every byte:
- * bytes that are no instruction do not point at the same place repeatedly. */
-static uintptr_t jump_target(const uint8_t *at)
-{
-    if (at[0] != 0x0f || (at[1] & 0xf0) != 0x80)
-        return 0;
-    return (uintptr_t)(at + 6) + (uintptr_t)(intptr_t)read_s32(at + 2);
-}
-
 static bool inside(const struct seep_pyrange *range, uintptr_t pc)
 {
     return pc - range->start < range->end - range->start;
@@ -233,11 +222,10 @@ static bool inside(const struct seep_pyrange *range, uintptr_t pc)
 
 static bool leads_back(const struct seep_pyrange *part, const struct seep_pyrange *loop)
 {
-    for (uintptr_t pc = part->start; pc + 5 <= part->end; pc++) {
-        const uint8_t *at = (const uint8_t *)pc;
-        if (at[0] == 0xe9 && inside(loop, pc + 5 + (uintptr_t)(intptr_t)read_s32(at + 1)))
+    for (uintptr_t pc = part->start; pc + SEEP_ARCH_JUMP_BYTES <= part->end;
+         pc += SEEP_ARCH_CODE_STEP)
+        if (inside(loop, seep_arch_jump_back((const uint8_t *)pc)))
             return true;
-    }
     return false;
 }
 
@@ -247,8 +235,9 @@ static void add_followed(const struct seep_pyimage *image, struct ranges *r)
     struct seep_pyrange parts[MAX_PARTS], part;
     unsigned n_jumps[MAX_PARTS], n = 0, i;
 
-    for (uintptr_t pc = image->eval.start; pc + 6 <= image->eval.end; pc++) {
-        const uintptr_t target = jump_target((const uint8_t *)pc);
+    for (uintptr_t pc = image->eval.start; pc + SEEP_ARCH_JUMP_BYTES <= image->eval.end;
+         pc += SEEP_ARCH_CODE_STEP) {
+        const uintptr_t target = seep_arch_jump_out((const uint8_t *)pc);
         if (!target || !inside(&image->text, target) || inside(&image->eval, target))
             continue;
         for (i = 0; i < n && !inside(&parts[i], target); i++)
@@ -265,17 +254,6 @@ static void add_followed(const struct seep_pyimage *image, struct ranges *r)
             ranges_add(r, parts[i].start, parts[i].end);
 }
 
-#else
-#define CAN_FOLLOW false
-
-static void add_followed(const struct seep_pyimage *image, struct ranges *r)
-{
-    (void)image;
-    (void)r;
-}
-
-#endif
-
 unsigned seep_pyimage_cold(const struct seep_pyimage *image, struct seep_pyrange *ranges,
                            unsigned capacity)
 {
@@ -283,8 +261,7 @@ unsigned seep_pyimage_cold(const struct seep_pyimage *image, struct seep_pyrange
     struct ranges r = {ranges, 0, capacity};
     struct file f = {0};
 
-    if ((!CAN_FOLLOW || version >= 0x030e0000) &&
-        file_map(&f, image->is_program ? "/proc/self/exe" : image->path)) {
+    if (version >= 0x030e0000 && file_map(&f, image->is_program ? "/proc/self/exe" : image->path)) {
         const bool named = add_named(image, &f, &r);
         (void)seep_os_call3(SYS_munmap, (long)f.bytes, (long)f.size, 0);
         if (named)

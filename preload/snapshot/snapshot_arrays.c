@@ -1,5 +1,6 @@
 #include "preload/snapshot/snapshot_copy_parts.h"
 
+#include "libprof/format/address_bits.h"
 #include "libprof/runtime/store/live_walk.h"
 #include "libprof/runtime/store/range_map.h"
 #include "libprof/runtime/store/site_table.h"
@@ -7,7 +8,7 @@
 #include "preload/python/pyframe.h"
 #include "preload/record/tick.h"
 
-enum { MAX_BLOCKS = 5 * 1000 * 1000, ADDRESS_BITS = 47 };
+enum { MAX_BLOCKS = 5 * 1000 * 1000 };
 
 struct list {
     struct seep_snapshot_block *at;
@@ -32,7 +33,7 @@ static void list_add(struct list *list, uintptr_t start, uint64_t bytes, uint32_
 /* Addresses above belong to announced blocks, mostly of devices. */
 static bool is_memory(uintptr_t address)
 {
-    return address >> ADDRESS_BITS == 0;
+    return seep_is_address(address);
 }
 
 static void count(uintptr_t address, const struct seep_block *block, void *n)

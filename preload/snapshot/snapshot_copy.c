@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "libprof/arch/arch.h"
 #include "libprof/runtime/program/memory_room.h"
 #include "libprof/runtime/store/os.h"
 #include "preload/snapshot/snapshot_copy_parts.h"
@@ -161,7 +162,7 @@ static void follow_maker(const struct maker *maker)
 static int describe(struct seep_snapshot *s, const uintptr_t *registers)
 {
     s->stack_pointer = (uintptr_t)registers;
-    __asm__("mov %%fs:0, %0" : "=r"(s->thread_pointer));
+    s->thread_pointer = seep_arch_thread_pointer();
     return seep_snapshot_fill(s);
 }
 
@@ -205,13 +206,6 @@ static _Noreturn void be_copy(struct seep_snapshot_slot *slot, uint32_t step, ui
     wait_to_be_read(slot, maker);
 }
 
-#define SAVE_REGISTERS(registers)                                                                  \
-    __asm__ volatile("mov %%rbx, 0(%0)\n\tmov %%rbp, 8(%0)\n\tmov %%r12, 16(%0)\n\t"               \
-                     "mov %%r13, 24(%0)\n\tmov %%r14, 32(%0)\n\tmov %%r15, 40(%0)"                 \
-                     :                                                                             \
-                     : "r"(registers)                                                              \
-                     : "memory")
-
 uint64_t seep_snapshot_block_signals(void)
 {
     const uint64_t all = ~UINT64_C(0);
@@ -229,8 +223,8 @@ void seep_snapshot_restore_signals(uint64_t mask)
 long seep_snapshot_clone(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period)
 {
     const struct maker maker = {seep_os_pid(), seep_os_tid()};
-    uintptr_t registers[6];
-    SAVE_REGISTERS(registers);
+    uintptr_t registers[SEEP_ARCH_N_SAVED];
+    SEEP_ARCH_SAVE(registers);
     long pid =
         seep_os_call6(SYS_clone, CLONE_UNTRACED | (own_table ? 0 : CLONE_FILES), 0, 0, 0, 0, 0);
     if (pid == 0)
@@ -260,11 +254,11 @@ int seep_snapshot_in_place(struct seep_snapshot_slot *slot, uint32_t step, uint3
                            uint64_t most_ns)
 {
     struct seep_snapshot *s = seep_os_pages(sizeof(*s));
-    uintptr_t registers[6];
+    uintptr_t registers[SEEP_ARCH_N_SAVED];
     int refusal = SEEP_REFUSED_NO_ROOM;
     if (!s)
         return refusal;
-    SAVE_REGISTERS(registers);
+    SEEP_ARCH_SAVE(registers);
     s->step = step;
     s->period = period;
     slot->copy = (uint32_t)seep_os_pid();

@@ -1,5 +1,6 @@
 #include "preload/snapshot/snapshot_copy_parts.h"
 
+#include "libprof/format/address_bits.h"
 #include "libprof/format/content_samples.h"
 #include "libprof/runtime/store/os.h"
 #include "preload/snapshot/snapshot_maps.h"
@@ -15,7 +16,7 @@ enum {
     FEW_PAGES = 128,           /* samples miss the entries of a table that is nearly empty */
     MOST_LOOKED_AT = 64 << 20, /* bytes of smaller ones: 10 ms */
     REGION_BITS = 26,          /* most regions are empty: few numbers are taken for addresses */
-    REGIONS = 1 << (47 - REGION_BITS),
+    REGIONS = 1 << (SEEP_ADDRESS_BITS - REGION_BITS),
 };
 
 struct drop {

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "libprof/arch/arch.h"
+
 /* ---- bytes, one after the other; reading past the end sets `bad` ----------------------------- */
 
 struct cursor {
@@ -68,8 +70,6 @@ static void skip(struct cursor *c, uint64_t bytes)
 /* The programs of call-frame information: instructions that describe, row by row, how the rule for
  * the caller's frame changes from one code address to the next. */
 
-enum { RETURN_ADDRESS = 16 }; /* number of its column on x86-64 */
-
 struct program {
     struct cursor common, own; /* of the CIE, and of the FDE */
     uint64_t code_align;
@@ -105,63 +105,78 @@ enum {
     DW_CFA_val_offset,
     DW_CFA_val_offset_sf,
     DW_CFA_val_expression,
+    DW_CFA_AARCH64_negate_ra_state_with_pc = 0x2c,
+    DW_CFA_AARCH64_negate_ra_state = 0x2d,
     DW_CFA_GNU_args_size = 0x2e,
     DW_CFA_GNU_negative_offset_extended = 0x2f,
     DW_OP_deref = 0x06,
-    DW_OP_breg6 = 0x76,
-    REG_RBP = 6,
-    REG_RSP = 7,
+    DW_OP_breg_fp = 0x70 + SEEP_ARCH_DWARF_FP,
+    FP = SEEP_ARCH_DWARF_FP,
+    SP = SEEP_ARCH_DWARF_SP,
+    RETURN_ADDRESS = SEEP_ARCH_DWARF_RA,
 };
 
-/* The state of the two registers that matter in one row. */
+enum ra_kind { RA_IN_LINK, RA_AT_CFA, RA_UNDEFINED, RA_ODD /* sticky */ };
+
+/* What one row says of the three registers that matter. Offsets in bytes. */
 struct row {
-    struct seep_cfi_rule rule;
-    bool ra_undefined, ra_odd;
+    enum seep_cfa_kind cfa;
+    enum seep_fp_kind fp;
+    enum ra_kind ra;
+    int64_t cfa_offset, fp_offset, ra_offset;
 };
 
 struct machine {
     struct row row, initial, saved[8];
     unsigned n_saved;
+    bool is_odd; /* something that cannot be expressed here */
     uintptr_t at, pc;
 };
 
 static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
 {
-    m->row.rule.cfa_kind = reg == REG_RSP   ? SEEP_CFA_RSP
-                           : reg == REG_RBP ? SEEP_CFA_RBP
-                                            : SEEP_CFA_UNKNOWN;
-    m->row.rule.cfa_offset = (int32_t)offset;
+    m->row.cfa = reg == SP ? SEEP_CFA_SP : reg == FP ? SEEP_CFA_FP : SEEP_CFA_UNKNOWN;
+    m->row.cfa_offset = offset;
 }
 
 static void set_saved(struct machine *m, uint64_t reg, int64_t offset)
 {
-    if (reg == REG_RBP) {
-        m->row.rule.rbp_kind = SEEP_RBP_AT_CFA;
-        m->row.rule.rbp_offset = (int16_t)offset;
+    if (reg == FP) {
+        m->row.fp = SEEP_FP_AT_CFA;
+        m->row.fp_offset = offset;
     } else if (reg == RETURN_ADDRESS) {
-        m->row.ra_undefined = false;
-        m->row.ra_odd = offset != -8;
+        m->row.ra = RA_AT_CFA;
+        m->row.ra_offset = offset;
     }
 }
 
 static void restore(struct machine *m, uint64_t reg)
 {
-    if (reg == REG_RBP) {
-        m->row.rule.rbp_kind = m->initial.rule.rbp_kind;
-        m->row.rule.rbp_offset = m->initial.rule.rbp_offset;
+    if (reg == FP) {
+        m->row.fp = m->initial.fp;
+        m->row.fp_offset = m->initial.fp_offset;
     } else if (reg == RETURN_ADDRESS) {
-        m->row.ra_undefined = m->initial.ra_undefined;
-        m->row.ra_odd = m->initial.ra_odd;
+        m->row.ra = m->initial.ra;
+        m->row.ra_offset = m->initial.ra_offset;
     }
 }
 
-/* "breg6 n" or "breg6 n; deref": how code that realigns its stack saves the caller's value. */
+static void same_value(struct machine *m, uint64_t reg)
+{
+    if (reg == FP)
+        m->row.fp = SEEP_FP_SAME;
+    else if (reg == RETURN_ADDRESS)
+        m->row.ra = RA_IN_LINK;
+}
+
+/* "breg n" of the frame pointer, or "breg n; deref": how code that realigns its stack saves the
+ * caller's value. */
 static bool simple_expression(struct cursor *c, int64_t *offset, bool *deref)
 {
     uint64_t n = take_uleb(c);
     struct cursor e = {c->at, c->at + n, false};
     skip(c, n);
-    if (c->bad || take(&e, 1) != DW_OP_breg6)
+    if (c->bad || take(&e, 1) != DW_OP_breg_fp)
         return false;
     *offset = take_sleb(&e);
     *deref = e.at < e.end && *e.at == DW_OP_deref;
@@ -172,10 +187,10 @@ static void cfa_expression(struct machine *m, struct cursor *c)
 {
     int64_t offset = 0;
     bool deref = false;
-    m->row.rule.cfa_kind = SEEP_CFA_UNKNOWN;
+    m->row.cfa = SEEP_CFA_UNKNOWN;
     if (simple_expression(c, &offset, &deref)) {
-        m->row.rule.cfa_kind = deref ? SEEP_CFA_RBP_DEREF : SEEP_CFA_RBP;
-        m->row.rule.cfa_offset = (int32_t)offset;
+        m->row.cfa = deref ? SEEP_CFA_FP_DEREF : SEEP_CFA_FP;
+        m->row.cfa_offset = offset;
     }
 }
 
@@ -185,14 +200,14 @@ static void register_expression(struct machine *m, struct cursor *c, uint64_t re
     bool deref = false;
     bool simple = simple_expression(c, &offset, &deref) && !deref;
     if (reg == RETURN_ADDRESS)
-        m->row.ra_odd = true;
-    if (reg != REG_RBP)
+        m->row.ra = RA_ODD;
+    if (reg != FP)
         return;
     if (simple) {
-        m->row.rule.rbp_kind = SEEP_RBP_AT_RBP;
-        m->row.rule.rbp_offset = (int16_t)offset;
+        m->row.fp = SEEP_FP_AT_FP;
+        m->row.fp_offset = offset;
     } else {
-        m->row.ra_odd = true;
+        m->is_odd = true;
     }
 }
 
@@ -201,7 +216,7 @@ static void remember(struct machine *m)
     if (m->n_saved < sizeof(m->saved) / sizeof(m->saved[0]))
         m->saved[m->n_saved++] = m->row;
     else
-        m->row.ra_odd = true;
+        m->is_odd = true;
 }
 
 /* Instructions that advance to the row of a later address, by `*delta` units of code. False:
@@ -235,13 +250,13 @@ static bool define_cfa(struct machine *m, struct cursor *c, const struct program
         set_cfa(m, reg, take_sleb(c) * p->data_align);
         return true;
     case DW_CFA_def_cfa_register:
-        set_cfa(m, take_uleb(c), m->row.rule.cfa_offset);
+        set_cfa(m, take_uleb(c), m->row.cfa_offset);
         return true;
     case DW_CFA_def_cfa_offset:
-        m->row.rule.cfa_offset = (int32_t)take_uleb(c);
+        m->row.cfa_offset = (int64_t)take_uleb(c);
         return true;
     case DW_CFA_def_cfa_offset_sf:
-        m->row.rule.cfa_offset = (int32_t)(take_sleb(c) * p->data_align);
+        m->row.cfa_offset = take_sleb(c) * p->data_align;
         return true;
     case DW_CFA_def_cfa_expression:
         cfa_expression(m, c);
@@ -274,16 +289,15 @@ static bool define_register(struct machine *m, struct cursor *c, const struct pr
         return true;
     case DW_CFA_undefined:
         if (take_uleb(c) == RETURN_ADDRESS)
-            m->row.ra_undefined = true;
+            m->row.ra = RA_UNDEFINED;
         return true;
     case DW_CFA_same_value:
-        if (take_uleb(c) == REG_RBP)
-            m->row.rule.rbp_kind = SEEP_RBP_SAME;
+        same_value(m, take_uleb(c));
         return true;
     case DW_CFA_register:
         reg = take_uleb(c);
         (void)take_uleb(c);
-        m->row.ra_odd |= reg == REG_RBP || reg == RETURN_ADDRESS;
+        m->is_odd |= reg == FP || reg == RETURN_ADDRESS;
         return true;
     case DW_CFA_expression:
         reg = take_uleb(c);
@@ -299,6 +313,8 @@ static bool keep_or_pass(struct machine *m, struct cursor *c, uint8_t op)
 {
     switch (op) {
     case DW_CFA_nop:
+    case DW_CFA_AARCH64_negate_ra_state: /* signed: seep_arch_code_address() undoes it */
+    case DW_CFA_AARCH64_negate_ra_state_with_pc:
         return true;
     case DW_CFA_remember_state:
         remember(m);
@@ -343,7 +359,32 @@ static bool step(struct machine *m, struct cursor *c, const struct program *p)
     return !c->bad;
 }
 
-/* The rule at `pc`; SEEP_CFA_UNKNOWN if it cannot be expressed. */
+static const struct seep_cfi_rule unknown = {.cfa_kind = SEEP_CFA_UNKNOWN};
+
+/* SEEP_CFA_UNKNOWN if it cannot be expressed: what does not fit is seen when it is read back. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+static struct seep_cfi_rule rule_of_row(const struct row *row)
+{
+    const bool at_cfa = row->ra == RA_AT_CFA;
+    const struct seep_cfi_rule rule = {
+        .cfa_kind = row->ra == RA_UNDEFINED ? SEEP_CFA_END : row->cfa,
+        .fp_kind = row->fp,
+        .cfa_offset = (int32_t)(row->cfa_offset / 8),
+        .fp_offset = (int16_t)(row->fp_offset / 8),
+        .ra_offset = (int16_t)(at_cfa ? row->ra_offset / 8 : SEEP_RA_IN_LINK),
+    };
+    const bool fits = rule.cfa_offset * INT64_C(8) == row->cfa_offset &&
+                      rule.fp_offset * INT64_C(8) == row->fp_offset &&
+                      (!at_cfa || rule.ra_offset * INT64_C(8) == row->ra_offset);
+    const bool is_usual = !SEEP_ARCH_RA_ON_STACK || rule.ra_offset == -1;
+
+    if (rule.cfa_kind == SEEP_CFA_END)
+        return rule;
+    return row->ra == RA_ODD || row->cfa == SEEP_CFA_NONE || !fits || !is_usual ? unknown : rule;
+}
+#pragma GCC diagnostic pop
+
 static struct seep_cfi_rule run_program(const struct program *program, uintptr_t pc)
 {
     struct machine m = {.at = program->start, .pc = pc};
@@ -354,11 +395,7 @@ static struct seep_cfi_rule run_program(const struct program *program, uintptr_t
     m.n_saved = 0;
     while (own.at < own.end && step(&m, &own, program))
         ;
-    if (own.bad || common.bad || m.row.ra_odd || m.row.rule.cfa_kind == SEEP_CFA_NONE)
-        return (struct seep_cfi_rule){.cfa_kind = SEEP_CFA_UNKNOWN};
-    if (m.row.ra_undefined)
-        m.row.rule.cfa_kind = SEEP_CFA_END;
-    return m.row.rule;
+    return own.bad || common.bad || m.is_odd ? unknown : rule_of_row(&m.row);
 }
 
 /* ---- entries --------------------------------------------------------------------------------- */
@@ -514,7 +551,6 @@ static const uint8_t *find_fde(const uint8_t *hdr, uintptr_t pc)
 
 struct seep_cfi_rule seep_cfi_find(const uint8_t *eh_frame_hdr, uintptr_t pc)
 {
-    static const struct seep_cfi_rule unknown = {.cfa_kind = SEEP_CFA_UNKNOWN};
     const uint8_t *fde = eh_frame_hdr ? find_fde(eh_frame_hdr, pc) : NULL;
     if (!fde)
         return unknown;

@@ -25,9 +25,7 @@ _Static_assert(sizeof(struct seep_cfi_rule) == sizeof(uint64_t), "one word");
 
 enum {
     N_RULES = 1 << 15,
-    ROOM = 12,     /* in a shape: the most that one step takes */
-    EVAL = 0x80,   /* in the evaluation loop of Python */
-    LOADER = 0x40, /* in the dynamic loader */
+    ROOM = 12, /* in a shape: the most that one step takes */
 };
 
 static SEEP_LARGE struct rule rules[N_RULES];
@@ -54,10 +52,11 @@ static struct seep_cfi_rule rule_make(uintptr_t address)
     uintptr_t pc = address - 1;
     if (seep_modules_find(pc, &loaded)) {
         rule = seep_cfi_find(loaded.eh_frame_hdr, pc);
-        if (seep_python_ready && seep_python_is_eval(pc))
-            rule.cfa_kind |= EVAL;
-        if (loaded.eh_frame_hdr && loaded.start == loader_start())
-            rule.cfa_kind |= LOADER;
+        rule.is_eval = seep_python_ready && seep_python_is_eval(pc);
+        rule.is_loader = loaded.eh_frame_hdr && loaded.start == loader_start();
+    } else if (seep_os_readable((const void *)address) &&
+               seep_arch_is_sigreturn((const void *)address)) {
+        rule.cfa_kind = SEEP_CFA_SIGNAL; /* an emulator's, which is in no file */
     }
     struct rule *slot = rule_slot(address);
     union rule_word u = {.rule = rule};
@@ -159,10 +158,10 @@ static intptr_t far_step(const int8_t *bytes)
 
 /* The multilinear hash of (word + distance) over all words that the walk depends on; the part that
  * the shape alone decides is already summed. */
-static inline uint64_t shape_finish(const struct seep_shape *shape, uint64_t words, uintptr_t rbp)
+static inline uint64_t shape_finish(const struct seep_shape *shape, uint64_t words, uintptr_t fp)
 {
-    if (shape->uses_rbp)
-        words += rbp * seep_hash_keys[SEEP_MAX_SHAPE + 1];
+    if (shape->uses_fp)
+        words += fp * seep_hash_keys[SEEP_MAX_SHAPE + 1];
     return seep_hash_finish(shape->places + words);
 }
 
@@ -205,7 +204,7 @@ static inline SEEP_EACH_EVENT READS_STACK uint64_t shape_hash(const struct seep_
         sum += *(word += step[i]) * seep_hash_keys[i];
     if (__builtin_expect(n < shape->n, 0))
         other += far_words(shape, word);
-    return shape_finish(shape, sum + other, regs->rbp);
+    return shape_finish(shape, sum + other, regs->fp);
 }
 
 /* Computes where the next shape begins. */
@@ -215,8 +214,9 @@ static inline READS_STACK struct seep_regs shape_end(const struct seep_shape *sh
     const uintptr_t *stack = (const uintptr_t *)regs->cfa - 1;
     return (struct seep_regs){
         .cfa = regs->cfa + shape->reach * UINT64_C(8),
-        .ra = stack[shape->reach],
-        .rbp = shape->rbp_at == UINT32_MAX ? regs->rbp : stack[shape->rbp_at],
+        .ra = seep_arch_code_address(
+            stack[shape->reach - (SEEP_ARCH_RA_ON_STACK ? 0 : shape->ra_below)]),
+        .fp = shape->fp_at == UINT32_MAX ? regs->fp : stack[shape->fp_at],
     };
 }
 
@@ -275,12 +275,13 @@ struct trail {
     struct seep_shape *shape;
     struct seep_regs regs; /* where the shape begins */
     uintptr_t base;
-    intptr_t last;      /* distance of the word noted last */
-    uintptr_t rbp_from; /* where rbp was loaded from; 0: initial; 1: already noted */
-    uintptr_t rbp_at;   /* the same, unaffected by notes */
-    uint64_t words;     /* sum over the words noted, each with its key */
-    uint64_t hash;      /* of the previous shapes */
-    bool first;         /* no shape precedes this one */
+    intptr_t last;     /* distance of the word noted last */
+    uintptr_t fp_from; /* where the frame pointer was loaded from; 0: initial; 1: already noted */
+    uintptr_t fp_at;   /* the same, unaffected by notes */
+    uintptr_t ra_at;   /* where the return address was loaded from */
+    uint64_t words;    /* sum over the words noted, each with its key */
+    uint64_t hash;     /* of the previous shapes */
+    bool first;        /* no shape precedes this one */
     bool whole;
 };
 
@@ -317,80 +318,119 @@ static inline READS_STACK void depend(struct trail *trail, uintptr_t address)
         trail->whole = false;
 }
 
-static inline void depend_on_rbp(struct trail *trail)
+/* The shape takes in the stack up to this address. */
+static inline void reach_to(struct trail *trail, uintptr_t address)
 {
-    if (trail->rbp_from == 0)
-        trail->shape->uses_rbp = true;
-    else if (trail->rbp_from != 1)
-        depend(trail, trail->rbp_from);
-    trail->rbp_from = 1;
+    const intptr_t distance = (intptr_t)(address - trail->base) / 8;
+    if (distance > trail->shape->reach)
+        trail->shape->reach = (uint32_t)distance;
+}
+
+static inline void depend_on_fp(struct trail *trail)
+{
+    if (trail->fp_from == 0)
+        trail->shape->uses_fp = true;
+    else if (trail->fp_from != 1)
+        depend(trail, trail->fp_from);
+    trail->fp_from = 1;
 }
 
 struct position {
-    uintptr_t cfa, ra, rbp;
+    uintptr_t cfa, ra, fp;
+    uintptr_t link;      /* the link register of code that a signal interrupted; 0: not known */
     uintptr_t low, high; /* bounds of what may be read */
 };
+
+static inline bool is_within(const struct position *at, uintptr_t address)
+{
+    return address >= at->low && address <= at->high && (address & 7) == 0;
+}
+
+static inline uintptr_t words_from(uintptr_t address, int32_t n)
+{
+    return address + (uintptr_t)((intptr_t)n * 8);
+}
+
+/* Takes the return address of the frame that ends at `next`. */
+static inline READS_STACK bool take_return(struct position *at, struct seep_cfi_rule rule,
+                                           uintptr_t next, struct trail *trail)
+{
+    const uintptr_t from = SEEP_ARCH_RA_ON_STACK ? next - 8 : words_from(next, rule.ra_offset);
+
+    if (!SEEP_ARCH_RA_ON_STACK && rule.ra_offset == SEEP_RA_IN_LINK) {
+        at->ra = seep_arch_code_address(at->link);
+    } else if (SEEP_ARCH_RA_ON_STACK || is_within(at, from)) {
+        at->ra = seep_arch_code_address(*(uintptr_t *)from);
+        depend(trail, from);
+        reach_to(trail, next - 8);
+        trail->ra_at = from;
+    } else {
+        return false;
+    }
+    at->link = 0;
+    return at->ra != 0;
+}
 
 /* Goes to the caller's frame. False: there is none, or it cannot be reached. */
 static inline READS_STACK bool step(struct position *at, struct seep_cfi_rule rule,
                                     struct trail *trail)
 {
     uintptr_t next;
-    if (__builtin_expect(rule.cfa_kind == SEEP_CFA_RSP, 1)) {
-        next = at->cfa + (uintptr_t)(intptr_t)rule.cfa_offset;
-    } else if (rule.cfa_kind == SEEP_CFA_RBP) {
-        depend_on_rbp(trail);
-        next = at->rbp + (uintptr_t)(intptr_t)rule.cfa_offset;
-    } else if (rule.cfa_kind == SEEP_CFA_RBP_DEREF) {
-        uintptr_t from = at->rbp + (uintptr_t)(intptr_t)rule.cfa_offset;
-        if (from < at->low || from > at->high || (from & 7))
+    if (__builtin_expect(rule.cfa_kind == SEEP_CFA_SP, 1)) {
+        next = words_from(at->cfa, rule.cfa_offset);
+    } else if (rule.cfa_kind == SEEP_CFA_FP) {
+        depend_on_fp(trail);
+        next = words_from(at->fp, rule.cfa_offset);
+    } else if (rule.cfa_kind == SEEP_CFA_FP_DEREF) {
+        uintptr_t from = words_from(at->fp, rule.cfa_offset);
+        if (!is_within(at, from))
             return false;
-        depend_on_rbp(trail);
+        depend_on_fp(trail);
         depend(trail, from);
         next = *(uintptr_t *)from;
     } else {
         return false;
     }
-    if (__builtin_expect(next <= at->cfa || next > at->high || (next & 7), 0))
+    /* Only where nothing is pushed by a call a frame may be empty: once, as its caller has one. */
+    const uintptr_t least = at->cfa + (SEEP_ARCH_RA_ON_STACK || !at->link);
+    if (__builtin_expect(next < least || next > at->high || (next & 7), 0))
         return false;
-    if (rule.rbp_kind) {
+    if (rule.fp_kind) {
         uintptr_t from = next;
-        if (rule.rbp_kind == SEEP_RBP_AT_RBP) {
-            depend_on_rbp(trail);
-            from = at->rbp;
+        if (rule.fp_kind == SEEP_FP_AT_FP) {
+            depend_on_fp(trail);
+            from = at->fp;
         }
-        from += (uintptr_t)(intptr_t)rule.rbp_offset;
-        if (__builtin_expect(from < at->low || from > at->high || (from & 7), 0))
+        from = words_from(from, rule.fp_offset);
+        if (__builtin_expect(!is_within(at, from), 0))
             return false;
-        at->rbp = *(uintptr_t *)from;
-        trail->rbp_from = trail->rbp_at = from;
+        at->fp = *(uintptr_t *)from;
+        trail->fp_from = trail->fp_at = from;
     }
-    at->ra = *(uintptr_t *)(next - 8);
     at->cfa = next;
-    depend(trail, next - 8);
-    return at->ra != 0;
+    return take_return(at, rule, next, trail);
 }
 
 static void begin_shape(struct seep_walk *walk, struct trail *trail, const struct position *at,
                         bool stop_at_eval)
 {
-    trail->regs = (struct seep_regs){at->cfa, at->ra, at->rbp};
+    trail->regs = (struct seep_regs){at->cfa, at->ra, at->fp};
     trail->base = at->cfa - 8;
     trail->last = 0;
-    trail->rbp_from = trail->rbp_at = 0;
+    trail->fp_from = trail->fp_at = 0;
     struct seep_shape *shape = trail->shape;
     shape->depth = depth_of(walk, at->cfa);
     shape->ra = at->ra;
     shape->context = walk->context;
     shape->n = 0;
     shape->reach = 0;
-    shape->uses_rbp = false;
+    shape->uses_fp = false;
     shape->stop_at_eval = stop_at_eval;
     shape->goes_on = false;
     shape->first_far = UINT8_MAX;
     shape->places = at->ra * seep_hash_keys[SEEP_MAX_SHAPE] + stop_at_eval;
     trail->words = 0;
-    shape->rbp_at = UINT32_MAX;
+    shape->fp_at = UINT32_MAX;
 }
 
 /* The shape is complete: it becomes the latest of its set. */
@@ -402,7 +442,7 @@ static void end_shape(struct seep_walk *walk, struct trail *trail)
     made->places += made->n;
     if (made->first_far > made->n)
         made->first_far = made->n;
-    uint64_t hash = shape_finish(made, trail->words, trail->regs.rbp);
+    uint64_t hash = shape_finish(made, trail->words, trail->regs.fp);
     trail->hash = trail->first ? hash : hash_on(trail->hash, hash);
     trail->first = false;
     if (memcmp(&set[0], made, bytes) != 0)
@@ -415,12 +455,14 @@ static __attribute__((noinline)) void next_shape(struct seep_walk *walk, struct 
                                                  const struct position *at)
 {
     struct seep_shape *shape = trail->shape;
-    uintptr_t rbp_at = trail->rbp_at ? (trail->rbp_at - trail->base) / 8 : UINT32_MAX;
+    uintptr_t fp_at = trail->fp_at ? (trail->fp_at - trail->base) / 8 : UINT32_MAX;
+    uintptr_t ra_below = (at->cfa - 8 - trail->ra_at) / 8;
     if (!trail->whole || at->cfa != trail->regs.cfa + shape->reach * UINT64_C(8) ||
-        (trail->rbp_at && rbp_at > shape->reach))
+        ra_below > UINT8_MAX || (trail->fp_at && fp_at > shape->reach))
         return;
     shape->goes_on = true;
-    shape->rbp_at = (uint32_t)rbp_at;
+    shape->fp_at = (uint32_t)fp_at;
+    shape->ra_below = (uint8_t)ra_below;
     end_shape(walk, trail);
     begin_shape(walk, trail, at, shape->stop_at_eval);
 }
@@ -429,13 +471,14 @@ static __attribute__((noinline)) void next_shape(struct seep_walk *walk, struct 
  * another. Its program counter is not a return address: adding one makes it look like one. */
 static READS_STACK bool step_over_signal(struct position *at, struct seep_stacks *stacks)
 {
-    const ucontext_t *context = (const ucontext_t *)at->cfa;
-    if ((at->cfa & 7) || at->cfa + sizeof(*context) > at->high)
+    const uintptr_t context = at->cfa + SEEP_ARCH_CONTEXT_AT;
+    if ((context & 7) || context + sizeof(ucontext_t) > at->high)
         return false;
-    const greg_t *registers = context->uc_mcontext.gregs;
-    at->ra = (uintptr_t)registers[REG_RIP] + 1;
-    at->rbp = (uintptr_t)registers[REG_RBP];
-    at->cfa = (uintptr_t)registers[REG_RSP];
+    const struct seep_arch_frame frame = seep_arch_interrupted((const ucontext_t *)context);
+    at->ra = frame.pc + 1;
+    at->fp = frame.fp;
+    at->cfa = frame.sp;
+    at->link = frame.link;
     if (at->cfa < at->low || at->cfa >= at->high) {
         at->low = at->cfa - 16;
         at->high = seep_stack_range_find(stacks, at->cfa).high - 8;
@@ -450,27 +493,23 @@ unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, 
     uintptr_t high = __builtin_expect(regs->cfa >= own->low && regs->cfa < own->high, 1)
                          ? own->high
                          : seep_stack_range_find(&walk->stacks, regs->cfa).high;
-    struct position at = {.cfa = regs->cfa,
-                          .ra = regs->ra,
-                          .rbp = regs->rbp,
-                          .low = regs->cfa - 16,
-                          .high = high - 8};
+    struct position at = {
+        .cfa = regs->cfa, .ra = regs->ra, .fp = regs->fp, .low = regs->cfa - 16, .high = high - 8};
     struct seep_shape made = {0};
     struct trail trail = {.shape = &made, .first = true, .whole = true};
     begin_shape(walk, &trail, &at, stop_at_eval);
     unsigned n = 0;
     while (n < capacity) {
         struct seep_cfi_rule rule = rule_of(at.ra);
-        if (__builtin_expect(rule.cfa_kind & (EVAL | LOADER), 0)) {
-            if ((rule.cfa_kind & EVAL) && stop_at_eval)
+        if (__builtin_expect(rule.is_eval | rule.is_loader, 0)) {
+            if (rule.is_eval && stop_at_eval)
                 break;
             /* The loader calls initialisers: of the frames inside, only which initialiser it is
              * matters. Operator libraries make half a million stacks there, once each. */
-            if ((rule.cfa_kind & LOADER) && n > 1) {
+            if (rule.is_loader && n > 1) {
                 addresses[0] = addresses[n - 1];
                 n = 1;
             }
-            rule.cfa_kind &= (uint8_t) ~(EVAL | LOADER);
         }
         addresses[n++] = at.ra;
         if (__builtin_expect(rule.cfa_kind == SEEP_CFA_SIGNAL, 0)) {

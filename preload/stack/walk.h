@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libprof/arch/arch.h"
 #include "preload/stack/stack_range.h"
 
 /* The caller's registers at a hook: what the function that called the hook sees after the return.
@@ -17,14 +18,14 @@
 struct seep_regs {
     uintptr_t cfa; /* its stack pointer */
     uintptr_t ra;  /* where the hook returns to */
-    uintptr_t rbp;
+    uintptr_t fp;  /* its frame pointer */
 };
 
 /* Reads the registers in the function that uses this macro, which must keep a frame pointer. */
 #define SEEP_REGS()                                                                                \
-    ((struct seep_regs){.cfa = (uintptr_t)__builtin_frame_address(0) + 16,                         \
-                        .ra = (uintptr_t)__builtin_return_address(0),                              \
-                        .rbp = *(uintptr_t *)__builtin_frame_address(0)})
+    ((struct seep_regs){.cfa = SEEP_ARCH_CALLER_STACK(),                                           \
+                        .ra = seep_arch_code_address((uintptr_t)__builtin_return_address(0)),      \
+                        .fp = *(uintptr_t *)__builtin_frame_address(0)})
 
 /* Where a walk read the stack: the positions of all words that it depends on, from the first
  * frame's stack pointer, in steps of 8 bytes. The same words at the same places make the same walk,
@@ -33,8 +34,8 @@ struct seep_regs {
  * A shape takes two cache lines, which the processor fetches as one: between two allocations the
  * job's own data has passed through the caches, and every line touched here must be loaded again.
  *
- * A long stack has several shapes. A full one ends at a frame's return address, its farthest word,
- * and the next begins there as if that frame had called a hook. */
+ * A long stack has several shapes. A full one ends where a frame ends, and the next begins there as
+ * if that frame's caller had called a hook. */
 enum {
     SEEP_MAX_SHAPE = 88,
     SEEP_MIN_SHAPE_SETS = 2048,
@@ -51,14 +52,15 @@ struct seep_shape {
     uintptr_t ra;
     uint64_t places; /* the hash's part from ra and the positions of the words */
     uint32_t context;
-    uint32_t reach;  /* the largest distance */
-    uint32_t rbp_at; /* distance of the word that rbp was loaded from; UINT32_MAX: still the initial
-                      * rbp */
+    uint32_t reach; /* the largest distance */
+    uint32_t fp_at; /* distance of the word that the frame pointer was loaded from; UINT32_MAX:
+                     * still the initial one */
     uint8_t n;
-    uint8_t first_far;    /* first far step; n: none */
-    uint8_t uses_rbp : 1; /* also depends on the initial rbp */
+    uint8_t first_far;   /* first far step; n: none */
+    uint8_t ra_below;    /* where it goes on: by how many words its return address is below reach */
+    uint8_t uses_fp : 1; /* also depends on the initial frame pointer */
     uint8_t stop_at_eval : 1;
-    uint8_t goes_on : 1; /* to another shape, for which rbp_at is */
+    uint8_t goes_on : 1; /* to another shape, for which fp_at and ra_below are */
     int8_t steps[SEEP_MAX_SHAPE];
 };
 _Static_assert(sizeof(struct seep_shape) == 128, "two lines");

@@ -208,7 +208,7 @@ static const struct {
 } entries[] = {
     {SEEP_ENTRY_STATIC, "pid 300 and 1 more became /bin/busybox, which is a static program"},
     {SEEP_ENTRY_RIGHTS, "which gains rights"},
-    {SEEP_ENTRY_MACHINE, "not a 64-bit x86 program"},
+    {SEEP_ENTRY_MACHINE, "not a 64-bit program for this processor"},
     {SEEP_ENTRY_LIBC, "another C library"},
     {SEEP_ENTRY_SANITIZER, "brings a sanitizer"},
     {SEEP_ENTRY_DAMAGED, "a damaged program"},

@@ -356,7 +356,7 @@ TEST(a_broken_stack_ends_the_walk)
     for (int i = 0; i < 64; i++)
         fake[i] = (uintptr_t)&descend + 7;
     struct seep_regs regs = {
-        .cfa = (uintptr_t)fake, .ra = (uintptr_t)&descend + 7, .rbp = 0x1234567};
+        .cfa = (uintptr_t)fake, .ra = (uintptr_t)&descend + 7, .fp = 0x1234567};
     ck_assert_uint_le(seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash), CAPACITY);
     regs.ra = 0x10;
     ck_assert_uint_le(seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash), CAPACITY);

@@ -113,8 +113,8 @@ TEST(programs_that_the_shim_cannot_enter_are_refused_with_a_word)
     expect("musl", SEEP_PROGRAM_REFUSED, "musl");
     expect("other", SEEP_PROGRAM_REFUSED, "linker64");
     expect("nix", SEEP_PROGRAM_OK, NULL);
-    expect("arm", SEEP_PROGRAM_REFUSED, "64-bit x86");
-    expect("small", SEEP_PROGRAM_REFUSED, "64-bit x86");
+    expect("arm", SEEP_PROGRAM_REFUSED, "64-bit program for this processor");
+    expect("small", SEEP_PROGRAM_REFUSED, "64-bit program for this processor");
     expect("loader", SEEP_PROGRAM_OK, NULL);
     expect("asan", SEEP_PROGRAM_REFUSED, "libasan.so.8");
     expect("ubsan", SEEP_PROGRAM_OK, NULL);

@@ -18,7 +18,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,10 +28,7 @@
 #define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
 #endif
 
-enum {
-    CLOSE_UNSHARE = 2, /* CLOSE_RANGE_UNSHARE */
-    CODE_64 = 0x33,    /* the code segment of 64-bit programs */
-};
+enum { CLOSE_UNSHARE = 2 /* CLOSE_RANGE_UNSHARE */ };
 
 /* ---- whether ----------------------------------------------------------------------------------*/
 
@@ -141,8 +137,9 @@ static uint64_t find_instruction(pid_t pid)
             continue;
         const size_t n = (size_t)(end - start);
         uint8_t *bytes = malloc(n);
-        const uint8_t *at =
-            bytes && peek(pid, start, bytes, n) ? memmem(bytes, n, "\x0f\x05", 2) : NULL;
+        const uint8_t *at = bytes && peek(pid, start, bytes, n)
+                                ? memmem(bytes, n, SEEP_ARCH_CALL, SEEP_ARCH_CALL_BYTES)
+                                : NULL;
         found = at ? start + (uint64_t)(at - bytes) : 0;
         free(bytes);
     }
@@ -161,22 +158,13 @@ static bool call(struct caller c, const long arguments[7], long *result, pid_t *
         all = ~(UINT64_C(1) << (SIGTRAP - 1)); /* who blocks it loses its handler by a step */
     int status = -1;
 
-    if (ptrace(PTRACE_GETREGS, c.tid, NULL, &before) < 0 ||
+    if (!seep_stop_registers(c.tid, &before) ||
         ptrace(PTRACE_GETSIGMASK, c.tid, sizeof mask, &mask) < 0)
         return false;
     regs = before;
-    regs.rip = c.instruction;
-    regs.rax = (unsigned long)arguments[0];
-    regs.orig_rax = (unsigned long)-1; /* no call that is to be restarted */
-    regs.rdi = (unsigned long)arguments[1];
-    regs.rsi = (unsigned long)arguments[2];
-    regs.rdx = (unsigned long)arguments[3];
-    regs.r10 = (unsigned long)arguments[4];
-    regs.r8 = (unsigned long)arguments[5];
-    regs.r9 = (unsigned long)arguments[6];
+    seep_arch_set_call(&regs, c.instruction, arguments);
     if (ptrace(PTRACE_SETSIGMASK, c.tid, sizeof all, &all) == 0 &&
-        ptrace(PTRACE_SETREGS, c.tid, NULL, &regs) == 0 &&
-        ptrace(PTRACE_SINGLESTEP, c.tid, NULL, NULL) == 0)
+        seep_stop_set_registers(c.tid, &regs) && ptrace(PTRACE_SINGLESTEP, c.tid, NULL, NULL) == 0)
         status = seep_stop_wait(c.tid, SEEP_STOP_NO_DEADLINE);
     if (child && status >= 0 && status >> 8 == (SIGTRAP | PTRACE_EVENT_CLONE << 8)) {
         unsigned long pid = 0;
@@ -185,10 +173,10 @@ static bool call(struct caller c, const long arguments[7], long *result, pid_t *
         (void)ptrace(PTRACE_SINGLESTEP, c.tid, NULL, NULL);
         status = seep_stop_wait(c.tid, SEEP_STOP_NO_DEADLINE);
     }
-    bool made = status >= 0 && WIFSTOPPED(status) &&
-                ptrace(PTRACE_GETREGS, c.tid, NULL, &regs) == 0 && regs.rip == c.instruction + 2;
-    *result = made ? (long)regs.rax : -1;
-    (void)ptrace(PTRACE_SETREGS, c.tid, NULL, &before);
+    bool made = status >= 0 && WIFSTOPPED(status) && seep_stop_registers(c.tid, &regs) &&
+                seep_arch_pc(&regs) == c.instruction + SEEP_ARCH_CALL_BYTES;
+    *result = made ? seep_arch_result(&regs) : -1;
+    (void)seep_stop_set_registers(c.tid, &before);
     (void)ptrace(PTRACE_SETSIGMASK, c.tid, sizeof mask, &mask);
     return made;
 }
@@ -228,8 +216,8 @@ static pid_t choose_thread(const struct seep_stopped *s)
     for (size_t i = 0; i < s->n; i++) {
         struct user_regs_struct regs;
         const struct seep_stopped_thread *t = &s->threads[i];
-        if (!t->signal && !t->by_job && ptrace(PTRACE_GETREGS, t->tid, NULL, &regs) == 0 &&
-            regs.cs == CODE_64 && !is_in_sequence(t->tid) && !begins_namespace(t->tid))
+        if (!t->signal && !t->by_job && seep_stop_registers(t->tid, &regs) &&
+            !is_in_sequence(t->tid) && !begins_namespace(t->tid))
             return t->tid;
     }
     return 0;
@@ -273,9 +261,9 @@ static bool is_true(struct caller c, long option)
     long result;
     int32_t value = 0, was;
 
-    if (ptrace(PTRACE_GETREGS, c.tid, NULL, &regs) < 0)
+    if (!seep_stop_registers(c.tid, &regs))
         return true;
-    const uint64_t at = (regs.rsp - 1024) & ~UINT64_C(7);
+    const uint64_t at = (seep_arch_sp(&regs) - SEEP_ARCH_RED_ZONE - 896) & ~UINT64_C(7);
     if (!peek(c.tid, at, &was, sizeof was))
         return true;
     const long arguments[7] = {SYS_prctl, option, (long)at};

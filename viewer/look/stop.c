@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/user.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -185,12 +185,30 @@ int seep_stop(struct seep_stopped *s, pid_t pid, uint64_t deadline_ns, struct se
     return rc;
 }
 
+bool seep_stop_registers(pid_t tid, struct user_regs_struct *regs)
+{
+    struct iovec all = {regs, sizeof *regs};
+
+    return ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &all) == 0 &&
+           all.iov_len == sizeof *regs;
+}
+
+bool seep_stop_set_registers(pid_t tid, const struct user_regs_struct *regs)
+{
+    struct user_regs_struct copy = *regs;
+    struct iovec all = {&copy, sizeof copy};
+
+    return ptrace(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &all) == 0;
+}
+
 /* Some calls end with EINTR where a thread is only stopped (signal(7)); the kernel's word for "as
  * if it had not been, unless a handler runs" lets it restart them. */
 static bool ends_by_a_stop(long call)
 {
     switch (call) {
+#ifdef SYS_epoll_wait
     case SYS_epoll_wait:
+#endif
     case SYS_epoll_pwait:
 #ifdef SYS_epoll_pwait2
     case SYS_epoll_pwait2:
@@ -218,11 +236,11 @@ static void restart_call(pid_t tid)
     enum { ERESTARTNOHAND = 514 };
     struct user_regs_struct regs;
 
-    if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) < 0 || (long)regs.rax != -EINTR ||
-        (long)regs.orig_rax < 0 || !ends_by_a_stop((long)regs.orig_rax))
+    if (!seep_stop_registers(tid, &regs) || seep_arch_result(&regs) != -EINTR ||
+        seep_arch_call_made(&regs) < 0 || !ends_by_a_stop(seep_arch_call_made(&regs)))
         return;
-    regs.rax = (unsigned long)-ERESTARTNOHAND;
-    (void)ptrace(PTRACE_SETREGS, tid, NULL, &regs);
+    seep_arch_set_result(&regs, -ERESTARTNOHAND);
+    (void)seep_stop_set_registers(tid, &regs);
 }
 
 static void let_go(struct seep_stopped_thread *t)

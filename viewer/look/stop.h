@@ -3,6 +3,7 @@
 #ifndef SEEP_VIEWER_LOOK_STOP_H
 #define SEEP_VIEWER_LOOK_STOP_H
 
+#include "libprof/arch/traced.h"
 #include "libprof/base/error.h"
 
 #include <signal.h>
@@ -43,5 +44,10 @@ uint64_t seep_stop_end(struct seep_stopped *stopped);
 /* Waits for a stop of a thread that is traced, at most so long. Returns its status; −1: there was
  * none. */
 int seep_stop_wait(pid_t tid, uint64_t deadline_ns);
+
+/* The registers of a thread that stands still. False: it is gone, or runs code that is not of 64
+ * bits. */
+bool seep_stop_registers(pid_t tid, struct user_regs_struct *regs);
+bool seep_stop_set_registers(pid_t tid, const struct user_regs_struct *regs);
 
 #endif

@@ -1,5 +1,6 @@
 #include "kernels/lab/scenarios/pinned_pool.h"
 
+#include "libprof/arch/arch.h"
 #include "preload/seep.h"
 
 #include <pthread.h>
@@ -36,28 +37,13 @@ int seep_pinned_pool_create(struct seep_pinned_pool **out)
     return 0;
 }
 
-/* CUDA's driver maps such memory by itself, in a call that a profiler does not look into. A call of
- * mmap() or syscall() here would be seen, and the memory counted twice. */
-static long call_kernel(long number, unsigned long a, unsigned long b, unsigned long protection,
-                        unsigned long flags)
-{
-    register unsigned long r10 __asm__("r10") = flags;
-    register unsigned long r8 __asm__("r8") = (unsigned long)-1;
-    register unsigned long r9 __asm__("r9") = 0;
-    long result;
-
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(protection), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
-
-/* cudaHostAlloc(): pages that are there from the start. */
+/* cudaHostAlloc(): pages that are there from the start. CUDA's driver maps such memory by itself,
+ * in a call that a profiler does not look into. A call of mmap() or syscall() here would be seen,
+ * and the memory counted twice. */
 static void *host_alloc(size_t bytes)
 {
-    long at = call_kernel(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE);
+    const long at = seep_arch_call6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
     return at < 0 ? NULL : (void *)at;
 }
@@ -66,8 +52,8 @@ static void *host_alloc(size_t bytes)
 void seep_pinned_pool_destroy(struct seep_pinned_pool *pool)
 {
     for (size_t i = 0; pool && i < pool->n; i++)
-        (void)call_kernel(SYS_munmap, (unsigned long)pool->blocks[i].address, pool->blocks[i].bytes,
-                          0, 0);
+        (void)seep_arch_call6(SYS_munmap, (long)pool->blocks[i].address,
+                              (long)pool->blocks[i].bytes, 0, 0, 0, 0);
     if (pool) {
         pthread_mutex_destroy(&pool->lock);
         free(pool->blocks);

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "libprof/arch/arch.h"
 #include "libprof/runtime/store/os.h"
 
 enum {
@@ -265,7 +266,7 @@ bool seep_program_elf_read(int fd, struct seep_program_elf *elf)
     if (n < SELFMAG || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
         return false;
     elf->is_foreign = n != sizeof h || h.e_ident[EI_CLASS] != ELFCLASS64 ||
-                      h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine != EM_X86_64;
+                      h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine != SEEP_ARCH_MACHINE;
     if (elf->is_foreign)
         return true;
     elf->is_damaged = h.e_phentsize != sizeof(Elf64_Phdr) || !h.e_phnum || h.e_phnum > MAX_HEADERS;

@@ -10,7 +10,7 @@
 enum { SEEP_ELF_NAME_BYTES = 64 };
 
 struct seep_program_elf {
-    bool is_foreign; /* not 64 bits, little-endian, x86-64: nothing else is filled in */
+    bool is_foreign; /* of another processor, or not of 64 bits: nothing else is filled in */
     bool is_damaged;
     bool has_loader;                  /* PT_INTERP */
     bool own_malloc;                  /* exports malloc: it precedes that of every library */

@@ -205,7 +205,7 @@ static uint64_t link_make(const struct seep_live_page *page, const struct way *w
     if (!table)
         return 0;
     const uint64_t link = (uint64_t)lines << SEEP_LINK_LINES_SHIFT |
-                          (uint64_t)width_code << SEEP_LINK_WIDTH_SHIFT | (uintptr_t)table;
+                          (uint64_t)width_code << SEEP_LINK_WIDTH_SHIFT | (uintptr_t)table / 2;
     for (;;) { /* its owner may have removed the block meanwhile, and another be there */
         uint32_t place = place_of(way, old);
         uint64_t *line = seep_live_follow(link, &place);
@@ -277,7 +277,7 @@ bool seep_live_put_slow(struct seep_live_page *page, uintptr_t address,
 bool seep_live_any(uintptr_t start, uintptr_t end)
 {
     const uintptr_t region = (uintptr_t)1 << SEEP_REGION_BITS, page = 1 << SEEP_PAGE_BITS;
-    const uintptr_t root = (uintptr_t)1 << SEEP_ROOT_BITS, top = (uintptr_t)1 << 47;
+    const uintptr_t root = (uintptr_t)1 << SEEP_ROOT_BITS, top = (uintptr_t)1 << SEEP_ADDRESS_BITS;
     for (uintptr_t at = start & ~(page - 1); at < end && at < top;) {
         const struct seep_live_page *known = seep_live_page(at);
         if (known && (known->words[0] || known->words[1]))

@@ -13,14 +13,13 @@
  * moved, from the line's last place, by the one compare-and-swap that puts the link there: so it is
  * at any instant in one place. Tables stay where they are, for the page's further blocks.
  *
- * Blocks that this cannot hold (below 16-byte alignment, above 47 bits) go to a small hash beside
+ * Blocks that this cannot hold (below 16-byte alignment, above 48 bits) go to a small hash beside
  * it. Private memory: a forked child inherits it. Runtime part. Threads: any, as long as a block is
  * handled by one thread at a time, which its owner guarantees by holding it. */
 #ifndef SEEP_LIBPROF_RUNTIME_STORE_LIVE_BLOCKS_H
 #define SEEP_LIBPROF_RUNTIME_STORE_LIVE_BLOCKS_H
 
-#include <emmintrin.h>
-
+#include "libprof/arch/eight_words.h"
 #include "libprof/format/live_format.h"
 #include "libprof/runtime/store/os.h"
 
@@ -70,7 +69,7 @@ struct seep_lock *seep_live_lock(unsigned which);
 
 static inline bool seep_live_spills(uintptr_t address)
 {
-    return (address & 15) != 0 || address >> 47 != 0;
+    return (address & 15) != 0 || !seep_is_address(address);
 }
 
 static inline struct seep_live_page *seep_live_region(uintptr_t address)
@@ -103,7 +102,7 @@ static inline struct seep_live_page *seep_live_page_near(struct seep_live_near *
 {
     const uintptr_t region = address >> SEEP_REGION_BITS;
     if (__builtin_expect(region + 1 != near->region_plus_1, 0)) {
-        struct seep_live_page *pages = address >> 47 ? NULL : seep_live_region(address);
+        struct seep_live_page *pages = seep_is_address(address) ? seep_live_region(address) : NULL;
         if (!pages)
             return NULL;
         *near = (struct seep_live_near){region + 1, pages};
@@ -146,37 +145,6 @@ static inline void seep_live_prefetch(const struct seep_live_page *page, uintptr
     uint32_t place = seep_live_granule(address);
     if (page)
         __builtin_prefetch(seep_live_wide(seep_live_last(page->words, SEEP_PAGE_WORDS), &place), 1);
-}
-
-/* Two words that other threads may write: the processor loads each of them as a whole. The checker
- * of threads does not know that. */
-static inline __m128i seep_live_pair(const uint64_t *words)
-{
-#ifdef __SANITIZE_THREAD__
-    return _mm_set_epi64x((int64_t)__atomic_load_n(&words[1], __ATOMIC_RELAXED),
-                          (int64_t)__atomic_load_n(&words[0], __ATOMIC_RELAXED));
-#else
-    return _mm_load_si128((const __m128i *)(const void *)words);
-#endif
-}
-
-/* The upper halves of four words. */
-static inline __m128i seep_live_uppers(const uint64_t *words)
-{
-    return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(seep_live_pair(words)),
-                                           _mm_castsi128_ps(seep_live_pair(words + 2)), 0xdd));
-}
-
-/* Which of a line's words have these highest bits, from `shift` on, at this instant: a bit for
- * each. Those with no bit set in the upper half are empty, or nearly so. */
-static inline unsigned seep_live_look(const uint64_t *line, unsigned shift, unsigned bits)
-{
-    const __m128i wanted = _mm_set1_epi32((int)bits);
-    const __m128i low = _mm_srli_epi32(seep_live_uppers(line), (int)shift - 32);
-    const __m128i high = _mm_srli_epi32(seep_live_uppers(line + 4), (int)shift - 32);
-    const __m128i all =
-        _mm_packs_epi32(_mm_cmpeq_epi32(low, wanted), _mm_cmpeq_epi32(high, wanted));
-    return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(all, _mm_setzero_si128()));
 }
 
 static inline bool seep_live_swap(uint64_t *at, uint64_t word, uint64_t with)
@@ -227,7 +195,7 @@ static inline SEEP_EACH_EVENT bool seep_live_take_at(struct seep_live_page *page
     uint32_t place = seep_live_granule(address);
     uint64_t *line = seep_live_wide(seep_live_last(page->words, SEEP_PAGE_WORDS), &place);
     unsigned found = 0;
-    while (line && !(found = seep_live_look(line, SEEP_WORD_GRANULE_SHIFT, key)))
+    while (line && !(found = seep_arch_look(line, SEEP_WORD_GRANULE_SHIFT, key)))
         line = seep_live_wide(seep_live_last(line, SEEP_LINE_WORDS), &place);
     if (__builtin_expect(!found, 0))
         return seep_live_take_slow(page, address, block);
@@ -243,7 +211,8 @@ static inline SEEP_EACH_EVENT bool seep_live_take_at(struct seep_live_page *page
 
 static inline bool seep_live_take(uintptr_t address, struct seep_block *block)
 {
-    return seep_live_take_slow(address >> 47 ? NULL : seep_live_page(address), address, block);
+    return seep_live_take_slow(seep_is_address(address) ? seep_live_page(address) : NULL, address,
+                               block);
 }
 
 /* Adds a small block if it is not there yet and needs no memory. False: the slow paths have to. */
@@ -261,8 +230,8 @@ static inline bool seep_live_put_fast(struct seep_live_page *page, uintptr_t add
         empty = &page->words[!seep_word_is_empty(first)];
     for (uint64_t *line; (line = seep_live_wide(link, &place));
          link = seep_live_last(line, SEEP_LINE_WORDS)) {
-        const unsigned free = seep_live_look(line, 32, 0);
-        if (__builtin_expect(seep_live_look(line, SEEP_WORD_GRANULE_SHIFT, key) != 0, 0))
+        const unsigned free = seep_arch_look(line, 32, 0); /* empty, or nearly so */
+        if (__builtin_expect(seep_arch_look(line, SEEP_WORD_GRANULE_SHIFT, key) != 0, 0))
             return false;
         if (free && !empty)
             empty = &line[__builtin_ctz(free)];
@@ -290,7 +259,8 @@ static inline SEEP_EACH_EVENT bool seep_live_replace_at(struct seep_live_page *p
 /* Adds a block where there is none. False: no memory for it. */
 static inline bool seep_live_put(uintptr_t address, const struct seep_block *block)
 {
-    return seep_live_put_slow(address >> 47 ? NULL : seep_live_page(address), address, block);
+    return seep_live_put_slow(seep_is_address(address) ? seep_live_page(address) : NULL, address,
+                              block);
 }
 
 #endif

@@ -83,7 +83,7 @@ void seep_live_each(seep_live_visitor *visit, void *arg)
 static bool find_in_page(uintptr_t start, uintptr_t end, bool is_last, uintptr_t *address,
                          uint64_t *bytes)
 {
-    struct seep_live_page *page = start >> 47 ? NULL : seep_live_page(start);
+    struct seep_live_page *page = seep_is_address(start) ? seep_live_page(start) : NULL;
     struct seep_block block;
     uintptr_t begins;
     bool found = false;
@@ -132,6 +132,6 @@ bool seep_live_large(struct seep_live_page *page, uintptr_t *begins, struct seep
 
 bool seep_live_has(uintptr_t address)
 {
-    struct seep_live_page *page = address >> 47 ? NULL : seep_live_page(address);
+    struct seep_live_page *page = seep_is_address(address) ? seep_live_page(address) : NULL;
     return page && seep_live_search(page, seep_live_granule(address), false, false);
 }

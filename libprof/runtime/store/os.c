@@ -88,7 +88,7 @@ bool seep_os_settle(uint64_t patience_ns, bool sleeps)
         if (sleeps)
             (void)seep_os_raw6(SYS_nanosleep, (long)&moment, 0, 0, 0, 0, 0);
         else
-            __builtin_ia32_pause();
+            seep_arch_pause();
     }
     return true;
 }

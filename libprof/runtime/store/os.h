@@ -1,6 +1,6 @@
 /* System calls for the runtime part: no errno, no libc function that a preload may have replaced.
  * System calls return a value ≥ 0, or a negative errno; functions that give memory return NULL if
- * there is none. x86-64 Linux. */
+ * there is none. */
 #ifndef SEEP_LIBPROF_RUNTIME_STORE_OS_H
 #define SEEP_LIBPROF_RUNTIME_STORE_OS_H
 
@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "libprof/arch/arch.h"
 #include "libprof/contract.h"
 #include "libprof/runtime/store/own_pages.h"
 #include "libprof/runtime/store/placement.h"
@@ -58,15 +59,7 @@ bool seep_os_settle(uint64_t patience_ns, bool sleeps);
 /* The job's own call, which a hook passes on. */
 static inline long seep_os_raw6(long number, long a, long b, long c, long d, long e, long f)
 {
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
+    return seep_arch_call6(number, a, b, c, d, e, f);
 }
 
 /* A call of seep's own. -EPERM: the sandbox does not allow it. */
@@ -304,14 +297,14 @@ static inline bool seep_os_lock(struct seep_lock *lock)
             seep_os_note_held(lock, true);
             return true;
         }
-        __builtin_ia32_pause();
+        seep_arch_pause();
     }
     if (__atomic_load_n(&lock->given_up, __ATOMIC_RELAXED))
         return false;
     uint64_t deadline = seep_os_clock_ns(CLOCK_MONOTONIC) + UINT64_C(2000000000);
     while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE) != 0) {
         struct timespec wait = {.tv_sec = 0, .tv_nsec = 100 * 1000 * 1000};
-        __builtin_ia32_pause(); /* in a sandbox without the call there is no other way to wait */
+        seep_arch_pause(); /* in a sandbox without the call there is no other way to wait */
         (void)seep_os_call6(SYS_futex, (long)&lock->word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2,
                             (long)&wait, 0, 0);
         if (seep_os_clock_ns(CLOCK_MONOTONIC) > deadline) {

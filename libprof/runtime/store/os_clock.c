@@ -2,6 +2,7 @@
  * clock_gettime() to show a job another time, and seep counts steps by this clock. */
 #include <sys/auxv.h>
 
+#include "libprof/arch/arch.h"
 #include "libprof/runtime/store/os.h"
 #include "libprof/runtime/store/vdso.h"
 
@@ -17,7 +18,7 @@ static clock_fn *vdso(void)
     if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE)) {
         struct seep_vdso own;
         (void)seep_vdso_read(&own, getauxval(AT_SYSINFO_EHDR));
-        clock_fn *const found = (clock_fn *)seep_vdso_function(&own, "__vdso_clock_gettime");
+        clock_fn *const found = (clock_fn *)seep_vdso_function(&own, SEEP_ARCH_CLOCK);
         __atomic_store_n(&in_vdso, found, __ATOMIC_RELAXED);
         __atomic_store_n(&is_linux, own.is_linux, __ATOMIC_RELAXED);
         __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);

@@ -1,6 +1,7 @@
 #include "libprof/who/find/dump.h"
 
 #include "libprof/base/hash_index.h"
+#include "libprof/format/address_bits.h"
 #include "libprof/format/content_samples.h"
 
 #include <stdlib.h>
@@ -31,9 +32,13 @@ struct taking {
     size_t n_unmapped, unmapped_capacity;
 };
 
-/* Of an address space of 47 bits. Nearly all regions are empty, so that few numbers and characters
+/* Of the address space. Nearly all regions are empty, so that few numbers and characters
  * need a search. */
-enum { REGION_BITS = 26, REGIONS = 1 << (47 - REGION_BITS), MAPPED_WORDS = REGIONS / 64 };
+enum {
+    REGION_BITS = 26,
+    REGIONS = 1 << (SEEP_ADDRESS_BITS - REGION_BITS),
+    MAPPED_WORDS = REGIONS / 64
+};
 
 static int copy_own(struct taking *t)
 {
@@ -99,7 +104,7 @@ static void find_extent(struct taking *t)
         return;
     t->lowest = UINT64_MAX;
     for (size_t i = 0; i < t->request->n_all; i++) {
-        if (blocks[i].bytes >> 46 || blocks[i].start >> 47)
+        if (blocks[i].bytes >> 46 || !seep_is_address(blocks[i].start))
             continue;
         t->lowest = blocks[i].start < t->lowest ? blocks[i].start : t->lowest;
         uint64_t end = blocks[i].start + blocks[i].bytes;
@@ -112,7 +117,7 @@ static bool is_large(const struct taking *t, size_t i)
     const struct seep_snapshot_block *block = &t->request->blocks[i];
 
     return block->bytes >= (i < t->request->n_blocks ? (int)SEEP_CONTENT_LARGE : (int)LARGE_MAP) &&
-           !(block->bytes >> 46) && !(block->start >> 47);
+           !(block->bytes >> 46) && seep_is_address(block->start);
 }
 
 static int count_bytes(void *sum, uint64_t start, uint64_t end)
@@ -208,7 +213,7 @@ static int find_insides(struct taking *t)
     for (size_t i = 0; i < t->request->n_all && !rc; i++) {
         const struct seep_snapshot_block *block = &t->request->blocks[i];
         const uint64_t least = i < t->request->n_blocks ? SEEP_DUMP_LARGE : LARGE_MAP;
-        if (block->bytes >= least && !(block->bytes >> 46) && !(block->start >> 47))
+        if (block->bytes >= least && !(block->bytes >> 46) && seep_is_address(block->start))
             rc = add(&t->insides, &t->n_insides, &t->inside_capacity,
                      (block->start + page + page - 1) & ~(page - 1),
                      (block->start + block->bytes) & ~(page - 1));
@@ -221,7 +226,7 @@ static int find_insides(struct taking *t)
 /* Hostile ranges may overlap; `left` bounds how many regions are marked. */
 static void mark_mapped(struct taking *t, uint64_t start, uint64_t end, size_t *left)
 {
-    if (start >> 47 || end <= start)
+    if (!seep_is_address(start) || end <= start)
         return;
     const uint64_t last = (end - 1) >> REGION_BITS;
     for (uint64_t r = start >> REGION_BITS; r <= last && r < REGIONS && *left; r++, --*left)
@@ -237,7 +242,7 @@ static int find_unmapped(struct taking *t, size_t *left)
 
     for (size_t i = 0; i < t->request->n_all && !rc; i++) {
         const uint64_t start = blocks[i].start, end = start + blocks[i].bytes;
-        if (blocks[i].bytes >> 46 || start >> 47)
+        if (blocks[i].bytes >> 46 || !seep_is_address(start))
             continue;
         if (!map || start < map->start || end > map->end)
             map = seep_maps_at(&t->dump->maps, start);

@@ -9,6 +9,7 @@
 
 #include "libprof/base/hash_index.h"
 #include "libprof/base/json_build.h"
+#include "libprof/format/address_bits.h"
 #include "libprof/who/blocks/glibc_chunks.h"
 #include "libprof/who/find/dump.h"
 #include "libprof/who/find/line_groups.h"
@@ -162,7 +163,7 @@ static int keep_large(struct reading *r, const struct seep_snapshot_block *block
 
 static void widen(struct reading *r, const struct seep_snapshot_block *block)
 {
-    if (block->bytes >> 46 || block->start >> 47)
+    if (block->bytes >> 46 || !seep_is_address(block->start))
         return;
     r->lowest = block->start < r->lowest ? block->start : r->lowest;
     r->highest =

@@ -1,5 +1,7 @@
 #include "libprof/who/graph/graph.h"
 
+#include "libprof/format/address_bits.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +20,9 @@ struct seep_heap_region {
                      * behind, and the first behind all */
 };
 
-/* Addresses have 47 bits: four passes of a radix sort, of which each moves all nodes once. */
+/* Addresses have 48 bits: four passes of a radix sort, of which each moves all nodes once. */
 enum { DIGIT_BITS = 12, DIGITS = 4, RADIX = 1 << DIGIT_BITS };
+_Static_assert(DIGIT_BITS *DIGITS >= SEEP_ADDRESS_BITS, "all of them");
 
 static uint32_t digit_of(const struct seep_node *node, unsigned digit)
 {
@@ -157,7 +160,7 @@ int seep_graph_add(struct seep_heap *heap, const struct seep_snapshot_block *blo
 {
     const uint64_t bytes = block->bytes ? block->bytes : 1;
 
-    if (block->start >> 47 || bytes >> 46)
+    if (!seep_is_address(block->start) || bytes >> 46)
         return 0;
     if (heap->n_nodes > UINT32_MAX / 4 ||
         seep_grow(&heap->nodes, &heap->allocated, heap->n_nodes + (size_t)FEW + 1,

@@ -2,6 +2,7 @@
 
 #include "libprof/base/hash_index.h"
 #include "libprof/base/text.h"
+#include "libprof/format/address_bits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -400,7 +401,7 @@ static const uint8_t *bytes_at(struct seep_memory *memory, uint64_t address)
     const uint64_t number = address / SEEP_MEMORY_PAGE;
     struct seep_memory_recent *recent = &memory->recent[number & (memory->n_recent - 1)];
 
-    if (address < SEEP_MEMORY_PAGE || address >> 47)
+    if (address < SEEP_MEMORY_PAGE || !seep_is_address(address))
         return NULL;
     if (recent->number_plus_1 != number + 1) {
         const uint8_t *bytes =

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "libprof/arch/arch.h"
 #include "libprof/who/graph/py_text.h"
 #include "libprof/who/graph/py_walk.h"
 #include "libprof/words/python_file.h"
@@ -145,8 +146,6 @@ static void python_roots_walk(struct seep_heap *heap, seep_root_taker *begin)
 
 enum { DATA = 25, DLOPENED = 40, THREAD = 50, INTERPRETER = 70, STACK = 120, OTHER_STACK = 130 };
 enum {
-    THREAD_BELOW = 64 << 10,
-    THREAD_ABOVE = 4 << 10,
     MIN_STACK = 64 * 1024,
     MAX_STACK = 8 << 20,     /* the most that is read, from its end on */
     LONGEST_STACK = 1 << 30, /* a longer mapping is not a stack, but reserved memory */
@@ -232,7 +231,7 @@ static void walk_stack(struct seep_heap *heap, const struct seep_map *map, uint6
 /* For libraries loaded by dlopen(): glibc's table of a thread, {counter}{address, to free}… */
 static void walk_dtv(struct seep_heap *heap, uint64_t thread_pointer, seep_root_taker *begin)
 {
-    uint64_t dtv = seep_memory_word(heap->memory, thread_pointer + 8);
+    uint64_t dtv = seep_memory_word(heap->memory, thread_pointer + SEEP_ARCH_DTV_AT);
     uint64_t n = seep_memory_word(heap->memory, dtv - 16);
     struct seep_root root = {.kind = SEEP_ROOT_THREAD};
 
@@ -245,7 +244,8 @@ static void walk_dtv(struct seep_heap *heap, uint64_t thread_pointer, seep_root_
                         SEEP_COST_NEVER);
 }
 
-/* Variables lie below the thread pointer, and glibc's data about the thread above it. */
+/* Variables lie on one side of the thread pointer, and glibc's data about the thread on the other.
+ */
 static void walk_thread(struct seep_heap *heap, const struct seep_map *map, uint64_t at,
                         seep_root_taker *begin)
 {
@@ -253,8 +253,8 @@ static void walk_thread(struct seep_heap *heap, const struct seep_map *map, uint
           &(struct seep_root){
               .kind = SEEP_ROOT_THREAD, .at = map->start, .map = map, .doubtful = true},
           THREAD);
-    scan(heap, at - map->start > THREAD_BELOW ? at - THREAD_BELOW : map->start,
-         map->end - at > THREAD_ABOVE ? at + THREAD_ABOVE : map->end);
+    scan(heap, at - map->start > SEEP_ARCH_TLS_BELOW ? at - SEEP_ARCH_TLS_BELOW : map->start,
+         map->end - at > SEEP_ARCH_TLS_ABOVE ? at + SEEP_ARCH_TLS_ABOVE : map->end);
 }
 
 static bool has(const struct seep_map *map, uint64_t address)

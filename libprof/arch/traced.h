@@ -1,0 +1,21 @@
+/* What differs between processors in the registers of a thread that is traced (ptrace), in struct
+ * user_regs_struct. Each processor's header defines all of this:
+ *
+ *   SEEP_ARCH_CALL, SEEP_ARCH_RED_ZONE
+ *                                   the bytes of the instruction that makes a system call; what
+ *                                   lies below the stack pointer and is in use
+ *   seep_arch_set_call()            lets it make a call with six arguments at an instruction
+ *   seep_arch_pc(), seep_arch_sp(), seep_arch_result()
+ *   seep_arch_call_made()           the call that it is in or has just ended; −1: none
+ *   seep_arch_set_result()
+ */
+#ifndef SEEP_LIBPROF_ARCH_TRACED_H
+#define SEEP_LIBPROF_ARCH_TRACED_H
+
+#include <sys/user.h>
+
+#include "libprof/arch/arch.h"
+
+#include SEEP_ARCH_TRACED
+
+#endif
