@@ -338,7 +338,7 @@ static inline void depend_on_fp(struct trail *trail)
 struct position {
     uintptr_t cfa, ra, fp;
     uintptr_t link;      /* the link register of code that a signal interrupted; 0: not known */
-    uintptr_t low, high; /* bounds of what may be read */
+    uintptr_t low, high; /* the first and the last word that may be read */
 };
 
 static inline bool is_within(const struct position *at, uintptr_t address)
@@ -393,7 +393,7 @@ static inline READS_STACK bool step(struct position *at, struct seep_cfi_rule ru
     }
     /* Only where nothing is pushed by a call a frame may be empty: once, as its caller has one. */
     const uintptr_t least = at->cfa + (SEEP_ARCH_RA_ON_STACK || !at->link);
-    if (__builtin_expect(next < least || next > at->high || (next & 7), 0))
+    if (__builtin_expect(next < least || next > at->high + 8 || (next & 7), 0))
         return false;
     if (rule.fp_kind) {
         uintptr_t from = next;
