@@ -118,6 +118,7 @@ static inline uintptr_t seep_arch_jump_out(const uint8_t *at)
 
 /* Variables lie above the thread pointer, and glibc's data about the thread below it. */
 enum {
+    SEEP_ARCH_TP_IS_DESCRIPTOR = 0,
     SEEP_ARCH_DTV_AT = 0,
     SEEP_ARCH_TLS_BELOW = 4 << 10,
     SEEP_ARCH_TLS_ABOVE = 64 << 10,

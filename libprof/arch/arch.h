@@ -28,6 +28,8 @@
  *                                   and one that may return; 0: at `at` there is none. Reads
  *                                   SEEP_ARCH_JUMP_BYTES
  *
+ *   SEEP_ARCH_TP_IS_DESCRIPTOR      1: the thread pointer is the address of glibc's struct pthread;
+ *                                   0: its end
  *   SEEP_ARCH_DTV_AT                glibc's table of a thread's variables, from its thread pointer
  *   SEEP_ARCH_TLS_BELOW, _ABOVE     bytes around the thread pointer where glibc keeps what a thread
  *                                   has

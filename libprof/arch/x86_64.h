@@ -101,6 +101,7 @@ static inline uintptr_t seep_arch_jump_back(const uint8_t *at)
 
 /* Variables lie below the thread pointer, and glibc's data about the thread above it. */
 enum {
+    SEEP_ARCH_TP_IS_DESCRIPTOR = 1,
     SEEP_ARCH_DTV_AT = 8,
     SEEP_ARCH_TLS_BELOW = 64 << 10,
     SEEP_ARCH_TLS_ABOVE = 4 << 10,

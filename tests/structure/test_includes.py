@@ -37,7 +37,7 @@ ALLOWED = {
     "libprof/code/packages": "code model base words",
     "libprof/who/retained": "who/ways who/survey who/graph base",
     "libprof/who/blocks": "who/graph format base",
-    "libprof/who/process": "who/graph base",
+    "libprof/who/process": "arch who/graph base",
     "libprof/who/find": "code who/retained who/blocks who/ways who/survey who/process who/graph model read thresholds format base words",
     "libprof/look": "arch code who/find who/retained who/blocks who/ways who/survey who/process who/graph format base words",
     "libprof/measure": "code model thresholds base words/findings words",

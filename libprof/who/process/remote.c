@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libprof/arch/arch.h"
 #include "libprof/base/error.h"
 #include "libprof/who/graph/process_maps.h"
 
@@ -24,13 +25,23 @@ struct seep_thread_source {
 
 enum { PAGE = 4096, DESCRIPTOR = 4096, ALIGNMENT = 64, MAX_THREADS = 4096 };
 
-/* glibc's struct pthread has its own address in its first and its third word. */
+/* Where a thread has its list of robust locks; 0: it is not known. */
+static uint64_t robust_list(pid_t thread)
+{
+    uint64_t list = 0, bytes = 0;
+
+    return syscall(SYS_get_robust_list, thread, &list, &bytes) ? 0 : list;
+}
+
+/* An address in glibc's struct pthread of a thread: of itself where that has its own address in its
+ * first and its third word, else of the list in it. */
 static uint64_t descriptor_of(const struct seep_thread_source *source, pid_t thread)
 {
-    uint64_t list = 0, bytes = 0, words[3];
+    const uint64_t list = robust_list(thread);
+    uint64_t words[3];
 
-    if (syscall(SYS_get_robust_list, thread, &list, &bytes) || !list)
-        return 0;
+    if (!list || !SEEP_ARCH_TP_IS_DESCRIPTOR)
+        return list;
     for (uint64_t at = list & ~(uint64_t)(ALIGNMENT - 1), n = 0; n < DESCRIPTOR / ALIGNMENT;
          at -= ALIGNMENT, n++)
         if (source->read(source->context, at, words, sizeof words) && words[0] == at &&
@@ -39,10 +50,31 @@ static uint64_t descriptor_of(const struct seep_thread_source *source, pid_t thr
     return 0;
 }
 
-/* The thread pointer of the first thread; 0: it is not known. */
+/* Whether this may be a thread pointer: a table of modules' variables, which says how long it is
+ * and how often it was changed, and nothing. */
+static bool has_table(const struct seep_thread_source *source, uint64_t at)
+{
+    enum { MOST = 1 << 16 };
+    uint64_t words[2], table[4];
+
+    return source->read(source->context, at, words, sizeof words) && words[0] % 16 == 0 &&
+           words[0] && !words[1] &&
+           source->read(source->context, words[0] - 16, table, sizeof table) && table[0] &&
+           table[0] < MOST && table[2] < MOST;
+}
+
+/* The thread pointer of the first thread; 0: it is not known. Where it is not the descriptor's
+ * address it is its end, and how long that is depends on glibc's version. */
 static uint64_t thread_pointer_find(const struct seep_thread_source *source)
 {
-    return descriptor_of(source, source->pid);
+    const uint64_t descriptor = descriptor_of(source, source->pid);
+
+    if (!descriptor || SEEP_ARCH_TP_IS_DESCRIPTOR)
+        return descriptor;
+    for (uint64_t at = (descriptor & ~UINT64_C(15)) + 256; at < descriptor + DESCRIPTOR; at += 16)
+        if (has_table(source, at))
+            return at;
+    return 0;
 }
 
 /* It says where the stack is that it lies in: its start, and its size. */
