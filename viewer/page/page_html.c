@@ -19,9 +19,10 @@ __asm__(".section .rodata\n"
         "seep_page_look_end:\n"
         "\t.previous\n");
 
-extern const char seep_page_head[], seep_page_head_end[], seep_page_middle[],
-    seep_page_middle_end[], seep_page_tail[], seep_page_tail_end[], seep_page_look[],
-    seep_page_look_end[];
+/* Hidden: no table of addresses lies between, whose entries linkers for Arm make one of. */
+extern __attribute__((visibility("hidden"))) const char seep_page_head[], seep_page_head_end[],
+    seep_page_middle[], seep_page_middle_end[], seep_page_tail[], seep_page_tail_end[],
+    seep_page_look[], seep_page_look_end[];
 
 /* Names are untrusted: without a '<' none of them can end the data's element or begin another. In
  * JSON '<' occurs only in strings, where it may be escaped. */
