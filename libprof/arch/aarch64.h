@@ -50,8 +50,12 @@ static inline uintptr_t seep_arch_code_address(uintptr_t stored)
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-/* Where in a frame the frame pointer lies is the compiler's choice. */
+/* Where in a frame the frame pointer lies is the compiler's choice. Clang takes it for the CFA. */
+#ifdef __clang__
+#define SEEP_ARCH_CALLER_STACK() ((uintptr_t)__builtin_sponentry())
+#else
 #define SEEP_ARCH_CALLER_STACK() ((uintptr_t)__builtin_dwarf_cfa())
+#endif
 
 #define SEEP_ARCH_N_SAVED 12
 #define SEEP_ARCH_SAVE(to)                                                                         \
