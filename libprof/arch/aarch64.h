@@ -48,6 +48,12 @@ static inline uintptr_t seep_arch_code_address(uintptr_t stored)
     return x30;
 }
 
+/* The highest byte may be a tag (MTE, glibc.mem.tagging, HWASan) or anything of the program's. */
+static inline uint64_t seep_arch_untagged(uint64_t address)
+{
+    return address & UINT64_MAX >> 8;
+}
+
 /* ---- frames ---------------------------------------------------------------------------------- */
 
 /* Where in a frame the frame pointer lies is the compiler's choice. Clang takes it for the CFA. */

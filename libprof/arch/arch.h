@@ -10,6 +10,8 @@
  *   seep_arch_pause()               says that this thread spins
  *   seep_arch_thread_pointer()
  *   seep_arch_code_address()        of a return address as it lies in memory: without a signature
+ *   seep_arch_untagged()            an address without what may stand in its highest byte: both
+ *                                   lead to the same memory
  *   SEEP_ARCH_CLOCK                 the vDSO's clock_gettime()
  *
  *   SEEP_ARCH_CALLER_STACK()        in a function with a frame pointer: its caller's stack pointer

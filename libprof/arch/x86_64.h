@@ -40,6 +40,11 @@ static inline uintptr_t seep_arch_code_address(uintptr_t stored)
     return stored;
 }
 
+static inline uint64_t seep_arch_untagged(uint64_t address)
+{
+    return address;
+}
+
 /* ---- frames ---------------------------------------------------------------------------------- */
 
 /* Saved frame pointer and return address lie between. */

@@ -1,5 +1,6 @@
 #include "preload/record/record.h"
 
+#include "libprof/arch/arch.h"
 #include "preload/job/job.h"
 #include "preload/python/pyframe.h"
 #include "preload/record/capture.h"
@@ -75,7 +76,7 @@ static SEEP_EACH_EVENT void freed(uintptr_t address, const struct seep_block *bl
 
 void seep_record_release(void *address, const struct seep_block *held)
 {
-    freed((uintptr_t)address, held);
+    freed(seep_arch_untagged((uintptr_t)address), held);
 }
 
 /* An import has no main loop. */
@@ -141,8 +142,9 @@ SEEP_EACH_EVENT void seep_record_allocation(void *address, uint64_t bytes,
     if (__builtin_expect(bytes >= SEEP_BYTES_PER_TICK, 0))
         tick_by_size(thread);
     struct seep_block block, stale;
-    struct seep_live_page *page = seep_live_page_near(&seep_tls.near, (uintptr_t)address);
-    seep_live_prefetch(page, (uintptr_t)address);
+    struct seep_live_page *page =
+        seep_live_page_near(&seep_tls.near, seep_arch_untagged((uintptr_t)address));
+    seep_live_prefetch(page, seep_arch_untagged((uintptr_t)address));
     unsigned coarseness = __atomic_load_n(&seep_sampling.coarseness, __ATOMIC_RELAXED);
     if (__builtin_expect(coarseness != 0, 0) && (coarseness = coarseness_of(bytes, coarseness)) &&
         !is_taken(thread, bytes, coarseness)) {
@@ -158,15 +160,16 @@ SEEP_EACH_EVENT void seep_record_allocation(void *address, uint64_t bytes,
     }
     block.birth = *seep_period;
     block.bytes = bytes;
-    const bool entered = seep_live_replace_at(page, (uintptr_t)address, &block, &stale);
+    const bool entered =
+        seep_live_replace_at(page, seep_arch_untagged((uintptr_t)address), &block, &stale);
     if (__builtin_expect(stale.site != 0, 0))
-        freed((uintptr_t)address, &stale);
+        freed(seep_arch_untagged((uintptr_t)address), &stale);
     if (__builtin_expect(!entered, 0)) {
         seep_arena_drop(SEEP_DROP_MEMORY);
         return;
     }
     uint64_t n, total;
-    scale((uintptr_t)address, bytes, coarseness, &n, &total);
+    scale(seep_arch_untagged((uintptr_t)address), bytes, coarseness, &n, &total);
     seep_site_allocated(&thread->sites, seep_site_at(block.site), n, total, bytes, block.birth);
 }
 
@@ -189,9 +192,11 @@ SEEP_EACH_EVENT void seep_record_free(void *address)
         tick_and_free(seep_tls.thread, address);
         return;
     }
-    struct seep_live_page *page = seep_live_page_near(&seep_tls.near, (uintptr_t)address);
-    if (__builtin_expect(seep_live_take_at(page, (uintptr_t)address, &block), 1))
-        freed((uintptr_t)address, &block);
+    struct seep_live_page *page =
+        seep_live_page_near(&seep_tls.near, seep_arch_untagged((uintptr_t)address));
+    if (__builtin_expect(seep_live_take_at(page, seep_arch_untagged((uintptr_t)address), &block),
+                         1))
+        freed(seep_arch_untagged((uintptr_t)address), &block);
     else if (!seep_arena.header->coarsest)
         seep_arena_drop(SEEP_DROP_FREE_UNKNOWN);
 }
@@ -214,11 +219,11 @@ void seep_record_move_ends(void)
 
 void seep_record_hold(void *address, struct seep_block *held)
 {
-    if (!seep_live_take((uintptr_t)address, held))
+    if (!seep_live_take(seep_arch_untagged((uintptr_t)address), held))
         held->site = 0;
 }
 
 void seep_record_put_back(void *address, const struct seep_block *held)
 {
-    (void)seep_live_put((uintptr_t)address, held);
+    (void)seep_live_put(seep_arch_untagged((uintptr_t)address), held);
 }

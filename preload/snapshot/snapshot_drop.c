@@ -1,5 +1,6 @@
 #include "preload/snapshot/snapshot_copy_parts.h"
 
+#include "libprof/arch/arch.h"
 #include "libprof/format/address_bits.h"
 #include "libprof/format/content_samples.h"
 #include "libprof/runtime/store/os.h"
@@ -119,10 +120,12 @@ static bool has_addresses(const struct drop *d, uintptr_t page)
     const size_t n = PAGE / sizeof(*words);
     uint64_t within = 0;
     for (size_t i = 0; i < n; i++)
-        within += words[i] - d->lowest <= span;
-    for (size_t i = 0; i < n && within; i++)
-        if (words[i] - d->lowest <= span && is_in_region(d, words[i]))
+        within += seep_arch_untagged(words[i]) - d->lowest <= span;
+    for (size_t i = 0; i < n && within; i++) {
+        const uint64_t word = seep_arch_untagged(words[i]);
+        if (word - d->lowest <= span && is_in_region(d, word))
             return true;
+    }
     return false;
 }
 
@@ -131,7 +134,8 @@ static bool has_sampled_addresses(const struct drop *d, uintptr_t start, uint64_
 {
     bool any = false;
     for (size_t i = 0; i < SEEP_CONTENT_SAMPLES && !any; i++) {
-        const uint64_t word = *(const uint64_t *)(uintptr_t)seep_content_sample(start, bytes, i);
+        const uint64_t word =
+            seep_arch_untagged(*(const uint64_t *)(uintptr_t)seep_content_sample(start, bytes, i));
         any = word % 8 == 0 && word >= d->lowest && word < d->highest;
     }
     return any;

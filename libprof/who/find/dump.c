@@ -1,5 +1,6 @@
 #include "libprof/who/find/dump.h"
 
+#include "libprof/arch/arch.h"
 #include "libprof/base/hash_index.h"
 #include "libprof/format/address_bits.h"
 #include "libprof/format/content_samples.h"
@@ -89,8 +90,10 @@ static bool has_addresses(struct taking *t, const struct seep_snapshot_block *bl
         pieces[i] = (struct seep_memory_piece){seep_content_sample(block->start, block->bytes, i),
                                                (uint8_t *)&words[i], sizeof words[i]};
     (void)t->remote->gather(t->remote, pieces, SEEP_CONTENT_SAMPLES);
-    for (size_t i = 0; i < SEEP_CONTENT_SAMPLES; i++)
-        n += words[i] % 8 == 0 && words[i] >= t->lowest && words[i] < t->highest;
+    for (size_t i = 0; i < SEEP_CONTENT_SAMPLES; i++) {
+        const uint64_t word = seep_arch_untagged(words[i]);
+        n += word % 8 == 0 && word >= t->lowest && word < t->highest;
+    }
     return n > 0;
 }
 

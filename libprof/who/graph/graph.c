@@ -1,5 +1,6 @@
 #include "libprof/who/graph/graph.h"
 
+#include "libprof/arch/arch.h"
 #include "libprof/format/address_bits.h"
 
 #include <stdlib.h>
@@ -302,6 +303,7 @@ uint32_t seep_heap_find_within(const struct seep_heap *heap, uint64_t address)
 
 bool seep_heap_expect(const struct seep_heap *heap, uint64_t address)
 {
+    address = seep_arch_untagged(address);
     if (address - heap->lowest >= heap->highest - heap->lowest)
         return false;
     const struct seep_heap_region *region = region_of(heap, address);
@@ -312,6 +314,7 @@ bool seep_heap_expect(const struct seep_heap *heap, uint64_t address)
 
 void seep_heap_expect_node(const struct seep_heap *heap, uint64_t address)
 {
+    address = seep_arch_untagged(address);
     if (address - heap->lowest >= heap->highest - heap->lowest)
         return;
     const struct seep_heap_region *region = region_of(heap, address);

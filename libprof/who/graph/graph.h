@@ -5,6 +5,7 @@
 #ifndef SEEP_LIBPROF_WHO_GRAPH_GRAPH_H
 #define SEEP_LIBPROF_WHO_GRAPH_GRAPH_H
 
+#include "libprof/arch/arch.h"
 #include "libprof/base/error.h"
 #include "libprof/base/hash_index.h"
 #include "libprof/format/snapshot_format.h"
@@ -162,6 +163,7 @@ uint32_t seep_heap_find_within(const struct seep_heap *heap, uint64_t address);
 /* The heap's node that contains `address`, or SEEP_NODE_NONE. */
 static inline uint32_t seep_heap_find(const struct seep_heap *heap, uint64_t address)
 {
+    address = seep_arch_untagged(address);
     return address - heap->lowest < heap->highest - heap->lowest
                ? seep_heap_find_within(heap, address)
                : SEEP_NODE_NONE;

@@ -1,5 +1,6 @@
 #include "libprof/who/graph/memory.h"
 
+#include "libprof/arch/arch.h"
 #include "libprof/base/hash_index.h"
 #include "libprof/base/text.h"
 #include "libprof/format/address_bits.h"
@@ -398,6 +399,7 @@ void seep_memory_ask(struct seep_memory *memory, seep_memory_source *source, voi
 /* The bytes from `address` to the end of its page; NULL if it cannot be read. */
 static const uint8_t *bytes_at(struct seep_memory *memory, uint64_t address)
 {
+    address = seep_arch_untagged(address);
     const uint64_t number = address / SEEP_MEMORY_PAGE;
     struct seep_memory_recent *recent = &memory->recent[number & (memory->n_recent - 1)];
 
