@@ -7,6 +7,13 @@
 
 enum { WORKING_SET_LINE = 64 };
 
+/* 32 KiB of code that does nothing. */
+#ifdef __x86_64__
+#define WORKING_SET_CODE ".rept 4096\n\t.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n\t.endr" /* nops */
+#else
+#define WORKING_SET_CODE ".rept 8192\n\tnop\n\t.endr"
+#endif
+
 struct working_set {
     const char *data;
     size_t bytes, at;
@@ -20,7 +27,7 @@ __attribute__((noipa)) static void use_working_set(struct working_set *set)
     enum { LINES = 1536 };
     if (!set->bytes)
         return;
-    __asm__ volatile(".rept 4096\n\t.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n\t.endr"); /* nops */
+    __asm__ volatile(WORKING_SET_CODE);
     for (int i = 0; i < LINES; i++) {
         set->sum += *(const volatile uint64_t *)(set->data + set->at);
         set->at += WORKING_SET_LINE;
