@@ -77,7 +77,7 @@ def main(folder, output):
             for version in sorted({v or any_version for v in own.values()} or {""}):
                 names = " ".join(n + ";" for n, v in sorted(own.items()) if (v or any_version) == version)
                 f.write("%s { global: %s };\n" % (version, names or "*;"))
-        subprocess.run(["cc", "-w", "-O1", "-shared", "-fPIC", "-Wl,-soname," + soname,
+        subprocess.run([*os.environ.get("CC", "cc").split(), "-w", "-O1", "-shared", "-fPIC", "-Wl,-soname," + soname,
                         "-Wl,--version-script=" + path + ".map", "-o", path, path + ".c"], check=True)
         print("  %-28s %d" % (soname, len(own)))
 
