@@ -109,8 +109,9 @@ struct seep_process { /* published by pid. 384 bytes */
 };
 
 /* Processes that were only counted and have ended, folded into one line for each name when the
- * table of processes is full. */
-struct seep_folded { /* published by n */
+ * table of processes is full. A line that is being named has no processes for a reader yet. */
+#define SEEP_FOLDED_NAMING (UINT64_C(1) << 63)
+struct seep_folded { /* published by n, below SEEP_FOLDED_NAMING */
     char name[32];   /* "": all that found no line of their own */
     uint64_t n;
     uint64_t rss_peak_bytes;                       /* the largest */

@@ -33,8 +33,11 @@ static void close_texts(struct seep_job *job)
         p->name[sizeof p->name - 1] = 0;
         p->exec_path[sizeof p->exec_path - 1] = 0;
     }
-    for (int i = 0; i < SEEP_MAX_FOLDED; i++)
-        job->folded[i].name[sizeof job->folded[i].name - 1] = 0;
+    for (int i = 0; i < SEEP_MAX_FOLDED; i++) {
+        struct seep_folded *line = &job->folded[i];
+        line->name[sizeof line->name - 1] = 0;
+        line->n = line->n < SEEP_FOLDED_NAMING ? line->n : 0;
+    }
 }
 
 static int check(struct seep_job *job, const char *path, struct seep_error *err)
@@ -118,6 +121,8 @@ int seep_job_read(const char *path, struct seep_job **out, struct seep_error *er
         if (n == 0)
             break;
         done += (size_t)n;
+        /* A process that runs has published the entries that it has counted. */
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
     }
     read_parts(fd, job);
     rc = check(job, path, err);

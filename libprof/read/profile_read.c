@@ -208,8 +208,15 @@ int seep_profile_open(const char *path, struct seep_profile **out, struct seep_e
         return seep_error_set(err, SEEP_ENOMEM, path, 0, "no memory");
     }
     p->size = size;
-    uint64_t end = size < SEEP_HEADER_BYTES ? size : SEEP_HEADER_BYTES;
-    int rc = read_data(fd, p->header, 0, end, &(struct extent){0});
+    /* What counts rows first, then the rows, as a process that runs publishes them. */
+    const uint64_t end = size < SEEP_HEADER_BYTES ? size : SEEP_HEADER_BYTES;
+    const uint64_t rows =
+        offsetof(struct seep_header, spaces) < end ? offsetof(struct seep_header, spaces) : end;
+    struct extent known = {0};
+    int rc = read_data(fd, p->header, 0, rows, &known);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (!rc)
+        rc = read_data(fd, p->header, rows, end, &known);
     close(fd);
     if (rc || size < offsetof(struct seep_header, spaces)) {
         int code = rc ? SEEP_EIO : SEEP_EFORMAT;
@@ -363,6 +370,8 @@ int seep_profile_load(struct seep_profile *p, struct seep_error *err)
     if (rc)
         goto fail;
     for (unsigned pass = 0; pass < N_PASSES && !rc; pass++) {
+        /* What the records of the pass before refer to was published before them. */
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
         if (runs && pass)
             refresh_types(fd, p, pass);
         if (read_chunks(fd, p, pass))

@@ -19,6 +19,14 @@ enum function { CREATE, MAP, UNMAP, RELEASE, N_FUNCTIONS };
 /* As the driver handed them out; a process has one driver. */
 static void *real_of[N_FUNCTIONS];
 
+/* Of a function whose stand-in was called: another thread may have put that where the caller found
+ * it, and real_of before. */
+static void *real_behind(enum function function)
+{
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&real_of[function], __ATOMIC_RELAXED);
+}
+
 static bool is_on_device(const struct seep_cu_wanted *wanted)
 {
     return wanted && wanted->location_type == SEEP_CU_ON_DEVICE && wanted->location >= 0 &&
@@ -41,7 +49,7 @@ static int create(uint64_t *handle, size_t bytes, const struct seep_cu_wanted *w
 {
     const struct seep_regs regs = SEEP_REGS();
     int (*real)(uint64_t *, size_t, const struct seep_cu_wanted *, uint64_t);
-    *(void **)&real = real_of[CREATE];
+    *(void **)&real = real_behind(CREATE);
     const bool is_recorded = is_on_device(wanted) && seep_device_enter();
     const int result = real(handle, bytes, wanted, flags);
     if (!is_recorded)
@@ -59,7 +67,7 @@ static int create(uint64_t *handle, size_t bytes, const struct seep_cu_wanted *w
 static int map(uint64_t at, size_t bytes, size_t offset, uint64_t handle, uint64_t flags)
 {
     int (*real)(uint64_t, size_t, size_t, uint64_t, uint64_t);
-    *(void **)&real = real_of[MAP];
+    *(void **)&real = real_behind(MAP);
     const bool is_recorded = seep_device_enter();
     const int result = real(at, bytes, offset, handle, flags);
     if (!is_recorded)
@@ -97,7 +105,7 @@ static void settle(uint64_t at, size_t bytes)
 static int unmap(uint64_t at, size_t bytes)
 {
     int (*real)(uint64_t, size_t);
-    *(void **)&real = real_of[UNMAP];
+    *(void **)&real = real_behind(UNMAP);
     const bool is_recorded = seep_device_enter();
     if (is_recorded) {
         move(SEEP_KEYSPACE_MAPPED, SEEP_KEYSPACE_UNMAPPING, at, bytes);
@@ -120,7 +128,7 @@ static int unmap(uint64_t at, size_t bytes)
 static int release(uint64_t handle)
 {
     int (*real)(uint64_t);
-    *(void **)&real = real_of[RELEASE];
+    *(void **)&real = real_behind(RELEASE);
     struct seep_block block;
     bool is_known = seep_device_enter();
     if (is_known) {

@@ -112,6 +112,7 @@ static void prepare(uint32_t *link, uint32_t n)
         struct seep_layout_piece *piece = piece_at(*link);
         __atomic_store_n(&piece->t_ns, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&piece->end_t_ns, 0, __ATOMIC_RELEASE);
+        __atomic_thread_fence(__ATOMIC_RELEASE); /* withdrawn before it is overwritten */
         piece->n_blocks = 0;
         link = &piece->next;
     }

@@ -109,7 +109,7 @@ static struct seep_process *before_exec(enum seep_hook hook, const char *path,
     struct seep_process *listed = entry && seep_os_pid() > 0
                                       ? seep_job_list(seep_os_pid(), seep_os_ppid(), path, entry)
                                       : NULL;
-    if (*seep_activity == SEEP_RECORDING && seep_enter()) {
+    if (seep_is_recording() && seep_enter()) {
         seep_note_hook(hook);
         seep_end(SEEP_EXIT_EXEC, 0);
         seep_leave();
@@ -122,7 +122,7 @@ static int exec_failed(int result, struct seep_process *listed)
     int saved_errno = errno;
     if (listed)
         seep_job_unlist(listed);
-    if (*seep_activity == SEEP_RECORDING && seep_enter()) {
+    if (seep_is_recording() && seep_enter()) {
         seep_end(SEEP_EXIT_NONE, 0);
         seep_leave();
     }
@@ -254,7 +254,7 @@ SEEP_EXPORT int execle(const char *path, const char *first, ...)
 static int spawned(enum seep_hook hook, int result, pid_t pid, const char *path,
                    enum seep_entry entry)
 {
-    if (*seep_activity == SEEP_RECORDING)
+    if (seep_is_recording())
         seep_note_hook(hook);
     if (result == 0 && entry != SEEP_ENTRY_OK && pid > 0)
         (void)seep_job_list(pid, seep_os_pid(), path, entry);

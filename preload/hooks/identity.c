@@ -181,7 +181,7 @@ static void note_change(void)
 static int after_change(int result, uint32_t uid, int changed)
 {
     int saved_errno = errno;
-    if (!seep_os_sandboxed && *seep_activity == SEEP_RECORDING && !seep_tls.depth) {
+    if (!seep_os_sandboxed && seep_is_recording() && !seep_tls.depth) {
         if (result != 0 && changed)
             (void)grant(uid, changed, 0);
         else if (result == 0)

@@ -64,8 +64,9 @@ void seep_new_forget(void)
             __atomic_store_n(&providers[hook].function, NULL, __ATOMIC_RELEASE);
 }
 
-static __attribute__((noinline)) void *resolve(enum seep_hook hook, void *next)
+static __attribute__((noinline)) void *resolve(enum seep_hook hook)
 {
+    void *const next = ((void *const *)&seep_real)[hook];
     char path[1024];
     seep_guard_raise(); /* a signal handler would ask for the same locks */
     if (!next) {
@@ -80,12 +81,15 @@ static __attribute__((noinline)) void *resolve(enum seep_hook hook, void *next)
     return __atomic_load_n(&providers[hook].function, __ATOMIC_ACQUIRE);
 }
 
-#define REAL(name)                                                                                 \
-    ((__typeof__(seep_real.name))(__builtin_expect(providers[SEEP_HOOK_##name].function != NULL,   \
-                                                   1)                                              \
-                                      ? providers[SEEP_HOOK_##name].function                       \
-                                      : resolve(SEEP_HOOK_##name, (void *)seep_real.name)))
-#define OWN(name) __builtin_expect(providers[SEEP_HOOK_##name].own, 0)
+/* Once, and before what is said of it: another thread may learn, or forget, it meanwhile. */
+static inline void *real_of(enum seep_hook hook)
+{
+    void *function = __atomic_load_n(&providers[hook].function, __ATOMIC_ACQUIRE);
+    return __builtin_expect(function != NULL, 1) ? function : resolve(hook);
+}
+
+#define REAL(name) ((__typeof__(seep_real.name))real_of(SEEP_HOOK_##name))
+#define OWN(name)  __builtin_expect(providers[SEEP_HOOK_##name].own, 0)
 
 /* How much this thread has recorded. */
 static uint32_t ticks(void)

@@ -57,7 +57,7 @@ static void reaped_info(const siginfo_t *info)
 
 static bool is_recording(void)
 {
-    return *seep_activity == SEEP_RECORDING && !seep_tls.depth;
+    return seep_is_recording() && !seep_tls.depth;
 }
 
 /* Notes the hook for coverage: one store, which needs no guard. */
@@ -159,7 +159,7 @@ static void ending(enum seep_hook hook, uint32_t kind, int value)
 {
     uint64_t mask;
     if (!seep_enter_call(&mask)) {
-        if (*seep_activity == SEEP_IDLE)
+        if (seep_activity_now() == SEEP_IDLE)
             seep_start_list();
         return;
     }

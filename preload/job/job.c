@@ -18,6 +18,13 @@ struct seep_process *seep_process = &private_process;
 /* Keeps the counts from before an exec; what was live then is gone. */
 static struct seep_count counted_before[SEEP_COUNTED_SPACES];
 
+/* Before an entry is written anew: whoever sees what is written then does not see the old pid. */
+static void withdraw(struct seep_process *entry)
+{
+    __atomic_store_n(&entry->pid, 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
 static void fill_entry(struct seep_process *entry, uint32_t pid, uint32_t ppid, uint64_t start_ns,
                        uint32_t period, uint32_t parent)
 {
@@ -25,7 +32,7 @@ static void fill_entry(struct seep_process *entry, uint32_t pid, uint32_t ppid, 
     if (seep_process != entry)
         memcpy(name, seep_process->name, sizeof(name));
     (void)seep_os_call3(SYS_prctl, PR_GET_NAME, (long)name, 0);
-    __atomic_store_n(&entry->pid, 0, __ATOMIC_RELEASE);
+    withdraw(entry);
     memset(entry, 0, sizeof(*entry));
     memcpy(entry->name, name, sizeof(name));
     entry->ppid = ppid;
@@ -243,7 +250,7 @@ static struct seep_process *pool_owner(void)
     struct seep_process *owner = &seep_job_map->processes[parent - 1];
     if (owner->pid != seep_process->ppid || owner->start_ns > seep_process->start_ns)
         return NULL;
-    if (owner->steps)
+    if (__atomic_load_n(&owner->steps, __ATOMIC_ACQUIRE)) /* published after the source */
         return owner->step_source == SEEP_STEP_TASK ? owner : NULL;
     return seep_job_follows_steps() ? NULL : owner;
 }
@@ -286,7 +293,7 @@ static struct seep_process *fresh_entry(int ppid, const char *name)
     if (!index_plus_1)
         return NULL;
     struct seep_process *p = &seep_job_map->processes[index_plus_1 - 1];
-    __atomic_store_n(&p->pid, 0, __ATOMIC_RELEASE);
+    withdraw(p);
     memset(p, 0, sizeof(*p));
     p->ppid = (uint32_t)ppid;
     p->start_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
@@ -320,7 +327,7 @@ struct seep_process *seep_job_list(int pid, int ppid, const char *path, enum see
 void seep_job_unlist(struct seep_process *listed)
 {
     if (listed != seep_process)
-        __atomic_store_n(&listed->pid, 0, __ATOMIC_RELEASE);
+        withdraw(listed);
     listed->exec_entry = SEEP_ENTRY_OK;
     listed->exec_path[0] = '\0';
 }

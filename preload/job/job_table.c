@@ -51,12 +51,13 @@ static struct seep_folded *count_in(const char *name)
     struct seep_folded *line = job_line(0);
     for (unsigned i = 0; i + 1 < SEEP_MAX_FOLDED; line = job_line(++i)) {
         uint64_t none = 0;
-        if (__atomic_compare_exchange_n(&line->n, &none, 1, false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE)) {
+        if (__atomic_compare_exchange_n(&line->n, &none, SEEP_FOLDED_NAMING, false,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
             memcpy(line->name, name, sizeof(line->name));
+            __atomic_store_n(&line->n, 1, __ATOMIC_RELEASE);
             return line;
         }
-        if (same_name(line->name, name))
+        if (none < SEEP_FOLDED_NAMING && same_name(line->name, name))
             break;
     }
     __atomic_fetch_add(&line->n, 1, __ATOMIC_RELEASE);

@@ -44,12 +44,12 @@ const struct seep_inherited *seep_fork_inherited(void)
 static void prepare(void)
 {
     /* In a signal handler that interrupted the shim, this thread may already hold a lock. */
-    if (seep_tls.depth || *seep_activity == SEEP_OFF)
+    if (seep_tls.depth || seep_activity_now() == SEEP_OFF)
         return;
     seep_guard_raise();
     forks = true;
     held = seep_upcalls.lock_all();
-    if (*seep_activity == SEEP_RECORDING)
+    if (seep_is_recording())
         note();
 }
 

@@ -413,7 +413,7 @@ bool seep_start_wakes(void)
         return false;
     environment = whole;
     woken_into = folder;
-    *wiped = SEEP_IDLE;
+    __atomic_store_n(wiped, SEEP_IDLE, __ATOMIC_RELEASE);
     __atomic_store_n(&seep_waiting, false, __ATOMIC_RELEASE);
     return true;
 }
@@ -460,8 +460,7 @@ static void at_exit(int status, void *unused)
 {
     (void)unused;
     /* Most helpers end without an event, and without one no thread needs a state. */
-    if (seep_arena_counting && !seep_tls.thread && !seep_tls.depth &&
-        *seep_activity == SEEP_RECORDING) {
+    if (seep_arena_counting && !seep_tls.thread && !seep_tls.depth && seep_is_recording()) {
         seep_guard_raise();
         seep_end(SEEP_EXIT_EXIT, status & 0xff);
         seep_guard_lower();
@@ -524,7 +523,7 @@ __attribute__((constructor)) static void construct(int argc, char **argv, char *
         begin_to_wait();
     else if (wiped)
         (void)start();
-    if (*seep_activity == SEEP_RECORDING || seep_waiting) {
+    if (seep_is_recording() || seep_waiting) {
         on_exit(at_exit, NULL);
         if (!wipe_on_fork) /* a kernel before 4.14, or a sandbox */
             pthread_atfork(NULL, NULL, wipe);

@@ -16,13 +16,19 @@ struct entry {
     unsigned char build_id[SEEP_BUILD_ID_BYTES];
 };
 
+/* Says itself how many it has room for: a slow reader may meet an older array and a newer count. */
+struct entries {
+    unsigned capacity;
+    struct entry list[];
+};
+
 /* Two tables ordered by address, each with its texts: `version` says which is in use; the other is
  * filled for the next version. Readers check `version` before and after. */
 static struct table {
-    struct entry *entries;
+    struct entries *entries; /* NULL: none yet */
     char *texts;
     size_t text_used, text_bytes;
-    unsigned n, capacity;
+    unsigned n;
 } tables[2];
 static unsigned wanted = FIRST_CAPACITY; /* the least number of entries that a table has room for */
 static bool overflowed;                  /* one had not */
@@ -72,17 +78,30 @@ static bool ask(uintptr_t address, struct found_object *found)
 /* ---- reading ----------------------------------------------------------------------------------
  */
 
+static unsigned n_in(const struct table *t, const struct entries *entries)
+{
+    const unsigned n = __atomic_load_n(&t->n, __ATOMIC_RELAXED);
+    return !entries ? 0 : n < entries->capacity ? n : entries->capacity;
+}
+
 static struct entry *search(const struct table *t, uintptr_t address)
 {
-    unsigned low = 0, high = t->n;
+    struct entries *entries = __atomic_load_n(&t->entries, __ATOMIC_ACQUIRE);
+    unsigned low = 0, high = n_in(t, entries);
     while (low < high) {
         unsigned middle = (low + high) / 2;
-        if (t->entries[middle].loaded.start <= address)
+        if (entries->list[middle].loaded.start <= address)
             low = middle + 1;
         else
             high = middle;
     }
-    return low && address < t->entries[low - 1].loaded.end ? &t->entries[low - 1] : NULL;
+    return low && address < entries->list[low - 1].loaded.end ? &entries->list[low - 1] : NULL;
+}
+
+static struct entry *numbered(const struct table *t, uintptr_t index)
+{
+    struct entries *entries = __atomic_load_n(&t->entries, __ATOMIC_ACQUIRE);
+    return index < n_in(t, entries) ? &entries->list[index] : NULL;
 }
 
 /* Copies the entry, and its path if there is room for one. */
@@ -107,9 +126,7 @@ static bool read_entry(uintptr_t address, bool by_index, struct entry *entry, ch
     for (int tries = 0; tries < MAX_TRIES; tries++) {
         uint32_t now = __atomic_load_n(&version, __ATOMIC_ACQUIRE);
         const struct table *t = &tables[now & 1];
-        const struct entry *at = !by_index        ? search(t, address)
-                                 : address < t->n ? &t->entries[address]
-                                                  : NULL;
+        const struct entry *at = by_index ? numbered(t, address) : search(t, address);
         bool ok = copy_entry(at, entry, path, capacity);
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         if (__atomic_load_n(&version, __ATOMIC_RELAXED) == now)
@@ -154,15 +171,15 @@ static const char *keep_text(struct table *t, const char *text)
 /* What was there before stays: a thread may still be reading it. */
 static bool make_room(struct table *t)
 {
-    if (t->capacity >= wanted)
+    if (t->entries && t->entries->capacity >= wanted)
         return true;
-    struct entry *entries = seep_os_pages(wanted * sizeof(*entries));
+    struct entries *entries = seep_os_pages(sizeof(*entries) + wanted * sizeof(entries->list[0]));
     char *texts = seep_os_pages((size_t)wanted * PATH_ROOM);
     if (!entries || !texts)
         return false;
-    t->entries = entries;
+    entries->capacity = wanted;
+    __atomic_store_n(&t->entries, entries, __ATOMIC_RELEASE);
     t->texts = texts;
-    t->capacity = wanted;
     t->text_bytes = (size_t)wanted * PATH_ROOM;
     return true;
 }
@@ -175,20 +192,22 @@ static struct table *begin(bool *gone)
     if (overflowed && wanted < SEEP_LOADER_MOST)
         wanted *= 2;
     overflowed = false;
+    /* Whoever sees what is written now sees that this table is not in use any more. */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
     if (!make_room(next))
         return NULL;
     next->n = 0;
     next->text_used = 0;
     *gone = false;
     for (unsigned i = 0; i < now->n; i++) {
-        const struct entry *entry = &now->entries[i];
+        const struct entry *entry = &now->entries->list[i];
         struct found_object found;
         if (find_object && (!ask(entry->loaded.start, &found) || found.map != entry->map)) {
             *gone = true;
             continue;
         }
-        next->entries[next->n] = *entry;
-        next->entries[next->n++].path = keep_text(next, entry->path);
+        next->entries->list[next->n] = *entry;
+        next->entries->list[next->n++].path = keep_text(next, entry->path);
     }
     return next;
 }
@@ -223,18 +242,19 @@ static void make_absolute(char path[SEEP_PATH_BYTES])
 /* Replaces whatever it overlaps. */
 static void insert(struct table *t, const struct seep_object *o)
 {
+    struct entry *list = t->entries->list;
     unsigned at = 0, kept = 0;
     for (unsigned i = 0; i < t->n; i++)
-        if (t->entries[i].loaded.end <= o->start || t->entries[i].loaded.start >= o->end)
-            t->entries[kept++] = t->entries[i];
+        if (list[i].loaded.end <= o->start || list[i].loaded.start >= o->end)
+            list[kept++] = list[i];
     t->n = kept;
-    if (t->n >= t->capacity) {
+    if (t->n >= t->entries->capacity) {
         overflowed = true;
         return;
     }
-    for (at = t->n; at > 0 && t->entries[at - 1].loaded.start > o->start; at--)
-        t->entries[at] = t->entries[at - 1];
-    struct entry *entry = &t->entries[at];
+    for (at = t->n; at > 0 && list[at - 1].loaded.start > o->start; at--)
+        list[at] = list[at - 1];
+    struct entry *entry = &list[at];
     *entry = (struct entry){
         .loaded = {.start = o->start,
                    .end = o->end,
@@ -261,7 +281,7 @@ static SEEP_LARGE struct seep_object object; /* under the lock: too large for a 
 static bool has_map(const struct table *t, const struct link_map *map)
 {
     for (unsigned i = 0; i < t->n; i++)
-        if (t->entries[i].map == map)
+        if (t->entries->list[i].map == map)
             return true;
     return false;
 }

@@ -28,9 +28,9 @@ uint32_t seep_python_version;
 
 enum { MAX_COLD = 64 };
 
-/* All that is known of the interpreter. The attaching thread writes it before it publishes the
- * pointers that let others read it; walk_begin() adds the same values later, whichever thread runs
- * it. */
+/* All that is known of the interpreter. The attaching thread writes it before it publishes what
+ * lets others read it: the follower and the layout, and that it is ready. Whoever completes that
+ * later is `busy`, too. */
 static struct {
     struct seep_pyimage image;
     const struct seep_python_layout *layout; /* NULL until it is known */
@@ -40,6 +40,8 @@ static struct {
     unsigned n_cold;
     bool has_no_gil;
 } python;
+
+static int busy; /* 1: a thread writes it */
 
 /* ---- the calling thread's state ------------------------------------------------------------- */
 
@@ -238,7 +240,7 @@ static void choose_layout(void)
     if (seep_python_version >> 24 != 3 || !layout || !python.image.runtime ||
         !python.image.thread_state ||
         !seep_pylayout_fits(layout, python.image.code_type, python.image.runtime)) {
-        seep_python_ready = false;
+        __atomic_store_n(&seep_python_ready, false, __ATOMIC_RELAXED);
         __atomic_store_n(&follower, follow_nothing, __ATOMIC_RELEASE);
         return;
     }
@@ -252,8 +254,13 @@ static void follow_begin(struct seep_pystack *stack)
     stack->n = stack->n_kept = 0;
     if (!(seep_py_word(python.image.code_type + SEEP_PY_TYPE_FLAGS) & SEEP_PY_READY))
         return;
-    choose_layout();
-    seep_python_follow(stack);
+    if (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE))
+        return; /* another thread does it, and nobody else may write what that one has published */
+    if (__atomic_load_n(&follower, __ATOMIC_RELAXED) == follow_begin)
+        choose_layout();
+    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+    if (__atomic_load_n(&follower, __ATOMIC_RELAXED) != follow_begin)
+        seep_python_follow(stack);
 }
 
 static bool has_no_gil(void)
@@ -269,7 +276,7 @@ static void attach(void)
     struct seep_pyimage image;
 
     if (python.image.eval.start && !seep_pyimage_loaded(python.image.bias)) {
-        seep_python_ready = false;
+        __atomic_store_n(&seep_python_ready, false, __ATOMIC_RELAXED);
         __atomic_store_n(&follower, follow_nothing, __ATOMIC_RELEASE);
         __atomic_store_n(&python.layout, NULL, __ATOMIC_RELEASE);
         __atomic_store_n(&key_place, KEY_UNKNOWN, __ATOMIC_RELAXED);
@@ -287,7 +294,7 @@ static void attach(void)
     python.thread_state = (uintptr_t(*)(void))image.thread_state;
     python.n_cold = seep_pyimage_cold(&image, python.cold, MAX_COLD);
     __atomic_store_n(&follower, follow_begin, __ATOMIC_RELEASE);
-    seep_python_ready = true;
+    __atomic_store_n(&seep_python_ready, true, __ATOMIC_RELEASE);
     if (seep_py_word(image.code_type + SEEP_PY_TYPE_FLAGS) & SEEP_PY_READY)
         choose_layout();
 }
@@ -322,8 +329,6 @@ uint32_t seep_python_unseen(void)
                 ? SEEP_PYTHON_MIMALLOC
                 : 0);
 }
-
-static int busy;
 
 void seep_python_after_fork(void)
 {

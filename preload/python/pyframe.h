@@ -37,7 +37,9 @@ struct seep_pycode_info {
 };
 
 /* True once an interpreter was found that seems readable. It may not be running yet; until it does
- * there are no frames. Becomes false again if its build turns out to differ. */
+ * there are no frames. Becomes false again if its build turns out to differ. A plain load tells
+ * whether seep_python_follow() is worth calling; only an acquiring one, that seep_python_is_eval()
+ * knows its code. */
 extern bool seep_python_ready;
 
 /* PY_VERSION_HEX of the interpreter found; 0 if there is none, or before 3.11 until it runs. Set

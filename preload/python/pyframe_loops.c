@@ -9,8 +9,7 @@ enum { MAX_SLOTS = 6, MAX_TYPES = 256, MAX_ZIPPED = 4, MAX_LOCALS = 24 };
 
 /* The kind of an object on a frame's stack, by its type's name. */
 enum kind {
-    KIND_UNREAD = 0,
-    KIND_OTHER,
+    KIND_OTHER = 1,
     KIND_WAY_OUT,   /* a with statement's bound __exit__ */
     KIND_COUNTS,    /* an iterator whose first field rises by 1 with each item */
     KIND_SEQUENCE,  /* the same, over its second field */
@@ -58,12 +57,10 @@ static uintptr_t read_word(uintptr_t from)
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-/* Types seen so far. The kind is stored last and the type compared first: threads may add the same
- * type at the same time, and store the same values. */
-static struct {
-    uintptr_t type;
-    enum kind kind;
-} types[MAX_TYPES];
+/* Types seen so far, each with its kind in one word, so no thread can take the one for the kind of
+ * another type: the address << KIND_BITS | kind. */
+enum { KIND_BITS = 4 };
+static uintptr_t types[MAX_TYPES];
 
 static enum kind kind_by_name(uintptr_t type)
 {
@@ -82,16 +79,12 @@ static enum kind kind_by_name(uintptr_t type)
 static enum kind kind_of(uintptr_t type)
 {
     const unsigned at = (unsigned)((type >> 4) * UINT32_C(0x9e3779b1) >> 16) % MAX_TYPES;
+    const uintptr_t known = __atomic_load_n(&types[at], __ATOMIC_RELAXED);
 
-    if (__atomic_load_n(&types[at].type, __ATOMIC_ACQUIRE) == type) {
-        const enum kind kind = __atomic_load_n(&types[at].kind, __ATOMIC_ACQUIRE);
-        if (kind != KIND_UNREAD)
-            return kind;
-    }
+    if (known && (known ^ type << KIND_BITS) >> KIND_BITS == 0)
+        return (enum kind)(known & ((1 << KIND_BITS) - 1));
     const enum kind kind = kind_by_name(type);
-    __atomic_store_n(&types[at].kind, KIND_UNREAD, __ATOMIC_RELEASE);
-    __atomic_store_n(&types[at].type, type, __ATOMIC_RELEASE);
-    __atomic_store_n(&types[at].kind, kind, __ATOMIC_RELEASE);
+    __atomic_store_n(&types[at], type << KIND_BITS | kind, __ATOMIC_RELAXED);
     return kind;
 }
 

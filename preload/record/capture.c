@@ -331,6 +331,7 @@ SEEP_EACH_EVENT uint32_t seep_capture(struct seep_thread *thread, const struct s
         follow_no_python(thread);
     }
     thread->walk.context = (uint32_t)python;
+    /* Plain: the job has told this thread of the code that it runs, and so of what went before. */
     if (__builtin_expect(thread->generation != seep_threads_generation, 0))
         forget_traces(thread);
     if (import)

@@ -64,7 +64,8 @@ static struct seep_host_oom *begin(struct seep_thread *thread, uint32_t site)
     }
     const uint32_t place = choose_place(t);
     struct seep_host_oom *entry = &t->list[place];
-    __atomic_store_n(&entry->t_ns, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&entry->t_ns, 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* withdrawn before it is overwritten */
     *entry = (struct seep_host_oom){.stack = site ? seep_site_at(site)->stack : 0};
     describe(entry, thread);
     thread->refused.place = place;

@@ -40,7 +40,7 @@ static void release(void *state)
     if (seep_tls.thread != thread)
         return;
     seep_guard_raise();
-    for (unsigned space = 0; space < SEEP_MAX_SPACES && *seep_activity == SEEP_RECORDING; space++)
+    for (unsigned space = 0; space < SEEP_MAX_SPACES && seep_is_recording(); space++)
         if (thread->sites.spaces[space].pending)
             seep_space_flush(&thread->sites, space, 0);
     seep_tls.thread = NULL;
@@ -230,9 +230,10 @@ bool seep_enter_slow(uintptr_t frame)
     if (__builtin_expect(seep_waiting, 0) &&
         (seep_tls.depth || ++seep_tls.waited % EVENTS_PER_LOOK || !seep_upcalls.wakes()))
         return false;
-    if (*seep_activity == SEEP_OFF || (seep_tls.depth && !was_left(frame)))
+    const enum seep_activity now = seep_activity_now();
+    if (now == SEEP_OFF || (seep_tls.depth && !was_left(frame)))
         return false;
-    if (*seep_activity == SEEP_IDLE && seep_upcalls.start_waits())
+    if (now == SEEP_IDLE && seep_upcalls.start_waits())
         return false;
     const bool met = seep_stack_range_met(frame);
     if (!met && !seep_stack_range_roomy(frame)) {
@@ -242,7 +243,7 @@ bool seep_enter_slow(uintptr_t frame)
     seep_tls.frame = 0;
     seep_tls.depth = 1;
     int saved_errno = errno;
-    bool ok = *seep_activity == SEEP_RECORDING || seep_upcalls.start();
+    bool ok = seep_is_recording() || seep_upcalls.start();
     if (ok && !seep_tls.thread)
         ok = seep_thread_acquire() != NULL;
     if (ok && !met)

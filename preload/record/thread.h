@@ -112,6 +112,17 @@ enum seep_activity {
 /* Lies in a page that the kernel clears in a forked child, however the child was made. */
 extern uint32_t *seep_activity;
 
+/* Acquires: whoever is told that this process records sees all that its start has made. */
+static inline enum seep_activity seep_activity_now(void)
+{
+    return (enum seep_activity)__atomic_load_n(seep_activity, __ATOMIC_ACQUIRE);
+}
+
+static inline bool seep_is_recording(void)
+{
+    return seep_activity_now() == SEEP_RECORDING;
+}
+
 /* This process records nothing until it is woken, nor do children that it forks before that. */
 extern bool seep_waiting;
 
@@ -136,7 +147,10 @@ extern uint32_t seep_threads_generation;
 /* Slow path of seep_note_hook(). */
 void seep_note_hook_first(unsigned hook);
 
-/* True: recording, and the guard is up; ends with seep_leave(). */
+/* True: recording, and the guard is up; ends with seep_leave(). A plain load of the activity is
+ * enough here: a thread whose stack is known has been through seep_enter_slow(), which acquires.
+ * The guard is this thread's alone, seen by its signal handlers: only the compiler must keep it in
+ * its place. */
 static inline bool seep_enter(void)
 {
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);

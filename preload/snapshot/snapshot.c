@@ -184,9 +184,10 @@ static void describe(const struct seep_thread *thread, struct seep_snapshot_mome
     const uint64_t now_ns = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
     if (seep_process->follows && seep_process->follows <= SEEP_MAX_PROCESSES)
         leader = &job->processes[seep_process->follows - 1];
-    now->by_step = leader->steps != 0;
+    const uint32_t steps = __atomic_load_n(&leader->steps, __ATOMIC_ACQUIRE);
+    now->by_step = steps != 0;
     now->by_loop = leader->step_source == SEEP_STEP_LOOP;
-    now->step = now->by_step ? leader->steps : leader->period;
+    now->step = now->by_step ? steps : leader->period;
     now->asked = __atomic_load_n(&own.asked, __ATOMIC_RELAXED) ||
                  __atomic_load_n(&job->snapshot.wanted, __ATOMIC_RELAXED) == own_index_plus_1();
     now->importing = thread && thread->importing;
@@ -301,6 +302,7 @@ static uint64_t take(struct seep_snapshot_slot *slot, const struct seep_snapshot
     slot->copy = 0;
     slot->snapshot = 0;
     slot->taken_ns = began;
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* a late reader of the last copy sees this first */
     slot->stop_ns = 0;
     slot->written = 0;
     slot->in_place = way->in_place;

@@ -52,7 +52,8 @@ static struct seep_cfi_rule rule_make(uintptr_t address)
     uintptr_t pc = address - 1;
     if (seep_modules_find(pc, &loaded)) {
         rule = seep_cfi_find(loaded.eh_frame_hdr, pc);
-        rule.is_eval = seep_python_ready && seep_python_is_eval(pc);
+        rule.is_eval =
+            __atomic_load_n(&seep_python_ready, __ATOMIC_ACQUIRE) && seep_python_is_eval(pc);
         rule.is_loader = loaded.eh_frame_hdr && loaded.start == loader_start();
     } else if (seep_os_readable((const void *)address) &&
                seep_arch_is_sigreturn((const void *)address)) {

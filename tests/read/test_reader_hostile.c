@@ -285,6 +285,20 @@ TEST(processes_that_follow_each_other_in_a_ring_end)
     free(job);
 }
 
+/* A process may be killed, or looked at, between taking a line and naming it. */
+TEST(a_folded_line_without_a_name_yet_counts_nothing)
+{
+    struct seep_job *job = builder_job(100, UINT64_C(1000000000), 10, 1), *back = NULL;
+
+    job->folded[0] = (struct seep_folded){.name = "true", .n = 7};
+    job->folded[1].n = SEEP_FOLDED_NAMING;
+    ck_assert_int_eq(seep_job_from_bytes(job, sizeof *job, &back, NULL), 0);
+    ck_assert_uint_eq(back->folded[0].n, 7);
+    ck_assert_uint_eq(back->folded[1].n, 0);
+    free(back);
+    free(job);
+}
+
 TEST(a_cut_job_table_keeps_what_is_left)
 {
     struct seep_job *job = builder_job(100, UINT64_C(1000000000), 10, 1), *back = NULL;

@@ -199,8 +199,11 @@ static uint64_t held_up(void *reading_given)
 
     if (reading->in_place)
         return reading->read_ns - reading->taken_ns;
-    return slot->taken_ns == reading->taken_ns
-               ? slot->stop_ns + slot->written * (uint64_t)SEEP_SNAPSHOT_WRITE_NS
+    const uint64_t stop_ns = __atomic_load_n(&slot->stop_ns, __ATOMIC_RELAXED);
+    const uint64_t written = __atomic_load_n(&slot->written, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* whose they are is asked afterwards */
+    return __atomic_load_n(&slot->taken_ns, __ATOMIC_RELAXED) == reading->taken_ns
+               ? stop_ns + written * SEEP_SNAPSHOT_WRITE_NS
                : reading->stop_ns;
 }
 

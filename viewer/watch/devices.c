@@ -73,7 +73,8 @@ static struct seep_header *map_header(const char *folder, const struct seep_proc
     close(fd);
     if (header == MAP_FAILED)
         return NULL;
-    if (header->magic == SEEP_PROFILE_MAGIC && header->version == SEEP_FORMAT_VERSION)
+    if (__atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) == SEEP_PROFILE_MAGIC &&
+        header->version == SEEP_FORMAT_VERSION)
         return header;
     munmap(header, SEEP_HEADER_BYTES);
     return NULL;

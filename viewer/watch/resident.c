@@ -74,7 +74,7 @@ static bool is_copied(const struct seep_job *job, uint32_t process)
 static bool any_has_other_pids(const struct seep_job *job, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (job->processes[i].pid && !job->processes[i].ppid)
+        if (__atomic_load_n(&job->processes[i].pid, __ATOMIC_ACQUIRE) && !job->processes[i].ppid)
             return true;
     return false;
 }
