@@ -55,10 +55,11 @@ static struct seep_cfi_rule rule_make(uintptr_t address)
         rule.is_eval =
             __atomic_load_n(&seep_python_ready, __ATOMIC_ACQUIRE) && seep_python_is_eval(pc);
         rule.is_loader = loaded.eh_frame_hdr && loaded.start == loader_start();
-    } else if (seep_os_readable((const void *)address) &&
-               seep_arch_is_sigreturn((const void *)address)) {
-        rule.cfa_kind = SEEP_CFA_SIGNAL; /* an emulator's, which is in no file */
     }
+    /* The vDSO of 64-bit Arm says nothing of it, and an emulator's code is in no file. */
+    if (rule.cfa_kind == SEEP_CFA_UNKNOWN && seep_os_readable((const void *)address) &&
+        seep_arch_is_sigreturn((const void *)address))
+        rule.cfa_kind = SEEP_CFA_SIGNAL;
     struct rule *slot = rule_slot(address);
     union rule_word u = {.rule = rule};
     __atomic_store_n(&slot->word, u.word, __ATOMIC_RELAXED);
