@@ -364,8 +364,10 @@ static inline READS_STACK bool take_return(struct position *at, struct seep_cfi_
     } else if (SEEP_ARCH_RA_ON_STACK || is_within(at, from)) {
         at->ra = seep_arch_code_address(*(uintptr_t *)from);
         depend(trail, from);
-        reach_to(trail, next - 8);
-        trail->ra_at = from;
+        if (!SEEP_ARCH_RA_ON_STACK) {
+            reach_to(trail, next - 8);
+            trail->ra_at = from;
+        }
     } else {
         return false;
     }
@@ -458,7 +460,7 @@ static __attribute__((noinline)) void next_shape(struct seep_walk *walk, struct 
 {
     struct seep_shape *shape = trail->shape;
     uintptr_t fp_at = trail->fp_at ? (trail->fp_at - trail->base) / 8 : UINT32_MAX;
-    uintptr_t ra_below = (at->cfa - 8 - trail->ra_at) / 8;
+    uintptr_t ra_below = SEEP_ARCH_RA_ON_STACK ? 0 : (at->cfa - 8 - trail->ra_at) / 8;
     if (!trail->whole || at->cfa != trail->regs.cfa + shape->reach * UINT64_C(8) ||
         ra_below > UINT8_MAX || (trail->fp_at && fp_at > shape->reach))
         return;

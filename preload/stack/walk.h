@@ -57,11 +57,11 @@ struct seep_shape {
                      * still the initial one */
     uint8_t n;
     uint8_t first_far;   /* first far step; n: none */
-    uint8_t ra_below;    /* where it goes on: by how many words its return address is below reach */
     uint8_t uses_fp : 1; /* also depends on the initial frame pointer */
     uint8_t stop_at_eval : 1;
     uint8_t goes_on : 1; /* to another shape, for which fp_at and ra_below are */
     int8_t steps[SEEP_MAX_SHAPE];
+    uint8_t ra_below; /* where it goes on: by how many words its return address is below reach */
 };
 _Static_assert(sizeof(struct seep_shape) == 128, "two lines");
 
