@@ -15,8 +15,12 @@ $(BUILD)/obj/tests/%.o: EXTRA_CFLAGS = $(CHECK_CFLAGS)
 define link_test
 	@mkdir -p $(@D)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(1) $(VIEWER_LIBS) $(LIBPROF_LIBS) -Wl,--as-needed -lunwind -ldl
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(1) $(VIEWER_LIBS) $(LIBPROF_LIBS) -Wl,--as-needed -lunwind -ldl \
+		$(if $(filter $(LARGE_PAGES),$(@:$(BUILD)/tests/%=%)),-Wl$(comma)--wrap=seep_os_call6)
 endef
+# Their calls of the kernel go through one with larger pages.
+LARGE_PAGES := runtime/store/test_large_pages runtime/store/test_own_pages runtime/store/test_map_set \
+	snapshot/test_snapshot_drop record/test_rss_look
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(SHIM_PARTS) $(LIB)
 	$(call link_test)
 

@@ -15,6 +15,8 @@ enum {
     SEEP_CONTENT_LARGE = 1 << 20, /* bytes; all words of a smaller block are looked at */
     SEEP_CONTENT_HEAD = 16 << 10, /* bytes of a large block that are kept in any case */
     SEEP_CONTENT_SAMPLES = 256,
+    SEEP_CONTENT_FEW_PAGES = 128, /* of the machine: samples miss the entries of a table that is
+                                   * nearly empty, but then few of its pages were ever used */
 };
 
 /* The address of sample `i` of a block of at least SEEP_CONTENT_LARGE bytes; a multiple of 8, on

@@ -9,6 +9,7 @@
 
 #include "libprof/format/address_bits.h"
 
+/* A page of the live set is 4 KiB of addresses, whatever the machine's page is. */
 enum {
     SEEP_PAGE_BITS = 12,
     SEEP_REGION_BITS = 26, /* 64 MiB: 16,384 pages, 256 KiB */

@@ -7,6 +7,9 @@
  *   [0, SEEP_HEADER_BYTES)   struct seep_header: fixed tables
  *   [SEEP_HEADER_BYTES, …)   chunks of SEEP_CHUNK_BYTES, each holding records of one type
  *
+ * Both sizes are the same on every machine, whatever its pages are (header.page_bytes): a file of
+ * one is read on another.
+ *
  * A *ref* is a file offset divided by 8; 0 means none. Records never move and, but for the counters
  * of sites, never change once published, so a ref stays valid for ever. A record is published by
  * the store of a nonzero field named in its comment; before that, the reader skips it.
@@ -27,6 +30,7 @@
 #include "libprof/format/device_format.h"
 #include "libprof/format/host_oom_format.h"
 #include "libprof/format/job_format.h"
+#include "libprof/format/page_format.h"
 #include "libprof/format/rank_format.h"
 #include "libprof/format/snapshot_format.h"
 #include "libprof/format/step_format.h"
@@ -359,7 +363,7 @@ struct seep_header {
     struct seep_cost cost;
     uint32_t steps_before; /* the first so many steps are none that were recorded: what is left of
                             * them was, and at what pace more came (SEEP_ORIGIN_TORCH) */
-    uint32_t reserved_5;
+    uint32_t page_bytes;   /* of the machine; 0 by older writers: see seep_header_page_bytes() */
     uint64_t reserved_4[2];
 
     struct seep_space spaces[SEEP_MAX_SPACES];
@@ -377,7 +381,13 @@ struct seep_header {
 _Static_assert(sizeof(struct seep_header) <= SEEP_HEADER_BYTES, "header must fit");
 _Static_assert(sizeof(struct seep_site) == 64, "one cache line");
 _Static_assert(sizeof(struct seep_detail) == 640, "cache lines");
-_Static_assert(SEEP_HEADER_BYTES % 4096 == 0, "pages");
+
+/* Pages of the machine on which the profile was written. Where it does not say, or nonsense, they
+ * were of 4 KiB. */
+static inline uint32_t seep_header_page_bytes(const struct seep_header *h)
+{
+    return seep_is_page_size(h->page_bytes) ? h->page_bytes : SEEP_LEAST_PAGE_BYTES;
+}
 
 /* Ages of 0–15 periods have a bucket each; then four an octave; the last takes all above. */
 static inline unsigned seep_lifetime_bucket(uint32_t age)

@@ -7,8 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SEEP_SNAPSHOT_VERSION = 4, SEEP_TOUCHED_PAGE = 4096 };
+#include "libprof/format/page_format.h"
+
+enum { SEEP_SNAPSHOT_VERSION = 4 };
 #define SEEP_SNAPSHOT_MAGIC UINT64_C(0x70616e7370656573) /* "seepsnap" */
+
+/* What was touched and what was written is told in units of the least page of all machines. */
+enum { SEEP_TOUCHED_PAGE = SEEP_LEAST_PAGE_BYTES };
 
 /* A live block or map. */
 struct seep_snapshot_block {
@@ -71,7 +76,8 @@ enum seep_snapshot_refusal {
     SEEP_N_SNAPSHOT_REFUSALS = 16,
 };
 
-/* What it takes to copy a page that is written to while there is a copy: measured. */
+/* What it takes to copy a page that is written to while there is a copy: measured with pages of
+ * 4 KiB. Of a larger one each 4 KiB count as much, which is more than they take. */
 enum { SEEP_SNAPSHOT_WRITE_NS = 700 };
 
 /* The job's only slot: processes take turns. 64 bytes. */
@@ -90,8 +96,8 @@ struct seep_snapshot_slot {
                            * kept in reserve. By `seep run` */
     uint32_t reading; /* the copy being read, or read last by a reader that is still working on it;
                        * 0: none. By `seep run` */
-    uint32_t written; /* pages that the process wrote to while the copy existed, and which were
-                       * copied then; 0: not known. By the copy, when it has been read */
+    uint32_t written; /* 4 KiB of pages that the process wrote to while the copy existed, and which
+                       * were copied then; 0: not known. By the copy, when it has been read */
     uint32_t wanted;  /* somebody outside asks for a copy of this process (its place in the table +
                        * 1) at the next occasion; 0: nobody, or it was tried */
     uint32_t step;    /* of the copy, 0: slices of time */

@@ -38,8 +38,8 @@ static struct seep_own_range first_own(uintptr_t at, uintptr_t end)
     for (uint32_t i = 0; seep_own_next(&i, at, end, &piece);)
         take_first(&first, piece.start, piece.end, at);
     take_first(&first, (uintptr_t)seep_arena_base,
-               (uintptr_t)seep_arena_base + seep_arena.reserved_bytes, at);
-    take_first(&first, (uintptr_t)__ehdr_start, ((uintptr_t)_end + 4095) & ~(uintptr_t)4095, at);
+               seep_os_page_up((uintptr_t)seep_arena_base + seep_arena.reserved_bytes), at);
+    take_first(&first, (uintptr_t)__ehdr_start, seep_os_page_up((uintptr_t)_end), at);
     if (first.end > end)
         first.end = end;
     return first;

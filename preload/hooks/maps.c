@@ -23,11 +23,6 @@
 #define MADV_DONTNEED_LOCKED 24
 #endif
 
-static uintptr_t page_up(uintptr_t n)
-{
-    return (n + 4095) & ~(uintptr_t)4095;
-}
-
 /* Passes the call on if no function of its name is known after ours: by number if it came by
  * number, because a function after ours may itself call by number. */
 static long passed_on(enum seep_hook hook, long number, long a, long b, long c, long d, long e,
@@ -93,7 +88,7 @@ void *seep_maps_mmap(enum seep_hook hook, void *at, size_t bytes, int protection
         return real_mmap(hook, at, bytes, protection, flags, fd, offset);
     void *made = real_mmap(hook, at, bytes, protection, flags, fd, offset);
     int saved_errno = errno;
-    uintptr_t start = (uintptr_t)made, n = page_up(bytes);
+    uintptr_t start = (uintptr_t)made, n = seep_os_page_up(bytes);
     seep_note_hook(hook);
     if (made != MAP_FAILED) {
         if (flags & MAP_FIXED)
@@ -147,10 +142,11 @@ static void conclude(struct seep_map_taken *taken, bool gone)
 ENTERED int munmap_entered(enum seep_hook hook, void *at, size_t bytes)
 {
     struct seep_map_taken taken;
-    uintptr_t start = (uintptr_t)at, end = start + page_up(bytes);
+    uintptr_t start = (uintptr_t)at, end = start + seep_os_page_up(bytes);
     seep_note_hook(hook);
     seep_stack_range_unmap(start, end);
-    seep_map_take(&taken, start, (start & 4095) ? start : end); /* else it fails */
+    /* Of an address within a page nothing goes: the call fails. */
+    seep_map_take(&taken, start, seep_os_page_down(start) == start ? end : start);
     int result = real_munmap(hook, at, bytes);
     int saved_errno = errno;
     conclude(&taken, result == 0);
@@ -196,7 +192,8 @@ ENTERED void *mremap_entered(enum seep_hook hook, void *at, size_t old_bytes, si
                              int flags, void *wanted, const struct seep_regs *regs)
 {
     struct seep_map_taken taken;
-    uintptr_t old = (uintptr_t)at, n = page_up(old_bytes), new_n = page_up(new_bytes);
+    uintptr_t old = (uintptr_t)at, n = seep_os_page_up(old_bytes),
+              new_n = seep_os_page_up(new_bytes);
     seep_note_hook(hook);
     if (!(flags & MREMAP_DONTUNMAP))
         seep_stack_range_unmap(old, old + n);
@@ -254,7 +251,7 @@ int seep_maps_mprotect(enum seep_hook hook, void *at, size_t bytes, int protecti
         return result;
     int saved_errno = errno;
     seep_note_hook(hook);
-    seep_map_committed((uintptr_t)at, (uintptr_t)at + page_up(bytes), &regs);
+    seep_map_committed((uintptr_t)at, (uintptr_t)at + seep_os_page_up(bytes), &regs);
     errno = saved_errno;
     seep_leave_call(&mask);
     return result;
@@ -288,7 +285,8 @@ int seep_maps_madvise(enum seep_hook hook, void *at, size_t bytes, int advice)
     int saved_errno = errno;
     seep_note_hook(hook);
     if (result == 0)
-        seep_map_released((uintptr_t)at, (uintptr_t)at + page_up(bytes), advice == MADV_REMOVE);
+        seep_map_released((uintptr_t)at, (uintptr_t)at + seep_os_page_up(bytes),
+                          advice == MADV_REMOVE);
     errno = saved_errno;
     seep_leave_call(&mask);
     return result;
@@ -303,8 +301,9 @@ SEEP_EXPORT int madvise(void *at, size_t bytes, int advice)
 static uintptr_t segment_bytes(int id)
 {
     struct shmid_ds status = {0};
-    return seep_os_call3(SYS_shmctl, id, IPC_STAT, (long)&status) < 0 ? 0
-                                                                      : page_up(status.shm_segsz);
+    return seep_os_call3(SYS_shmctl, id, IPC_STAT, (long)&status) < 0
+               ? 0
+               : seep_os_page_up(status.shm_segsz);
 }
 
 static void *real_shmat(enum seep_hook hook, int id, const void *at, int flags)

@@ -351,12 +351,14 @@ static struct seep_job *map(int fd, bool quietly)
     return p;
 }
 
-/* If the file system cannot promise space, zeros are written: a hole might raise SIGBUS. Returns
- * how many entries can be used, 0: there is no space. */
+/* If the file system cannot promise space, zeros are written: a hole might raise SIGBUS, and so
+ * might one in the rest of an entry's page. Returns how many entries can be used, 0: there is no
+ * space. */
 static uint32_t reserve_disk(int fd)
 {
     static const char zeros[4096];
-    long r = seep_os_call6(SYS_fallocate, fd, 0, 0, SEEP_JOB_FIRST_BYTES, 0, 0);
+    long r =
+        seep_os_call6(SYS_fallocate, fd, 0, 0, (long)seep_os_page_up(SEEP_JOB_FIRST_BYTES), 0, 0);
     if (r >= 0)
         r = seep_os_call3(SYS_ftruncate, fd, sizeof(struct seep_job), 0);
     if (r != -EOPNOTSUPP && r != -ENOSYS)

@@ -103,7 +103,8 @@ static uint32_t take_over(void)
     return 0;
 }
 
-/* Whether an entry has disk space: that is reserved piece by piece. */
+/* Whether an entry has disk space: that is reserved piece by piece, each up to the end of a page.
+ */
 static bool has_disk(uint32_t index)
 {
     uint32_t n = __atomic_load_n(&seep_job_map->n_reserved, __ATOMIC_ACQUIRE);
@@ -112,8 +113,8 @@ static bool has_disk(uint32_t index)
     int fd = seep_os_open(seep_job_path, O_RDWR | O_NOFOLLOW, 0);
     uint32_t wanted = (index / SEEP_PROCESS_PIECE + 1) * SEEP_PROCESS_PIECE;
     long from = (long)offsetof(struct seep_job, processes[n]);
-    long bytes = (long)((wanted - n) * sizeof(struct seep_process));
-    bool ok = fd >= 0 && seep_os_call6(SYS_fallocate, fd, 0, from, bytes, 0, 0) >= 0;
+    long end = (long)seep_os_page_up(offsetof(struct seep_job, processes[wanted]));
+    bool ok = fd >= 0 && seep_os_call6(SYS_fallocate, fd, 0, from, end - from, 0, 0) >= 0;
     if (fd >= 0)
         seep_os_close(fd);
     while (ok && n < wanted &&

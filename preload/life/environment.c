@@ -112,7 +112,7 @@ char *const *seep_environment_complete(char *const *environment, char **room, ch
 bool seep_environment_text_readable(const char *text)
 {
     for (;;) {
-        const uintptr_t end = ((uintptr_t)text | 4095) + 1;
+        const uintptr_t end = seep_os_page_down((uintptr_t)text) + seep_os_page_bytes();
         if (!seep_os_readable(text))
             return false;
         if (memchr(text, 0, end - (uintptr_t)text))
@@ -127,20 +127,20 @@ bool seep_environment_readable(char *const *environment)
     uintptr_t list_page = UINTPTR_MAX, text_page = UINTPTR_MAX;
     for (; environment; environment++) {
         const uintptr_t at = (uintptr_t)environment;
-        if (at >> 12 != list_page && !seep_os_readable(environment))
+        if (seep_os_page_down(at) != list_page && !seep_os_readable(environment))
             return false;
-        list_page = at >> 12;
+        list_page = seep_os_page_down(at);
         if (at & (sizeof(at) - 1) && !seep_os_readable((const char *)environment + sizeof(at) - 1))
             return false;
         const char *text = *environment;
         if (!text)
             return true;
-        if ((uintptr_t)text >> 12 == text_page &&
-            memchr(text, 0, ((uintptr_t)text | 4095) + 1 - (uintptr_t)text))
+        if (seep_os_page_down((uintptr_t)text) == text_page &&
+            memchr(text, 0, text_page + seep_os_page_bytes() - (uintptr_t)text))
             continue;
         if (!seep_environment_text_readable(text))
             return false;
-        text_page = (uintptr_t)text >> 12;
+        text_page = seep_os_page_down((uintptr_t)text);
     }
     return true;
 }

@@ -27,7 +27,7 @@ static void note(void)
             header->spaces[s].live_bytes + (uint64_t)(thread ? thread->sites.spaces[s].pending : 0);
         memcpy(inherited.names[s], header->spaces[s].name, sizeof(inherited.names[s]));
     }
-    inherited.end = SEEP_HEADER_BYTES + (uint64_t)header->n_chunks * SEEP_CHUNK_BYTES;
+    inherited.end = seep_arena_end();
     inherited.python_version = header->python_version;
     inherited.python_support = header->python_support;
     noted = true;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libprof/arch/arch.h"
+#include "libprof/format/page_format.h"
 #include "libprof/runtime/store/arena.h"
 #include "preload/job/job.h"
 #include "preload/life/environment.h"
@@ -54,6 +55,7 @@ static uint32_t n_filters; /* installed, or about to be */
 
 #define PRIVATE (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 #define NO_FILE UINT64_MAX
+#define LEAST   SEEP_LEAST_PAGE_BYTES
 
 /* Permitted only if each of these calls is. */
 static const struct {
@@ -61,10 +63,10 @@ static const struct {
     int number;
     uint64_t arguments[6];
 } calls[] = {
-    {SEEP_OS_MMAP, SYS_mmap, {0, 4096, PROT_READ | PROT_WRITE, PRIVATE, NO_FILE, 0}},
+    {SEEP_OS_MMAP, SYS_mmap, {0, LEAST, PROT_READ | PROT_WRITE, PRIVATE, NO_FILE, 0}},
     {SEEP_OS_MMAP, SYS_mmap, {0, 64 << 20, PROT_READ | PROT_WRITE, PRIVATE, NO_FILE, 0}},
     {SEEP_OS_MMAP, SYS_mmap, {0, 64 << 20, PROT_NONE, PRIVATE, NO_FILE, 0}},
-    {SEEP_OS_MUNMAP, SYS_munmap, {1 << 20, 4096, 0, 0, 0, 0}},
+    {SEEP_OS_MUNMAP, SYS_munmap, {1 << 20, LEAST, 0, 0, 0, 0}},
     {SEEP_OS_MUNMAP, SYS_munmap, {1 << 20, 64 << 20, 0, 0, 0, 0}},
     {SEEP_OS_FUTEX, SYS_futex, {1 << 20, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2, 1 << 20, 0, 0}},
     {SEEP_OS_FUTEX, SYS_futex, {1 << 20, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0}},
@@ -73,8 +75,8 @@ static const struct {
 
 static bool is_readable(const void *at, size_t bytes)
 {
-    for (uintptr_t page = (uintptr_t)at & ~(uintptr_t)4095; page < (uintptr_t)at + bytes;
-         page += 4096)
+    for (uintptr_t page = seep_os_page_down((uintptr_t)at); page < (uintptr_t)at + bytes;
+         page += seep_os_page_bytes())
         if (!seep_os_readable((const void *)(page > (uintptr_t)at ? page : (uintptr_t)at)))
             return false;
     return true;

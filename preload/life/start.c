@@ -363,13 +363,14 @@ enum { WAITED = 1, INSIDE = 64, FIRST_EVENTS = 256 };
 /* A page that reads 0 in every child, however it was made. */
 static void make_activity_page(void)
 {
-    wiped = seep_os_pages(4096);
+    const size_t page = seep_os_page_bytes();
+    wiped = seep_os_pages(page);
     if (wiped)
         *wiped = SEEP_IDLE; /* a page that is read first costs two faults */
     if (!wiped || in_sandbox(environment))
         return; /* what begins in a sandbox records nothing, nor do its children */
     seep_os_inside = (struct seep_os_inside *)(wiped + INSIDE);
-    wipe_on_fork = seep_os_call3(SYS_madvise, (long)wiped, 4096, MADV_WIPEONFORK) == 0;
+    wipe_on_fork = seep_os_call3(SYS_madvise, (long)wiped, (long)page, MADV_WIPEONFORK) == 0;
 }
 
 static void wipe(void)

@@ -88,7 +88,8 @@ static size_t read_unsure(uintptr_t from, void *to, size_t bytes)
 {
     if (bytes > UINTPTR_MAX - from)
         return 0;
-    for (uintptr_t at = from; seep_loader_starting && at < from + bytes; at = (at | 4095) + 1)
+    for (uintptr_t at = from; seep_loader_starting && at < from + bytes;
+         at = seep_os_page_down(at) + seep_os_page_bytes())
         if (!seep_os_readable((const void *)at))
             return 0;
     return seep_loader_read(from, to, bytes);

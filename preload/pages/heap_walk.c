@@ -23,7 +23,7 @@ enum {
     MAX_STEPS = 8 << 20,
     READ_STEPS = 128,
     PAGE_OF_BLOCKS_STEPS = 1024, /* when the last blocks are searched one by one */
-    STEP = 4096,
+    STEP = 1 << SEEP_PAGE_BITS,
 };
 
 struct chunk {

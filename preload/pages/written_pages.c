@@ -4,7 +4,6 @@
 #include "libprof/runtime/store/placement.h"
 
 enum {
-    PAGE_BITS = 12,
     AT_ONCE = 512, /* pages */
     WHOLE_PIECES = 32,
 };
@@ -27,9 +26,10 @@ static uint64_t count(int fd, uintptr_t first, uint64_t n)
 
 static uint64_t count_block(struct seep_written *w, uintptr_t start, uintptr_t end)
 {
-    const uintptr_t first = (start + (1 << PAGE_BITS) - 1) >> PAGE_BITS, last = end >> PAGE_BITS;
+    const unsigned bits = seep_os_page_bits();
+    const uintptr_t first = seep_os_page_up(start) >> bits, last = end >> bits;
     const uint64_t pieces = (last - first + AT_ONCE - 1) / AT_ONCE;
-    const uint64_t looked = w->looked_bytes >> PAGE_BITS;
+    const uint64_t looked = w->looked_bytes >> bits;
     const uint64_t stride = 1 + (pieces + looked / AT_ONCE) / WHOLE_PIECES;
     uint64_t own = 0, seen = 0;
     if (!w->pagemap_plus_1)
@@ -41,8 +41,8 @@ static uint64_t count_block(struct seep_written *w, uintptr_t start, uintptr_t e
         own += count(w->pagemap_plus_1 - 1, at, n);
         seen += n;
     }
-    w->looked_bytes += seen << PAGE_BITS;
-    return seen ? (own * (last - first) / seen) << PAGE_BITS : 0;
+    w->looked_bytes += seen << bits;
+    return seen ? (own * (last - first) / seen) << bits : 0;
 }
 
 void seep_written_add(struct seep_written *w, uintptr_t start, uintptr_t end, uint32_t site)

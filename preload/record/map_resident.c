@@ -3,8 +3,6 @@
 #include "preload/job/job.h"
 #include "preload/record/thread.h"
 
-enum { PAGE = 4096 };
-
 void seep_map_count_gone(const struct seep_range *piece, unsigned n)
 {
     struct seep_block block = {.site = piece->site, .birth = piece->birth, .bytes = piece->counted};
@@ -49,17 +47,17 @@ static void correct(const struct seep_range *range, uint64_t resident)
 static int64_t count_pages(uintptr_t start, uintptr_t end)
 {
     enum { AT_ONCE = 1024 };
+    const uintptr_t page = seep_os_page_bytes(), most = AT_ONCE * page;
     unsigned char pages[AT_ONCE];
-    int64_t bytes = 0;
-    start &= ~(uintptr_t)(PAGE - 1);
-    for (uintptr_t at = start; at < end; at += (uintptr_t)AT_ONCE * PAGE) {
-        uintptr_t n = end - at < (uintptr_t)AT_ONCE * PAGE ? end - at : (uintptr_t)AT_ONCE * PAGE;
-        if (seep_os_call3(SYS_mincore, (long)at, (long)n, (long)pages) < 0)
+    int64_t n_resident = 0;
+    for (uintptr_t at = seep_os_page_down(start); at < end; at += most) {
+        const uintptr_t bytes = end - at < most ? end - at : most;
+        if (seep_os_call3(SYS_mincore, (long)at, (long)bytes, (long)pages) < 0)
             return -1;
-        for (uintptr_t i = 0; i < (n + PAGE - 1) / PAGE; i++)
-            bytes += pages[i] & 1 ? PAGE : 0;
+        for (uintptr_t i = 0; i * page < bytes; i++)
+            n_resident += pages[i] & 1;
     }
-    return bytes;
+    return n_resident * (int64_t)page;
 }
 
 /* A mapping in the kernel's sense, which joins neighbours. */

@@ -10,7 +10,7 @@
 #include "preload/record/tick.h"
 #include "preload/steps/code_marks.h"
 
-enum { FEW = sizeof(((struct seep_map_taken *)0)->few) / sizeof(struct seep_range), PAGE = 4096 };
+enum { FEW = sizeof(((struct seep_map_taken *)0)->few) / sizeof(struct seep_range) };
 
 void seep_map_take(struct seep_map_taken *taken, uintptr_t start, uintptr_t end)
 {
@@ -18,9 +18,10 @@ void seep_map_take(struct seep_map_taken *taken, uintptr_t start, uintptr_t end)
     taken->pieces = taken->few;
     taken->bytes = 0;
     taken->n = seep_range_take(start, end, SEEP_RANGES_ALL, taken->few, FEW);
+    enum { FIRST_BYTES = 16 * 1024 };
     unsigned capacity = FEW;
     while (taken->n == capacity) {
-        size_t bytes = taken->bytes ? taken->bytes * 4 : 4 * PAGE;
+        size_t bytes = taken->bytes ? taken->bytes * 4 : FIRST_BYTES;
         struct seep_range *more = seep_os_pages(bytes);
         if (!more)
             return;
@@ -96,7 +97,7 @@ void seep_map_inherit(struct seep_thread *thread, uint64_t block_bytes, uint32_t
     SEEP_CHECK(seep_is_inside());
     const uintptr_t start = thread->shared.start, bytes = thread->shared.bytes;
     struct seep_range piece;
-    if (block_bytes > bytes || bytes - block_bytes >= PAGE)
+    if (block_bytes > bytes || bytes - block_bytes >= seep_os_page_bytes())
         return;
     thread->shared.bytes = 0;
     if (site < seep_sites_first_own || seep_site_is_shared(seep_site_at(site)) ||

@@ -1,6 +1,7 @@
 #include "preload/record/record.h"
 
 #include "libprof/arch/arch.h"
+#include "libprof/format/page_format.h"
 #include "preload/job/job.h"
 #include "preload/python/pyframe.h"
 #include "preload/record/capture.h"
@@ -9,7 +10,7 @@
 #include "preload/record/steps.h"
 #include "preload/record/tick.h"
 
-enum { PAGE = 4096, LARGE = 64 * 1024 };
+enum { LARGE = 64 * 1024 };
 
 /* How coarsely a block of so many bytes is recorded at a coarseness other than 0. */
 static inline unsigned coarseness_of(uint64_t bytes, unsigned coarseness)
@@ -68,7 +69,7 @@ static __attribute__((noinline)) void freed_pages(uintptr_t address, const struc
 static SEEP_EACH_EVENT void freed(uintptr_t address, const struct seep_block *block)
 {
     uint64_t n, bytes;
-    if (__builtin_expect(block->bytes >= PAGE, 0))
+    if (__builtin_expect(block->bytes >= SEEP_LEAST_PAGE_BYTES, 0))
         freed_pages(address, block);
     scale(address, block->bytes, seep_site_coarseness(block), &n, &bytes);
     seep_site_freed(&seep_tls.thread->sites, block, n, bytes, *seep_period);

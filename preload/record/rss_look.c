@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "libprof/format/page_format.h"
 #include "libprof/runtime/store/live_walk.h"
 #include "libprof/runtime/store/own_pages.h"
 #include "libprof/runtime/store/site_table.h"
@@ -33,13 +34,12 @@ enum kind {
 };
 
 enum {
-    PAGE_BITS = 12,
-    PAGE = 1 << PAGE_BITS,
     CHUNK_BITS = 24, /* no chunk extends beyond one region of the live map, or one of libc's
                       * heaps */
-    CHUNK_PAGES = 1 << (CHUNK_BITS - PAGE_BITS),
+    CHUNK_PAGES = (1 << CHUNK_BITS) / SEEP_LEAST_PAGE_BYTES, /* at most */
     LARGE_BLOCK = 256 * 1024,
-    LARGEST_GUARD = 64 * 1024,
+    LARGEST_GUARD = 64 * 1024, /* glibc's on 64-bit Arm, whatever its pages are, and its largest */
+    LIVE_PAGE = 1 << SEEP_PAGE_BITS,
     MIN_STACK = 8 << 20,
     DENSE = 8, /* if 1/n of the pages have blocks, the other pages are libc's as well */
 };
@@ -72,23 +72,28 @@ static SEEP_LARGE uint32_t sites[CHUNK_PAGES]; /* of pages of large live blocks 
 struct chunk {
     uintptr_t start, end;
     uint32_t n; /* pages */
+    unsigned page_bits;
 };
+
+static uint32_t page_of(const struct chunk *c, uintptr_t at)
+{
+    return (uint32_t)((at - c->start) >> c->page_bits);
+}
 
 static void paint(const struct chunk *c, uintptr_t from, uintptr_t to, enum kind kind)
 {
     from = from > c->start ? from : c->start;
     to = to < c->end ? to : c->end;
     if (from < to)
-        memset(kinds + ((from - c->start) >> PAGE_BITS), (int)kind,
-               ((to - c->start) >> PAGE_BITS) - ((from - c->start) >> PAGE_BITS));
+        memset(kinds + page_of(c, from), (int)kind, page_of(c, to) - page_of(c, from));
 }
 
 static void paint_block(const struct chunk *c, uintptr_t from, uintptr_t to, uint32_t site)
 {
     from = from > c->start ? from : c->start;
     to = to < c->end ? to : c->end;
-    for (uintptr_t at = from; at < to; at += PAGE)
-        sites[(at - c->start) >> PAGE_BITS] = site;
+    for (uint32_t i = from < to ? page_of(c, from) : 0; from < to && i < page_of(c, to); i++)
+        sites[i] = site;
     paint(c, from, to, LIVE);
 }
 
@@ -96,7 +101,7 @@ static void paint_block(const struct chunk *c, uintptr_t from, uintptr_t to, uin
 
 static uintptr_t nearest_page(uintptr_t at)
 {
-    return (at + PAGE / 2) & ~(uintptr_t)(PAGE - 1);
+    return seep_os_page_down(at + seep_os_page_bytes() / 2);
 }
 
 static void paint_large(struct look *look, const struct chunk *c, uintptr_t start,
@@ -116,30 +121,33 @@ static void paint_large(struct look *look, const struct chunk *c, uintptr_t star
         seep_written_add(&look->written, start, end, block->site);
 }
 
-/* Paints what the live set knows of the chunk. Returns how many pages have, or have had, blocks. */
+/* Paints what the live set knows of the chunk: a page of memory is one or several of its pages.
+ * Returns how many of memory have, or have had, blocks. */
 static uint32_t paint_blocks(struct look *look, const struct chunk *c)
 {
     struct seep_live_page *page = seep_live_page(c->start);
-    uint32_t n_known = 0;
-    for (uint32_t i = 0; page && i < c->n; i++, page++) {
+    uint32_t n_known = 0, known_plus_1 = 0;
+    for (uintptr_t at = c->start; page && at < c->end; at += LIVE_PAGE, page++) {
         struct seep_block block;
         uintptr_t begins;
         if (!page->words[0] && !page->words[1])
             continue;
-        n_known++;
+        const uint32_t i = page_of(c, at);
+        n_known += known_plus_1 != i + 1;
+        known_plus_1 = i + 1;
         if (kinds[i] != LIVE)
             kinds[i] = HEAP;
         if (seep_live_large(page, &begins, &block))
-            paint_large(look, c, c->start + (uintptr_t)i * PAGE + begins, &block);
+            paint_large(look, c, at + begins, &block);
     }
     return n_known;
 }
 
-/* Whether it is in one of libc's further arenas: blocks in more than its first page. */
+/* Whether it is in one of libc's further arenas: with more than a block at its start. */
 static bool in_arena(uintptr_t map_start, uintptr_t at)
 {
     uintptr_t start = at & ~(HEAP_SPAN - 1);
-    return start >= map_start && seep_live_any(start + PAGE, start + HEAP_SPAN / 64);
+    return start >= map_start && seep_live_any(start + LIVE_PAGE, start + HEAP_SPAN / 64);
 }
 
 /* Returns whether the chunk belongs to one of libc's heaps. */
@@ -162,7 +170,8 @@ static bool paint_heap(struct look *look, const struct chunk *c, uintptr_t map_s
 static void walk_heap(struct look *look, const struct chunk *c, uint64_t heap_pages)
 {
     uint64_t unrecorded = heap_pages ? seep_heap_walk(c->start, c->end) : 0;
-    look->heap_unrecorded_bytes += unrecorded < heap_pages * PAGE ? unrecorded : heap_pages * PAGE;
+    const uint64_t most = heap_pages << c->page_bits;
+    look->heap_unrecorded_bytes += unrecorded < most ? unrecorded : most;
 }
 
 /* ---- whose pages -------------------------------------------------------------------------- */
@@ -170,10 +179,10 @@ static void walk_heap(struct look *look, const struct chunk *c, uint64_t heap_pa
 static void paint_maps(const struct chunk *c, uintptr_t start, uintptr_t end)
 {
     uint64_t mapped = seep_map_overlap(start, end);
-    if (mapped >= end - start || (mapped && end - start <= PAGE)) {
+    if (mapped >= end - start || (mapped && end - start <= seep_os_page_bytes())) {
         paint(c, start, end, MAPS);
     } else if (mapped) {
-        uintptr_t middle = (start + (end - start) / 2) & ~(uintptr_t)(PAGE - 1);
+        uintptr_t middle = seep_os_page_down(start + (end - start) / 2);
         paint_maps(c, start, middle);
         paint_maps(c, middle, end);
     }
@@ -194,7 +203,8 @@ static void tell_sites(const struct chunk *c)
         for (next = i; next < c->n && kinds[next] == LIVE && sites[next] == sites[i]; next++)
             untouched += !(resident[next] & 1);
         if (next > i)
-            seep_site_looked_at(sites[i], (uint64_t)(next - i) * PAGE, untouched * PAGE);
+            seep_site_looked_at(sites[i], (uint64_t)(next - i) << c->page_bits,
+                                untouched << c->page_bits);
         else
             next++;
     }
@@ -243,8 +253,8 @@ static void look_inside(struct look *look, const struct seep_vma *vma, enum kind
     bool mapped = vma->rss_bytes && seep_map_overlap(vma->start, vma->end);
     for (uintptr_t at = vma->start; at < vma->end;) {
         uintptr_t next = ((at >> CHUNK_BITS) + 1) << CHUNK_BITS;
-        struct chunk c = {at, next < vma->end ? next : vma->end, 0};
-        c.n = (uint32_t)((c.end - c.start) >> PAGE_BITS);
+        struct chunk c = {at, next < vma->end ? next : vma->end, 0, seep_os_page_bits()};
+        c.n = page_of(&c, c.end);
         memset(kinds, UNEXPLAINED, c.n);
         paint(&c, c.start, base_end, base);
         /* also without pages: for untouched large blocks */
@@ -297,7 +307,7 @@ static uintptr_t end_of_object(uintptr_t file_end)
     struct seep_loaded loaded;
     if (!seep_modules_known(file_end - 1, &loaded))
         return file_end;
-    return (loaded.end + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    return seep_os_page_up(loaded.end);
 }
 
 /* A thread's stack is above a guard page. The kernel may have joined it with what is above it. */
@@ -356,7 +366,7 @@ static uint64_t largest_stack(void)
     if (seep_os_call6(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0) < 0 ||
         limit.rlim_cur == RLIM64_INFINITY || limit.rlim_cur < MIN_STACK)
         return MIN_STACK;
-    return limit.rlim_cur & ~(uint64_t)(PAGE - 1);
+    return seep_os_page_down(limit.rlim_cur);
 }
 
 bool seep_rss_look(uint64_t host_live_bytes, uint64_t about_bytes, struct seep_rss_sample *sample)

@@ -3,6 +3,7 @@
 #include "libprof/arch/arch.h"
 #include "libprof/format/address_bits.h"
 #include "libprof/format/content_samples.h"
+#include "libprof/format/page_format.h"
 #include "libprof/runtime/store/os.h"
 #include "preload/snapshot/snapshot_maps.h"
 
@@ -11,10 +12,8 @@
  * one before it is written to. A reader looks for addresses, and there are none in them. */
 
 enum {
-    PAGE = 4096,
     MAX_RANGES = 8192,
-    MIN_BLOCK = 4 * PAGE,      /* a smaller one has hardly a page of its own */
-    FEW_PAGES = 128,           /* samples miss the entries of a table that is nearly empty */
+    MIN_PAGES = 4,             /* a smaller block has hardly a page of its own */
     MOST_LOOKED_AT = 64 << 20, /* bytes of smaller ones: 10 ms */
     REGION_BITS = 26,          /* most regions are empty: few numbers are taken for addresses */
     REGIONS = 1 << (SEEP_ADDRESS_BITS - REGION_BITS),
@@ -29,6 +28,7 @@ struct drop {
     uint64_t lowest, highest;        /* where all blocks lie, */
     uint64_t *regions;               /* and a bit for each region in which any does */
     size_t looked_at;
+    size_t page; /* bytes of one */
 };
 
 static bool note_map(const struct seep_snapshot_map *map, void *arg)
@@ -83,7 +83,9 @@ static bool is_in_heap(const struct drop *d, uintptr_t address)
 
 static void set_taken(struct drop *d, uintptr_t start, uintptr_t end, bool taken)
 {
-    for (size_t i = (start - d->heap.start) / PAGE; i <= (end - 1 - d->heap.start) / PAGE; i++) {
+    const unsigned bits = seep_os_page_bits();
+    const size_t last = (end - 1 - d->heap.start) >> bits;
+    for (size_t i = (start - d->heap.start) >> bits; i <= last; i++) {
         const uint64_t bit = UINT64_C(1) << i % 64;
         d->taken[i / 64] = taken ? d->taken[i / 64] | bit : d->taken[i / 64] & ~bit;
     }
@@ -113,11 +115,12 @@ static bool is_in_region(const struct drop *d, uint64_t word)
     return r < REGIONS && d->regions[r / 64] >> r % 64 & 1;
 }
 
-/* Most pages are done after the first loop, which takes eight words at once. */
-static bool has_addresses(const struct drop *d, uintptr_t page)
+/* Most are done after the first loop, which takes eight words at once, for their number is fixed:
+ * 4 KiB of a page. */
+static bool any_addresses(const struct drop *d, uintptr_t at)
 {
-    const uint64_t *words = (const uint64_t *)page, span = d->highest - d->lowest;
-    const size_t n = PAGE / sizeof(*words);
+    const uint64_t *words = (const uint64_t *)at, span = d->highest - d->lowest;
+    const size_t n = SEEP_LEAST_PAGE_BYTES / sizeof(*words);
     uint64_t within = 0;
     for (size_t i = 0; i < n; i++)
         within += seep_arch_untagged(words[i]) - d->lowest <= span;
@@ -127,6 +130,14 @@ static bool has_addresses(const struct drop *d, uintptr_t page)
             return true;
     }
     return false;
+}
+
+static bool has_addresses(const struct drop *d, uintptr_t page)
+{
+    bool any = false;
+    for (uintptr_t at = page; at < page + d->page && !any; at += SEEP_LEAST_PAGE_BYTES)
+        any = any_addresses(d, at);
+    return any;
 }
 
 /* As the reader does: if none looks like an address, nobody looks at more than the head. */
@@ -142,29 +153,29 @@ static bool has_sampled_addresses(const struct drop *d, uintptr_t start, uint64_
 }
 
 /* Whether more than a few of these pages were ever used. */
-static bool is_used(uintptr_t start, uintptr_t end)
+static bool is_used(const struct drop *d, uintptr_t start, uintptr_t end)
 {
-    unsigned char is_there[4 * FEW_PAGES];
+    unsigned char is_there[4 * SEEP_CONTENT_FEW_PAGES];
     size_t n = 0;
-    while (start < end && n <= FEW_PAGES) {
-        const size_t left = (end - start) / PAGE;
+    while (start < end && n <= SEEP_CONTENT_FEW_PAGES) {
+        const size_t left = (end - start) / d->page;
         const size_t pages = left < sizeof is_there ? left : sizeof is_there;
-        if (seep_os_call3(SYS_mincore, (long)start, (long)(pages * PAGE), (long)is_there) < 0)
+        if (seep_os_call3(SYS_mincore, (long)start, (long)(pages * d->page), (long)is_there) < 0)
             return false;
         for (size_t i = 0; i < pages; i++)
             n += is_there[i] & 1;
-        start += pages * PAGE;
+        start += pages * d->page;
     }
-    return n > FEW_PAGES;
+    return n > SEEP_CONTENT_FEW_PAGES;
 }
 
 static void drop_pages(struct drop *d, uintptr_t start, uintptr_t end)
 {
     uintptr_t first = start;
-    for (uintptr_t at = start; at < end; at += PAGE)
+    for (uintptr_t at = start; at < end; at += d->page)
         if (has_addresses(d, at)) {
             give_up(d, first, at);
-            first = at + PAGE;
+            first = at + d->page;
         }
     give_up(d, first, end);
     d->looked_at += end - start;
@@ -173,25 +184,27 @@ static void drop_pages(struct drop *d, uintptr_t start, uintptr_t end)
 /* The first page is kept: a table of Python's begins with sizes that tell where its entries are. */
 static void drop_contents(struct drop *d, const struct seep_snapshot_block *block)
 {
-    const uintptr_t first = (block->start & ~(uintptr_t)(PAGE - 1)) + PAGE;
-    const uintptr_t end = (block->start + block->bytes) & ~(uintptr_t)(PAGE - 1);
-    if (block->bytes < MIN_BLOCK || first >= end ||
+    const uintptr_t first = seep_os_page_down(block->start) + d->page;
+    const uintptr_t end = seep_os_page_down(block->start + block->bytes);
+    if (block->bytes < MIN_PAGES * d->page || first >= end ||
         !is_private(d, block->start, block->start + block->bytes))
         return;
     if (block->bytes < SEEP_CONTENT_LARGE) {
         if (d->looked_at < MOST_LOOKED_AT)
             drop_pages(d, first, end);
-    } else if (is_used(first + SEEP_CONTENT_HEAD, end) && /* looking makes pages used, too */
-               !has_sampled_addresses(d, block->start, block->bytes)) {
-        give_up(d, first + SEEP_CONTENT_HEAD, end);
+        return;
     }
+    const uintptr_t rest = first + seep_os_page_up(SEEP_CONTENT_HEAD);
+    if (is_used(d, rest, end) && /* looking makes pages used, too */
+        !has_sampled_addresses(d, block->start, block->bytes))
+        give_up(d, rest, end);
 }
 
 /* ---- the heap -------------------------------------------------------------------------------- */
 
 static size_t taken_bytes(const struct drop *d)
 {
-    return ((d->heap.end - d->heap.start) / PAGE / 64 + 1) * sizeof(*d->taken);
+    return ((d->heap.end - d->heap.start) / d->page / 64 + 1) * sizeof(*d->taken);
 }
 
 static uintptr_t end_of(const struct seep_snapshot_block *block)
@@ -214,7 +227,7 @@ static void begin_at_first_block(struct drop *d, const struct seep_snapshot_bloc
     for (uint64_t i = 0; i < n; i++)
         if (is_in_heap(d, blocks[i].start) && blocks[i].start < first)
             first = blocks[i].start;
-    d->heap.start = first & ~(uintptr_t)(PAGE - 1);
+    d->heap.start = seep_os_page_down(first);
 }
 
 /* Blocks that nobody recorded may lie anywhere. */
@@ -229,13 +242,13 @@ static void note_unrecorded(struct drop *d)
 /* What lies in no block is malloc's own, or was a block. */
 static void drop_free(const struct drop *d)
 {
-    const size_t n = (d->heap.end - d->heap.start) / PAGE;
+    const size_t n = (d->heap.end - d->heap.start) / d->page;
     size_t first = 0;
     for (size_t i = 0; i <= n; i++) {
         if (i < n && !(d->taken[i / 64] >> i % 64 & 1))
             continue;
         if (i > first)
-            give_back(d->heap.start + first * PAGE, d->heap.start + i * PAGE);
+            give_back(d->heap.start + first * d->page, d->heap.start + i * d->page);
         first = i + 1;
     }
 }
@@ -267,7 +280,8 @@ void seep_snapshot_drop(const struct seep_snapshot *s)
 {
     struct drop d = {.maps = seep_os_pages(maps_bytes),
                      .regions = seep_os_pages(regions_bytes),
-                     .lowest = UINT64_MAX};
+                     .lowest = UINT64_MAX,
+                     .page = seep_os_page_bytes()};
     if (d.maps && d.regions && seep_snapshot_maps_each(note_map, &d))
         drop(&d, s);
     if (d.maps)

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include "libprof/format/snapshot_format.h"
 #include "libprof/runtime/store/os.h"
 
 enum {
@@ -33,7 +34,7 @@ static uint64_t kib_of(const char *file, const char *key)
 
 uint64_t seep_snapshot_own_pages(void)
 {
-    return kib_of("/proc/self/smaps_rollup", "Private_Dirty:") / 4;
+    return kib_of("/proc/self/smaps_rollup", "Private_Dirty:") * 1024 / SEEP_TOUCHED_PAGE;
 }
 
 static uint32_t inode_of(const char *path)

@@ -3,21 +3,23 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "libprof/format/page_format.h"
 #include "libprof/runtime/store/os.h"
 
 extern void *__libc_stack_end; /* from the loader: the main thread's stack begins here */
 
 enum {
-    PAGE = 4096,
+    LEAST = SEEP_LEAST_PAGE_BYTES,
     LARGEST_OWN = 64 << 20,
     FIRST_CAPACITY = 1024,
-    PAGES_UP = 256,  /* deeper stacks are cut: 1 MiB */
+    MOST_UP = 256,   /* deeper stacks are cut: 1 MiB */
     ROOM = 8 * 1024, /* what recording may need, including the analysis of a new stack */
 };
 
-/* One word for each page of a stack: page number << 9 | readable pages from it upwards; 0 pages:
- * forgotten. */
-enum { PAGE_SHIFT = 9, COUNT_MASK = 511 };
+/* One word for each page of a stack, of the least size that pages have on any machine: its number
+ * << 9 | readable ones from it upwards; 0: forgotten. Larger pages are several, all of them
+ * readable or none: so no event need ask how large they are. */
+enum { START_SHIFT = 9, COUNT_MASK = 511 };
 
 static struct table {
     uint64_t mask; /* capacity − 1 */
@@ -42,15 +44,15 @@ static uint64_t word_of(uintptr_t page)
         uint64_t word = __atomic_load_n(&t->words[at & t->mask], __ATOMIC_RELAXED);
         if (!word)
             return 0;
-        if (word >> PAGE_SHIFT == page)
+        if (word >> START_SHIFT == page)
             return word & COUNT_MASK ? word : 0;
     }
 }
 
 static void enter(struct table *t, uint64_t word)
 {
-    uint64_t at = hash_of(word >> PAGE_SHIFT);
-    while (t->words[at & t->mask] && t->words[at & t->mask] >> PAGE_SHIFT != word >> PAGE_SHIFT)
+    uint64_t at = hash_of(word >> START_SHIFT);
+    while (t->words[at & t->mask] && t->words[at & t->mask] >> START_SHIFT != word >> START_SHIFT)
         at++;
     n_words += !t->words[at & t->mask];
     __atomic_store_n(&t->words[at & t->mask], word, __ATOMIC_RELAXED);
@@ -78,7 +80,7 @@ static bool grow(void)
 
 static void remember(uint64_t word)
 {
-    uintptr_t page = word >> PAGE_SHIFT, end = page + (word & COUNT_MASK);
+    uintptr_t page = word >> START_SHIFT, end = page + (word & COUNT_MASK);
     if (page < lowest)
         __atomic_store_n(&lowest, page, __ATOMIC_RELEASE);
     if (end > highest)
@@ -97,14 +99,14 @@ static bool readable(uintptr_t page)
  * between, so it is one stack. */
 static bool extend_own(struct seep_stack_range *own, uintptr_t sp)
 {
-    uintptr_t page = sp & ~(uintptr_t)(PAGE - 1);
+    uintptr_t page = sp & ~(uintptr_t)(LEAST - 1);
     if (!own->high) { /* glibc keeps what pthread_self() points to at the top of a thread's stack */
         own->high = seep_os_tid() == seep_os_pid() ? (uintptr_t)__libc_stack_end : pthread_self();
-        own->low = own->high & ~(uintptr_t)(PAGE - 1);
+        own->low = own->high & ~(uintptr_t)(LEAST - 1);
     }
     if (sp >= own->high || own->high - sp > LARGEST_OWN)
         return false;
-    for (uintptr_t at = page; at < own->low; at += PAGE)
+    for (uintptr_t at = page; at < own->low; at += LEAST)
         if (!readable(at))
             return false;
     if (page < own->low)
@@ -116,17 +118,17 @@ static bool extend_own(struct seep_stack_range *own, uintptr_t sp)
 static uint64_t measure(uintptr_t page)
 {
     uintptr_t up = 0;
-    while (up < PAGES_UP && readable((page + up) * PAGE))
+    while (up < MOST_UP && readable((page + up) * LEAST))
         up += 1 + (word_of(page + up + 1) & COUNT_MASK);
-    return (uint64_t)page << PAGE_SHIFT | (up < PAGES_UP ? up : PAGES_UP);
+    return (uint64_t)page << START_SHIFT | (up < MOST_UP ? up : MOST_UP);
 }
 
 static uint64_t find_other(uintptr_t sp)
 {
-    uint64_t word = word_of(sp / PAGE);
+    uint64_t word = word_of(sp / LEAST);
     if (word || !seep_os_lock(&lock))
         return word;
-    word = measure(sp / PAGE);
+    word = measure(sp / LEAST);
     if (word & COUNT_MASK)
         remember(word);
     seep_os_unlock(&lock);
@@ -140,7 +142,7 @@ static bool within(const struct seep_stack_range *range, uintptr_t from, uintptr
 
 static uintptr_t end_of(uint64_t word)
 {
-    return ((word >> PAGE_SHIFT) + (word & COUNT_MASK)) * PAGE;
+    return ((word >> START_SHIFT) + (word & COUNT_MASK)) * LEAST;
 }
 
 struct seep_stack_range seep_stack_range_find(struct seep_stacks *stacks, uintptr_t sp)
@@ -150,7 +152,7 @@ struct seep_stack_range seep_stack_range_find(struct seep_stacks *stacks, uintpt
     uint64_t word = find_other(sp);
     if (end_of(word) < sp + 16)
         return (struct seep_stack_range){sp, sp + 16};
-    struct seep_stack_range found = {sp & ~(uintptr_t)(PAGE - 1), end_of(word)};
+    struct seep_stack_range found = {sp & ~(uintptr_t)(LEAST - 1), end_of(word)};
     /* Adjacent stacks may have become one mapping: the thread's own stack is not part of this
      * one. */
     if (stacks->own.high > sp && stacks->own.high < found.high)
@@ -160,12 +162,12 @@ struct seep_stack_range seep_stack_range_find(struct seep_stacks *stacks, uintpt
 
 bool seep_stack_range_holds(const struct seep_stacks *stacks, uintptr_t from, uintptr_t to)
 {
-    return within(&stacks->own, from, to) || to <= end_of(word_of(from / PAGE));
+    return within(&stacks->own, from, to) || to <= end_of(word_of(from / LEAST));
 }
 
 bool seep_stack_range_met(uintptr_t sp)
 {
-    return word_of(sp / PAGE) != 0;
+    return word_of(sp / LEAST) != 0;
 }
 
 bool seep_stack_range_roomy(uintptr_t sp)
@@ -179,23 +181,23 @@ bool seep_stack_range_roomy(uintptr_t sp)
 
 void seep_stack_range_unmap(uintptr_t start, uintptr_t end)
 {
-    if (start / PAGE >= __atomic_load_n(&highest, __ATOMIC_ACQUIRE) ||
-        end / PAGE < __atomic_load_n(&lowest, __ATOMIC_ACQUIRE) || !seep_os_lock(&lock))
+    if (start / LEAST >= __atomic_load_n(&highest, __ATOMIC_ACQUIRE) ||
+        end / LEAST < __atomic_load_n(&lowest, __ATOMIC_ACQUIRE) || !seep_os_lock(&lock))
         return;
     struct table *t = table;
-    uintptr_t first = start / PAGE;
-    uintptr_t n = (end + PAGE - 1) / PAGE - first;
-    if (n <= PAGES_UP) { /* pages below it extend into it */
-        for (uintptr_t page = first > PAGES_UP ? first - PAGES_UP : 0; page < first + n; page++) {
+    uintptr_t first = start / LEAST;
+    uintptr_t n = (end + LEAST - 1) / LEAST - first;
+    if (n <= MOST_UP) { /* pages below it extend into it */
+        for (uintptr_t page = first > MOST_UP ? first - MOST_UP : 0; page < first + n; page++) {
             uint64_t word = word_of(page);
             if (word && page + (word & COUNT_MASK) > first)
-                enter(t, (uint64_t)page << PAGE_SHIFT);
+                enter(t, (uint64_t)page << START_SHIFT);
         }
     } else {
         for (uint64_t i = 0; i <= t->mask; i++) {
-            uintptr_t page = t->words[i] >> PAGE_SHIFT;
+            uintptr_t page = t->words[i] >> START_SHIFT;
             if (page < first + n && end_of(t->words[i]) > start)
-                __atomic_store_n(&t->words[i], (uint64_t)page << PAGE_SHIFT, __ATOMIC_RELAXED);
+                __atomic_store_n(&t->words[i], (uint64_t)page << START_SHIFT, __ATOMIC_RELAXED);
         }
     }
     seep_os_unlock(&lock);

@@ -6,10 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libprof/format/content_samples.h"
 #include "preload/snapshot/snapshot_copy_parts.h"
+#include "tests/large_pages.h"
 #include "tests/suite.h"
 
-#define PAGE   UINT64_C(4096)
+#define PAGE   (uint64_t) seep_os_page_bytes()
 #define MIB    (UINT64_C(1) << 20)
 #define NUMBER UINT64_C(0x3f8000003f800000) /* two floats */
 
@@ -18,15 +20,15 @@ static uint8_t *private, *shared, *heap;
 static struct seep_snapshot_block blocks[4], maps[1];
 static struct seep_snapshot snapshot;
 
-enum { PAGES = 1024 };
+enum { PAGES = 640 };
+
+#define LARGE (512 * PAGE) /* bytes of a block: more than SEEP_CONTENT_LARGE */
 
 static void set_up(void)
 {
-    private = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    shared = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(private, MAP_FAILED);
-    ck_assert_ptr_ne(shared, MAP_FAILED);
-    heap = sbrk((PAGES + 1) * PAGE);
+    private = large_pages_map(PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+    shared = large_pages_map(PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED);
+    heap = sbrk((intptr_t)((PAGES + 1) * PAGE));
     ck_assert_ptr_ne(heap, (void *)-1);
     heap = (uint8_t *)(((uintptr_t)heap + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
     for (size_t i = 0; i < PAGES * PAGE; i += 8) {
@@ -86,7 +88,7 @@ TEST(a_page_with_an_address_is_kept)
 {
     block(private, 8 * PAGE);
     put_address(private + 3 * PAGE + 80);
-    put_address(private + 6 * PAGE + 4088);
+    put_address(private + 7 * PAGE - 8);
     expect(private, 8, "x..x..x."); /* a table begins with sizes */
 }
 
@@ -106,19 +108,20 @@ TEST(small_blocks_are_kept)
 /* Of a large one only some words are looked at, as its reader does. */
 TEST(of_a_large_block_the_head_is_kept, .to = 2)
 {
-    block(private, 2 * MIB);
+    const size_t head = 1 + (SEEP_CONTENT_HEAD + PAGE - 1) / PAGE; /* pages */
+    block(private, LARGE);
     if (_i)
-        for (size_t at = MIB; at < 2 * MIB; at += 8) /* half of it has addresses */
+        for (size_t at = LARGE / 2; at < LARGE; at += 8) /* half of it has addresses */
             put_address(private + at);
-    expect(private, 8, _i ? "xxxxxxxx" : "xxxxx...");
-    expect(private + 2 * MIB - 2 * PAGE, 4, _i ? "xxxx" : "..xx");
+    expect(private + (head - 1) * PAGE, 4, _i ? "xxxx" : "x...");
+    expect(private + LARGE - 2 * PAGE, 4, _i ? "xxxx" : "..xx");
 }
 
 /* Each entry is a number and an address; it is filled from its start, or all over. */
 TEST(a_large_table_of_pairs_is_kept, .to = 2)
 {
-    block(private, 2 * MIB);
-    for (size_t at = 0; at < (_i ? 2 * MIB : 24 * PAGE); at += 16)
+    block(private, LARGE);
+    for (size_t at = 0; at < (_i ? LARGE : 24 * PAGE); at += 16)
         put_address(private + at + 8);
     expect(private, 8, "xxxxxxxx");
 }
@@ -126,13 +129,11 @@ TEST(a_large_table_of_pairs_is_kept, .to = 2)
 /* A table that is nearly empty, which samples would miss. */
 TEST(a_large_block_that_was_hardly_used_is_kept)
 {
-    uint8_t *table =
-        mmap(NULL, 8 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(table, MAP_FAILED);
-    block(table, 8 * MIB);
+    uint8_t *table = large_pages_map(4 * LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+    block(table, 4 * LARGE);
     memcpy(table + 5 * PAGE + 8, &(uint64_t){NUMBER}, 8);
     expect(table + 5 * PAGE, 1, "x");
-    munmap(table, 8 * MIB);
+    munmap(table, 4 * LARGE);
 }
 
 TEST(memory_that_others_share_is_left_alone)
@@ -175,4 +176,6 @@ TEST(nothing_of_the_heap_is_given_back_where_not_all_blocks_are_known)
     expect(heap, 14, "xxxxxxx.x...xx");
 }
 
-SUITE("what a copy gives back", .setup = set_up, .teardown = tear_down)
+LARGE_PAGES_SETUPS(set_up)
+SUITE("what a copy gives back", .setups = large_pages_setups, .n_setups = N(large_pages_setups),
+      .teardown = tear_down)

@@ -4,14 +4,13 @@
 
 #include "libprof/runtime/store/os.h"
 
-enum { PAGE = 4096 };
-
 void seep_address_space_read(struct seep_address_space *space)
 {
     enum { ADDRESSES, RESIDENT, SHARED, DATA = 5, N };
     char text[128];
     uint64_t pages[N + 1] = {0};
     unsigned field = 0;
+    const uint64_t page = seep_os_page_bytes();
     const long n = seep_os_read_file("/proc/self/statm", text, sizeof(text));
     for (long i = 0; i < n && field < N + 1; i++) {
         if (text[i] >= '0' && text[i] <= '9')
@@ -19,10 +18,10 @@ void seep_address_space_read(struct seep_address_space *space)
         else
             field++;
     }
-    *space = (struct seep_address_space){.bytes = pages[ADDRESSES] * PAGE,
-                                         .resident_bytes = pages[RESIDENT] * PAGE,
-                                         .shared_bytes = pages[SHARED] * PAGE,
-                                         .data_bytes = pages[DATA] * PAGE};
+    *space = (struct seep_address_space){.bytes = pages[ADDRESSES] * page,
+                                         .resident_bytes = pages[RESIDENT] * page,
+                                         .shared_bytes = pages[SHARED] * page,
+                                         .data_bytes = pages[DATA] * page};
 }
 
 uint64_t seep_address_space_limit(int resource)

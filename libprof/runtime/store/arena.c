@@ -19,13 +19,15 @@ enum {
     SMALL_ROOM = 8 << 20, /* files up to this size hold nothing back */
 };
 
-/* Allocates disk for [from, to) of the file, so that a store into the mapping cannot raise
- * SIGBUS. */
+/* Allocates disk for [from, to) of the file, so that a store into the mapping cannot raise SIGBUS:
+ * for whole pages, because the first store into a page needs disk for all of it. */
 static int reserve_disk(int fd, uint64_t from, uint64_t to)
 {
     long r = -EINTR;
+    to = seep_os_page_up(to);
     for (int i = 0; i < MAX_INTERRUPTS && r == -EINTR; i++)
-        r = seep_os_call6(SYS_fallocate, fd, 0, (long)from, (long)(to - from), 0, 0);
+        r = seep_os_call6(SYS_fallocate, fd, 0, (long)seep_os_page_down(from),
+                          (long)(to - seep_os_page_down(from)), 0, 0);
     if (r != -EOPNOTSUPP && r != -ENOSYS)
         return (int)r;
     static const char zeros[4096];
@@ -41,6 +43,7 @@ static int reserve_disk(int fd, uint64_t from, uint64_t to)
 static bool allowed_by_rlimit(uint64_t bytes)
 {
     struct rlimit64 limit = {0};
+    bytes = seep_os_page_up(bytes);
     if (seep_os_call6(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) < 0)
         return true;
     return limit.rlim_cur == RLIM64_INFINITY || bytes <= limit.rlim_cur;
@@ -136,13 +139,16 @@ static struct seep_header *map_header(int fd)
     return header;
 }
 
-/* Beyond the end of the file the mapping exists but is never touched before reserve_disk(). */
+/* Maps the chunks, which begin within a page where pages are large: what lies before them in it is
+ * the header's end, or nothing (seep_arena_end()). Beyond the end of the file the mapping exists
+ * but is never touched before reserve_disk(). */
 static int map_chunks(int fd, uint64_t end, uint64_t max_bytes)
 {
-    int r =
-        seep_os_map_file(seep_arena_base + end, max_bytes - end, fd, end, MAP_SHARED | MAP_FIXED);
+    const uint64_t from = seep_os_page_down(end);
+    char *at = seep_arena_base + from;
+    int r = seep_os_map_file(at, max_bytes - from, fd, from, MAP_SHARED | MAP_FIXED);
     if (r >= 0)
-        advise(seep_arena_base + end, max_bytes - end);
+        advise(at, max_bytes - from);
     return r;
 }
 
@@ -158,6 +164,7 @@ static void complete_header(struct seep_header *header, uint64_t max_bytes)
     header->version = SEEP_FORMAT_VERSION;
     header->header_bytes = SEEP_HEADER_BYTES;
     header->chunk_bytes = SEEP_CHUNK_BYTES;
+    header->page_bytes = (uint32_t)seep_os_page_bytes();
     header->check = seep_header_check(header);
     __atomic_store_n(&header->magic, SEEP_PROFILE_MAGIC, __ATOMIC_RELEASE);
 }
@@ -217,7 +224,7 @@ int seep_arena_create(const char *path, const struct seep_header *constants)
     if (r < 0)
         goto fail;
     uint64_t allocated = end + FIRST_CHUNKS * SEEP_CHUNK_BYTES;
-    if (allocated > max_bytes || reserve_disk(fd, end, allocated) < 0)
+    if (allocated > max_bytes || reserve_disk(fd, seep_os_page_down(end), allocated) < 0)
         allocated = end;
     seep_os_close(fd);
     know_file(path, &st);
@@ -242,7 +249,8 @@ int seep_arena_count(const struct seep_header *constants)
     uint64_t allocated = end + SEEP_CHUNK_BYTES;
     if (allocated > max_bytes)
         return -ENOSPC;
-    long r = seep_os_call6(SYS_mmap, (long)(seep_arena_base + end), SEEP_CHUNK_BYTES,
+    const uint64_t from = seep_os_page_down(end);
+    long r = seep_os_call6(SYS_mmap, (long)(seep_arena_base + from), (long)(allocated - from),
                            PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (seep_os_failed((void *)r))
         return (int)r;
@@ -254,7 +262,7 @@ int seep_arena_count(const struct seep_header *constants)
 /* Moves what was counted from the private pages into the file, which then replaces them. */
 static int move_in(int fd, uint64_t end, uint64_t used, uint64_t max_bytes)
 {
-    int r = reserve_disk(fd, end, end + FIRST_CHUNKS * SEEP_CHUNK_BYTES);
+    int r = reserve_disk(fd, seep_os_page_down(end), end + FIRST_CHUNKS * SEEP_CHUNK_BYTES);
     if (r < 0)
         return r;
     if (used) {
@@ -296,6 +304,16 @@ int seep_arena_persist(const char *path, const struct seep_header *constants)
     __atomic_store_n(&seep_arena.header, header, __ATOMIC_RELEASE);
     __atomic_store_n(&seep_arena_counting, false, __ATOMIC_RELEASE);
     return 0;
+}
+
+uint64_t seep_arena_end(void)
+{
+    const uint64_t used =
+        SEEP_HEADER_BYTES + (uint64_t)seep_arena.header->n_chunks * SEEP_CHUNK_BYTES;
+    uint64_t end = used;
+    while (seep_os_page_down(end) < used)
+        end += SEEP_CHUNK_BYTES;
+    return end;
 }
 
 void seep_arena_leave(void)

@@ -57,6 +57,11 @@ int seep_arena_persist(const char *path, const struct seep_header *constants);
  * lock. */
 void seep_arena_stock_up(void);
 
+/* Where in its file the records of a child that is forked now begin. It maps the page that its
+ * first chunk lies in anew, so there must be none of the parent's in that page: where pages are
+ * larger than a chunk's distance from one, a chunk or two stay empty. */
+uint64_t seep_arena_end(void);
+
 /* In a forked child, at once: drops the parent's header mapping so that nothing more is written
  * there. Refs stay readable. Nothing can be taken until seep_arena_create(). */
 void seep_arena_leave(void);

@@ -2,6 +2,8 @@
 
 #include <limits.h>
 
+#include "libprof/format/page_format.h"
+
 SEEP_LARGE struct seep_live_page **seep_live_roots[SEEP_N_ROOTS];
 uint32_t seep_live_spilled;
 
@@ -178,8 +180,9 @@ static unsigned words_wanted(const struct way *way, uint64_t word)
  * larger ones may follow. The page before it says more. */
 static unsigned most_lines(const struct seep_live_page *page)
 {
-    enum { FEW = 2, PAGE = 4096 };
-    const bool is_first = (uintptr_t)page % PAGE == 0; /* there may be none before it */
+    enum { FEW = 2 };
+    /* There may be none before it: a region's begin where a page of memory does. */
+    const bool is_first = (uintptr_t)page % SEEP_LEAST_PAGE_BYTES == 0;
     const uint64_t link = is_first ? 0 : seep_live_last(page[-1].words, SEEP_PAGE_WORDS);
     const unsigned twice = seep_word_is_link(link) ? seep_link_lines(link) * 2 : 0;
     return twice > FEW ? twice : FEW;

@@ -18,6 +18,7 @@
 
 #include "libprof/arch/arch.h"
 #include "libprof/contract.h"
+#include "libprof/runtime/store/os_page.h"
 #include "libprof/runtime/store/own_pages.h"
 #include "libprof/runtime/store/placement.h"
 
@@ -124,7 +125,7 @@ static inline void seep_os_unmap(void *p, size_t bytes)
 static inline void seep_os_populate(const void *p, size_t bytes)
 {
     enum { POPULATE_WRITE = 23 }; /* MADV_POPULATE_WRITE: newer than the headers */
-    const uintptr_t from = (uintptr_t)p & ~(uintptr_t)4095;
+    const uintptr_t from = seep_os_page_down((uintptr_t)p);
     (void)seep_os_call3(SYS_madvise, (long)from, (long)((uintptr_t)p + bytes - from),
                         POPULATE_WRITE);
 }

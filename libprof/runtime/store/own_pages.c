@@ -1,16 +1,12 @@
 #include "libprof/runtime/store/own_pages.h"
 
+#include "libprof/runtime/store/os_page.h"
 #include "libprof/runtime/store/placement.h"
 
 enum { BUSY = 1, MAX_TRIES = 16 }; /* of `start`: 0 free, 1 being filled in */
 
 static SEEP_LARGE struct seep_own_range ranges[SEEP_OWN_RANGES];
 static uint32_t n_used; /* entries beyond were never in use */
-
-static uintptr_t page_up(uintptr_t n)
-{
-    return (n + 4095) & ~(uintptr_t)4095;
-}
 
 static bool swap(uintptr_t *word, uintptr_t from, uintptr_t to)
 {
@@ -44,7 +40,7 @@ static void add(uintptr_t start, uintptr_t end)
 
 void seep_own_add(const void *pages, size_t bytes)
 {
-    add((uintptr_t)pages, page_up((uintptr_t)pages + bytes));
+    add((uintptr_t)pages, seep_os_page_up((uintptr_t)pages + bytes));
 }
 
 /* Takes [start, end) out of entry i. False: it is not in the entry, or another thread was
@@ -66,7 +62,7 @@ static bool cut(uint32_t i, uintptr_t start, uintptr_t end)
 
 void seep_own_drop(const void *pages, size_t bytes)
 {
-    uintptr_t start = (uintptr_t)pages, end = page_up(start + bytes);
+    uintptr_t start = (uintptr_t)pages, end = seep_os_page_up(start + bytes);
     for (int tries = 0; tries < MAX_TRIES; tries++)
         for (uint32_t i = 0; i < __atomic_load_n(&n_used, __ATOMIC_ACQUIRE); i++)
             if (cut(i, start, end))

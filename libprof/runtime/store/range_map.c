@@ -13,7 +13,7 @@ struct chunk {
     struct chunk *next_free;
     struct seep_range ranges[CHUNK_RANGES]; /* by address */
 };
-_Static_assert(sizeof(struct chunk) <= CHUNK_BYTES, "two pages");
+_Static_assert(sizeof(struct chunk) <= CHUNK_BYTES, "there is room");
 
 struct entry {
     uintptr_t first; /* chunk->ranges[0].start */

@@ -6,7 +6,10 @@
 
 #include "libprof/runtime/store/os.h"
 
-enum { PAGE = 4096, MAX_BYTES = 16 * PAGE, NAME_BYTES = 32 }; /* Linux has two pages, gVisor two */
+enum {
+    MAX_BYTES = 64 * 1024, /* Linux and gVisor have 8 KiB */
+    NAME_BYTES = 32,
+};
 
 /* Copies what lies in the image. */
 static bool take(const struct seep_vdso *v, uintptr_t at, void *to, size_t bytes)
@@ -73,7 +76,7 @@ static bool read_head(struct seep_vdso *v, uintptr_t at, uintptr_t *dynamic)
 {
     ElfW(Ehdr) head;
 
-    *v = (struct seep_vdso){.start = at, .end = at + PAGE};
+    *v = (struct seep_vdso){.start = at, .end = at + seep_os_page_bytes()};
     return take(v, at, &head, sizeof(head)) && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
            head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_phentsize == sizeof(ElfW(Phdr)) &&
            read_parts(v, &head, dynamic);
@@ -81,7 +84,7 @@ static bool read_head(struct seep_vdso *v, uintptr_t at, uintptr_t *dynamic)
 
 static bool is_place(uintptr_t at)
 {
-    return at && at % PAGE == 0 && at < UINTPTR_MAX - MAX_BYTES;
+    return at && seep_os_page_down(at) == at && at < UINTPTR_MAX - MAX_BYTES;
 }
 
 bool seep_vdso_read(struct seep_vdso *v, uintptr_t at)
@@ -91,7 +94,7 @@ bool seep_vdso_read(struct seep_vdso *v, uintptr_t at)
     *v = (struct seep_vdso){0};
     if (!is_place(at) || !seep_os_readable((const void *)at) || !read_head(v, at, &dynamic))
         return false;
-    for (uintptr_t page = v->start + PAGE; page < v->end; page += PAGE)
+    for (uintptr_t page = v->start; (page += seep_os_page_bytes()) < v->end;)
         if (!seep_os_readable((const void *)page))
             return false;
     return read_dynamic(v, dynamic + v->bias);

@@ -10,9 +10,11 @@
 #include "preload/record/map_resident.h"
 #include "preload/record/map_set.h"
 #include "preload/record/tick.h"
+#include "tests/large_pages.h"
 #include "tests/suite.h"
 
-enum { PAGE = 4096, RW = PROT_READ | PROT_WRITE };
+#define PAGE seep_os_page_bytes()
+enum { RW = PROT_READ | PROT_WRITE };
 
 __thread struct seep_tls seep_tls;
 static uint32_t activity = SEEP_RECORDING;
@@ -57,9 +59,8 @@ static void teardown(void)
 /* Pages of its own, between two that cannot be used, so that the kernel joins nothing to them. */
 static char *pages(unsigned n)
 {
-    char *p = mmap(NULL, (n + 2) * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ck_assert(p != MAP_FAILED && mprotect(p + PAGE, n * PAGE, RW) == 0);
-    ck_assert(madvise(p + PAGE, n * PAGE, MADV_NOHUGEPAGE) == 0);
+    char *p = large_pages_map((n + 2) * PAGE, PROT_NONE, MAP_PRIVATE);
+    ck_assert(mprotect(p + PAGE, n * PAGE, RW) == 0);
     return p + PAGE;
 }
 
@@ -82,7 +83,7 @@ static void expect(struct seep_thread *thread, int64_t live, uint64_t objects,
     const struct seep_detail *detail = seep_site_detail(site);
     uint64_t freed = site->freed_bytes + (detail ? detail->remote_freed_bytes : 0);
     uint64_t frees = site->frees + (detail ? detail->remote_frees : 0);
-    ck_assert_int_eq((int64_t)(site->allocated_bytes - freed), live * PAGE);
+    ck_assert_int_eq((int64_t)(site->allocated_bytes - freed), live * (int64_t)PAGE);
     ck_assert_uint_eq(site->allocations, objects);
     ck_assert_uint_eq(frees, objects_gone);
 }
@@ -204,4 +205,6 @@ TEST(what_is_committed_of_reserved_space_is_counted_alone)
     expect(&first, 0, 3, 3);
 }
 
-SUITE("map set", .setup = setup, .teardown = teardown)
+LARGE_PAGES_SETUPS(setup)
+SUITE("map set", .setups = large_pages_setups, .n_setups = N(large_pages_setups), .setup = setup,
+      .teardown = teardown)

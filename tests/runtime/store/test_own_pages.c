@@ -3,6 +3,7 @@
 #include "libprof/runtime/store/live_blocks.h"
 #include "libprof/runtime/store/own_pages.h"
 #include "preload/pages/smaps.h"
+#include "tests/large_pages.h"
 #include "tests/suite.h"
 
 #include <check.h>
@@ -12,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAGE = 4096 };
+#define PAGE ((uint64_t)seep_os_page_bytes())
 
 #define BASE UINT64_C(0x100000000000)
 
@@ -212,7 +213,7 @@ TEST(a_long_path_keeps_its_beginning_and_its_end)
     strcpy(name + 200, ".seep");
     strcat(strcat(path, "/"), name);
     int fd = open(path, O_RDWR | O_CREAT, 0600);
-    ck_assert_int_eq(ftruncate(fd, PAGE), 0);
+    ck_assert_int_eq(ftruncate(fd, (off_t)PAGE), 0);
     void *p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
     struct seep_vma vma = vma_of(p);
     unlink(path);
@@ -224,4 +225,9 @@ TEST(a_long_path_keeps_its_beginning_and_its_end)
     close(fd);
 }
 
-SUITE("own pages")
+static void nothing(void)
+{
+}
+
+LARGE_PAGES_SETUPS(nothing)
+SUITE("own pages", .setups = large_pages_setups, .n_setups = N(large_pages_setups))
