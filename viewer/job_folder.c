@@ -1,6 +1,7 @@
 #include "viewer/job_folder.h"
 
 #include "libprof/base/clock.h"
+#include "libprof/base/page_bytes.h"
 #include "viewer/job_limits.h"
 
 #include <dirent.h>
@@ -94,18 +95,20 @@ void seep_job_folder_limit(struct seep_job_folder *folder, uint64_t bytes)
     snprintf(job->limit_kind, sizeof job->limit_kind, "--memory-limit");
 }
 
-/* Reserves disk for what is used first; the rest grows as needed. A full disk shows as an error
- * here, not later as SIGBUS. Beyond RLIMIT_FSIZE there is also a signal, which must not end seep;
- * the job's disposition of it is restored. Returns an errno, or 0 and the number of processes there
- * is room for. */
+/* Reserves disk for what is used first, in whole pages; the rest grows as needed. A full disk shows
+ * as an error here, not later as SIGBUS. Beyond RLIMIT_FSIZE there is also a signal, which must not
+ * end seep; the job's disposition of it is restored. Returns an errno, or 0 and the number of
+ * processes there is room for. */
 static int reserve_disk(int fd, uint32_t *n_processes)
 {
+    const uint64_t page = seep_page_bytes();
+    const off_t first = (off_t)((SEEP_JOB_FIRST_BYTES + page - 1) / page * page);
     struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
     int error = 0;
 
     sigaction(SIGXFSZ, &ignore, &old);
     *n_processes = SEEP_PROCESS_PIECE;
-    if (ftruncate(fd, sizeof(struct seep_job)) < 0 || fallocate(fd, 0, 0, SEEP_JOB_FIRST_BYTES) < 0)
+    if (ftruncate(fd, sizeof(struct seep_job)) < 0 || fallocate(fd, 0, 0, first) < 0)
         error = errno;
     if (error == EOPNOTSUPP) { /* then zeros are written, and those written so far stay */
         *n_processes = SEEP_MAX_PROCESSES;

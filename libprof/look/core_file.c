@@ -1,6 +1,7 @@
 #include "libprof/look/core_file.h"
 
 #include "libprof/arch/arch.h"
+#include "libprof/base/page_bytes.h"
 #include "libprof/base/text.h"
 #include "libprof/format/address_bits.h"
 
@@ -328,6 +329,7 @@ int seep_core_file_open(struct seep_core_file *core, const char *path, const cha
         rc = read_segments(core, &head);
     if (!rc && !core->n)
         rc = refuse(err, path, "no memory of a process is in it");
+    core->remote.page_bytes = core->notes.page_bytes ? core->notes.page_bytes : seep_page_bytes();
     if (!rc)
         rc = make_maps(core, program, err);
     if (!rc)

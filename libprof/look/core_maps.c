@@ -15,6 +15,7 @@
 #include "libprof/base/hash_index.h"
 #include "libprof/base/text.h"
 #include "libprof/format/address_bits.h"
+#include "libprof/format/page_format.h"
 #include "libprof/format/profile_format.h"
 
 _Static_assert(SEEP_CORE_COMMAND == ELF_PRARGSZ + 1, "a zero byte more");
@@ -52,6 +53,8 @@ static void take_auxiliary(struct seep_core_notes *notes, const char *bytes, siz
             notes->program = word_at(bytes, i + 1);
         else if (word_at(bytes, i) == AT_RANDOM)
             notes->stack = word_at(bytes, i + 1);
+        else if (word_at(bytes, i) == AT_PAGESZ && seep_is_page_size(word_at(bytes, i + 1)))
+            notes->page_bytes = word_at(bytes, i + 1);
     }
 }
 
@@ -164,7 +167,7 @@ const struct seep_core_mapping *seep_core_mapping_at(const struct seep_core_note
     return low < notes->n && notes->mappings[low].start <= address ? &notes->mappings[low] : NULL;
 }
 
-enum { PAGE = SEEP_MEMORY_PAGE };
+enum { PAGE = SEEP_MEMORY_PAGE }; /* what a core file has is in whole pages, which are in these */
 
 /* A line of /proc/PID/maps as it was. */
 struct region {

@@ -28,6 +28,7 @@ struct seep_core_notes {
     pid_t pid, parent;               /* 0: not known */
     char command[SEEP_CORE_COMMAND]; /* the beginning of its command line; "": not known */
     uint64_t program;                /* an address in its program's file, 0: not known */
+    uint64_t page_bytes;             /* of the machine, 0: not known */
     uint64_t stack;                  /* an address in its main thread's stack, 0: not known */
 };
 

@@ -222,7 +222,7 @@ static int find_places(struct seep_taken *t, const struct seep_maps *maps,
                        struct seep_remote *whole)
 {
     struct seep_window window = {0};
-    int rc = seep_window_init(&window, read_window, remote);
+    int rc = seep_window_init(&window, remote->page_bytes, read_window, remote);
     const bool other =
         !rc && (t->allocator[0] || seep_other_malloc(maps, &window, whole->files, t->allocator));
     const struct seep_live_question question = {.maps = maps,

@@ -62,6 +62,7 @@ struct seep_process_identity {
     uint32_t python_version; /* hex as PY_VERSION_HEX, 0: no Python seen */
     uint32_t python_support; /* enum seep_python_support */
     uint32_t python_unseen;  /* enum seep_python_unseen */
+    uint32_t page_bytes;     /* of its machine */
     uint32_t arena_bytes;    /* size of the arenas mapped for small objects; 0: unknown */
     const char *allocator;   /* the object whose malloc comes before seep's, "": none */
     uint64_t start_unix_ns;

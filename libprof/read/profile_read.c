@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libprof/base/page_bytes.h"
+
 static uint64_t chunk_offset(uint32_t chunk)
 {
     return SEEP_HEADER_BYTES + (uint64_t)chunk * SEEP_CHUNK_BYTES;
@@ -510,10 +512,21 @@ uint32_t *seep_profile_memo(struct seep_profile *p, uint32_t ref)
                           : NULL;
 }
 
+/* The pages that are the chunk's alone: where they are of 64 KiB there are none. */
+static void give_back(const struct seep_profile *p, uint32_t chunk)
+{
+    const uint64_t page = seep_page_bytes(), start = chunk_offset(chunk);
+    const uint64_t from = (start + page - 1) / page * page;
+    const uint64_t to = (start + SEEP_CHUNK_BYTES) / page * page;
+
+    if (from < to)
+        madvise(p->base + from, to - from, MADV_DONTNEED);
+}
+
 void seep_profile_done(struct seep_profile *p, uint32_t ref, size_t bytes)
 {
     const uint64_t chunk = ((uint64_t)ref * 8 - SEEP_HEADER_BYTES) / SEEP_CHUNK_BYTES;
 
     if (++p->n_done[chunk] == SEEP_CHUNK_BYTES / bytes)
-        madvise(p->base + chunk_offset((uint32_t)chunk), SEEP_CHUNK_BYTES, MADV_DONTNEED);
+        give_back(p, (uint32_t)chunk);
 }

@@ -246,8 +246,8 @@ static struct copied add_copied(const struct seep_model *m)
 struct written {
     uint64_t bytes;
     uint32_t children, workers; /* that could be judged; of these, that write */
-    uint32_t site;
-    int32_t from, to; /* steps of the first and the last sample of all workers */
+    uint32_t site, process;     /* that wrote to most */
+    int32_t from, to;           /* steps of the first and the last sample of all workers */
 };
 
 /* A page becomes a child's alone also where its parent writes to it, as a trainer does to all of
@@ -287,7 +287,19 @@ static void add_written(const struct seep_model *m, const struct seep_model_proc
     if (rise > *most) {
         *most = rise;
         sum->site = p->written_site_plus_1 - 1;
+        sum->process = (uint32_t)(p - m->processes);
     }
+}
+
+/* Where pages are large, few writes copy much. */
+static void note_large_pages(const struct seep_case *c, uint32_t process, struct seep_finding *f)
+{
+    const uint32_t page_bytes = c->m->processes[process].id.page_bytes;
+
+    if (page_bytes > SEEP_LEAST_PAGE_BYTES)
+        seep_finding_note(
+            f, "A page of this machine has %u KiB: the first write to one copies so much",
+            page_bytes / 1024);
 }
 
 static bool find_written(struct seep_case *c, struct seep_finding *f)
@@ -316,6 +328,7 @@ static bool find_written(struct seep_case *c, struct seep_finding *f)
                       "had inherited, and so copied it; this line had made most of that",
                       sum.workers, seep_text_size((double)sum.bytes / sum.workers, each),
                       seep_text_size((double)sum.bytes, all));
+    note_large_pages(c, sum.process, f);
     f->advice = strdup("Copy what is changed (row = self.rows[i].copy()) and let the copy go; or "
                        "change all of it once, before the processes start; or keep it in shared "
                        "memory (tensor.share_memory_()), if all may see the changes.");
@@ -357,5 +370,6 @@ int seep_find_cow_growth(struct seep_case *c, struct seep_finding *f, bool *foun
                       seep_text_size((double)sum.own_bytes / sum.workers, live));
     seep_finding_note(f, "Reading a Python object writes its reference count, and that copies its "
                          "page; this line made most of the objects before the fork");
+    note_large_pages(c, sum.parent - 1, f);
     return 0;
 }

@@ -69,7 +69,7 @@ static void take_places(struct seep_taken *t, struct image *image)
     struct seep_window window;
     struct placed placed;
 
-    if (seep_window_init(&window, read_image, image))
+    if (seep_window_init(&window, 4096, read_image, image))
         abort();
     const struct seep_live_question question = {.maps = &t->dump.maps,
                                                 .shared = &t->dump.maps,

@@ -3,6 +3,7 @@
 #include "libprof/look/core_maps.h"
 #include "tests/suite.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,26 @@ TEST(a_file_without_its_first_page_is_not_read)
 
     write_maps(&library, 1);
     ck_assert_uint_eq(maps.list[0].inode, 0);
+}
+
+/* A core file may be of a machine whose pages are larger than here; nonsense is not believed. */
+static const struct {
+    uint64_t told, taken;
+} page_sizes[] = {{4096, 4096}, {65536, 65536}, {0, 0}, {12288, 0}, {1 << 30, 0}};
+
+TEST(the_size_of_pages_is_told_by_the_auxiliary_vector, .to = N(page_sizes))
+{
+    const Elf64_Nhdr head = {.n_namesz = 5, .n_descsz = 32, .n_type = NT_AUXV};
+    const uint64_t vector[] = {AT_PAGESZ, page_sizes[_i].told, AT_NULL, 0};
+    struct seep_core_notes notes;
+    char *bytes = calloc(1, 64);
+
+    memcpy(bytes, &head, sizeof head);
+    memcpy(bytes + sizeof head, "CORE", 5);
+    memcpy(bytes + sizeof head + 8, vector, sizeof vector);
+    ck_assert_int_eq(seep_core_notes_parse(&notes, bytes, sizeof head + 8 + sizeof vector), 0);
+    ck_assert_uint_eq(notes.page_bytes, page_sizes[_i].taken);
+    seep_core_notes_fini(&notes);
 }
 
 SUITE("look: the mappings of a core file", NULL, close_it);

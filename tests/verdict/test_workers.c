@@ -237,11 +237,12 @@ TEST(what_workers_had_halfway_is_multiplied, .to = 2)
 
 /* Which call asked for an arena is chance: the line that asked for most of them is accused, by way
  * of three callers, not the one call that asked for more than each; and arenas are no items that
- * were loaded up front. */
-TEST(objects_that_are_copied_are_one_finding_at_their_line)
+ * were loaded up front. Of a machine with large pages it is said how much one write copies. */
+TEST(objects_that_are_copied_are_one_finding_at_their_line, .to = 2)
 {
     static const uint64_t mib[] = {10, 11, 12, 14};
 
+    builder_header(&b)->page_bytes = _i ? 65536 : 0;
     for (unsigned i = 0; i < N(mib); i++) {
         const uint32_t caller = below(main_stack, "/home/user/train.py", "load", 60 + i);
         const uint32_t stack =
@@ -264,6 +265,7 @@ TEST(objects_that_are_copied_are_one_finding_at_their_line)
     ck_assert_str_eq(text(f, "pattern"), "cow-growth");
     ck_assert_msg(number(json_object_get(f, "frame"), "line") == 7, "%s", all);
     ck_assert_msg(number(f, "live_bytes") == 47 * (double)MIB, "%s", all);
+    ck_assert_msg((strstr(all, "A page of this machine has 64 KiB") != NULL) == _i, "%s", all);
     free(all);
 }
 

@@ -58,10 +58,11 @@ void seep_guarded_remote_init(struct seep_guarded_remote *g, struct seep_remote 
                               const struct seep_room_watch *watch, uint64_t most_ns,
                               uint64_t about_ns)
 {
-    *g = (struct seep_guarded_remote){.remote = {gather, own_pages, read_maps, of->files, of->cut},
-                                      .of = of,
-                                      .watch = watch,
-                                      .began_ns = seep_clock_ns(CLOCK_MONOTONIC),
-                                      .most_ns = most_ns,
-                                      .about_ns = about_ns};
+    *g = (struct seep_guarded_remote){
+        .remote = {gather, own_pages, read_maps, of->files, of->cut, of->page_bytes},
+        .of = of,
+        .watch = watch,
+        .began_ns = seep_clock_ns(CLOCK_MONOTONIC),
+        .most_ns = most_ns,
+        .about_ns = about_ns};
 }

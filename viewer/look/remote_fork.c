@@ -1,6 +1,7 @@
 #include "viewer/look/remote_fork.h"
 
 #include "libprof/base/clock.h"
+#include "libprof/base/page_bytes.h"
 #include "viewer/look/process_stat.h"
 
 #include <dirent.h>
@@ -352,17 +353,20 @@ static bool stands(pid_t copy)
     return seep_process_stat(copy, &stat) && stat.state == 't';
 }
 
-/* A page of a file comes back when it is read: also that of the instruction. */
+/* Whole pages between the ranges. One of a file comes back when it is read: also that of the
+ * instruction. */
 bool seep_remote_fork_keep(pid_t copy, const struct seep_dump *dump)
 {
     enum { MUCH = 512 << 10 };
+    const uint64_t page = seep_page_bytes();
     const struct caller c = {.tid = copy, .instruction = find_instruction(copy)};
     long result;
 
     for (size_t i = 1; i < dump->n_ranges && c.instruction; i++) {
-        const uint64_t from = dump->ranges[i - 1].end, bytes = dump->ranges[i].start - from;
+        const uint64_t from = (dump->ranges[i - 1].end + page - 1) / page * page;
+        const uint64_t bytes = dump->ranges[i].start / page * page - from;
         const long forget[7] = {SYS_madvise, (long)from, (long)bytes, MADV_DONTNEED};
-        if (bytes >= MUCH && !call(c, forget, &result, NULL))
+        if (from + MUCH <= dump->ranges[i].start && !call(c, forget, &result, NULL))
             break;
     }
     return stands(copy);

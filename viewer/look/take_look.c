@@ -1,6 +1,7 @@
 #include "viewer/look/take_look.h"
 
 #include "libprof/base/clock.h"
+#include "libprof/base/page_bytes.h"
 #include "libprof/base/text.h"
 #include "libprof/who/find/examine.h"
 #include "viewer/look/guarded_remote.h"
@@ -25,7 +26,7 @@ enum { ROOM_SHARE = 2 }; /* or one in so many of those that are left */
 
 static void note_rss(pid_t pid, struct seep_look_moment *moment)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t page = seep_page_bytes();
     char path[64];
     unsigned long resident = 0, shared = 0;
 

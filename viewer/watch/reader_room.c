@@ -1,5 +1,6 @@
 #include "viewer/watch/reader_room.h"
 
+#include "libprof/base/page_bytes.h"
 #include "libprof/runtime/program/memory_room.h"
 
 #include <inttypes.h>
@@ -42,7 +43,7 @@ struct seep_reader_claim *seep_reader_room_claim(struct seep_reader_room *room)
 /* 0: there is no such process. */
 static uint64_t resident_bytes(pid_t pid)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t page = seep_page_bytes();
     char path[64];
     uint64_t pages = 0;
 
@@ -119,7 +120,7 @@ static struct rlimit data_limit = {RLIM_INFINITY, RLIM_INFINITY};
 
 static void bound_data(uint64_t more_bytes)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t page = seep_page_bytes();
     uint64_t pages = 0;
     FILE *file = fopen("/proc/self/statm", "re");
 

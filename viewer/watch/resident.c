@@ -1,6 +1,7 @@
 #include "viewer/watch/resident.h"
 
 #include "libprof/base/clock.h"
+#include "libprof/base/page_bytes.h"
 #include "libprof/read/process_alive.h"
 #include "viewer/watch/process_file.h"
 
@@ -112,7 +113,7 @@ static void note_seen(struct seep_job *job, uint32_t process, uint64_t t_ns, con
 /* Gets disk behind a part of the table: where a write to it would fail nothing is kept there. */
 static bool has_disk(void *part, size_t size)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t page = seep_page_bytes();
     const uintptr_t start = (uintptr_t)part & ~(page - 1), end = (uintptr_t)part + size;
 
     return madvise((void *)start, end - start, MADV_POPULATE_WRITE) == 0;

@@ -109,6 +109,7 @@ static struct seep_process_identity identity_of(const struct seep_profile *profi
         .python_version = h->python_version,
         .python_support = h->python_support,
         .python_unseen = h->python_unseen,
+        .page_bytes = seep_header_page_bytes(h),
         .arena_bytes = arena_bytes(h->python_version),
         .allocator = h->allocator,
         .start_unix_ns = h->start_unix_ns,

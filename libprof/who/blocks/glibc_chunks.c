@@ -12,8 +12,6 @@ enum {
     LEAST = 32, /* bytes of a chunk */
     FENCE = 16, /* bytes of the chunk that ends a heap which was not extended */
     ALIGNMENT = 16,
-    PAGE = 4096,
-    MIN_MAPPED = 4096,
 };
 /* Arenas' heaps are aligned to this, and at most this long. */
 #define ARENA_HEAP (UINT64_C(64) << 20)
@@ -55,14 +53,15 @@ uint64_t seep_glibc_arena(struct seep_block_list *blocks, struct seep_window *wi
                           uint64_t start, uint64_t end)
 {
     enum { SIZE = 16, FIRST_CHUNK = 32, MAX_BEFORE = 4096, ARENA_WITHIN = 4096 };
+    const uint64_t page = window->page_bytes;
     uint64_t arena, size, heap_end;
 
-    if (start % ARENA_HEAP || end - start < PAGE)
+    if (start % ARENA_HEAP || end - start < page)
         return 0;
     arena = seep_window_word(window, start);
     size = seep_window_word(window, start + SIZE);
     if (arena % ARENA_HEAP >= ARENA_WITHIN || arena % ARENA_HEAP == 0 || arena < ARENA_HEAP ||
-        size % PAGE || !size || size > end - start || size > ARENA_HEAP)
+        size % page || !size || size > end - start || size > ARENA_HEAP)
         return 0;
     heap_end = start + size;
     for (uint64_t at = start + FIRST_CHUNK; at < start + MAX_BEFORE; at += ALIGNMENT)
@@ -101,17 +100,18 @@ struct mapped {
 static bool read_mapped(struct seep_window *window, uint64_t at, uint64_t before, uint64_t end,
                         struct mapped *out)
 {
+    const uint64_t page = window->page_bytes;
     uint64_t head[2];
 
     if (!seep_window_read(window, at + before, head, sizeof head))
         return false;
     const uint64_t size = head[1] & ~(uint64_t)FLAGS;
-    const bool is_new = (before + size) % PAGE != 0;
+    const bool is_new = (before + size) % page != 0;
     *out = (struct mapped){is_new, before + size + (is_new ? HEAD : 0),
                            size - (is_new ? SIZE_AT : HEAD)};
     return (head[1] & FLAGS) == IS_MAPPED &&
            (head[0] == before || (is_new && head[0] == before + 1)) && size >= LEAST &&
-           out->bytes >= MIN_MAPPED && out->bytes <= end - at && out->bytes % PAGE == 0;
+           out->bytes >= page && out->bytes <= end - at && out->bytes % page == 0;
 }
 
 /* Up to 2.42 memalign() leaves the first head where it was. */
@@ -121,7 +121,7 @@ uint64_t seep_glibc_mapped(struct seep_block_list *blocks, struct seep_window *w
     struct mapped first, its;
     const bool has_first = read_mapped(window, at, 0, end, &first);
 
-    for (uint64_t k = ALIGNMENT; k < PAGE; k = 2 * k + ALIGNMENT) {
+    for (uint64_t k = ALIGNMENT; k < window->page_bytes; k = 2 * k + ALIGNMENT) {
         if (!read_mapped(window, at, k, end, &its) || its.is_new == has_first ||
             (has_first && its.bytes != first.bytes))
             continue;

@@ -60,7 +60,7 @@ static uint64_t take_glibc(struct walk *w, uint64_t at)
 {
     struct seep_window *window = w->question->window;
 
-    if (w->question->other_malloc)
+    if (w->question->other_malloc || at % window->page_bytes)
         return 0;
     window->sparse = false;
     const uint64_t end = seep_glibc_arena(w->blocks, window, at, w->end);
@@ -136,9 +136,9 @@ static int walk_break(const struct seep_live_question *question, struct seep_blo
     const uint64_t stop = question->other_malloc
                               ? map->start
                               : seep_glibc_chunks(blocks, question->window, map->start, map->end);
-    const uint64_t page = (stop + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    const uint64_t page = question->window->page_bytes, rest = (stop + page - 1) / page * page;
 
-    return page < map->end ? walk_map(question, blocks, page, map->end, false) : 0;
+    return rest < map->end ? walk_map(question, blocks, rest, map->end, false) : 0;
 }
 
 /* glibc's struct pthread, which has its own address in its first and its third word. */

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-int seep_window_init(struct seep_window *window, seep_window_source *source, void *context)
+int seep_window_init(struct seep_window *window, uint64_t page_bytes, seep_window_source *source,
+                     void *context)
 {
-    *window = (struct seep_window){.source = source, .context = context};
+    *window = (struct seep_window){.source = source, .context = context, .page_bytes = page_bytes};
     window->bytes = malloc(SEEP_WINDOW_BYTES);
     return window->bytes ? 0 : -SEEP_ENOMEM;
 }

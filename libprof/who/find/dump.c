@@ -129,17 +129,16 @@ static int count_bytes(void *sum, uint64_t start, uint64_t end)
     return 0;
 }
 
-/* Samples miss the entries of a table that is nearly empty, but then few of its pages were ever
- * used. */
+/* Whether more than a few of its pages were ever used. */
 static bool is_used(struct taking *t, const struct seep_snapshot_block *block)
 {
-    const uint64_t page = SEEP_MEMORY_PAGE;
+    const uint64_t page = t->remote->page_bytes;
     const uint64_t start = (block->start + page - 1) & ~(page - 1);
     const uint64_t end = (block->start + block->bytes) & ~(page - 1);
     uint64_t used = 0;
 
     return t->remote->own_pages(t->remote, start, end, false, count_bytes, &used) == 0 &&
-           used >= SEEP_CONTENT_LARGE / 2;
+           used >= SEEP_CONTENT_FEW_PAGES * page;
 }
 
 static int find_holes(struct taking *t)
@@ -172,7 +171,7 @@ static int take_range(void *taking, uint64_t start, uint64_t end)
 /* Pages that lie only partly in a hole are taken. */
 static int take_between_holes(struct taking *t, const struct seep_map *map, bool files_too)
 {
-    const uint64_t page = SEEP_MEMORY_PAGE;
+    const uint64_t page = t->remote->page_bytes;
     uint64_t at = map->start;
     size_t i = seep_memory_ranges_after(t->holes, t->n_holes, at);
     int rc = 0;

@@ -37,7 +37,7 @@ int seep_unrecorded_find(struct seep_block_list *chunks, struct seep_remote *rem
     *chunks = (struct seep_block_list){.most = MAX_CHUNKS};
     int rc = remote->read_maps(remote, &maps);
     if (!rc)
-        rc = seep_window_init(&window, read_window, remote);
+        rc = seep_window_init(&window, remote->page_bytes, read_window, remote);
     if (!rc)
         seep_glibc_heaps(chunks, &window, &maps);
     seep_window_fini(&window);

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+/* A page here is what is read and kept at once, whatever the machine's own pages are: those are one
+ * or several of it. */
 enum {
     SEEP_MEMORY_PAGE = 4096,
     SEEP_MEMORY_CHUNK_BITS = 16,

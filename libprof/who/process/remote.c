@@ -9,6 +9,7 @@
 
 #include "libprof/arch/arch.h"
 #include "libprof/base/error.h"
+#include "libprof/base/page_bytes.h"
 #include "libprof/who/graph/process_maps.h"
 
 /* Where the threads of a process have their stacks and their variables. From glibc 2.42 on a stack
@@ -23,7 +24,12 @@ struct seep_thread_source {
     void *context;
 };
 
-enum { PAGE = 4096, DESCRIPTOR = 4096, ALIGNMENT = 64, MAX_THREADS = 4096 };
+enum {
+    DESCRIPTOR = 4096,
+    ALIGNMENT = 64,
+    MAX_THREADS = 4096,
+    ABOVE = 256 << 10, /* bytes of a stack that a descriptor and its thread's variables take */
+};
 
 /* Where a thread has its list of robust locks; 0: it is not known. */
 static uint64_t robust_list(pid_t thread)
@@ -82,6 +88,7 @@ static bool stack_of(const struct seep_thread_source *source, uint64_t descripto
                      uint64_t end_of_map, uint64_t *start, uint64_t *end)
 {
     uint64_t words[DESCRIPTOR / 8];
+    const uint64_t page = seep_page_bytes();
     const size_t room = (size_t)(end_of_map - descriptor);
     const size_t bytes = room < sizeof words ? room & ~(size_t)7 : sizeof words;
 
@@ -90,8 +97,8 @@ static bool stack_of(const struct seep_thread_source *source, uint64_t descripto
     for (size_t i = 0; i + 1 < bytes / 8; i++) {
         *start = words[i];
         *end = *start + words[i + 1];
-        if (*start % PAGE == 0 && *end % PAGE == 0 && *start &&
-            *start<descriptor && * end> descriptor && *end - descriptor <= 64 * PAGE)
+        if (*start % page == 0 && *end % page == 0 && *start &&
+            *start<descriptor && * end> descriptor && *end - descriptor <= ABOVE)
             return true;
     }
     return false;
@@ -204,8 +211,9 @@ static int read_maps(struct seep_remote *remote, struct seep_maps *maps)
 
 int seep_remote_process_init(struct seep_remote_process *remote, pid_t pid)
 {
-    *remote = (struct seep_remote_process){.remote = {gather, own_pages, read_maps, pid, false},
-                                           .pages = malloc(sizeof *remote->pages)};
+    *remote = (struct seep_remote_process){
+        .remote = {gather, own_pages, read_maps, pid, false, seep_page_bytes()},
+        .pages = malloc(sizeof *remote->pages)};
     seep_copy_memory_init(&remote->memory, pid);
     if (!remote->pages)
         return -SEEP_ENOMEM;

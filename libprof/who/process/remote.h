@@ -17,8 +17,9 @@ struct seep_remote {
                      seep_page_run_taker *take, void *arg);
     /* Returns 0, -SEEP_EIO or -SEEP_ENOMEM; seep_maps_fini() in either case. */
     int (*read_maps)(struct seep_remote *remote, struct seep_maps *maps);
-    pid_t files; /* the process whose files the maps name */
-    bool cut;    /* own_pages() has left pages out: there are too many */
+    pid_t files;         /* the process whose files the maps name */
+    bool cut;            /* own_pages() has left pages out: there are too many */
+    uint64_t page_bytes; /* of its machine */
 };
 
 /* Reads all of [address, address + bytes). False: some of it cannot be read. */

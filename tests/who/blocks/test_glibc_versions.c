@@ -27,7 +27,7 @@ static void setup(void)
 {
     memset(words, 0, sizeof words);
     blocks = (struct seep_block_list){.most = 1000};
-    ck_assert_int_eq(seep_window_init(&window, read_some, NULL), 0);
+    ck_assert_int_eq(seep_window_init(&window, PAGE, read_some, NULL), 0);
     memory = malloc(sizeof *memory);
     ck_assert_ptr_nonnull(memory);
     seep_memory_init(memory, read_some, NULL, 1 << 20);
@@ -85,6 +85,23 @@ TEST(a_chunk_with_a_mapping_of_its_own_is_as_large_as_its_libc_says, .to = N(map
         ck_assert_uint_eq(blocks.list[0].start, AT + mapped[_i].block);
         ck_assert_uint_eq(blocks.list[0].bytes, mapped[_i].usable);
     }
+}
+
+/* Where pages are of 64 KiB a block may be aligned to as much. */
+TEST(a_block_on_a_large_page_is_aligned_to_more)
+{
+    enum { LARGE = 64 << 10, BEFORE = (32 << 10) - 16 };
+
+    window.page_bytes = LARGE;
+    put(AT + BEFORE, BEFORE);
+    put(AT + BEFORE + 8, (2 * LARGE - BEFORE - 16) | IS_MAPPED);
+    ck_assert_uint_eq(seep_glibc_mapped(&blocks, &window, AT, AT + sizeof words), 2 * LARGE);
+    ck_assert_uint_eq(blocks.n, 1);
+    ck_assert_uint_eq(blocks.list[0].start, AT + BEFORE + 16);
+    ck_assert_uint_eq(blocks.list[0].bytes, 2 * LARGE - BEFORE - 24);
+    window.n = 0;                                                       /* it is read again */
+    put(AT + BEFORE + 8, (2 * LARGE - BEFORE - 16 - PAGE) | IS_MAPPED); /* no whole pages */
+    ck_assert_uint_eq(seep_glibc_mapped(&blocks, &window, AT, AT + sizeof words), 0);
 }
 
 /* ---- the caches of threads ------------------------------------------------------------------- */

@@ -24,7 +24,7 @@ enum { RAW, TABLE, UNTOUCHED, SMALL, MIXED, N_BLOCKS };
 static const char constant[] = "a constant of this program";
 static char changed[] = "data before the program ran";
 static uint8_t *memory[N_BLOCKS];
-static const uint64_t sizes[N_BLOCKS] = {8 * MIB, 4 * MIB, 16 * MIB, 64 << 10, 256 << 10};
+static const uint64_t sizes[N_BLOCKS] = {16 * MIB, 4 * MIB, 16 * MIB, 64 << 10, 256 << 10};
 static struct seep_snapshot_block blocks[N_BLOCKS + 1];
 static struct seep_dump_request request;
 static struct seep_remote_process from;
@@ -73,6 +73,36 @@ TEST(of_a_large_raw_block_only_its_beginning_is_taken, .left_out = SHADOWED)
     ck_assert_int_eq(take(MOST), 0);
     ck_assert(has(memory[RAW]));
     ck_assert(!has(memory[RAW] + sizes[RAW] / 2));
+}
+
+/* A kernel with large pages is asked for those: of part of one it would tell nothing. */
+static int (*real_own_pages)(struct seep_remote *remote, uint64_t start, uint64_t end,
+                             bool files_too, seep_page_run_taker *take, void *arg);
+static int n_in_raw;
+
+static int own_large_pages(struct seep_remote *remote, uint64_t start, uint64_t end, bool files_too,
+                           seep_page_run_taker *taker, void *arg)
+{
+    const uint64_t raw = (uintptr_t)memory[RAW], asked[] = {start, end};
+
+    for (int i = 0; i < 2; i++) {
+        if (asked[i] <= raw || asked[i] >= raw + sizes[RAW])
+            continue;
+        ck_assert_uint_eq(asked[i] % remote->page_bytes, 0);
+        n_in_raw++;
+    }
+    return real_own_pages(remote, start, end, files_too, taker, arg);
+}
+
+TEST(only_whole_pages_of_the_machine_are_left_out, .left_out = SHADOWED)
+{
+    real_own_pages = from.remote.own_pages;
+    from.remote.own_pages = own_large_pages;
+    from.remote.page_bytes = 64 << 10;
+    ck_assert_int_eq(take(MOST), 0);
+    ck_assert(has(memory[RAW]));
+    ck_assert(!has(memory[RAW] + sizes[RAW] / 2));
+    ck_assert_int_ge(n_in_raw, 1);
 }
 
 TEST(tables_of_addresses_are_taken_whole_and_as_they_were, .left_out = SHADOWED)

@@ -12,6 +12,7 @@
 #include "tests/suite.h"
 
 enum { PAGE = 4096, PAGES = 64, MOST = 16 };
+#define PRIVATE (UINT64_C(1) << 63) /* an entry of a page that is there, and of no file */
 
 static struct seep_page_states states;
 static uint64_t runs[MOST][2];
@@ -121,6 +122,30 @@ TEST(of_a_file_only_what_was_changed_is_its_own)
     ck_assert_int_eq(n_runs, 1);
     ck_assert_uint_eq(runs[0][0], 10);
     ck_assert_uint_eq(runs[0][1], 11);
+}
+
+/* The kernel of a machine with larger pages has an entry for each of those. */
+TEST(runs_are_of_the_machines_pages)
+{
+    enum { LARGE = 64 << 10 };
+    static const uint64_t entries[] = {0, PRIVATE, PRIVATE, 0, PRIVATE};
+    const uint64_t first = 100;
+    FILE *pagemap = tmpfile();
+
+    ck_assert_int_eq(pwrite(fileno(pagemap), entries, sizeof entries, first * sizeof *entries),
+                     sizeof entries);
+    seep_page_states_fini(&states);
+    states.fd = dup(fileno(pagemap));
+    states.page_bytes = LARGE;
+    ck_assert_int_eq(seep_page_states_each(&states, first * LARGE, (first + N(entries)) * LARGE,
+                                           false, note, (void *)(uintptr_t)(first * LARGE)),
+                     0);
+    fclose(pagemap);
+    ck_assert_int_eq(n_runs, 2);
+    ck_assert_uint_eq(runs[0][0] * PAGE, 1 * LARGE);
+    ck_assert_uint_eq(runs[0][1] * PAGE, 3 * LARGE);
+    ck_assert_uint_eq(runs[1][0] * PAGE, 4 * LARGE);
+    ck_assert_uint_eq(runs[1][1] * PAGE, 5 * LARGE);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
