@@ -12,7 +12,6 @@
  * is how far everything moved. */
 static bool first_address(Elf *elf, uint64_t *first)
 {
-    enum { PAGE = 4096 };
     size_t n;
     bool found = false;
 
@@ -22,7 +21,7 @@ static bool first_address(Elf *elf, uint64_t *first)
         GElf_Phdr header;
         if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
             continue;
-        uint64_t at = (header.p_vaddr - header.p_offset) & ~(uint64_t)(PAGE - 1);
+        const uint64_t at = header.p_vaddr - header.p_offset; /* whole pages, or it is not loaded */
         if (!found || at < *first)
             *first = at;
         found = true;

@@ -9,7 +9,7 @@
 enum {
     HIDDEN = SEEP_POINTGROUP_HIDDEN,
     CLASSES = SEEP_POINTGROUP_CLASSES,
-    PAGE_BYTES = 4096,
+    TOUCH_BYTES = 4096, /* so far apart each page of any machine is written to */
     /* A made-up GPU: a second for a full batch. The trainer's thread sleeps, as it
      * does in cudaStreamSynchronize(). */
     DEVICE_NS_PER_POINT = 1500,
@@ -61,7 +61,7 @@ int seep_pointgroup_trainer_init(struct seep_pointgroup_trainer *t, double scale
      * framework: memory that they use already is not allocated twice. */
     *t = (struct seep_pointgroup_trainer){.program_bytes = (size_t)sum_of_maps("Pss")};
     wanted -= (double)t->program_bytes + SEEP_POINTGROUP_WORKERS * worker_program_bytes;
-    t->framework_bytes = (size_t)fmax(PAGE_BYTES, wanted);
+    t->framework_bytes = (size_t)fmax(TOUCH_BYTES, wanted);
     t->framework = malloc(t->framework_bytes);
     if (!t->framework)
         return -SEEP_ENOMEM;
@@ -87,7 +87,7 @@ void seep_pointgroup_become_worker(struct seep_pointgroup_trainer *t, double sca
     double more = fmax(0, wanted - sum_of_maps("Private_Dirty"));
     size_t n = (size_t)fmin(more, (double)t->framework_bytes);
 
-    for (size_t at = 0; at < n; at += PAGE_BYTES)
+    for (size_t at = 0; at < n; at += TOUCH_BYTES)
         ((volatile char *)t->framework)[at]++;
 }
 
