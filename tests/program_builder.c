@@ -1,5 +1,7 @@
 #include "tests/program_builder.h"
 
+#include "libprof/arch/arch.h"
+
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -72,7 +74,7 @@ void program_build(const struct program_parts *parts, struct program_image *imag
     image->h.e_ident[EI_CLASS] = parts->class ? parts->class : ELFCLASS64;
     image->h.e_ident[EI_DATA] = ELFDATA2LSB;
     image->h.e_type = ET_DYN;
-    image->h.e_machine = parts->machine ? parts->machine : EM_X86_64;
+    image->h.e_machine = parts->machine ? parts->machine : SEEP_ARCH_MACHINE;
     image->h.e_phoff = offsetof(struct program_image, p);
     image->h.e_phentsize = sizeof image->p[0];
     image->h.e_phnum = 3;

@@ -17,7 +17,7 @@ struct program_parts {
     const char *asked[PROGRAM_LIST];   /* dynamic symbols that it does not define … */
     const char *defined[PROGRAM_LIST]; /* … and that it does */
     unsigned char class;               /* 0: ELFCLASS64 */
-    Elf64_Half machine;                /* 0: EM_X86_64 */
+    Elf64_Half machine;                /* 0: that of this build */
 };
 
 struct program_image {

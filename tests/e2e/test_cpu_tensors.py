@@ -11,7 +11,7 @@ ONCE = ("malloc", "the kernel", "an arena")  # of the host's heap, seen by the o
 class CpuTensors(Counts):
     def setUp(self):
         super().setUp()
-        self.library = compile_c(self, SOURCES / "lib/c10_cpu_like.c", self.path("libc10.so"), "-fPIC", "-shared",
+        self.library = compile_c(self, SOURCES / "lib/c10_cpu_like.c", self.path("libc10.so"), "-I", str(ROOT), "-fPIC", "-shared",
                                  "-pthread")
 
     def each(self, section):

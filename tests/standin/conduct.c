@@ -39,7 +39,7 @@ uint64_t standin_number_of(const char *variable, uint64_t otherwise)
 
 static int this_process(void)
 {
-    return (int)raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    return (int)seep_arch_call6(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
 static void start(void)
@@ -64,7 +64,7 @@ static void start_once(void)
                                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         start();
     while (__atomic_load_n(&owner, __ATOMIC_ACQUIRE) != self)
-        raw(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+        seep_arch_call6(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 }
 
 /* A child of fork() that finds no context of its parent's has nothing of it, and starts afresh. */
@@ -138,7 +138,7 @@ void standin_wait_a_little(void)
 {
     struct timespec time = {0, (long)(delay_us % 1000000) * 1000};
     if (delay_us)
-        raw(SYS_nanosleep, (long)&time, 0, 0, 0, 0, 0);
+        seep_arch_call6(SYS_nanosleep, (long)&time, 0, 0, 0, 0, 0);
 }
 
 bool standin_visible(void)

@@ -51,14 +51,14 @@ static struct row *rows(void)
 
 static bool is_gone(int pid)
 {
-    return raw(SYS_kill, pid, 0, 0, 0, 0, 0) == -3; /* ESRCH */
+    return seep_arch_call6(SYS_kill, pid, 0, 0, 0, 0, 0) == -3; /* ESRCH */
 }
 
 /* The calling process's own; it takes that of one that is gone where none is free. */
 static struct row *own_row(void)
 {
     struct row *all = rows();
-    int pid = (int)raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    int pid = (int)seep_arch_call6(SYS_getpid, 0, 0, 0, 0, 0, 0);
     for (int i = 0; i < MAX_PROCESSES; i++)
         if (__atomic_load_n(&all[i].pid, __ATOMIC_ACQUIRE) == pid)
             return &all[i];

@@ -3,25 +3,16 @@
 #ifndef SEEP_STANDIN_RAW_H
 #define SEEP_STANDIN_RAW_H
 
+#include "libprof/arch/arch.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-static inline long raw(long number, long a, long b, long c, long d, long e, long f)
-{
-    register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
-
 static inline void *raw_map_at(void *at, size_t size, int prot, int flags, int fd)
 {
-    long m = raw(SYS_mmap, (long)at, (long)size, prot, flags, fd, 0);
+    long m = seep_arch_call6(SYS_mmap, (long)at, (long)size, prot, flags, fd, 0);
     return m < 0 && m > -4096 ? NULL : (void *)m;
 }
 
@@ -32,7 +23,7 @@ static inline void *raw_map(size_t size, int prot, int flags)
 
 static inline void raw_unmap(void *at, size_t size)
 {
-    raw(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
+    seep_arch_call6(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
 }
 
 #endif

@@ -319,7 +319,7 @@ static void section_passed_on(void)
     MUST(strcmp(name, "renamed") == 0 && syscall(SYS_prctl, PR_GET_NAME, text) == 0);
     MUST(strcmp(text, "renamed") == 0);
     MUST(prctl(-1, 0, 0, 0, 0) == -1 && errno == EINVAL);
-    pid_t child = (pid_t)syscall(SYS_fork);
+    pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     if (child == 0)
         _exit(0);
     MUST(child > 0 && waitpid(child, NULL, 0) == child);

@@ -1,8 +1,10 @@
 /* A training of 80 steps that takes 256 KiB more in each.
  *   usage: rss_grows heap|small|untouched|instruction|handle|fixed
- * heap: malloc'd blocks. small: of 16 bytes, which take 32. untouched: four times as large, of which
- * a quarter is written to. instruction: maps by its own system call instruction, which no hook sees.
- * handle: blocks from malloc through libc's own handle, which no hook sees either. fixed: none. */
+ * heap: malloc'd blocks. small: of 16 bytes, which take 32. untouched: four times as large, of
+ * which a quarter is written to. instruction: maps by its own system call instruction, which no
+ * hook sees. handle: blocks from malloc through libc's own handle, which no hook sees either.
+ * fixed: none. */
+#include "libprof/arch/arch.h"
 #include "preload/seep.h"
 
 #include <dlfcn.h>
@@ -18,16 +20,8 @@ enum { STEPS = 80, GROWTH = 256 << 10, BLOCK = 16 << 10 };
 
 static void *by_instruction(size_t n)
 {
-    register long flags __asm__("r10") = MAP_PRIVATE | MAP_ANONYMOUS;
-    register long fd __asm__("r8") = -1;
-    register long offset __asm__("r9") = 0;
-    void *p;
-    __asm__ volatile("syscall"
-                     : "=a"(p)
-                     : "a"(SYS_mmap), "D"(0), "S"(n), "d"(PROT_READ | PROT_WRITE), "r"(flags),
-                       "r"(fd), "r"(offset)
-                     : "rcx", "r11", "memory");
-    return p;
+    return (void *)seep_arch_call6(SYS_mmap, 0, (long)n, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
 static void *by_handle(void)

@@ -1,6 +1,8 @@
 /* Makes resident memory of every kind, with known sizes, and keeps it to the end; prints the size
  * of each as JSON.
  *   usage: rss_kinds [KIND…]     all, or only those named */
+#include "libprof/arch/arch.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -116,16 +118,9 @@ static void by_sbrk(void)
 /* As programs do that have a system call instruction of their own: no hook sees it. */
 static void by_instruction(void)
 {
-    register long flags __asm__("r10") = MAP_PRIVATE | MAP_ANONYMOUS;
-    register long fd __asm__("r8") = -1;
-    register long offset __asm__("r9") = 0;
-    void *p;
-    __asm__ volatile("syscall"
-                     : "=a"(p)
-                     : "a"(SYS_mmap), "D"(0), "S"(28 * MIB), "d"(RW), "r"(flags), "r"(fd),
-                       "r"(offset)
-                     : "rcx", "r11", "memory");
-    touched(p, 28 * MIB);
+    touched((void *)seep_arch_call6(SYS_mmap, 0, (long)(28 * MIB), RW, MAP_PRIVATE | MAP_ANONYMOUS,
+                                    -1, 0),
+            28 * MIB);
 }
 
 /* As ctypes.CDLL("libc.so.6").calloc does: no hook sees it, but the heap is the same. */

@@ -40,8 +40,11 @@ static const unsigned allowed[] = {
     SYS_execve,
     SYS_openat,
     SYS_pread64,
+    SYS_faccessat,
+#ifdef SYS_access
     SYS_access,
     SYS_arch_prctl,
+#endif
     SYS_rseq,
     SYS_getrandom,
     SYS_prlimit64,

@@ -1,4 +1,5 @@
 /* Finding a job's program, and telling where the shim cannot get in. */
+#include "libprof/arch/arch.h"
 #include "tests/program_builder.h"
 #include "tests/suite.h"
 #include "viewer/program.h"
@@ -49,7 +50,7 @@ static void write_elf(const char *name, const char *loader, unsigned char class,
 
 static void write_plain(const char *name, mode_t mode)
 {
-    write_elf(name, GLIBC, ELFCLASS64, EM_X86_64, mode);
+    write_elf(name, GLIBC, ELFCLASS64, SEEP_ARCH_MACHINE, mode);
 }
 
 static void expect(const char *name, enum seep_program_state state, const char *word)
@@ -94,11 +95,12 @@ TEST(programs_are_looked_up_like_execvp_does)
 
 TEST(programs_that_the_shim_cannot_enter_are_refused_with_a_word)
 {
-    write_elf("static", NULL, ELFCLASS64, EM_X86_64, 0755);
-    write_elf("musl", "/lib/ld-musl-x86_64.so.1", ELFCLASS64, EM_X86_64, 0755);
-    write_elf("other", "/system/bin/linker64", ELFCLASS64, EM_X86_64, 0755);
-    write_elf("nix", "/nix/store/x-glibc/lib/ld-linux-x86-64.so.2", ELFCLASS64, EM_X86_64, 0755);
-    write_elf("arm", "/lib/ld-linux-aarch64.so.1", ELFCLASS64, EM_AARCH64, 0755);
+    write_elf("static", NULL, ELFCLASS64, SEEP_ARCH_MACHINE, 0755);
+    write_elf("musl", "/lib/ld-musl-x86_64.so.1", ELFCLASS64, SEEP_ARCH_MACHINE, 0755);
+    write_elf("other", "/system/bin/linker64", ELFCLASS64, SEEP_ARCH_MACHINE, 0755);
+    write_elf("nix", "/nix/store/x-glibc/lib/ld-linux-x86-64.so.2", ELFCLASS64, SEEP_ARCH_MACHINE,
+              0755);
+    write_elf("riscv", "/lib/ld-linux-riscv64-lp64d.so.1", ELFCLASS64, EM_RISCV, 0755);
     write_elf("small", "/lib/ld-linux.so.2", ELFCLASS32, EM_386, 0755);
     program_write("loader", &(struct program_parts){.soname = "ld-linux-x86-64.so.2"}, 0755);
     program_write("asan",
@@ -113,7 +115,7 @@ TEST(programs_that_the_shim_cannot_enter_are_refused_with_a_word)
     expect("musl", SEEP_PROGRAM_REFUSED, "musl");
     expect("other", SEEP_PROGRAM_REFUSED, "linker64");
     expect("nix", SEEP_PROGRAM_OK, NULL);
-    expect("arm", SEEP_PROGRAM_REFUSED, "64-bit program for this processor");
+    expect("riscv", SEEP_PROGRAM_REFUSED, "64-bit program for this processor");
     expect("small", SEEP_PROGRAM_REFUSED, "64-bit program for this processor");
     expect("loader", SEEP_PROGRAM_OK, NULL);
     expect("asan", SEEP_PROGRAM_REFUSED, "libasan.so.8");
@@ -156,7 +158,7 @@ TEST(damaged_programs_do_no_harm)
     expect("ones", SEEP_PROGRAM_REFUSED, NULL);
     bytes[EI_CLASS] = ELFCLASS64;
     bytes[EI_DATA] = ELFDATA2LSB;
-    ((Elf64_Ehdr *)(void *)bytes)->e_machine = EM_X86_64;
+    ((Elf64_Ehdr *)(void *)bytes)->e_machine = SEEP_ARCH_MACHINE;
     program_write_bytes("wild", bytes, sizeof bytes, 0755);
     expect("wild", SEEP_PROGRAM_REFUSED, "damaged");
     ((Elf64_Ehdr *)(void *)bytes)->e_phentsize = sizeof(Elf64_Phdr);
@@ -172,7 +174,7 @@ TEST(scripts_are_followed_to_what_runs_them)
 
     write_plain("python3", 0755);
     write_plain("env", 0755);
-    write_elf("static", NULL, ELFCLASS64, EM_X86_64, 0755);
+    write_elf("static", NULL, ELFCLASS64, SEEP_ARCH_MACHINE, 0755);
     snprintf(line, sizeof line, "#!%s/python3 -u\nprint(1)\n", folder);
     write_script("good.py", line);
     expect("good.py", SEEP_PROGRAM_OK, NULL);

@@ -1,6 +1,8 @@
 /* What libc10 does for tensors in host memory: an allocator that reports every block to a reporter,
  * which passes it on to the profiler. The memory is from malloc, or from an allocator of its own
  * that no hook of malloc sees, over maps taken by its own system call or from libc. */
+#include "libprof/arch/arch.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -53,16 +55,8 @@ static void *free_slots;
 
 static void *kernel_pages(size_t bytes)
 {
-    register long r10 __asm__("r10") = MAP_PRIVATE | MAP_ANONYMOUS;
-    register long r8 __asm__("r8") = -1;
-    register long r9 __asm__("r9") = 0;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"((long)SYS_mmap), "D"(0L), "S"(bytes),
-                       "d"((long)(PROT_READ | PROT_WRITE)), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return (void *)result;
+    return (void *)seep_arch_call6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
 static char *arena(int from)

@@ -3,6 +3,7 @@
  * libseep.so's and starts the threads with hooks. Built with -shared; program: the same file with
  * -DPROGRAM, linked to it. Prints "ok", or a line for each hook and function.
  *   usage: PROGRAM [new] */
+#include "libprof/arch/arch.h"
 #include "tests/subjects/tally.h"
 
 #ifdef PROGRAM
@@ -175,7 +176,7 @@ static void execs(void)
         hook_now = "execve after vfork";
         execve(nowhere, none, environ);
         hook_now = NULL;
-        __asm__ volatile("syscall" ::"a"(SYS_exit), "D"(0) : "rcx", "r11", "memory");
+        seep_arch_call6(SYS_exit, 0, 0, 0, 0, 0, 0);
     }
     MUST(waitpid(pid, NULL, 0) == pid);
 }
