@@ -62,10 +62,11 @@ check: all tests ## build and run every test; the last line counts them
 	+$(Q)$(MAKE) --no-print-directory SAN=address,undefined all tests
 	+$(Q)$(MAKE) --no-print-directory DEBUG=1 build/debug/libseep.so
 	+$(Q)$(MAKE) --no-print-directory SAN=thread $(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%)
+	+$(Q)$(if $(ARM_CHECKED),$(ARM_MAKE) all $(ARM_CHECKED))
 	$(Q)$(if $(SEEP_DATA),SEEP_DATA=$(abspath $(SEEP_DATA))) SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all --closing build/check.txt $(TEST_BINS) \
 		$(SAN_TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(FUZZERS:%=$(SAN_DIR)/replay/%) \
 		$(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%) \
-		$(SCRIPT_TESTS)
+		$(ARM_CHECKED) $(SCRIPT_TESTS)
 
 # What is left out is the lab's, what starts jobs, and each second run with sanitizers.
 UNIT_BINS = $(filter-out $(BUILD)/tests/kernels/%,$(TEST_BINS))

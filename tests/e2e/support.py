@@ -2,7 +2,8 @@
 
 Environment: SEEP (the command, default build/seep), SEEP_SHIM (its library, beside it), SEEP_SUBJECTS (default
 build/subjects), SEEP_JOB_PYTHON (for jobs that any Python can run, default Debian's),
-SEEP_TEST_FULL=1 (the whole matrix instead of the quick part)."""
+SEEP_TEST_FULL=1 (the whole matrix instead of the quick part), SEEP_TEST_SLOWER (how many times longer things take here:
+on an emulated machine, ten times)."""
 import glob
 import json
 import os
@@ -28,6 +29,7 @@ SCHEMA = ROOT / "docs/report.schema.json"
 SITES_CHECKED = 200
 LOOK_ATTEMPTS = 5
 WRAPPED = 1 << 62  # counts are unsigned: one that fell below 0 shows as more than this
+SLOWER = float(os.environ.get("SEEP_TEST_SLOWER", "1"))
 FULL = os.environ.get("SEEP_TEST_FULL", "") not in ("", "0")
 SYSTEM_PYTHON = os.environ.get("SEEP_JOB_PYTHON", "/usr/bin/python3")
 # For jobs of a second of which only the steps are asked: reading who holds what would take as long as they do.
@@ -161,7 +163,7 @@ class SeepCase(unittest.TestCase):
                         p.stdin.close()
                     except BrokenPipeError:
                         pass
-                p.wait(timeout)
+                p.wait(timeout * SLOWER)
             except subprocess.TimeoutExpired:
                 hung = True
                 where = stacks_of_session(p.pid)
@@ -173,12 +175,12 @@ class SeepCase(unittest.TestCase):
             err.seek(0)
             done = Done(argv, p.returncode, out.read(), err.read())
         if hung:
-            self.fail("hung after %s s: %r\n%s" % (timeout, done, where))
+            self.fail("hung after %s s: %r\n%s" % (timeout * SLOWER, done, where))
         return done
 
     def until(self, fd, text, output=b"", seconds=20.0):
         """What was read, with output before it, once text is in it; what does not come in time fails the test."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * SLOWER
         while text not in output:
             left = end - time.monotonic()
             self.assertGreater(left, 0, "no %r in %r" % (text, output))
@@ -355,7 +357,7 @@ def python_version(path):
     """(version, whether it has a GIL)"""
     told = "import sys, sysconfig; print('%d.%d.%d' % sys.version_info[:3], sysconfig.get_config_var('Py_GIL_DISABLED'))"
     try:
-        version, no_gil = subprocess.run([path, "-c", told], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=20,
+        version, no_gil = subprocess.run([path, "-c", told], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=20 * SLOWER,
                                          text=True).stdout.split()
         return tuple(int(x) for x in version.split(".")), no_gil != "1"
     except (OSError, ValueError, subprocess.TimeoutExpired):
@@ -406,7 +408,7 @@ def supported(version):
 def has_module(python, *names):
     script = "import " + ", ".join(names)
     return subprocess.run([python, "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                          timeout=60, env=job_env()).returncode == 0
+                          timeout=60 * SLOWER, env=job_env()).returncode == 0
 
 
 def may_read_children():

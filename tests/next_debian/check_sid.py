@@ -12,12 +12,11 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = "gcc g++ make libc6-dev pkg-config libjansson-dev libdw-dev libelf-dev libtomlplusplus-dev libncurses-dev " \
-    "libmicrohttpd-dev node-d3 protobuf-c-compiler libprotobuf-c-dev zlib1g-dev check libunwind-dev"
-PYTHONS = "python3 python3-dev python3-numpy python3-torch python3-jsonschema python3-yaml python3-pil git procps"
+sys.path.insert(0, str(ROOT))  # for what the tests share, also when this runs as a script
+
+from tests import own_root  # noqa: E402
+
 NEWER = "python3.15 python3.15-dev"  # where it is packaged
-# /proc, /dev and /sys are the machine's, and seen in there only.
-ENTER = 'for i in proc dev sys; do mount --rbind /$i "$0/$i" || exit; done; cd "$0" && exec chroot "$0" sh -c "cd /src && $1"'
 SUITES = "tests.e2e.test_look_owners tests.e2e.test_look_holders tests.e2e.test_holders " \
     "tests.e2e.test_python_stacks tests.cli.test_look_mallocs tests.e2e.test_counts tests.e2e.test_transparent"
 ZOO = "annotation_cache leaked_references small_records kept_batches healthy_lru_decode"
@@ -28,16 +27,6 @@ def run(*command, **options):
     subprocess.run([str(part) for part in command], check=True, **options)
 
 
-def mirror():
-    """Where the machine's own packages of Debian are from."""
-    told = subprocess.run(["apt-get", "indextargets", "--format", "$(LABEL) $(REPO_URI)", "Created-By: Packages"],
-                          stdout=subprocess.PIPE, check=True, text=True).stdout
-    places = sorted({line.split()[1] for line in told.splitlines() if line.startswith("Debian ")})
-    if not places:
-        sys.exit("apt has no lists of Debian's packages: run apt-get update, on Debian")
-    return places[0]
-
-
 def make_root(folder):
     if not shutil.which("debootstrap"):
         sys.exit("debootstrap is missing: apt-get install debootstrap")
@@ -46,10 +35,10 @@ def make_root(folder):
         return root
     shutil.rmtree(fresh, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    run("debootstrap", "--variant=minbase", "sid", fresh, mirror())
+    run("debootstrap", "--variant=minbase", "sid", fresh, own_root.mirror())
     install = ["chroot", fresh, "apt-get", "-q", "-o", "Acquire::Retries=3", "install", "-y", "--no-install-recommends"]
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    run(*install, *BUILD.split(), *PYTHONS.split(), env=environment)
+    run(*install, *own_root.BUILD.split(), *own_root.PYTHONS.split(), env=environment)
     if subprocess.run(list(map(str, install)) + NEWER.split(), env=environment).returncode:
         print("its newest CPython is that of python3: %s cannot be had" % NEWER, flush=True)
     fresh.rename(root)
@@ -69,13 +58,9 @@ def copy_sources(root):
     run("tar", "-x", "-C", root / "src", input=packed.stdout)
 
 
-def inside(root, command, log):
-    """Runs a shell command in there. True: it went well."""
-    environment = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8", "HOME": "/tmp", "SEEP": "/src/build/seep",
-                   "SEEP_TEST_TIMEOUT": os.environ.get("SEEP_TEST_TIMEOUT", "1800")}
+def went_well(root, command, log):
     with open(log, "wb") as out:
-        return subprocess.run(["unshare", "--mount", "/bin/sh", "-c", ENTER, str(root), command], env=environment,
-                              stdout=out, stderr=subprocess.STDOUT).returncode == 0
+        return own_root.inside(root, command, out) == 0
 
 
 def steps():
@@ -100,7 +85,7 @@ def main():
     failed = 0
     for i, (name, command) in enumerate(steps()):
         log, began = folder / ("%02d.log" % i), time.monotonic()
-        good = inside(root, command, log)
+        good = went_well(root, command, log)
         failed += not good
         print("%-5s %s, %.0f s%s" % ("ok" if good else "FAIL", name, time.monotonic() - began,
                                      "" if good else ": " + str(log)), flush=True)

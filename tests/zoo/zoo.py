@@ -22,14 +22,14 @@ import tomllib
 ZOO = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(ZOO.parents[1]))  # for what the tests share, also when this runs as a script
 
-from tests.e2e.support import kill_session  # noqa: E402
+from tests.e2e.support import SLOWER, kill_session  # noqa: E402
 from tests.zoo import holders  # noqa: E402
 
 SEEP = os.path.abspath(os.environ.get("SEEP", str(ZOO.parents[1] / "build/seep")))
 PYTHON = os.environ.get("PYTHON", "/usr/bin/python3")
 ACCUSING = ("leak", "retention")
 TOLERANCE = 0.1
-LIMIT_S = 240
+LIMIT_S = 240 * SLOWER
 TRIES = 6  # to get the snapshots that a verdict needs
 running = set()  # sessions
 

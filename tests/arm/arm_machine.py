@@ -1,0 +1,110 @@
+"""arm_machine.py FOLDER COMMAND: runs a line of the shell as root in a 64-bit Arm machine (qemu-system-aarch64) with a kernel
+of Debian's and FOLDER/root, this repository at /src, and FOLDER/seep at /src/build. What user emulation lacks is there: a
+debugger's view of other processes, their pages, cgroups, seccomp, limits. What the command writes is lost. Its status.
+
+  PAGES=16k   the kernel with pages of 16 KiB (of Debian 13) instead of 4
+  CPUS=2 MIB=3072"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KERNELS = {"4k": ("bookworm", "linux-image-arm64"), "16k": ("trixie", "linux-image-arm64-16k")}
+MODULES = "virtio_mmio netfs fscache 9pnet 9pnet_virtio 9p overlay"  # in this order; some are part of newer kernels
+# The first program: it puts the root together, and gives the console the command's output and then its status.
+INIT = """#!/bin/busybox sh
+b=/bin/busybox
+say() { $b echo "$@" >/dev/console; }
+$b mkdir -p /proc /dev /low /over /src /build /new
+$b mount -t devtmpfs none /dev; $b mount -t proc none /proc
+for module in %(modules)s; do $b insmod /$module.ko 2>/dev/null; done
+for tag in low src build; do $b mount -t 9p -o trans=virtio,version=9p2000.L,cache=loose,msize=524288,ro $tag /$tag; done
+$b mount -t tmpfs -o size=60%% none /over; $b mkdir /over/up /over/work
+$b mount -t overlay -o lowerdir=/low,upperdir=/over/up,workdir=/over/work none /new || say "the root could not be put together"
+$b mount --bind /src /new/src; $b mount --bind /build /new/src/build
+$b mount -t proc none /new/proc; $b mount -t sysfs none /new/sys; $b mount -t devtmpfs none /new/dev
+$b mount -t cgroup2 none /new/sys/fs/cgroup; $b mkdir -p /new/dev/shm /new/dev/pts
+$b mount -t tmpfs none /new/dev/shm; $b mount -t tmpfs none /new/tmp; $b mount -t devpts none /new/dev/pts
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 SEEP=/src/build/seep %(variables)s
+$b cp /command /new/command
+$b chroot /new /bin/sh /command </dev/null >/dev/console 2>&1
+say "ended with $?"
+$b poweroff -f
+"""
+
+
+def archive(files):
+    """An archive of cpio ("newc"), as the kernel unpacks it: of (name, mode, bytes)."""
+    made = b""
+    for name, mode, content in (*files, ("TRAILER!!!", 0, b"")):
+        name = name.encode() + b"\0"
+        head = b"070701" + b"".join(b"%08x" % n for n in (0, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name), 0)) + name
+        for part in (head, content):
+            made += part + b"\0" * (-len(part) % 4)
+    return made
+
+
+def in_root(root, script):
+    return subprocess.run(["chroot", root, "sh", "-ec", script], stdout=subprocess.PIPE, check=True, text=True).stdout
+
+
+def kernel(folder, pages):
+    """The folder with a kernel and its modules, unpacked of Debian's package; it is not installed in the root."""
+    at, (release, package) = folder / ("kernel-" + pages), KERNELS[pages]
+    if at.exists():
+        return at
+    fresh = folder / ("kernel-%s.new" % pages)
+    subprocess.run(["rm", "-rf", fresh], check=True)
+    fetched = folder / "root/var/tmp" / ("kernel-" + pages)
+    in_root(folder / "root", """
+        mkdir -p /var/tmp/kernel-%(pages)s/lists/partial && cd /var/tmp/kernel-%(pages)s
+        sed 's/ bookworm / %(release)s /' /etc/apt/sources.list >sources.list
+        own="-o Dir::Etc::SourceList=$PWD/sources.list -o Dir::State::Lists=$PWD/lists -o Dir::Cache=$PWD -o Acquire::Languages=none"
+        apt-get -q $own update >&2
+        package=$(apt-cache $own depends %(package)s | sed -n 's/.*Depends: \\(linux-image-.*\\)/\\1/p')
+        apt-get -q $own download busybox-static "$package" >&2
+    """ % {"pages": pages, "release": release, "package": package})
+    for deb in fetched.glob("*.deb"):
+        subprocess.run(["dpkg-deb", "-x", deb, fresh], check=True)
+    subprocess.run(["rm", "-rf", fetched], check=True)
+    fresh.rename(at)
+    return at
+
+
+def run(folder, command, out, pages="4k", seconds=3600, **variables):
+    """Runs the command; its output goes to `out`, a file of bytes. Its status; None: the machine did not come to its end."""
+    at = kernel(folder, pages)
+    image, = at.glob("boot/vmlinuz-*")
+    files = [("init", 0o100755, (INIT % {"modules": MODULES, "variables": " ".join(
+        "%s='%s'" % item for item in variables.items())}).encode()),
+        ("bin", 0o40755, b""), ("bin/busybox", 0o100755, (at / "bin/busybox").read_bytes())]
+    for name in MODULES.split():
+        files += [(name + ".ko", 0o100644, path.read_bytes()) for path in list(at.rglob(name + ".ko"))[:1]]
+    start = folder / ("start-%d.cpio" % os.getpid())
+    start.write_bytes(archive(files + [("command", 0o100644, b"cd /src\n%s\n" % command.encode())]))
+    shares = (("low", folder / "root"), ("src", ROOT), ("build", folder / "seep"))
+    argv = ["timeout", str(seconds), "qemu-system-aarch64", "-machine", "virt", "-cpu", "max,pauth-impdef=on",
+            "-smp", os.environ.get("CPUS", "2"), "-m", os.environ.get("MIB", "3072"), "-nographic", "-nodefaults", "-no-reboot", "-serial", "stdio",
+            "-kernel", image, "-initrd", start, "-append", "console=ttyAMA0 quiet panic=-1 rdinit=/init"]
+    for tag, path in shares:
+        argv += ["-fsdev", "local,id=%s,path=%s,security_model=none,readonly=on" % (tag, path),
+                 "-device", "virtio-9p-device,fsdev=%s,mount_tag=%s" % (tag, tag)]
+    said = b""
+    try:
+        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for line in process.stdout:
+            said = line.replace(b"\r\n", b"\n")
+            out.write(said)
+            out.flush()
+        process.wait()
+    finally:
+        start.unlink()
+    ended = re.search(rb"ended with (\d+)", said)
+    return int(ended.group(1)) if ended else None
+
+
+if __name__ == "__main__":
+    status = run(pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.stdout.buffer, os.environ.get("PAGES", "4k"))
+    sys.exit(1 if status is None else status)
