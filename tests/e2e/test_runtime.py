@@ -167,6 +167,12 @@ class Used(Runtime):
         self.assertEqual(used[-1], CONTEXT + 60 * 1024)
         self.assertEqual(len(used), len(self.report(self.folder)["timeline"]["step"]))
 
+    def test_of_a_device_without_memory_of_its_own_its_users_tell(self):
+        """GB10's takes the host's, and NVML says nothing of how much there is."""
+        first = self.use(STANDIN_ONE_MEMORY="1")[0]
+        self.assertEqual((first["capacity"], first["used"]), (0, CONTEXT + 60 * 1024))
+        self.assertGreaterEqual(first["all_used"], first["used"])
+
     def test_devices_have_the_numbers_that_the_process_sees(self):
         """The stand-in has no such variable: what NVML calls the first is the process's second."""
         first, second = self.use(CUDA_VISIBLE_DEVICES="1,GPU-00000000")[:2]

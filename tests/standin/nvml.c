@@ -8,7 +8,7 @@
 #include "tests/standin/cuda.h"
 #include "tests/standin/inside.h"
 
-enum { INVALID = 2, TOO_SMALL = 7 };
+enum { INVALID = 2, NOT_SUPPORTED = 3, TOO_SMALL = 7 }; /* there are no links and fabrics either */
 
 static char places[STANDIN_MOST_DEVICES];
 
@@ -100,6 +100,8 @@ int nvmlDeviceGetUUID(void *device, char *uuid, unsigned length)
 
 int nvmlDeviceGetMemoryInfo(void *device, struct nvmlMemory *memory)
 {
+    if (standin_number_of("STANDIN_ONE_MEMORY", 0)) /* as GB10's, which takes the host's */
+        return NOT_SUPPORTED;
     memory->total = standin_number_of("STANDIN_CAPACITY", 8ull << 30);
     memory->used = used_by(number_of(device), 0);
     memory->available = memory->used < memory->total ? memory->total - memory->used : 0;
@@ -139,9 +141,6 @@ int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count,
         infos[i] = (struct nvmlProcessInfo_v1){all[i].pid, all[i].used};
     return 0;
 }
-
-/* What is asked of links and fabrics: there are none. */
-enum { NOT_SUPPORTED = 3 };
 
 int nvmlSystemGetCudaDriverVersion_v2(int *version)
 {

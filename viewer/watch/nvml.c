@@ -78,14 +78,17 @@ bool seep_nvml_ask(const struct seep_nvml *nvml, unsigned index, struct seep_nvm
     struct memory memory = {0};
     unsigned n = SEEP_NVML_USERS;
 
-    if (index >= nvml->n || nvml->memory(nvml->devices[index], &memory))
+    if (index >= nvml->n)
         return false;
+    /* A GPU without memory of its own, as GB10's, takes the host's: then only its users tell. */
+    const bool has_own = nvml->memory(nvml->devices[index], &memory) == 0;
     *use = (struct seep_nvml_use){.capacity_bytes = memory.total, .used_bytes = memory.used};
     if (nvml->users(nvml->devices[index], &n, users))
-        return true;
+        return has_own;
     for (unsigned i = 0; i < n && i < SEEP_NVML_USERS; i++) {
         use->users[i].pid = users[i].pid;
         use->users[i].bytes = users[i].bytes >> NOT_TOLD_ABOVE ? 0 : users[i].bytes;
+        use->used_bytes += has_own ? 0 : use->users[i].bytes;
         use->n_users = i + 1;
     }
     return true;

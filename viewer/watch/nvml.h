@@ -12,8 +12,8 @@ struct seep_nvml;
 
 /* What NVML reports about one device. */
 struct seep_nvml_use {
-    uint64_t capacity_bytes;
-    uint64_t used_bytes; /* by all processes */
+    uint64_t capacity_bytes; /* 0: not told, of a device without memory of its own */
+    uint64_t used_bytes;     /* by all processes */
     unsigned n_users;
     struct {
         uint32_t pid;
