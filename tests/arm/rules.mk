@@ -31,4 +31,11 @@ check-arm: | arm-root ## build seep for 64-bit Arm in a root of Debian's arm64 p
 	+$(Q)$(ARM_MAKE) all tests
 	$(Q)$(PYTHON) tests/arm/check_arm.py $(ARM) $(ARM_UNITS) -- $(filter $(ARM_OF_MACHINE),$(ARM_TESTS))
 
-.PHONY: arm-root arm-shim check-arm
+arm-instructions: all $(BUILD)/subjects/training_step ## what an event costs in instructions on 64-bit Arm and here, after `make check-arm`
+	+$(Q)$(ARM_MAKE) all $(ARM_SEEP)/subjects/training_step
+	$(Q)$(PYTHON) tests/arm/event_instructions.py $(ARM)
+
+arm-kit: all tests $(BUILD)/bench/events ## on a 64-bit Arm machine: what only hardware settles (half an hour)
+	$(Q)$(PYTHON) tests/arm/arm_kit.py
+
+.PHONY: arm-root arm-shim arm-instructions arm-kit check-arm
