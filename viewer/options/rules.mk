@@ -9,7 +9,7 @@ $(VARIABLES): viewer/options/tables.awk viewer/options/variables.awk viewer/opti
 	@mkdir -p $(@D)
 	$(say) GEN $@
 	$(Q)awk $(patsubst %.awk,-f %.awk,$^) >$@
-$(call obj,viewer/run_options.c viewer/run.c) $(call shim_obj,preload/life/run_settings.c): | $(VARIABLES)
+$(call obj,$(wildcard viewer/*.c)) $(call shim_obj,$(wildcard preload/life/*.c)): | $(VARIABLES)
 
 $(COMPLETION): viewer/options/tables.awk viewer/options/completion.awk $(TABLES) viewer/options/completion.bash
 	$(say) GEN $@
