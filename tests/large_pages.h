@@ -14,21 +14,32 @@
 
 #include "libprof/runtime/store/os.h"
 
+static inline uintptr_t large_pages_real(void)
+{
+    return (uintptr_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Smaller than they are here they cannot be. */
+static inline void large_pages_set(uintptr_t bytes)
+{
+    seep_os_page_known = bytes > large_pages_real() ? bytes : large_pages_real();
+}
+
 /* Setups of a suite: all its tests once with each size, after set_up(). */
 #define LARGE_PAGES_SETUPS(set_up)                                                                 \
     static void set_up##_4_kib(void)                                                               \
     {                                                                                              \
-        seep_os_page_known = 4 << 10;                                                              \
+        large_pages_set(4 << 10);                                                                  \
         set_up();                                                                                  \
     }                                                                                              \
     static void set_up##_16_kib(void)                                                              \
     {                                                                                              \
-        seep_os_page_known = 16 << 10;                                                             \
+        large_pages_set(16 << 10);                                                                 \
         set_up();                                                                                  \
     }                                                                                              \
     static void set_up##_64_kib(void)                                                              \
     {                                                                                              \
-        seep_os_page_known = 64 << 10;                                                             \
+        large_pages_set(64 << 10);                                                                 \
         set_up();                                                                                  \
     }                                                                                              \
     static void (*const large_pages_setups[])(void) = {set_up##_4_kib, set_up##_16_kib,            \
@@ -72,7 +83,7 @@ static inline long large_pages_mincore(long at, long bytes, unsigned char *to)
         if (result < 0)
             return result;
         *to = 0;
-        for (long i = 0; i < page / 4096; i++)
+        for (long i = 0; i < page / (long)large_pages_real(); i++)
             *to |= real[i] & 1;
         to++;
     }
@@ -88,7 +99,8 @@ static inline bool large_pages_is_pagemap(long fd)
 
 static inline long large_pages_pagemap(long fd, uint64_t *to, long bytes, long offset)
 {
-    const long each = (long)seep_os_page_bytes() / 4096, n = bytes / 8, first = offset / 8;
+    const long each = (long)(seep_os_page_bytes() / large_pages_real()), n = bytes / 8,
+               first = offset / 8;
     for (long i = 0; i < n; i++) {
         uint64_t real[16] = {0};
         const long got =

@@ -253,18 +253,19 @@ enum { MANY = 500000 };
 static uint64_t resident_bytes(void)
 {
     struct seep_own_range piece;
+    const uintptr_t page = seep_os_page_bytes();
     uint64_t pages = 0;
     static unsigned char resident[1 << 16];
 
     for (uint32_t at = 0; seep_own_next(&at, 0, UINTPTR_MAX, &piece);)
-        for (uintptr_t from = piece.start; from < piece.end; from += sizeof(resident) * PAGE) {
-            const uintptr_t n = (piece.end - from + PAGE - 1) / PAGE;
+        for (uintptr_t from = piece.start; from < piece.end; from += sizeof(resident) * page) {
+            const uintptr_t n = (piece.end - from + page - 1) / page;
             const uintptr_t some = n < sizeof(resident) ? n : sizeof(resident);
-            ck_assert_int_eq(mincore((void *)from, some * PAGE, resident), 0);
+            ck_assert_int_eq(mincore((void *)from, some * page, resident), 0);
             for (uintptr_t i = 0; i < some; i++)
                 pages += resident[i] & 1;
         }
-    return pages * PAGE;
+    return pages * page;
 }
 
 /* As malloc places it: 8 bytes before it, 16-byte alignment. */

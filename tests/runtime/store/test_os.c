@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define PAGE ((size_t)seep_os_page_bytes())
+
 static int n_asked;
 
 /* As a library that shows another time has it: everything that is linked finds this one. */
@@ -48,13 +50,13 @@ TEST(the_time_is_the_kernels)
 
 TEST(what_cannot_be_read_is_told)
 {
-    char *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *two = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(two, MAP_FAILED);
-    ck_assert_int_eq(mprotect(two + 4096, 4096, PROT_NONE), 0);
+    ck_assert_int_eq(mprotect(two + PAGE, PAGE, PROT_NONE), 0);
     ck_assert(seep_os_readable(two) && seep_os_readable(two + 4095));
-    ck_assert(!seep_os_readable(two + 4096) && !seep_os_readable(two + 8191));
+    ck_assert(!seep_os_readable(two + PAGE) && !seep_os_readable(two + 2 * PAGE - 1));
     ck_assert(!seep_os_readable(NULL) && !seep_os_readable((void *)9));
-    munmap(two, 8192);
+    munmap(two, 2 * PAGE);
 }
 
 /* The call number `call` fails from now on, in this test's process. False: no filter can be made.
@@ -74,18 +76,18 @@ static bool forbid(int call, int error)
 
 static void expect_read(bool any)
 {
-    char *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *two = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char copy[16] = "";
     ck_assert_ptr_ne(two, MAP_FAILED);
-    memcpy(two + 4096 - 8, "to read", 8);
-    munmap(two + 4096, 4096);
-    ck_assert_uint_eq(seep_os_read_memory((uintptr_t)two + 4096 - 8, copy, 8), any ? 8 : 0);
+    memcpy(two + PAGE - 8, "to read", 8);
+    munmap(two + PAGE, PAGE);
+    ck_assert_uint_eq(seep_os_read_memory((uintptr_t)two + PAGE - 8, copy, 8), any ? 8 : 0);
     ck_assert_str_eq(copy, any ? "to read" : "");
-    ck_assert_uint_eq(seep_os_read_memory((uintptr_t)two + 4096 - 8, copy, 16), any ? 8 : 0);
-    ck_assert_uint_eq(seep_os_read_memory((uintptr_t)two + 4096, copy, 8), 0);
+    ck_assert_uint_eq(seep_os_read_memory((uintptr_t)two + PAGE - 8, copy, 16), any ? 8 : 0);
+    ck_assert_uint_eq(seep_os_read_memory((uintptr_t)two + PAGE, copy, 8), 0);
     ck_assert_uint_eq(seep_os_read_memory(0, copy, 8), 0);
     ck_assert(seep_os_is_blind == !any);
-    munmap(two, 4096);
+    munmap(two, PAGE);
 }
 
 static const int errors[] = {ENOSYS, EPERM};
@@ -108,15 +110,15 @@ TEST(in_a_sandbox_no_call_is_made_but_those_permitted)
     ck_assert_int_eq(seep_os_pid(), -EPERM);
     ck_assert(seep_os_readable((void *)9)); /* it cannot be asked */
     ck_assert_uint_gt(seep_os_clock_ns(CLOCK_MONOTONIC), 0);
-    char *page = seep_os_pages(4096);
+    char *page = seep_os_pages(PAGE);
     ck_assert_ptr_nonnull(page);
     page[0] = 1;
     seep_os_permitted = 0;
-    ck_assert_ptr_null(seep_os_pages(4096));
+    ck_assert_ptr_null(seep_os_pages(PAGE));
     ck_assert_int_eq(seep_os_inside->calls[0] | seep_os_inside->calls[1], 0);
     seep_os_sandboxed = false;
     ck_assert_int_eq(seep_os_pid(), getpid());
-    seep_os_unmap(page, 4096);
+    seep_os_unmap(page, PAGE);
 }
 
 enum { A_MOMENT_NS = 1000 * 1000 };

@@ -12,7 +12,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { PAGE = 4096, PAGES = 4, DYNAMIC = 0x200, SYMBOLS = 0x300, NAMES = 0x400, CODE = 0x1010 };
+#define PAGE ((size_t)seep_os_page_bytes())
+enum { PAGES = 4, DYNAMIC = 0x200, SYMBOLS = 0x300, NAMES = 0x400, CODE = 0x1010 };
 
 /* Of two pages, between two that are not there. */
 struct image {
@@ -98,7 +99,7 @@ static void of_32_bits(const struct image *i)
 }
 static void headers_before_it(const struct image *i)
 {
-    i->head->e_phoff = (uintptr_t)-PAGE;
+    i->head->e_phoff = -(uintptr_t)PAGE;
 }
 static void headers_far_away(const struct image *i)
 {
@@ -266,7 +267,7 @@ TEST(an_address_that_is_none_is_refused)
     struct seep_vdso v;
     const struct image i = make(pages, 0);
     const uintptr_t none[] = {
-        0, 8, (uintptr_t)i.at + 8, (uintptr_t)pages, (uintptr_t)-PAGE, UINT64_C(1) << 62};
+        0, 8, (uintptr_t)i.at + 8, (uintptr_t)pages, -(uintptr_t)PAGE, UINT64_C(1) << 62};
 
     for (size_t n = 0; n < N(none); n++)
         ck_assert(!seep_vdso_read(&v, none[n]) && !seep_vdso_function(&v, "__vdso_time"));

@@ -11,7 +11,8 @@
 #include "libprof/who/process/page_states.h"
 #include "tests/suite.h"
 
-enum { PAGE = 4096, PAGES = 64, MOST = 16 };
+enum { PAGES = 64, MOST = 16 };
+#define PAGE    ((size_t)sysconf(_SC_PAGESIZE))
 #define PRIVATE (UINT64_C(1) << 63) /* an entry of a page that is there, and of no file */
 
 static struct seep_page_states states;
@@ -36,12 +37,12 @@ static int stop(void *base, uint64_t start, uint64_t end)
 
 static void write_file(const char *at, char letter)
 {
-    char page[PAGE];
+    static char page[64 << 10];
     int fd = open(at, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
-    memset(page, letter, sizeof page);
+    memset(page, letter, PAGE);
     for (int i = 0; i < PAGES; i++)
-        ck_assert_int_eq(write(fd, page, sizeof page), sizeof page);
+        ck_assert_int_eq(write(fd, page, PAGE), (ssize_t)PAGE);
     close(fd);
 }
 
@@ -172,11 +173,11 @@ static size_t read_mapped(char *to, size_t n)
 
 TEST(a_file_that_is_still_the_one_that_was_mapped_is_read)
 {
-    char to[2 * PAGE] = "";
+    static char to[2 * (64 << 10)];
 
-    ck_assert_uint_eq(read_mapped(to, sizeof to), sizeof to);
+    ck_assert_uint_eq(read_mapped(to, 2 * PAGE), 2 * PAGE);
     ck_assert_int_eq(to[0], 'a');
-    ck_assert_int_eq(to[sizeof to - 1], 'a');
+    ck_assert_int_eq(to[2 * PAGE - 1], 'a');
 }
 
 TEST(one_that_came_in_its_place_is_not_believed)
