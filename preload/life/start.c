@@ -358,7 +358,7 @@ static bool start_child(void)
 
 /* The page that reads 0 in every child has the activity, the number of skipped events, and, away
  * from what all hooks read, what threads are in. */
-enum { WAITED = 1, INSIDE = 64, FIRST_EVENTS = 256 };
+enum { WAITED = 1, INSIDE = 64, FIRST_EVENTS = 256, NO_ADVICE = 9999 };
 
 /* A page that reads 0 in every child, however it was made. */
 static void make_activity_page(void)
@@ -370,7 +370,9 @@ static void make_activity_page(void)
     if (!wiped || in_sandbox(environment))
         return; /* what begins in a sandbox records nothing, nor do its children */
     seep_os_inside = (struct seep_os_inside *)(wiped + INSIDE);
-    wipe_on_fork = seep_os_call3(SYS_madvise, (long)wiped, (long)page, MADV_WIPEONFORK) == 0;
+    /* qemu's user emulation says yes to any advice, and does nothing. */
+    wipe_on_fork = seep_os_call3(SYS_madvise, (long)wiped, (long)page, MADV_WIPEONFORK) == 0 &&
+                   seep_os_call3(SYS_madvise, (long)wiped, (long)page, NO_ADVICE) < 0;
 }
 
 static void wipe(void)
@@ -526,7 +528,7 @@ __attribute__((constructor)) static void construct(int argc, char **argv, char *
         (void)start();
     if (seep_is_recording() || seep_waiting) {
         on_exit(at_exit, NULL);
-        if (!wipe_on_fork) /* a kernel before 4.14, or a sandbox */
+        if (!wipe_on_fork) /* a kernel before 4.14, an emulator, or a sandbox */
             pthread_atfork(NULL, NULL, wipe);
     }
     seep_guard_lower();
