@@ -91,17 +91,16 @@ def run(folder, command, out, pages="4k", seconds=3600, **variables):
     for tag, path in shares:
         argv += ["-fsdev", "local,id=%s,path=%s,security_model=none,readonly=on" % (tag, path),
                  "-device", "virtio-9p-device,fsdev=%s,mount_tag=%s" % (tag, tag)]
-    said = b""
+    ended = None
     try:
         process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for line in process.stdout:
-            said = line.replace(b"\r\n", b"\n")
-            out.write(said)
+            ended = re.search(rb"ended with (\d+)\r?$", line) or ended
+            out.write(line.replace(b"\r\n", b"\n"))
             out.flush()
         process.wait()
     finally:
         start.unlink()
-    ended = re.search(rb"ended with (\d+)", said)
     return int(ended.group(1)) if ended else None
 
 

@@ -22,10 +22,15 @@ sys.path.insert(0, str(ROOT))  # for what the tests share, also when this runs a
 from tests import own_root  # noqa: E402
 from tests.arm import arm_machine  # noqa: E402
 
-SUITES = "tests.e2e.test_counts tests.e2e.test_kill tests.e2e.test_transparent tests.e2e.test_python_stacks " \
+SUITES = "tests.e2e.test_kill tests.e2e.test_transparent tests.e2e.test_python_stacks " \
     "tests.e2e.test_fork tests.e2e.test_native tests.e2e.test_noalloc tests.e2e.test_contexts"
-MACHINE_SUITES = "tests.e2e.test_look_holders tests.e2e.test_look_owners tests.e2e.test_holders tests.e2e.test_sandbox"
-ZOO = "annotation_cache kept_batches small_records leaked_references"
+MACHINE_SUITES = "tests.e2e.test_counts tests.e2e.test_look_holders tests.e2e.test_look_owners tests.e2e.test_holders " \
+    "tests.e2e.test_sandbox"
+ZOO = "annotation_cache changed_rows checkpoint_copies decoded_masks doubling_index epoch_outputs " \
+    "eval_without_no_grad featdepth_logs forward_hooks image_shapes kept_batches kept_errors leaked_references " \
+    "lru_cached_decode native_buffers native_rare_loss one_call own_pool prediction_history rare_collections " \
+    "replay_buffer short_run small_arrays total_loss worker_targets healthy_accumulation healthy_loss_history " \
+    "healthy_lru_decode healthy_ring_replay healthy_two_workers"
 SLOWER = "10"  # than programs of the machine itself
 MACHINE_S = 4 * 3600  # that a machine may run
 COUNTED = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
