@@ -1,4 +1,5 @@
 """The public workflow builds seep as anybody does: by ./bootstrap, with targets and switches that the Makefile has."""
+import itertools
 import re
 import subprocess
 import unittest
@@ -15,7 +16,8 @@ def commands():
     for path in sorted((ROOT / ".github/workflows").glob("*.yml")):
         for job in yaml.safe_load(path.read_text())["jobs"].values():
             matrix = job.get("strategy", {}).get("matrix", {})
-            rows = matrix.get("include", []) + [{key: value} for key, values in matrix.items() if key != "include" for value in values]
+            lists = {key: values for key, values in matrix.items() if key != "include"}
+            rows = matrix.get("include", []) + [dict(zip(lists, row)) for row in itertools.product(*lists.values()) if row]
             for row in rows or [{}]:
                 for step in job["steps"]:
                     if "run" in step:
@@ -38,6 +40,17 @@ class Workflows(unittest.TestCase):
             for switch in (word for word in words if "=" in word):
                 self.assertRegex(switch, r"^(CC|CXX|SAN|FUZZ_SECONDS)=\S+$", command)
         self.assertLessEqual({"check", "check-unit", "fuzz", "wheel-debians", "deb-check"}, wanted)
+
+    def test_all_but_fuzzing_runs_on_both_processors(self):
+        alone = []
+        for path in sorted((ROOT / ".github/workflows").glob("*.yml")):
+            for name, job in yaml.safe_load(path.read_text())["jobs"].items():
+                matrix = job.get("strategy", {}).get("matrix", {})
+                runners = matrix.get("runner", []) + [row["runner"] for row in matrix.get("include", []) if "runner" in row]
+                self.assertLessEqual(set(runners), {"ubuntu-latest", "ubuntu-24.04-arm"})
+                if "ubuntu-24.04-arm" not in runners or "matrix.runner" not in job["runs-on"]:
+                    alone.append(name)
+        self.assertEqual(alone, ["fuzz"])
 
 
 if __name__ == "__main__":
