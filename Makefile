@@ -48,7 +48,8 @@ CFLAGS_ALL := -std=c11 $(WARN) $(OPT) -fvisibility=hidden -pthread $(CFLAGS) $(V
 CXXFLAGS_ALL := -std=c++17 -Wall -Wextra -Wshadow $(OPT) -fvisibility=hidden $(CXXFLAGS) $(VARIANT)
 LDFLAGS_ALL := -pthread $(LDFLAGS) $(VARIANT)
 
-pkg = $(shell pkg-config $(1) 2>/dev/null)
+PKG_CONFIG ?= pkg-config
+pkg = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
 LIBPROF_CFLAGS := $(call pkg,--cflags jansson libdw libelf)
 TOML_CFLAGS := $(filter-out -DTOML_%,$(call pkg,--cflags tomlplusplus))
 LIBPROF_LIBS := -ljansson -ldw -lelf -lprotobuf-c -lz -lstdc++ -lm

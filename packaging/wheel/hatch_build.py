@@ -28,14 +28,14 @@ class SeepWheel(BuildHookInterface):
     def portable():
         """What `make wheel` has built."""
         built = os.environ.get("SEEP_WHEEL_PARTS")
-        return built and (pathlib.Path(built).resolve(), "manylinux_2_28_x86_64")
+        return built and (pathlib.Path(built).resolve(), "manylinux_2_28_" + os.environ["SEEP_WHEEL_MACHINE"])
 
     @staticmethod
     def plain(root):
         """What `make` builds with this machine's compiler and libraries; it runs here only."""
         subprocess.run(["make", "-j%d" % (os.cpu_count() or 1), "MPI=0", "ONE_PROGRAM=1",
                         "BUILD=build/pip", "all"], cwd=root, check=True)
-        return root / "build/pip", "linux_x86_64"
+        return root / "build/pip", "linux_" + os.uname().machine
 
 
 def modules_of(folder):

@@ -1,12 +1,14 @@
 #!/bin/sh
-# libraries.sh SOURCES ROOT: builds the libraries that sources.sh has unpacked in SOURCES, static, and installs them in
-# ROOT. CC is zig-cc, CXX zig-c++, JOBS how many compilers run at once, STEP the command that says which step begins.
+# libraries.sh SOURCES ROOT: builds the libraries that sources.sh has unpacked in SOURCES, static, for ZIG_MACHINE, and installs
+# them in ROOT. CC is zig-cc, CXX zig-c++, ZIG the program, JOBS how many compilers run at once, STEP the command that says
+# which step begins.
 set -eu
 sources=$(realpath "$1")
 mkdir -p "$2/include" "$2/lib"
 root=$(realpath "$2")
 export CFLAGS="-O2 -g0 -w -fPIC -ffunction-sections -fdata-sections" CPPFLAGS="-I$root/include" LDFLAGS="-L$root/lib"
-static="--host=x86_64-linux-gnu --prefix=$root --enable-static --disable-shared --disable-dependency-tracking"
+machines="--build=$(uname -m)-linux-gnu --host=$ZIG_MACHINE-linux-gnu"
+static="$machines --prefix=$root --enable-static --disable-shared --disable-dependency-tracking"
 
 # What zig links with all that is C++, and so with seep: it makes that of its own sources once, in minutes, and keeps it.
 libcxx() {
@@ -15,15 +17,16 @@ libcxx() {
 }
 
 zlib() {
-    ./configure --static --prefix="$root"
+    CHOST=$ZIG_MACHINE-linux-gnu ./configure --static --prefix="$root"
     make -j"$JOBS" libz.a
     cp libz.a "$root/lib/"
     cp zlib.h zconf.h "$root/include/"
 }
 
 jansson() {
-    cmake -S . -B built -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$root" -DCMAKE_INSTALL_LIBDIR=lib \
-        -DJANSSON_BUILD_DOCS=OFF -DJANSSON_EXAMPLES=OFF -DJANSSON_WITHOUT_TESTS=ON
+    cmake -S . -B built -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$ZIG_MACHINE" -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_INSTALL_PREFIX="$root" -DCMAKE_INSTALL_LIBDIR=lib -DJANSSON_BUILD_DOCS=OFF \
+        -DJANSSON_EXAMPLES=OFF -DJANSSON_WITHOUT_TESTS=ON
     make -C built -j"$JOBS" install
 }
 
@@ -45,8 +48,9 @@ libmicrohttpd() {
 
 # With the usual terminals built in: the machine may have no terminfo, or have it elsewhere.
 ncurses() {
-    ./configure --host=x86_64-linux-gnu --prefix="$root" --without-shared --without-debug --without-ada --without-cxx \
-        --without-cxx-binding --without-progs --without-tests --without-manpages --enable-widec --with-termlib=tinfo \
+    # shellcheck disable=SC2086
+    ./configure $machines --with-build-cc="$ZIG cc" --prefix="$root" --without-shared --without-debug --without-ada \
+        --without-cxx --without-cxx-binding --without-progs --without-tests --without-manpages --enable-widec --with-termlib=tinfo \
         --disable-db-install --disable-stripping --with-default-terminfo-dir=/usr/share/terminfo \
         --with-terminfo-dirs=/etc/terminfo:/lib/terminfo:/usr/share/terminfo --with-tic-path="$(command -v tic)" \
         --with-infocmp-path="$(command -v infocmp)" \
@@ -80,8 +84,10 @@ elfutils() {
 build() {
     [ ! -e "$root/$2.done" ] || return 0
     $STEP "$1" "$3"
-    mkdir -p "$sources/$2/source"
-    if ! (cd "$sources/$2/source" && set -e && "$(echo "$2" | tr - _)") >"$root/$2.log" 2>&1; then
+    rm -rf "${root:?}/$2"
+    mkdir "$root/$2"
+    [ ! -d "$sources/$2" ] || cp -r "$sources/$2/source/." "$root/$2"
+    if ! (cd "$root/$2" && set -e && "$(echo "$2" | tr - _)") >"$root/$2.log" 2>&1; then
         tail -n 30 "$root/$2.log" >&2
         echo "wheel: $2 could not be built: $root/$2.log" >&2
         exit 1
@@ -89,8 +95,8 @@ build() {
     touch "$root/$2.done"
 }
 
-build 3 libcxx "the C++ library, of which zig has the sources"
-n=3
+build 1 libcxx "the C++ library, of which zig has the sources"
+n=1
 for library in zlib jansson protobuf-c libmicrohttpd ncurses elfutils; do
     n=$((n + 1))
     build $n $library $library
