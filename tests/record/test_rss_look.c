@@ -57,6 +57,7 @@ static void set_up(void)
     struct seep_header constants = {
         .max_bytes = 8 << 20, .inherited_end = SEEP_HEADER_BYTES, .pid = 1};
     snprintf(path, sizeof(path), "/tmp/seep-test-%d.seep", getpid());
+    unlink(path); /* of one that was killed, and had this pid */
     ck_assert_int_eq(seep_arena_create(path, &constants), 0);
     seep_sites_first_own = SEEP_HEADER_BYTES / 64;
     seep_tls.depth = 1;

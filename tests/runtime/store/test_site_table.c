@@ -19,6 +19,7 @@ static void open_profile(uint64_t max_bytes)
     struct seep_header constants = {
         .max_bytes = max_bytes, .inherited_end = SEEP_HEADER_BYTES, .pid = 1};
     snprintf(path, sizeof(path), "/tmp/seep-test-%d.seep", getpid());
+    unlink(path); /* of one that was killed, and had this pid */
     unlink(path);
     memset(&sites, 0, sizeof(sites));
     ck_assert_int_eq(seep_arena_create(path, &constants), 0);
