@@ -4,7 +4,9 @@
 one of which must stand in what is printed (none: nobody's name is); `source`, a piece of the line that proves it. An
 empty `state`: nothing is kept from one step to the next, so no answer is owed; an answer must not be wrong. What is
 `may_be_missed`: workers that live for a second may have no turn, but what is said of them must be right. What is
-held may be called shared with variables of functions that run: while few are kept, those of the step weigh much.
+held may be called shared with variables of functions that run: while few are kept, those of the step weigh much. A
+snapshot may come while the sum of a variable and something new is not stored yet: then both have it, and it is what the
+variable shares.
 
 `kept` is the statement that puts it there; "": the source does not say it clearly, so nothing may be
 said. A table without it is not asked. What is said must be right, and it is owed where the answer has a path."""
@@ -35,6 +37,12 @@ def is_state(holders, states):
     return holders["state"] in states or (holders["state"] == "shared" and "held" in states and len(others) <= 1)
 
 
+def is_named(text, name):
+    """A local variable is called so where it holds alone, and in short where it shares."""
+    shared = re.sub(r"^local '(\w+)' of (\w+)\(\)$", r"what \2.\1 shares with other objects", name)
+    return name in text or (shared != name and shared in text)
+
+
 def right(holders, truth):
     """Whether the answer (None: there is none) is what the table says."""
     if truth.get("may_be_missed") and (not holders or holders["state"] == "unknown"):
@@ -43,7 +51,7 @@ def right(holders, truth):
         return not holders or holders["state"] not in NOBODY
     if not holders or not is_state(holders, truth["state"]):
         return False
-    return not truth.get("named") or any(name in text for name in truth["named"] for text in printed(holders))
+    return not truth.get("named") or any(is_named(text, name) for name in truth["named"] for text in printed(holders))
 
 
 def kept(finding, truth):
