@@ -4,8 +4,9 @@ SHIM_PARTS := $(BUILD)/libshim.a
 HOOKS := $(wildcard preload/hooks/*.c preload/cuda/*.c) preload/life/start.c preload/lifecycle.c
 PYTHON_FILES := $(patsubst preload/python/%,$(BUILD)/python/%,$(wildcard preload/python/seep/*.py preload/python/seep/*/*.py))
 
-# No lazily allocated TLS, no lazy binding, and only the hooks are visible.
-SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition -fno-plt
+# No lazily allocated TLS, no lazy binding, and only the hooks are visible. What an event runs lies together, as it is linked.
+SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition -fno-plt -fno-function-sections \
+	-fno-data-sections
 SHIM_LIBS :=
 
 $(BUILD)/obj/shim/%.o: %.c $(BUILD)/flags

@@ -42,7 +42,7 @@ build/licenses/linked-in: $(WHEEL_HOME)/licenses.sh $(WHEEL)/sources/done $(WHEE
 
 # The same Makefile, with another compiler and other libraries.
 WHEEL_SEEP = $(WHEEL_ENV) ZIG_MACHINE=$* $(MAKE) --no-print-directory BUILD=$(WHEEL)/$*/seep MPI=0 ONE_PROGRAM=1 CC=$(WHEEL_CC) CXX=$(WHEEL_CXX) \
-	OPT=-O2 WARN=-w CXXFLAGS=-w LDFLAGS=-s CPPFLAGS='$(addprefix -I$(WHEEL)/$*/root/include,/ /ncursesw)' \
+	OPT='-O2 -ffunction-sections -fdata-sections' WARN=-w CXXFLAGS=-w LDFLAGS='-s -Wl,--gc-sections' CPPFLAGS='$(addprefix -I$(WHEEL)/$*/root/include,/ /ncursesw)' \
 	LIBPROF_CFLAGS= TOML_CFLAGS=-DTOML_HEADER_ONLY=1 \
 	VIEWER_LIBS='-L$(WHEEL)/$*/root/lib $(addprefix -l:lib,ncursesw.a tinfo.a microhttpd.a)' \
 	LIBPROF_LIBS='$(addprefix -l:lib,jansson.a dw.a elf.a protobuf-c.a z.a) -lc++ -lm'
