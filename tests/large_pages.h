@@ -62,15 +62,15 @@ static inline long large_pages_refuse(void)
 static inline long large_pages_place(long bytes, long protection, long flags, long fd, long offset)
 {
     const long whole = (long)seep_os_page_up((uintptr_t)bytes), page = (long)seep_os_page_bytes();
-    const long room = seep_os_raw6(SYS_mmap, 0, whole + page, PROT_NONE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const long room = seep_arch_call6(SYS_mmap, 0, whole + page, PROT_NONE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room < 0 && room > -4096)
         return room;
     const long at = (long)seep_os_page_up((uintptr_t)room);
     if (at > room)
-        (void)seep_os_raw6(SYS_munmap, room, at - room, 0, 0, 0, 0);
-    (void)seep_os_raw6(SYS_munmap, at + whole, room + page - at, 0, 0, 0, 0);
-    return seep_os_raw6(SYS_mmap, at, whole, protection, flags | MAP_FIXED, fd, offset);
+        (void)seep_arch_call6(SYS_munmap, room, at - room, 0, 0, 0, 0);
+    (void)seep_arch_call6(SYS_munmap, at + whole, room + page - at, 0, 0, 0, 0);
+    return seep_arch_call6(SYS_mmap, at, whole, protection, flags | MAP_FIXED, fd, offset);
 }
 
 /* Of each large page whether any of its real ones is resident. */
@@ -79,7 +79,7 @@ static inline long large_pages_mincore(long at, long bytes, unsigned char *to)
     unsigned char real[16];
     const long page = (long)seep_os_page_bytes();
     for (long done = 0; done < bytes; done += page) {
-        const long result = seep_os_raw6(SYS_mincore, at + done, page, (long)real, 0, 0, 0);
+        const long result = seep_arch_call6(SYS_mincore, at + done, page, (long)real, 0, 0, 0);
         if (result < 0)
             return result;
         *to = 0;
@@ -104,7 +104,7 @@ static inline long large_pages_pagemap(long fd, uint64_t *to, long bytes, long o
     for (long i = 0; i < n; i++) {
         uint64_t real[16] = {0};
         const long got =
-            seep_os_raw6(SYS_pread64, fd, (long)real, each * 8, (first + i) * each * 8, 0, 0);
+            seep_arch_call6(SYS_pread64, fd, (long)real, each * 8, (first + i) * each * 8, 0, 0);
         if (got < each * 8)
             return i * 8;
         to[i] = 0;
@@ -144,7 +144,7 @@ long __wrap_seep_os_call6(long number, long a, long b, long c, long d, long e, l
     default:
         break;
     }
-    return seep_os_raw6(number, a, b, c, d, e, f);
+    return seep_arch_call6(number, a, b, c, d, e, f);
 }
 
 /* Memory of whole pages, of no huge ones, that can be read and written. */

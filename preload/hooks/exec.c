@@ -142,7 +142,7 @@ static int call_execveat(int folder, const char *path, char *const argv[],
     if (seep_real.execveat)
         return seep_real.execveat(folder, path, argv, environment, flags);
     return result_of(
-        seep_os_raw6(SYS_execveat, folder, (long)path, (long)argv, (long)environment, flags, 0));
+        seep_arch_call6(SYS_execveat, folder, (long)path, (long)argv, (long)environment, flags, 0));
 }
 
 SEEP_EXPORT int execve(const char *path, char *const argv[], char *const environment[])
@@ -150,8 +150,8 @@ SEEP_EXPORT int execve(const char *path, char *const argv[], char *const environ
     PREPARE(AT_FDCWD, path, environment);
     struct seep_process *listed = before_exec(SEEP_HOOK_execve, path, entry_);
     int r = seep_real.execve ? seep_real.execve(path, argv, environment_)
-                             : result_of(seep_os_raw6(SYS_execve, (long)path, (long)argv,
-                                                      (long)environment_, 0, 0, 0));
+                             : result_of(seep_arch_call6(SYS_execve, (long)path, (long)argv,
+                                                         (long)environment_, 0, 0, 0));
     return exec_failed(r, listed);
 }
 
@@ -166,8 +166,8 @@ SEEP_EXPORT int execvpe(const char *file, char *const argv[], char *const enviro
     PREPARE(AT_FDCWD, path_, environment);
     struct seep_process *listed = before_exec(SEEP_HOOK_execvpe, path_, entry_);
     int r = seep_real.execvpe ? seep_real.execvpe(file, argv, environment_)
-                              : result_of(seep_os_raw6(SYS_execve, (long)(*path_ ? path_ : file),
-                                                       (long)argv, (long)environment_, 0, 0, 0));
+                              : result_of(seep_arch_call6(SYS_execve, (long)(*path_ ? path_ : file),
+                                                          (long)argv, (long)environment_, 0, 0, 0));
     return exec_failed(r, listed);
 }
 

@@ -73,7 +73,7 @@ static bool lock_the_jobs(int flags)
     fits = fits && seep_smaps_read(each_map, &locking);
     seep_os_unlock(seep_tick_lock());
     return fits && (!(flags & MCL_FUTURE) ||
-                    seep_os_raw6(SYS_mlockall, flags & ~MCL_CURRENT, 0, 0, 0, 0, 0) == 0);
+                    seep_arch_call6(SYS_mlockall, flags & ~MCL_CURRENT, 0, 0, 0, 0, 0) == 0);
 }
 
 SEEP_EXPORT int mlockall(int flags)
@@ -81,7 +81,7 @@ SEEP_EXPORT int mlockall(int flags)
     uint64_t mask;
     int saved_errno = errno;
     int result = (int)(seep_real.mlockall ? seep_real.mlockall(flags)
-                                          : seep_os_raw6(SYS_mlockall, flags, 0, 0, 0, 0, 0));
+                                          : seep_arch_call6(SYS_mlockall, flags, 0, 0, 0, 0, 0));
     if (result < -1) {
         errno = -result;
         result = -1;

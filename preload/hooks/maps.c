@@ -30,7 +30,7 @@ static long passed_on(enum seep_hook hook, long number, long a, long b, long c, 
 {
     if (hook == SEEP_HOOK_syscall && seep_real.syscall)
         return seep_real.syscall(number, a, b, c, d, e, f);
-    long result = seep_os_raw6(number, a, b, c, d, e, f);
+    long result = seep_arch_call6(number, a, b, c, d, e, f);
     if (!seep_os_failed((void *)result))
         return result;
     errno = (int)-result;

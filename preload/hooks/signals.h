@@ -37,7 +37,7 @@ static inline void seep_signals_restore(const uint64_t *old)
         return;
     /* Not stopped by a filter that was installed meanwhile: a filter for all threads waits for this
      * one. */
-    (void)seep_os_raw6(SYS_rt_sigprocmask, SIG_SETMASK, (long)old, 0, sizeof(*old), 0, 0);
+    (void)seep_arch_call6(SYS_rt_sigprocmask, SIG_SETMASK, (long)old, 0, sizeof(*old), 0, 0);
     __atomic_fetch_sub(&seep_os_inside->masks, 1, __ATOMIC_SEQ_CST);
 }
 

@@ -19,7 +19,7 @@ extern void *__curbrk __attribute__((weak));
 
 static uintptr_t raw_break(uintptr_t end)
 {
-    return (uintptr_t)seep_os_raw6(SYS_brk, (long)end, 0, 0, 0, 0, 0);
+    return (uintptr_t)seep_arch_call6(SYS_brk, (long)end, 0, 0, 0, 0, 0);
 }
 
 static uintptr_t known_break(void)
@@ -117,7 +117,7 @@ typedef long call_fn(long number, long a, long b, long c, long d, long e, long f
 call_fn seep_syscall_unwatched, seep_syscall_watched;
 long seep_syscall_unwatched(long number, long a, long b, long c, long d, long e, long f)
 {
-    long result = seep_os_raw6(number, a, b, c, d, e, f);
+    long result = seep_arch_call6(number, a, b, c, d, e, f);
     if (!seep_os_failed((void *)result))
         return result;
     errno = (int)-result;

@@ -1,7 +1,7 @@
 """Tensors of the CPU from allocators that the hooks of malloc see and from others, compared with what was done."""
 import unittest
 
-from tests.e2e.support import SOURCES, compile_c, sum_sites
+from tests.e2e.support import ROOT, SOURCES, compile_c, sum_sites
 from tests.e2e.test_counts import Counts
 
 FROM = {"malloc": "0", "the kernel": "1", "an arena": "2", "a shared arena": "3"}

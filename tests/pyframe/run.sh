@@ -22,10 +22,10 @@ if [ $# -eq 0 ]; then
 fi
 
 $CC -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -fPIC -shared -fvisibility=hidden -pthread -I. \
-    -o "$BUILD/probe.so" tests/pyframe/probe.c preload/python/pyframe*.c preload/objects/loader.c preload/objects/elf_find.c libprof/runtime/store/os.c libprof/runtime/store/os_clock.c libprof/runtime/store/vdso.c libprof/runtime/store/own_pages.c || exit 1
+    -o "$BUILD/probe.so" tests/pyframe/probe.c preload/python/pyframe*.c preload/objects/loader.c preload/objects/elf_find.c libprof/runtime/store/os*.c libprof/runtime/store/vdso.c libprof/runtime/store/own_pages.c || exit 1
 
 $CC -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -fPIC -shared -fvisibility=hidden -pthread -I. \
-    -DPRETEND_314 -o "$BUILD/probe314.so" tests/pyframe/probe.c preload/python/pyframe_*.c preload/objects/loader.c preload/objects/elf_find.c libprof/runtime/store/os.c libprof/runtime/store/os_clock.c libprof/runtime/store/vdso.c libprof/runtime/store/own_pages.c || exit 1
+    -DPRETEND_314 -o "$BUILD/probe314.so" tests/pyframe/probe.c preload/python/pyframe_*.c preload/objects/loader.c preload/objects/elf_find.c libprof/runtime/store/os*.c libprof/runtime/store/vdso.c libprof/runtime/store/own_pages.c || exit 1
 
 # The minor versions that have a layout.
 minors=$(sed -n 's/^static const struct seep_python_layout seep_python_layout_3\([0-9]*\) = {/\1/p' \

@@ -86,7 +86,7 @@ bool seep_os_settle(uint64_t patience_ns, bool sleeps)
             n >= (sleeps ? patience_ns / 1000000 : SPINS))
             return false;
         if (sleeps)
-            (void)seep_os_raw6(SYS_nanosleep, (long)&moment, 0, 0, 0, 0, 0);
+            (void)seep_arch_call6(SYS_nanosleep, (long)&moment, 0, 0, 0, 0, 0);
         else
             seep_arch_pause();
     }
@@ -99,7 +99,7 @@ long seep_os_call6(long number, long a, long b, long c, long d, long e, long f)
     long result = -EPERM;
     if (__builtin_expect(!__atomic_load_n(&seep_os_sandboxed, __ATOMIC_SEQ_CST), 1) ||
         permits(number))
-        result = seep_os_raw6(number, a, b, c, d, e, f);
+        result = seep_arch_call6(number, a, b, c, d, e, f);
     seep_os_end(generation);
     return result;
 }
@@ -114,8 +114,8 @@ bool seep_os_readable(const void *at)
     bool readable = true;
     if (!__atomic_load_n(&seep_os_sandboxed, __ATOMIC_SEQ_CST) ||
         __atomic_load_n(&seep_os_permitted, __ATOMIC_RELAXED) & SEEP_OS_PROBE)
-        readable = seep_os_raw6(SYS_rt_sigprocmask, SEEP_OS_INVALID_HOW, set, 0, sizeof(uint64_t),
-                                0, 0) != -EFAULT;
+        readable = seep_arch_call6(SYS_rt_sigprocmask, SEEP_OS_INVALID_HOW, set, 0,
+                                   sizeof(uint64_t), 0, 0) != -EFAULT;
     seep_os_end(generation);
     return readable;
 }

@@ -57,13 +57,8 @@ void seep_os_end(uint32_t generation);
  * that began before is in progress. `sleeps`: waits by a system call. False: some call still is. */
 bool seep_os_settle(uint64_t patience_ns, bool sleeps);
 
-/* The job's own call, which a hook passes on. */
-static inline long seep_os_raw6(long number, long a, long b, long c, long d, long e, long f)
-{
-    return seep_arch_call6(number, a, b, c, d, e, f);
-}
-
-/* A call of seep's own. -EPERM: the sandbox does not allow it. */
+/* A call of seep's own; a hook passes the job's on by seep_arch_call6(). -EPERM: the sandbox does
+ * not allow it. */
 long seep_os_call6(long number, long a, long b, long c, long d, long e, long f);
 
 static inline long seep_os_call3(long number, long a, long b, long c)

@@ -45,7 +45,7 @@ static bool ask_kernel(clockid_t clock, struct timespec *t)
     const uint32_t generation = seep_os_begin();
     const bool sandboxed = __atomic_load_n(&seep_os_sandboxed, __ATOMIC_SEQ_CST);
     if (!sandboxed)
-        (void)seep_os_raw6(SYS_clock_gettime, clock, (long)t, 0, 0, 0, 0);
+        (void)seep_arch_call6(SYS_clock_gettime, clock, (long)t, 0, 0, 0, 0);
     seep_os_end(generation);
     return !sandboxed;
 }

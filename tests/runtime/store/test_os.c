@@ -31,7 +31,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 static uint64_t of_the_kernel(clockid_t clock)
 {
     struct timespec t;
-    ck_assert_int_eq((int)seep_os_raw6(SYS_clock_gettime, clock, (long)&t, 0, 0, 0, 0), 0);
+    ck_assert_int_eq((int)seep_arch_call6(SYS_clock_gettime, clock, (long)&t, 0, 0, 0, 0), 0);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 

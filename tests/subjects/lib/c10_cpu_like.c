@@ -1,6 +1,7 @@
 /* What libc10 does for tensors in host memory: an allocator that reports every block to a reporter,
  * which passes it on to the profiler. The memory is from malloc, or from an allocator of its own
  * that no hook of malloc sees, over maps taken by its own system call or from libc. */
+#define _GNU_SOURCE
 #include "libprof/arch/arch.h"
 
 #include <pthread.h>

@@ -3,6 +3,7 @@
  * libseep.so's and starts the threads with hooks. Built with -shared; program: the same file with
  * -DPROGRAM, linked to it. Prints "ok", or a line for each hook and function.
  *   usage: PROGRAM [new] */
+#define _GNU_SOURCE
 #include "libprof/arch/arch.h"
 #include "tests/subjects/tally.h"
 
