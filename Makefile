@@ -37,7 +37,7 @@ BUILD ?= build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(filter 1,$(COVE
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconversion
 # Sanitizer builds are optimised less: the instrumented code would take minutes to compile.
 OPT := $(if $(filter 1,$(DEBUG)),-O0 -g3,$(if $(SAN),-O1 -g1,-O2 -g))
-VARIANT := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
+VARIANT := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring thread,$(SAN)),-Wno-tsan) \
 	$(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
 	$(if $(SAN)$(filter 1,$(DEBUG)),-DSEEP_CHECKED) \
 	$(if $(filter 1,$(COVERAGE)),--coverage) $(if $(filter 1,$(MOVED)),\

@@ -371,7 +371,8 @@ static inline READS_STACK bool take_return(struct position *at, struct seep_cfi_
     } else {
         return false;
     }
-    at->link = 0;
+    if (!SEEP_ARCH_RA_ON_STACK)
+        at->link = 0;
     return at->ra != 0;
 }
 
