@@ -1,5 +1,6 @@
 """Roots of other systems, below build/: where Debian's packages are from, and commands that run in such a root."""
 import os
+import shutil
 import subprocess
 import sys
 
@@ -23,6 +24,27 @@ def mirror():
     if not places:
         sys.exit("apt has no lists of Debian's packages: run apt-get update, on Debian")
     return places[0]
+
+
+def make(folder, what, release, architectures, packages):
+    """Makes FOLDER/root of Debian's packages, if it is not there; `what`: for people, with its size and time."""
+    root, fresh = folder / "root", folder / "root.new"
+    if root.exists():
+        return
+    if not shutil.which("mmdebstrap"):
+        sys.exit("mmdebstrap is missing: apt-get install mmdebstrap")
+    subprocess.run(["rm", "-rf", "--one-file-system", fresh], check=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    print("%s; its log is %s/root.log" % (what, folder), flush=True)
+    with open(folder / "root.log", "wb") as log:
+        made = subprocess.run(["mmdebstrap", "--mode=root", "--variant=minbase", "--architectures=" + architectures,
+                               '--aptopt=Acquire::Retries "3"', '--aptopt=APT::Install-Recommends "false"',
+                               "--include=" + " ".join(packages), release, fresh, mirror()],
+                              stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+    if made.returncode:
+        sys.exit("it could not be made: %s/root.log" % folder)
+    (fresh / "src").mkdir()
+    fresh.rename(root)
 
 
 def inside(root, command, out, put=(), **variables):

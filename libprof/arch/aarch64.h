@@ -82,9 +82,10 @@ static inline struct seep_arch_frame seep_arch_interrupted(const ucontext_t *con
                                     .link = (uintptr_t)r->regs[30]};
 }
 
+enum { SEEP_ARCH_SIGRETURN_BYTES = 8 };
 static inline bool seep_arch_is_sigreturn(const void *pc)
 {
-    static const uint32_t code[] = {0xd2801168, 0xd4000001};
+    static const uint32_t code[SEEP_ARCH_SIGRETURN_BYTES / 4] = {0xd2801168, 0xd4000001};
     return memcmp(pc, code, sizeof(code)) == 0; /* mov x8, #139; svc #0 */
 }
 

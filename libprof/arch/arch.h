@@ -21,7 +21,8 @@
  *                                   what a signal interrupted, from its ucontext_t, which lies
  *                                   SEEP_ARCH_CONTEXT_AT bytes above a handler's caller's stack
  *                                   pointer
- *   seep_arch_is_sigreturn()        whether the code at `pc` is what a handler returns to
+ *   seep_arch_is_sigreturn()        whether so many bytes of code (SEEP_ARCH_SIGRETURN_BYTES) are
+ *                                   what a handler returns to
  *   SEEP_ARCH_DWARF_FP, _SP, _RA    numbers of registers in call-frame information;
  *   SEEP_ARCH_RA_ON_STACK           a call stores its return address at CFA − 8; else in a register
  *

@@ -1,8 +1,8 @@
 /* What differs between processors in the registers of a thread that is traced (ptrace), in struct
  * user_regs_struct. Each processor's header defines all of this:
  *
- *   SEEP_ARCH_CALL, SEEP_ARCH_RED_ZONE
- *                                   the bytes of the instruction that makes a system call; what
+ *   SEEP_ARCH_CALL, SEEP_ARCH_CALL_BYTES, SEEP_ARCH_RED_ZONE
+ *                                   the instruction that makes a system call, its length; what
  *                                   lies below the stack pointer and is in use
  *   seep_arch_set_call()            lets it make a call with six arguments at an instruction
  *   seep_arch_pc(), seep_arch_sp(), seep_arch_result()

@@ -66,9 +66,11 @@ static inline struct seep_arch_frame seep_arch_interrupted(const ucontext_t *con
         .pc = (uintptr_t)r[REG_RIP], .sp = (uintptr_t)r[REG_RSP], .fp = (uintptr_t)r[REG_RBP]};
 }
 
+enum { SEEP_ARCH_SIGRETURN_BYTES = 9 };
 static inline bool seep_arch_is_sigreturn(const void *pc)
 {
-    static const unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+    static const unsigned char code[SEEP_ARCH_SIGRETURN_BYTES] = {0x48, 0xc7, 0xc0, 0x0f, 0,
+                                                                  0,    0,    0x0f, 0x05};
     return memcmp(pc, code, sizeof(code)) == 0; /* mov $15, %rax; syscall */
 }
 

@@ -5,7 +5,6 @@ import os
 import pathlib
 import platform
 import re
-import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -29,21 +28,8 @@ def packages():
 
 
 def make_root(folder):
-    root, fresh = folder / "root", folder / "root.new"
-    if root.exists():
-        return
-    subprocess.run(["rm", "-rf", "--one-file-system", fresh], check=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    print("Debian's cross compiler and libraries, in %s: 1.5 GB, minutes; its log is %s/root.log" % (root, folder), flush=True)
-    with open(folder / "root.log", "wb") as log:
-        made = subprocess.run(["mmdebstrap", "--mode=root", "--variant=minbase", "--architectures=amd64,arm64",
-                               '--aptopt=Acquire::Retries "3"', '--aptopt=APT::Install-Recommends "false"',
-                               "--include=" + " ".join((TOOLS, *packages())), RELEASE, fresh, own_root.mirror()],
-                              stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
-    if made.returncode:
-        sys.exit("it could not be made: %s/root.log" % folder)
-    (fresh / "src").mkdir()
-    fresh.rename(root)
+    own_root.make(folder, "Debian's cross compiler and libraries, in %s/root: 1.5 GB, minutes" % folder, RELEASE, "amd64,arm64",
+                  (TOOLS, *packages()))
 
 
 def build(folder):

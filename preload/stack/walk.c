@@ -45,6 +45,15 @@ static uintptr_t loader_start(void)
     return start;
 }
 
+/* Of code that is in no known file: it may be an address of anything, at the end of a page, or
+ * none. */
+static bool is_sigreturn(uintptr_t address)
+{
+    uint8_t code[SEEP_ARCH_SIGRETURN_BYTES];
+    return seep_os_read_memory(address, code, sizeof(code)) == sizeof(code) &&
+           seep_arch_is_sigreturn(code);
+}
+
 static struct seep_cfi_rule rule_make(uintptr_t address)
 {
     struct seep_cfi_rule rule = {.cfa_kind = SEEP_CFA_UNKNOWN};
@@ -57,8 +66,7 @@ static struct seep_cfi_rule rule_make(uintptr_t address)
         rule.is_loader = loaded.eh_frame_hdr && loaded.start == loader_start();
     }
     /* The vDSO of 64-bit Arm says nothing of it, and an emulator's code is in no file. */
-    if (rule.cfa_kind == SEEP_CFA_UNKNOWN && seep_os_readable((const void *)address) &&
-        seep_arch_is_sigreturn((const void *)address))
+    if (rule.cfa_kind == SEEP_CFA_UNKNOWN && is_sigreturn(address))
         rule.cfa_kind = SEEP_CFA_SIGNAL;
     struct rule *slot = rule_slot(address);
     union rule_word u = {.rule = rule};

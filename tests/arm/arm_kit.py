@@ -17,10 +17,10 @@ PARTS = {
     "unit": ("stacks of signed return addresses, signal frames with SVE and SME, pages of this size", "make check-unit"),
     "order": ("the order of memory", "make check-arm-order"),
     "counts": ("exact counts, kills, forks, looks, copies",
-               "python3 tests/run-all tests/e2e/test_counts.py tests/e2e/test_kill.py tests/e2e/test_fork.py tests/e2e/test_snapshots.py "
+               "{python} tests/run-all tests/e2e/test_counts.py tests/e2e/test_kill.py tests/e2e/test_fork.py tests/e2e/test_snapshots.py "
                "tests/e2e/test_look_holders.py tests/e2e/test_look_owners.py tests/e2e/test_look_unnoticed.py tests/e2e/test_rss.py"),
-    "zoo": ("verdicts", "python3 -m unittest tests.zoo.test_zoo"),
-    "tags": ("blocks whose addresses have tags (MTE)", "GLIBC_TUNABLES=glibc.mem.tagging=1 python3 -m unittest tests.e2e.test_counts"),
+    "zoo": ("verdicts", "{python} -m unittest tests.zoo.test_zoo"),
+    "tags": ("blocks whose addresses have tags (MTE)", "GLIBC_TUNABLES=glibc.mem.tagging=1 {python} -m unittest tests.e2e.test_counts"),
     "cost": ("what recording costs", "make bench-jobs"),
 }
 FEATURES = ("paca", "bti", "sve", "sve2", "sme", "mte", "atomics", "uscat", "ilrcpc")
@@ -41,12 +41,13 @@ def main():
         return 2
     KEPT.mkdir(parents=True, exist_ok=True)
     failed = 0
+    own = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     print(machine())
     for name, (settles, command) in PARTS.items():
         began = time.monotonic()
         with open(KEPT / (name + ".log"), "wb") as log:
-            status = subprocess.run(["sh", "-c", command], cwd=ROOT, stdout=log, stderr=subprocess.STDOUT,
-                                    env={**os.environ, "SEEP": str(ROOT / "build/seep")}).returncode
+            status = subprocess.run(["sh", "-c", command.format(python=sys.executable)], cwd=ROOT, stdout=log,
+                                    stderr=subprocess.STDOUT, env={**own, "SEEP": str(ROOT / "build/seep")}).returncode
         failed += status != 0
         print("%-6s %-8s %6.0f s  %s" % ("ok" if status == 0 else "FAILED", name, time.monotonic() - began, settles), flush=True)
     print("all output: %s" % KEPT)

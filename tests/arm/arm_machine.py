@@ -4,6 +4,7 @@ debugger's view of other processes, their pages, cgroups, seccomp, limits. What 
 
   PAGES=16k   the kernel with pages of 16 KiB (of Debian 13) instead of 4
   CPUS=2 MIB=3072"""
+import lzma
 import os
 import pathlib
 import re
@@ -73,15 +74,20 @@ def kernel(folder, pages):
     return at
 
 
+def unpacked(module):
+    """The bytes of a module of the kernel, which newer releases of Debian pack."""
+    return lzma.decompress(module.read_bytes()) if module.suffix == ".xz" else module.read_bytes()
+
+
 def run(folder, command, out, pages="4k", seconds=3600, **variables):
     """Runs the command; its output goes to `out`, a file of bytes. Its status; None: the machine did not come to its end."""
     at = kernel(folder, pages)
     image, = at.glob("boot/vmlinuz-*")
     files = [("init", 0o100755, (INIT % {"modules": MODULES, "variables": " ".join(
         "%s='%s'" % item for item in variables.items())}).encode()),
-        ("bin", 0o40755, b""), ("bin/busybox", 0o100755, (at / "bin/busybox").read_bytes())]
+        ("bin", 0o40755, b""), ("bin/busybox", 0o100755, next(iter(at.rglob("bin/busybox"))).read_bytes())]
     for name in MODULES.split():
-        files += [(name + ".ko", 0o100644, path.read_bytes()) for path in list(at.rglob(name + ".ko"))[:1]]
+        files += [(name + ".ko", 0o100644, unpacked(path)) for path in list(at.rglob(name + ".ko*"))[:1]]
     start = folder / ("start-%d.cpio" % os.getpid())
     start.write_bytes(archive(files + [("command", 0o100644, b"cd /src\n%s\n" % command.encode())]))
     shares = (("low", folder / "root"), ("src", ROOT), ("build", folder / "seep"))

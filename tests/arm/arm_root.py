@@ -5,7 +5,6 @@ it is switched off, how its kernel starts programs for arm64 (binfmt_misc)."""
 import os
 import pathlib
 import platform
-import shutil
 import subprocess
 import sys
 
@@ -35,27 +34,6 @@ def register():
     (BINFMT / "register").write_text(rules[0])
 
 
-def make(folder):
-    root, fresh = folder / "root", folder / "root.new"
-    if root.exists():
-        return
-    if not shutil.which("mmdebstrap"):
-        sys.exit("mmdebstrap is missing: apt-get install mmdebstrap")
-    subprocess.run(["rm", "-rf", "--one-file-system", fresh], check=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    packages = " ".join((own_root.BUILD, own_root.PYTHONS, LAB, ZOO))
-    print("Debian's packages for arm64, in %s: 2.5 GB, ten minutes; its log is %s/root.log" % (root, folder), flush=True)
-    with open(folder / "root.log", "wb") as log:
-        made = subprocess.run(["mmdebstrap", "--mode=root", "--variant=minbase", "--architectures=arm64",
-                               '--aptopt=Acquire::Retries "3"', '--aptopt=APT::Install-Recommends "false"',
-                               "--include=" + packages, RELEASE, fresh, own_root.mirror()],
-                              stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
-    if made.returncode:
-        sys.exit("it could not be made: %s/root.log" % folder)
-    (fresh / "src").mkdir()
-    fresh.rename(root)
-
-
 def link_libraries(folder):
     """qemu takes each path from here if it is here: so there is nothing that this machine has, too."""
     loader, libraries = "lib/ld-linux-aarch64.so.1", "lib/aarch64-linux-gnu"
@@ -71,7 +49,8 @@ def main():
         sys.exit("only root may make a root of its own: sudo make check-arm")
     register()
     folder = pathlib.Path(sys.argv[1]).resolve()
-    make(folder)
+    own_root.make(folder, "Debian's packages for arm64, in %s/root: 2.5 GB, ten minutes" % folder, RELEASE, "arm64",
+                  (own_root.BUILD, own_root.PYTHONS, LAB, ZOO))
     link_libraries(folder)
 
 

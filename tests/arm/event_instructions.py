@@ -6,6 +6,7 @@ Status 1 where Arm takes more than 1.2 times as many."""
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,9 @@ def of_an_event(emulator, plugin, built, events):
 
 def main(folder):
     folder, x86 = pathlib.Path(folder).resolve(), ROOT / "build"
+    for emulator in ("qemu-x86_64", "qemu-aarch64"):
+        if not shutil.which(emulator):
+            sys.exit("%s is missing, the one that loads plugins: apt-get install qemu-user" % emulator)
     events = len(re.findall(r"\{\d+,\d+\}", (ROOT / "tests/subjects/training_step.def").read_text()))
     with tempfile.TemporaryDirectory() as made:
         plugin = os.path.join(made, "event_instructions.so")

@@ -35,7 +35,7 @@ arm-instructions: all $(BUILD)/subjects/training_step ## what an event costs in 
 	+$(Q)$(ARM_MAKE) all $(ARM_SEEP)/subjects/training_step
 	$(Q)$(PYTHON) tests/arm/event_instructions.py $(ARM)
 
-arm-kit: all tests $(BUILD)/bench/events ## on a 64-bit Arm machine: what only hardware settles (half an hour)
+arm-kit: all tests $(BUILD)/bench/events ## on a 64-bit Arm machine: what only hardware settles (ten minutes of threads, and more)
 	$(Q)$(PYTHON) tests/arm/arm_kit.py
 
 .PHONY: arm-root arm-shim arm-instructions arm-kit check-arm

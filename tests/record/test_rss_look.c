@@ -14,6 +14,7 @@
 #include "preload/record/rss_look.h"
 #include "preload/record/tick.h"
 #include "tests/large_pages.h"
+#include "tests/own_profile.h"
 #include "tests/suite.h"
 
 #define PAGE ((uint64_t)seep_os_page_bytes())
@@ -26,7 +27,6 @@ uint32_t *seep_activity = &activity;
 
 static struct seep_thread thread;
 static uint32_t stack, site;
-static char path[64];
 static char *map; /* [PAGES], of which so many were touched */
 static uint64_t n_touched;
 static struct seep_rss_sample sample;
@@ -54,12 +54,7 @@ bool seep_smaps_read(void (*each)(const struct seep_vma *vma, void *arg), void *
 
 static void set_up(void)
 {
-    struct seep_header constants = {
-        .max_bytes = 8 << 20, .inherited_end = SEEP_HEADER_BYTES, .pid = 1};
-    snprintf(path, sizeof(path), "/tmp/seep-test-%d.seep", getpid());
-    unlink(path); /* of one that was killed, and had this pid */
-    ck_assert_int_eq(seep_arena_create(path, &constants), 0);
-    seep_sites_first_own = SEEP_HEADER_BYTES / 64;
+    own_profile_open(8 << 20);
     seep_tls.depth = 1;
     seep_tls.thread = &thread;
     ck_assert(seep_os_lock(&seep_arena.lock));
@@ -74,7 +69,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    unlink(path);
+    own_profile_remove();
 }
 
 /* Any byte of a page makes all of it resident. */

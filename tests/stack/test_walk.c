@@ -13,7 +13,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "libprof/runtime/store/os.h"
 #include "preload/objects/modules.h"
 #include "preload/stack/walk.h"
 #include "tests/suite.h"
@@ -415,6 +418,26 @@ TEST(a_broken_stack_ends_the_walk)
     ck_assert_uint_le(seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash), CAPACITY);
     regs.ra = 0x10;
     ck_assert_uint_le(seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash), CAPACITY);
+}
+
+/* As an address of a JIT's may be, or a word that is none; a sandbox lets nobody ask what is there.
+ */
+TEST(what_is_at_an_unknown_address_is_read_only_if_it_is_there)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uintptr_t fake[4] = {0};
+    char *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(two, MAP_FAILED);
+    ck_assert_int_eq(mprotect(two + page, page, PROT_NONE), 0);
+    struct seep_regs regs = {.cfa = (uintptr_t)fake, .ra = (uintptr_t)two + page - 4};
+    memset(two, 0xd4, page);
+    ck_assert_uint_eq(seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash), 1);
+    seep_os_sandboxed = true;
+    regs.ra = (uintptr_t)two + page + 16;
+    const unsigned n = seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash);
+    seep_os_sandboxed = false;
+    ck_assert_uint_eq(n, 1);
+    munmap(two, 2 * page);
 }
 
 int main(void)

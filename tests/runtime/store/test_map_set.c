@@ -11,6 +11,7 @@
 #include "preload/record/map_set.h"
 #include "preload/record/tick.h"
 #include "tests/large_pages.h"
+#include "tests/own_profile.h"
 #include "tests/suite.h"
 
 #define PAGE seep_os_page_bytes()
@@ -22,7 +23,6 @@ uint32_t *seep_activity = &activity;
 
 static struct seep_thread first, second;
 static uint32_t stack;
-static char path[64];
 static const struct seep_regs nowhere;
 
 uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, unsigned space)
@@ -38,12 +38,7 @@ void seep_tick(struct seep_thread *thread)
 
 static void setup(void)
 {
-    struct seep_header constants = {
-        .max_bytes = 8 << 20, .inherited_end = SEEP_HEADER_BYTES, .pid = 1};
-    snprintf(path, sizeof(path), "/tmp/seep-test-%d.seep", getpid());
-    unlink(path); /* of one that was killed, and had this pid */
-    ck_assert_int_eq(seep_arena_create(path, &constants), 0);
-    seep_sites_first_own = SEEP_HEADER_BYTES / 64;
+    own_profile_open(8 << 20);
     seep_tls.depth = 1;
     ck_assert(seep_os_lock(&seep_arena.lock));
     stack = seep_intern_stack(0, seep_intern_frame(SEEP_FRAME_NATIVE, 0, 1));
@@ -54,7 +49,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    unlink(path);
+    own_profile_remove();
 }
 
 /* Pages of its own, between two that cannot be used, so that the kernel joins nothing to them. */

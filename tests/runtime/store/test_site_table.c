@@ -9,21 +9,15 @@
 #include "libprof/runtime/store/intern.h"
 #include "libprof/runtime/store/site_series.h"
 #include "libprof/runtime/store/site_table.h"
+#include "tests/own_profile.h"
 #include "tests/suite.h"
 
-static char path[64];
 static struct seep_sites sites;
 
 static void open_profile(uint64_t max_bytes)
 {
-    struct seep_header constants = {
-        .max_bytes = max_bytes, .inherited_end = SEEP_HEADER_BYTES, .pid = 1};
-    snprintf(path, sizeof(path), "/tmp/seep-test-%d.seep", getpid());
-    unlink(path); /* of one that was killed, and had this pid */
-    unlink(path);
     memset(&sites, 0, sizeof(sites));
-    ck_assert_int_eq(seep_arena_create(path, &constants), 0);
-    seep_sites_first_own = SEEP_HEADER_BYTES / 64;
+    own_profile_open(max_bytes);
 }
 
 static void setup(void)
@@ -33,7 +27,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    unlink(path);
+    own_profile_remove();
 }
 
 static uint32_t a_stack(uint32_t number)
@@ -283,10 +277,10 @@ TEST(a_child_of_a_full_profile_has_room_of_its_own)
     struct seep_header constants = {.max_bytes = seep_arena.header->max_bytes, .pid = 2};
     constants.inherited_end =
         SEEP_HEADER_BYTES + (uint64_t)seep_arena.header->n_chunks * SEEP_CHUNK_BYTES;
-    unlink(path);
+    own_profile_remove();
     ck_assert_uint_eq(constants.inherited_end, constants.max_bytes);
     seep_arena_leave();
-    ck_assert_int_eq(seep_arena_create(path, &constants), 0);
+    ck_assert_int_eq(seep_arena_create(own_profile, &constants), 0);
     seep_sites_first_own = (uint32_t)(constants.inherited_end / 64);
     memset(&sites, 0, sizeof(sites));
     struct seep_block block = {.site = parents, .birth = 1, .bytes = 300};
