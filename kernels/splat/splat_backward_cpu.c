@@ -58,13 +58,14 @@ SEEP_INLINE void unblend(struct block *t, int block, const struct batch *b, int 
     const pixels dx = PIXEL_RAMP + (float)left - b->x[i], adx = b->a[i] * dx;
 
     for (int row = 0; row < ROWS; row++) {
-        float dy = (float)(row + top) - b->y[i], v = b->c[i] * dy;
+        float dy = (float)(row + top) - b->y[i];
         pixels *through = (pixels *)(t->through + row * PIXELS);
         pixels *rest = (pixels *)(t->rest + row * PIXELS);
         pixels red = *(pixels *)(t->grad[0] + row * PIXELS);
         pixels green = *(pixels *)(t->grad[1] + row * PIXELS);
         pixels blue = *(pixels *)(t->grad[2] + row * PIXELS);
-        pixels u = adx + b->b[i] * dy, q = u * u + (v * v + b->faint[i]), alpha;
+        pixels u, q, alpha;
+        row_exponent(b, i, &adx, dy, &u, &q);
         exp2_minus(&q, &alpha);
         pixel_ints held = alpha >= SEEP_SPLAT_MAX_ALPHA;
         alpha = CHOOSE(held, (pixels){0} + SEEP_SPLAT_MAX_ALPHA, alpha);

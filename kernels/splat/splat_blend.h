@@ -17,14 +17,15 @@ struct block {
 SEEP_INLINE void blend(struct block *t, int block, const struct batch *b, int i, int32_t end)
 {
     int top = block_top(block), left = block_left(block);
-    float opacity = b->opacity[i], faint = b->faint[i], c = b->c[i], bb = b->b[i];
+    float opacity = b->opacity[i];
     const pixels adx = b->a[i] * (PIXEL_RAMP + (float)left - b->x[i]);
 
     for (int row = 0; row < ROWS; row++) {
-        float dy = (float)(row + top) - b->y[i], v = c * dy;
+        float dy = (float)(row + top) - b->y[i];
         pixels *through = (pixels *)(t->through + row * PIXELS);
         pixel_ints *last = (pixel_ints *)(t->last + row * PIXELS);
-        pixels before = *through, u = adx + bb * dy, q = u * u + (v * v + faint), alpha;
+        pixels before = *through, u, q, alpha;
+        row_exponent(b, i, &adx, dy, &u, &q);
         exp2_minus(&q, &alpha);
         if (opacity >= SEEP_SPLAT_MAX_ALPHA)
             alpha = CHOOSE(alpha < SEEP_SPLAT_MAX_ALPHA, alpha, (pixels){0} + SEEP_SPLAT_MAX_ALPHA);

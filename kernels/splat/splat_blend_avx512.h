@@ -43,7 +43,7 @@ AVX512_INLINE void blend_half_avx512(struct half_block *t, __m512 adx, __m512 y,
 {
     __m512 dy = _mm512_sub_ps(y, _mm512_set1_ps(b->y[i]));
     __m512 v = _mm512_mul_ps(dy, _mm512_set1_ps(b->c[i]));
-    /* With a rounding of its own, so that it is not fused: the plain code's is not. */
+    /* With a rounding of its own, so that it is not fused: row_exponent()'s is not. */
     __m512 u = _mm512_add_round_ps(adx, _mm512_mul_ps(dy, _mm512_set1_ps(b->b[i])),
                                    _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     __m512 q = _mm512_fmadd_ps(u, u, _mm512_fmadd_ps(v, v, _mm512_set1_ps(b->faint[i])));

@@ -143,6 +143,25 @@ SEEP_INLINE int batch_touching(struct batch *b, int block)
     return n;
 }
 
+/* A product that no sum is fused with. */
+#if __has_builtin(__builtin_assoc_barrier)
+#define ROUNDED(product) __builtin_assoc_barrier(product)
+#else
+#define ROUNDED(product) __arithmetic_fence(product)
+#endif
+
+/* u and the exponent u² + v² + faint of a row of pixels, whose dx times a is `adx`. Here alone, and
+ * with no choice of what is fused: the way there and the way back decide by it whether a pair is
+ * blended. */
+SEEP_INLINE void row_exponent(const struct batch *b, int i, const pixels *adx, float dy, pixels *u,
+                              pixels *q)
+{
+    float v = b->c[i] * dy;
+
+    *u = ROUNDED(*adx) + b->b[i] * dy;
+    *q = *u * *u + (v * v + b->faint[i]);
+}
+
 /* 2^f on |f| <= 1/2, the largest relative error made least: 2.6e-6, where alpha is wanted to 1e-4.
  */
 #define EXP2_0 9.99999285e-1f
