@@ -27,7 +27,13 @@ arm-root:
 arm-shim:
 	+$(Q)$(ARM_MAKE) $(ARM_SEEP)/libseep.so
 
-check-arm: | arm-root ## build seep for 64-bit Arm in a root of Debian's arm64 packages, and test it by emulation, as root (3 GB, hours; goes on where it was)
+# The lab's CUDA code with an Arm host's compiler around it, where nvcc is: by the headers of this machine's toolkit, and not
+# linked, since the libraries are of the toolkit for Arm ("sbsa").
+arm-cuda: ## compile the lab's CUDA code for GPUs of 64-bit Arm machines
+	+$(Q)$(ARM_MAKE) BUILD=$(ARM)/cuda CUDA=1 NVCC='$(or $(NVCC),$(error there is no nvcc)) -ccbin aarch64-linux-gnu-g++ $(patsubst %,-I$(dir $(NVCC))../include%,/ /cccl)' \
+		$(patsubst %,$(ARM)/cuda/obj/%.o,$(wildcard kernels/*/*.cu))
+
+check-arm: $(if $(NVCC),arm-cuda) | arm-root ## build seep for 64-bit Arm in a root of Debian's arm64 packages, and test it by emulation, as root (3 GB, hours; goes on where it was)
 	+$(Q)$(ARM_MAKE) all tests
 	$(Q)$(PYTHON) tests/arm/check_arm.py $(ARM) $(ARM_UNITS) -- $(filter $(ARM_OF_MACHINE),$(ARM_TESTS))
 
@@ -38,4 +44,4 @@ arm-instructions: all $(BUILD)/subjects/training_step ## what an event costs in 
 arm-kit: all tests $(BUILD)/bench/events ## on a 64-bit Arm machine: what only hardware settles (ten minutes of threads, and more)
 	$(Q)$(PYTHON) tests/arm/arm_kit.py
 
-.PHONY: arm-root arm-shim arm-instructions arm-kit check-arm
+.PHONY: arm-root arm-shim arm-cuda arm-instructions arm-kit check-arm
