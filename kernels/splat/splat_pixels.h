@@ -146,8 +146,10 @@ SEEP_INLINE int batch_touching(struct batch *b, int block)
 /* A product that no sum is fused with. */
 #if __has_builtin(__builtin_assoc_barrier)
 #define ROUNDED(product) __builtin_assoc_barrier(product)
-#else
+#elif __has_builtin(__arithmetic_fence)
 #define ROUNDED(product) __arithmetic_fence(product)
+#else
+#define ROUNDED(product) (product)
 #endif
 
 /* u and the exponent u² + v² + faint of a row of pixels, whose dx times a is `adx`. Here alone, and
