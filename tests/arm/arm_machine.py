@@ -1,6 +1,8 @@
 """arm_machine.py FOLDER COMMAND: runs a line of the shell as root in a 64-bit Arm machine (qemu-system-aarch64) with a kernel
 of Debian's and FOLDER/root, this repository at /src, and FOLDER/seep at /src/build. What user emulation lacks is there: a
-debugger's view of other processes, their pages, cgroups, seccomp, limits. What the command writes is lost. Its status.
+debugger's view of other processes, their pages, cgroups, seccomp, limits. Its clock counts instructions, one each
+nanosecond: what programs measure in there, and seep's bounds of time with it, is that of a machine of 1 GHz, however long it
+takes here. What the command writes is lost. Its status.
 
   PAGES=16k   the kernel with pages of 16 KiB (of Debian 13) instead of 4
   CPUS=2 MIB=3072"""
@@ -10,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KERNELS = {"4k": ("bookworm", "linux-image-arm64"), "16k": ("trixie", "linux-image-arm64-16k")}
@@ -88,25 +91,23 @@ def run(folder, command, out, pages="4k", seconds=3600, **variables):
         ("bin", 0o40755, b""), ("bin/busybox", 0o100755, next(iter(at.rglob("bin/busybox"))).read_bytes())]
     for name in MODULES.split():
         files += [(name + ".ko", 0o100644, unpacked(path)) for path in list(at.rglob(name + ".ko*"))[:1]]
-    start = folder / ("start-%d.cpio" % os.getpid())
-    start.write_bytes(archive(files + [("command", 0o100644, b"cd /src\n%s\n" % command.encode())]))
     shares = (("low", folder / "root"), ("src", ROOT), ("build", folder / "seep"))
     argv = ["timeout", str(seconds), "qemu-system-aarch64", "-machine", "virt", "-cpu", "max,pauth-impdef=on",
-            "-smp", os.environ.get("CPUS", "2"), "-m", os.environ.get("MIB", "3072"), "-nographic", "-nodefaults", "-no-reboot", "-serial", "stdio",
-            "-kernel", image, "-initrd", start, "-append", "console=ttyAMA0 quiet panic=-1 rdinit=/init"]
+            "-icount", "shift=0", "-smp", os.environ.get("CPUS", "2"), "-m", os.environ.get("MIB", "3072"), "-nographic", "-nodefaults", "-no-reboot", "-serial", "stdio",
+            "-kernel", image, "-append", "console=ttyAMA0 quiet panic=-1 rdinit=/init"]
     for tag, path in shares:
         argv += ["-fsdev", "local,id=%s,path=%s,security_model=none,readonly=on" % (tag, path),
                  "-device", "virtio-9p-device,fsdev=%s,mount_tag=%s" % (tag, tag)]
     ended = None
-    try:
-        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    with tempfile.NamedTemporaryFile(suffix=".cpio") as start:
+        start.write(archive(files + [("command", 0o100644, b"cd /src\n%s\n" % command.encode())]))
+        start.flush()
+        process = subprocess.Popen([*argv, "-initrd", start.name], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for line in process.stdout:
             ended = re.search(rb"ended with (\d+)\r?$", line) or ended
             out.write(line.replace(b"\r\n", b"\n"))
             out.flush()
         process.wait()
-    finally:
-        start.unlink()
     return int(ended.group(1)) if ended else None
 
 

@@ -1,12 +1,13 @@
 """check_arm.py FOLDER UNIT... -- UNIT...: runs seep for 64-bit Arm, as FOLDER/seep has it: unit tests under qemu; suites from
-outside and thirty jobs of the zoo in FOLDER/root, whose programs the kernel starts in qemu; in a machine of their own
-(arm_machine.py) the other unit tests and the suites that look at processes. What passed is not run again until seep or the
-suite changes: FOLDER/results has each result and its log. Prints a line for each, and at the end a table, which is also
+outside in FOLDER/root, whose programs the kernel starts in qemu; in machines of their own (arm_machine.py) the other unit
+tests, the suites that look at processes, and thirty jobs of the zoo. What passed is not run again until seep or the suite
+changes: FOLDER/results has each result and its log. Prints a line for each, and at the end a table, which is also
 FOLDER/table.md.
 
   SUITES="tests.e2e.test_counts"   other suites from outside
   MACHINE_SUITES="tests.e2e.test_look_holders"   and in the machine
   ZOO="kept_batches small_arrays"   other jobs of the zoo"""
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -32,6 +33,7 @@ ZOO = "annotation_cache changed_rows checkpoint_copies decoded_masks doubling_in
     "replay_buffer short_run small_arrays total_loss worker_targets healthy_accumulation healthy_loss_history " \
     "healthy_lru_decode healthy_ring_replay healthy_two_workers"
 SLOWER = "10"  # than programs of the machine itself
+MACHINE_SLOWER = "4"  # by its own clock
 MACHINE_S = 4 * 3600  # that a machine may run
 COUNTED = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
 VERDICT = re.compile(r"^(ok  |BAD ) ", re.M)
@@ -80,9 +82,8 @@ def parts(folder, units, of_machine):
     def in_root(*command):
         return lambda out: own_root.inside(folder / "root", " ".join(command), out, put, SEEP_TEST_SLOWER=SLOWER)
 
-    def in_machine(*suites):
-        command = "python3 tests/run-all -j 2 " + " ".join(suites)
-        return lambda out: arm_machine.run(folder, command, out, seconds=MACHINE_S, SEEP_TEST_SLOWER=SLOWER,
+    def in_machine(*command):
+        return lambda out: arm_machine.run(folder, " ".join(command), out, seconds=MACHINE_S, SEEP_TEST_SLOWER=MACHINE_SLOWER,
                                            SEEP_TEST_TIMEOUT=MACHINE_S)
 
     def here(out):
@@ -93,13 +94,15 @@ def parts(folder, units, of_machine):
         path = name.replace(".", "/") + ".py"
         yield Part("suite", name, [*seep, ROOT / path], in_root("python3", "tests/run-all", "-j", "1", path), counts_of_tests)
     inside = [str(pathlib.Path("build", pathlib.Path(unit).relative_to("build/arm/seep"))) for unit in of_machine]
-    yield Part("unit tests", "machine", [ROOT / unit for unit in of_machine], in_machine(*inside), counts_of_tests)
+    yield Part("unit tests", "machine", [ROOT / unit for unit in of_machine],
+               in_machine("python3", "tests/run-all", "-j", "2", *inside), counts_of_tests)
     for name in os.environ.get("MACHINE_SUITES", MACHINE_SUITES).split():
         path = name.replace(".", "/") + ".py"
-        yield Part("suite in the machine", name, [*seep, ROOT / path], in_machine(path), counts_of_tests)
+        yield Part("suite in the machine", name, [*seep, ROOT / path], in_machine("python3", "tests/run-all", path),
+                   counts_of_tests)
     for job in os.environ.get("ZOO", ZOO).split():
         files = [*seep, *(ROOT / "tests/zoo" / (job + end) for end in (".py", ".toml"))]
-        yield Part("job", job, files, in_root("python3", "tests/zoo/zoo.py", "--jobs", "1", job), counts_of_jobs)
+        yield Part("job", job, files, in_machine("python3", "tests/zoo/zoo.py", "--jobs", "1", job), counts_of_jobs)
 
 
 def main():
@@ -108,21 +111,29 @@ def main():
         sys.exit("only root may enter a root of its own: sudo make check-arm")
     results = folder / "results"
     results.mkdir(exist_ok=True)
-    todo, rows = list(parts(folder, sys.argv[2:end], sys.argv[end + 1:])), []
-    for i, part in enumerate(todo, 1):
-        result, kept = part.result(results)
-        rows.append((part, result))
+    first, *others = todo = list(parts(folder, sys.argv[2:end], sys.argv[end + 1:]))
+    rows = {}
+
+    def take(part, result, kept):
+        rows[part] = result
         print("%-4s %d of %d: %s %s, %d passed, %d failed, %d skipped, %.0f s%s" % (
-            "FAIL" if result["failed"] else "ok", i, len(todo), part.kind, part.name, result["passed"], result["failed"],
-            result["skipped"], result["seconds"], ", kept" if kept else ""), flush=True)
+            "FAIL" if result["failed"] else "ok", len(rows), len(todo), part.kind, part.name, result["passed"],
+            result["failed"], result["skipped"], result["seconds"], ", kept" if kept else ""), flush=True)
         if result["failed"]:
             print("     %s" % (results / (part.name + ".log")), flush=True)
+
+    arm_machine.kernel(folder, "4k")
+    take(first, *first.result(results))  # which uses all CPUs; the others use one each
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        at = {pool.submit(part.result, results): part for part in others}
+        for done in concurrent.futures.as_completed(at):
+            take(at[done], *done.result())
     table = "".join(["| what | | passed | failed | skipped | s |\n| --- | --- | --- | --- | --- | --- |\n"] + [
         "| %s | %s | %d | %d | %d | %.0f |\n" % (p.kind, p.name, r["passed"], r["failed"], r["skipped"], r["seconds"])
-        for p, r in rows])
+        for p, r in ((part, rows[part]) for part in todo)])
     (folder / "table.md").write_text(table)
     print("\n" + table, flush=True)
-    sys.exit(1 if any(r["failed"] for _, r in rows) else 0)
+    sys.exit(1 if any(r["failed"] for r in rows.values()) else 0)
 
 
 if __name__ == "__main__":
