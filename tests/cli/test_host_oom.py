@@ -8,13 +8,14 @@ import xml.etree.ElementTree as ElementTree
 from tests.cli.ci_jobs import SCHEMAS, CiCase, validate
 
 JOB = '''"""usage: job.py leaks|dies|caught|probes|absurd|skips"""
+import mmap
 import resource
 import sys
 import seep
 
 how = sys.argv[1]
 if how != "absurd":
-    used = int(open("/proc/self/statm").read().split()[0]) * 4096
+    used = int(open("/proc/self/statm").read().split()[0]) * mmap.PAGESIZE
     resource.setrlimit(resource.RLIMIT_AS, (used + (200 << 20), resource.RLIM_INFINITY))
 kept = []
 

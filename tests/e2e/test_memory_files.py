@@ -1,4 +1,5 @@
 """Files that a job writes to /dev/shm are memory, though no process has them: those that stay are told, and only those."""
+import mmap
 import os
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from tests.e2e.support import NO_LOOKS, SEEP, SYSTEM_PYTHON, SeepCase, job_env, 
 
 SHM = "/dev/shm"
 EACH = 200_000  # bytes of a file: 30 MB in all
-PAGES = 49 * 4096  # that it takes
+PAGES = -(-EACH // mmap.PAGESIZE) * mmap.PAGESIZE  # that it takes
 STEPS = 150
 JOB = """
 import os, sys, tempfile, time

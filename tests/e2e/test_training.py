@@ -1,5 +1,6 @@
 """Training jobs, leaking and healthy: the line that keeps the memory is named, no other line is accused."""
 import glob
+import mmap
 import os
 import re
 import unittest
@@ -67,7 +68,7 @@ class Shares(Training):
             look_at = site["stack"][site["look_at"]] if site["look_at"] is not None else {}
             if os.path.basename(look_at.get("file") or "") == "shares.py" and site["space"] == "shm":
                 lines[look_at["line"]] = site["allocated_bytes"]
-        pages = -(-400000 // 4096) * 4096
+        pages = -(-400000 // mmap.PAGESIZE) * mmap.PAGESIZE
         for mark in ("MOVED", "BESIDE"):
             self.assertEqual(lines.get(marked_line(ZOO / "shares.py", mark)), pages, (mark, lines))
         self.assertNotIn(marked_line(ZOO / "shares.py", "OTHER"), lines)

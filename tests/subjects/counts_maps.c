@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, RW = PROT_READ | PROT_WRITE };
+enum { RW = PROT_READ | PROT_WRITE };
 
 static size_t pages(size_t n)
 {

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { PAGE = 4096, RW = PROT_READ | PROT_WRITE, PRIVATE = MAP_PRIVATE | MAP_ANONYMOUS };
+enum { RW = PROT_READ | PROT_WRITE, PRIVATE = MAP_PRIVATE | MAP_ANONYMOUS };
 
 static NOIPA char *reserve(size_t n, int flags)
 {

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <ucontext.h>
 
-enum { GUARD = 4096, STACK = 64 * 1024, SOME = 20000 };
+enum { STACK = 64 * 1024, SOME = 20000 };
 
 static ucontext_t scheduler, *fibres;
 
@@ -28,11 +28,11 @@ static NOIPA void fibre_main(int i)
 
 static void make(int i)
 {
-    char *low = mmap(NULL, GUARD + STACK, PROT_READ | PROT_WRITE,
+    char *low = mmap(NULL, PAGE + STACK, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    MUST(low != MAP_FAILED && mprotect(low, GUARD, PROT_NONE) == 0);
+    MUST(low != MAP_FAILED && mprotect(low, PAGE, PROT_NONE) == 0);
     MUST(getcontext(&fibres[i]) == 0);
-    fibres[i].uc_stack.ss_sp = low + GUARD;
+    fibres[i].uc_stack.ss_sp = low + PAGE;
     fibres[i].uc_stack.ss_size = STACK;
     fibres[i].uc_link = NULL;
     makecontext(&fibres[i], (void (*)(void))fibre_main, 1, i);

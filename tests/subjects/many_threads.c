@@ -44,7 +44,7 @@ static long resident(void)
     FILE *file = fopen("/proc/self/statm", "r");
     MUST(file && fscanf(file, "%*s %ld", &pages) == 1);
     fclose(file);
-    return pages * 4096;
+    return pages * (long)PAGE;
 }
 
 static void row(int n)

@@ -88,12 +88,12 @@ static void maps(struct phase *f)
     begin(f);
     static void *p[3000];
     for (int i = 0; i < 3000; i++) {
-        p[i] =
-            mmap(NULL, 8192, PROT_READ, (i % 2 ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
+        p[i] = mmap(NULL, 2 * PAGE, PROT_READ, (i % 2 ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS,
+                    -1, 0);
         MUST(p[i] != MAP_FAILED);
     }
     for (int i = 0; i < 3000; i += 2)
-        MUST(munmap(p[i], i % 4 ? 4096 : 8192) == 0);
+        MUST(munmap(p[i], i % 4 ? PAGE : 2 * PAGE) == 0);
     end(f);
 }
 

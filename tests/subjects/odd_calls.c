@@ -56,7 +56,7 @@ static void *volatile nowhere = (void *)8;
 
 static void exec_what_cannot_be_read(void)
 {
-    const size_t page = 4096;
+    const size_t page = PAGE;
     char *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     MUST(two != MAP_FAILED && munmap(two + page, page) == 0);
     char *words[] = {"true", NULL}, *cut = memset(two + page - 4, 'x', 4);

@@ -13,7 +13,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-enum { PAGE = 4096, SOME = 20000, JUMPS = 200, PERIOD_US = 300, AFTER = 1000 };
+enum { SOME = 20000, JUMPS = 200, PERIOD_US = 300, AFTER = 1000 };
 
 static sigjmp_buf away;
 static volatile int jumping;

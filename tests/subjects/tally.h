@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define NOIPA __attribute__((noipa))
+#define PAGE  ((size_t)getpagesize())
 
 struct tally {
     const char *function, *space;
