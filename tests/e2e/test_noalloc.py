@@ -17,8 +17,9 @@ ALLOWED = {
         "pthread_key_create pthread_setspecific pthread_getspecific",
     "ask to be called at exit and around forks: in the constructor, while libc's first table of each has room":
         "on_exit __register_atfork pthread_atfork",
-    "read what the kernel has handed to the program": "getauxval",
-    "data of libc and of the loader, looked at": "__curbrk __environ environ __libc_stack_end _r_debug",
+    "read what the kernel has handed to the program; the second is for GCC's atomics on 64-bit Arm": "getauxval __getauxval",
+    "data of libc and of the loader, looked at; ld names the first twice on 64-bit Arm":
+        "__curbrk ___brk_addr __environ environ __libc_stack_end _r_debug",
     "open CUPTI, where --gpu=cupti asks, in a call in which CUDA's driver opens tools itself": "dlopen dlsym",
     "what the compiler and the linker put into every library; the last where one is told to look for overruns":
         "_ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __cxa_finalize __gmon_start__ __stack_chk_fail",

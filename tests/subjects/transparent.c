@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -102,7 +103,7 @@ static void section_small_stack(void)
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    MUST(pthread_attr_setstacksize(&attributes, 16384) == 0);
+    MUST(pthread_attr_setstacksize(&attributes, (size_t)PTHREAD_STACK_MIN) == 0);
     for (int i = 0; i < 50; i++) {
         pthread_t t;
         MUST(pthread_create(&t, &attributes, in_small_thread, NULL) == 0);
