@@ -67,18 +67,34 @@ struct mapping {
     bool is_file;
 };
 
-/* Computes how much of [from, to) is resident. If the mapping also contains other things, the pages
- * are counted; if there are very many, or of a file, which others may have read, the part gets its
- * share of what is resident and not committed. */
-static uint64_t resident_of(const struct mapping *mapping, uintptr_t from, uintptr_t to)
+/* Resident pages of [from, to), a part of the mapping, in bytes: those in it, or all but those
+ * beside it. Negative if either is too many to count. A file's pages others may have read. */
+static int64_t count_part(const struct mapping *mapping, uintptr_t from, uintptr_t to)
 {
     enum { MAX_MIB = 256 };
+    if (mapping->is_file)
+        return -1;
+    if ((to - from) >> 20 < MAX_MIB)
+        return count_pages(from, to);
+    if ((mapping->end - mapping->start - (to - from)) >> 20 >= MAX_MIB)
+        return -1;
+    const int64_t below = count_pages(mapping->start, from), above = count_pages(to, mapping->end);
+    if (below < 0 || above < 0)
+        return -1;
+    const uint64_t beside = (uint64_t)(below + above);
+    return beside < mapping->resident ? (int64_t)(mapping->resident - beside) : 0;
+}
+
+/* Computes how much of [from, to) is resident. If the mapping also contains other things, the pages
+ * are counted; if there are very many, or of a file, the part gets its share of what is resident
+ * and not committed. */
+static uint64_t resident_of(const struct mapping *mapping, uintptr_t from, uintptr_t to)
+{
     if (from == mapping->start && to == mapping->end)
         return mapping->resident;
     if (!mapping->resident)
         return 0;
-    const bool can_count = !mapping->is_file && (to - from) >> 20 < MAX_MIB;
-    int64_t counted = can_count ? count_pages(from, to) : -1;
+    const int64_t counted = count_part(mapping, from, to);
     if (counted >= 0)
         return (uint64_t)counted;
     if (mapping->resident <= mapping->committed)

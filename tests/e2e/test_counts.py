@@ -200,6 +200,9 @@ class MemoryCounts(Counts):
             for key in ("allocations", "frees", "live_bytes"):
                 self.assertEqual(seen[key], said[key], "%s %s" % (function, key))
 
+    def test_what_counts_by_touch_has_nothing_of_what_lies_beside_it(self):
+        self.check("counts_memory", "beside", only=dict.fromkeys(("subject_map_lazily", "subject_map_beside"), ("live_bytes",)))
+
     def test_pages_given_back_are_no_longer_counted(self):
         self.check("counts_memory", "given-back")
 

@@ -122,6 +122,28 @@ static void section_touched(void)
     tally_subject_map.live_bytes += 700 * PAGE;
 }
 
+TALLY(subject_map_beside, "mmap");
+static NOIPA char *subject_map_beside(char *at, size_t n)
+{
+    const int line = __LINE__ + 1;
+    char *p = mmap(at, n, RW, PRIVATE | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (p != MAP_FAILED)
+        tally_made(&tally_subject_map_beside, n, line);
+    return p;
+}
+
+/* The kernel joins two maps: the large one has nothing of what lies beside it. */
+static void section_beside(void)
+{
+    const size_t huge = (size_t)1 << 36, some = 512 << 10;
+    char *a = subject_map_lazily(huge), *b = subject_map_beside(a - some, some);
+    if (b == MAP_FAILED)
+        b = subject_map_beside(a + huge, some);
+    MUST(b != MAP_FAILED);
+    MUST(madvise(a, huge, MADV_NOHUGEPAGE) == 0 && madvise(b, some, MADV_NOHUGEPAGE) == 0);
+    memset(b, 1, some);
+}
+
 static void section_given_back(void)
 {
     char *p[5];
@@ -415,12 +437,19 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } sections[] = {{"reserved", section_reserved},   {"untouched", section_untouched},
-                    {"touched", section_touched},     {"given-back", section_given_back},
-                    {"shared", section_shared},       {"segments", section_segments},
-                    {"heap-end", section_heap_end},   {"by-number", section_by_number},
-                    {"passed-on", section_passed_on}, {"dontunmap", section_dontunmap},
-                    {"crowd", section_crowd},         {"jumps", section_jumps}};
+    } sections[] = {{"reserved", section_reserved},
+                    {"untouched", section_untouched},
+                    {"touched", section_touched},
+                    {"beside", section_beside},
+                    {"given-back", section_given_back},
+                    {"shared", section_shared},
+                    {"segments", section_segments},
+                    {"heap-end", section_heap_end},
+                    {"by-number", section_by_number},
+                    {"passed-on", section_passed_on},
+                    {"dontunmap", section_dontunmap},
+                    {"crowd", section_crowd},
+                    {"jumps", section_jumps}};
     int ran = 0;
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         if (argc > 1 && strcmp(argv[1], sections[i].name) == 0)
