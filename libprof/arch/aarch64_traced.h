@@ -3,7 +3,7 @@
 #define SEEP_LIBPROF_ARCH_AARCH64_TRACED_H
 
 #define SEEP_ARCH_CALL "\x01\x00\x00\xd4" /* svc #0 */
-enum { SEEP_ARCH_CALL_BYTES = 4, SEEP_ARCH_RED_ZONE = 0 };
+enum { SEEP_ARCH_CALL_BYTES = 4, SEEP_ARCH_CALL_STEP = 4, SEEP_ARCH_RED_ZONE = 0 };
 
 static inline void seep_arch_set_call(struct user_regs_struct *r, uint64_t instruction,
                                       const long call[7])

@@ -3,7 +3,7 @@
 #define SEEP_LIBPROF_ARCH_X86_64_TRACED_H
 
 #define SEEP_ARCH_CALL "\x0f\x05"
-enum { SEEP_ARCH_CALL_BYTES = 2, SEEP_ARCH_RED_ZONE = 128 };
+enum { SEEP_ARCH_CALL_BYTES = 2, SEEP_ARCH_CALL_STEP = 1, SEEP_ARCH_RED_ZONE = 128 };
 
 static inline void seep_arch_set_call(struct user_regs_struct *r, uint64_t instruction,
                                       const long call[7])

@@ -37,7 +37,8 @@ class Processors(unittest.TestCase):
         used = {word for path in files_below("libprof", "preload", "viewer", "kernels", endings=(".c", ".h"))
                 if not path.startswith("libprof/arch/") for word in NAMES.findall((ROOT / path).read_text())}
         self.assertIn("seep_arch_call6", used)
-        shared = set(NAMES.findall((ROOT / "libprof/arch/arch.h").read_text().split("*/", 1)[1]))
+        shared = {name for header in ("arch.h", "traced.h")
+                  for name in NAMES.findall((ROOT / "libprof/arch" / header).read_text().split("*/", 1)[1])}
         for processor in ("x86_64", "aarch64"):
             text = "".join(path.read_text() for path in sorted((ROOT / "libprof/arch").glob(processor + "*.h")))
             self.assertEqual(used - shared - set(NAMES.findall(text)), set(), processor)

@@ -138,10 +138,8 @@ static uint64_t find_instruction(pid_t pid)
             continue;
         const size_t n = (size_t)(end - start);
         uint8_t *bytes = malloc(n);
-        const uint8_t *at = bytes && peek(pid, start, bytes, n)
-                                ? memmem(bytes, n, SEEP_ARCH_CALL, SEEP_ARCH_CALL_BYTES)
-                                : NULL;
-        found = at ? start + (uint64_t)(at - bytes) : 0;
+        const size_t at = bytes && peek(pid, start, bytes, n) ? seep_arch_find_call(bytes, n) : n;
+        found = at < n ? start + at : 0;
         free(bytes);
     }
     if (file)
