@@ -6,18 +6,18 @@ takes here. What the command writes is lost. Its status.
 
   PAGES=16k   the kernel with pages of 16 KiB (of Debian 13) instead of 4; 64k: of 64 KiB, built of Debian's source
   CPUS=2 MIB=3072"""
-import lzma
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-KERNELS = {"4k": ("bookworm", "linux-image-arm64"), "16k": ("trixie", "linux-image-arm64-16k")}
-CONFIG = ROOT / "tests/arm/kernel-64k.config"
+sys.path.insert(0, str(ROOT))  # for what the tests share, also when this runs as a script
+
+from tests.arm import arm_kernel  # noqa: E402
+
 MODULES = "virtio_mmio netfs fscache 9pnet 9pnet_virtio 9p overlay"  # in this order; some are part of newer kernels
 # The first program: it puts the root together, and gives the console the command's output and then its status.
 INIT = """#!/bin/busybox sh
@@ -52,74 +52,15 @@ def archive(files):
     return made
 
 
-def in_root(root, script):
-    return subprocess.run(["chroot", root, "sh", "-ec", script], stdout=subprocess.PIPE, check=True, text=True).stdout
-
-
-def built(folder, fresh):
-    """Debian has no kernel with pages of 64 KiB, but the source: what the machine needs of it, all in one image."""
-    source = next(iter(pathlib.Path("/usr/src").glob("linux-source-*.tar.xz")), None)
-    if not source:
-        sys.exit("there is no source of a kernel: apt-get install linux-source")
-    print("a kernel with pages of 64 KiB of %s: twenty minutes; its log is %s/kernel-64k.log" % (source.name, folder), flush=True)
-    tree = folder / "kernel-64k.source"
-    subprocess.run(["rm", "-rf", tree], check=True)
-    tree.mkdir()
-    with open(folder / "kernel-64k.log", "wb") as log:
-        subprocess.run(["tar", "xf", source, "--strip-components=1", "-C", tree], stdout=log, stderr=log, check=True)
-        for target in (["KCONFIG_ALLCONFIG=%s" % CONFIG, "allnoconfig"], ["-j%d" % os.cpu_count(), "Image"]):
-            subprocess.run(["env", "-u", "MAKEFLAGS", "-u", "MAKELEVEL", "-u", "CC", "make", "-C", tree, "ARCH=arm64",
-                            "CROSS_COMPILE=aarch64-linux-gnu-", *target], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                           check=True)
-    for name, of in (("boot/vmlinuz-64k", tree / "arch/arm64/boot/Image"), ("bin/busybox", kernel(folder, "4k") / "bin/busybox")):
-        (fresh / name).parent.mkdir(parents=True)
-        shutil.copy(of, fresh / name)
-    subprocess.run(["rm", "-rf", tree], check=True)
-
-
-def kernel(folder, pages):
-    """The folder with a kernel and its modules; it is not installed in the root."""
-    at, fresh = folder / ("kernel-" + pages), folder / ("kernel-%s.new" % pages)
-    if not at.exists():
-        subprocess.run(["rm", "-rf", fresh], check=True)
-        if pages == "64k":
-            built(folder, fresh)
-        else:
-            unpack(folder, fresh, pages, *KERNELS[pages])
-        fresh.rename(at)
-    return at
-
-
-def unpack(folder, fresh, pages, release, package):
-    """A kernel of Debian's."""
-    fetched = folder / "root/var/tmp" / ("kernel-" + pages)
-    in_root(folder / "root", """
-        mkdir -p /var/tmp/kernel-%(pages)s/lists/partial && cd /var/tmp/kernel-%(pages)s
-        sed 's/ bookworm / %(release)s /' /etc/apt/sources.list >sources.list
-        own="-o Dir::Etc::SourceList=$PWD/sources.list -o Dir::State::Lists=$PWD/lists -o Dir::Cache=$PWD -o Acquire::Languages=none"
-        apt-get -q $own update >&2
-        package=$(apt-cache $own depends %(package)s | sed -n 's/.*Depends: \\(linux-image-.*\\)/\\1/p')
-        apt-get -q $own download busybox-static "$package" >&2
-    """ % {"pages": pages, "release": release, "package": package})
-    for deb in fetched.glob("*.deb"):
-        subprocess.run(["dpkg-deb", "-x", deb, fresh], check=True)
-    subprocess.run(["rm", "-rf", fetched], check=True)
-
-
-def unpacked(module):
-    """The bytes of a module of the kernel, which newer releases of Debian pack."""
-    return lzma.decompress(module.read_bytes()) if module.suffix == ".xz" else module.read_bytes()
-
-
 def run(folder, command, out, pages="4k", seconds=3600, **variables):
     """Runs the command; its output goes to `out`, a file of bytes. Its status; None: the machine did not come to its end."""
-    at = kernel(folder, pages)
+    at = arm_kernel.kernel(folder, pages)
     image, = at.glob("boot/vmlinuz-*")
     files = [("init", 0o100755, (INIT % {"modules": MODULES, "variables": " ".join(
         "%s='%s'" % item for item in variables.items())}).encode()),
         ("bin", 0o40755, b""), ("bin/busybox", 0o100755, next(iter(at.rglob("bin/busybox"))).read_bytes())]
     for name in MODULES.split():
-        files += [(name + ".ko", 0o100644, unpacked(path)) for path in list(at.rglob(name + ".ko*"))[:1]]
+        files += [(name + ".ko", 0o100644, arm_kernel.unpacked(path)) for path in list(at.rglob(name + ".ko*"))[:1]]
     shares = (("low", folder / "root"), ("src", ROOT), ("build", folder / "seep"))
     argv = ["timeout", str(seconds), "qemu-system-aarch64", "-machine", "virt", "-cpu", "max,pauth-impdef=on",
             "-icount", "shift=0", "-smp", os.environ.get("CPUS", "2"), "-m", os.environ.get("MIB", "3072"), "-nographic", "-nodefaults", "-no-reboot", "-serial", "stdio",

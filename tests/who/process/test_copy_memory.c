@@ -13,7 +13,10 @@
 
 #define EXCLUSIVE (UINT64_C(1) << 56) /* of /proc/PID/pagemap: no other process has that page */
 
-enum { PAGE = 4096, N_PAGES = 64, PIECE = 3 * PAGE };
+#define PAGE  ((size_t)getpagesize())
+#define PIECE (3 * PAGE)
+enum { N_PAGES = 64, LARGEST_PAGE = 1 << 16 };
+static uint8_t to[N_PAGES * LARGEST_PAGE];
 
 static uint8_t *memory;
 static pid_t child;
@@ -24,8 +27,8 @@ static void set_up(void)
     memory = mmap(NULL, N_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(memory, MAP_FAILED);
     madvise(memory, N_PAGES * PAGE, MADV_NOHUGEPAGE);
-    for (int i = 0; i < N_PAGES; i++)
-        memset(memory + i * PAGE, i + 1, PAGE);
+    for (size_t i = 0; i < N_PAGES; i++)
+        memset(memory + i * PAGE, (int)i + 1, PAGE);
     child = fork();
     if (child == 0)
         for (;;)
@@ -59,19 +62,18 @@ static int pages_of_its_own(void)
     return n;
 }
 
-static struct seep_memory_piece piece(int page, uint8_t *to)
+static struct seep_memory_piece piece(int page, uint8_t *into)
 {
-    return (struct seep_memory_piece){(uintptr_t)memory + (uint64_t)page * PAGE, to, PIECE};
+    return (struct seep_memory_piece){(uintptr_t)memory + (uint64_t)page * PAGE, into, PIECE};
 }
 
 /* What a fork left shared stays so: whoever made it one's own would take as much memory again. */
 TEST(what_is_read_of_a_copy_is_not_copied_for_it)
 {
-    static uint8_t to[N_PAGES * PAGE];
     const struct seep_memory_piece pieces[] = {piece(0, to), piece(40, to + PIECE)};
 
-    ck_assert_int_eq(seep_copy_memory_read(&from, (uintptr_t)memory, to, sizeof to), 0);
-    ck_assert_int_eq(memcmp(to, memory, sizeof to), 0);
+    ck_assert_int_eq(seep_copy_memory_read(&from, (uintptr_t)memory, to, N_PAGES * PAGE), 0);
+    ck_assert_int_eq(memcmp(to, memory, N_PAGES * PAGE), 0);
     ck_assert_uint_eq(seep_copy_memory_gather(&from, pieces, N(pieces)), 2 * PIECE);
     ck_assert_int_eq(pages_of_its_own(), 0);
 }
@@ -79,11 +81,10 @@ TEST(what_is_read_of_a_copy_is_not_copied_for_it)
 /* The first two lie one behind the other, the last lies before them. */
 TEST(pieces_land_where_they_are_to)
 {
-    static uint8_t to[3 * PIECE];
     const struct seep_memory_piece pieces[] = {piece(10, to + 2 * PIECE), piece(13, to),
                                                piece(4, to + PIECE)};
 
-    ck_assert_uint_eq(seep_copy_memory_gather(&from, pieces, N(pieces)), sizeof to);
+    ck_assert_uint_eq(seep_copy_memory_gather(&from, pieces, N(pieces)), 3 * PIECE);
     ck_assert_int_eq(memcmp(to + 2 * PIECE, memory + 10 * PAGE, PIECE), 0);
     ck_assert_int_eq(memcmp(to, memory + 13 * PAGE, PIECE), 0);
     ck_assert_int_eq(memcmp(to + PIECE, memory + 4 * PAGE, PIECE), 0);
@@ -91,7 +92,6 @@ TEST(pieces_land_where_they_are_to)
 
 TEST(pieces_end_at_the_first_that_is_not_there)
 {
-    static uint8_t to[4 * PIECE];
     const struct seep_memory_piece pieces[] = {
         piece(0, to), {PAGE, to + PIECE, PIECE}, piece(4, to + 2 * PIECE)};
 
@@ -101,11 +101,10 @@ TEST(pieces_end_at_the_first_that_is_not_there)
 /* As where /proc is hidden. */
 TEST(the_call_serves_where_the_file_cannot_be_had)
 {
-    static uint8_t to[2 * PIECE];
     const struct seep_memory_piece pieces[] = {piece(7, to), piece(30, to + PIECE)};
 
     from.no_file = true;
-    ck_assert_uint_eq(seep_copy_memory_gather(&from, pieces, N(pieces)), sizeof to);
+    ck_assert_uint_eq(seep_copy_memory_gather(&from, pieces, N(pieces)), 2 * PIECE);
     ck_assert_int_eq(memcmp(to + PIECE, memory + 30 * PAGE, PIECE), 0);
     ck_assert_int_eq(seep_copy_memory_read(&from, (uintptr_t)memory, to, PAGE), 0);
     ck_assert_int_eq(memcmp(to, memory, PAGE), 0);
