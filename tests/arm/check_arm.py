@@ -1,11 +1,12 @@
-"""check_arm.py FOLDER UNIT... -- UNIT...: runs seep for 64-bit Arm, as FOLDER/seep has it: unit tests under qemu; suites from
-outside in FOLDER/root, whose programs the kernel starts in qemu; in machines of their own (arm_machine.py) the other unit
-tests, the suites that look at processes, and thirty jobs of the zoo. What passed is not run again until seep or the suite
-changes: FOLDER/results has each result and its log. Prints a line for each, and at the end a table, which is also
-FOLDER/table.md.
+"""check_arm.py FOLDER UNIT... -- UNIT... -- UNIT...: runs seep for 64-bit Arm, as FOLDER/seep has it: unit tests under qemu;
+suites from outside in FOLDER/root, whose programs the kernel starts in qemu; in machines of their own (arm_machine.py) the
+second unit tests, the suites that look at processes, and thirty jobs of the zoo; the second and third unit tests, suites and
+two jobs again in machines with larger pages. What passed is not run again until seep or the suite changes: FOLDER/results
+has each result and its log. Prints a line for each, and at the end a table, which is also FOLDER/table.md.
 
   SUITES="tests.e2e.test_counts"   other suites from outside
   MACHINE_SUITES="tests.e2e.test_look_holders"   and in the machine
+  PAGES_SUITES="tests.e2e.test_rss"   and with larger pages
   ZOO="kept_batches small_arrays"   other jobs of the zoo"""
 import concurrent.futures
 import hashlib
@@ -21,12 +22,15 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # for what the tests share, also when this runs as a script
 
 from tests import own_root  # noqa: E402
-from tests.arm import arm_machine  # noqa: E402
+from tests.arm import arm_kernel, arm_machine  # noqa: E402
 
 SUITES = "tests.e2e.test_kill tests.e2e.test_transparent tests.e2e.test_python_stacks " \
     "tests.e2e.test_fork tests.e2e.test_native tests.e2e.test_noalloc tests.e2e.test_contexts"
 MACHINE_SUITES = "tests.e2e.test_counts tests.e2e.test_look_holders tests.e2e.test_look_owners tests.e2e.test_holders " \
     "tests.e2e.test_sandbox"
+PAGES = ("16k", "64k")
+PAGES_SUITES = "tests.e2e.test_counts tests.e2e.test_native tests.e2e.test_fork tests.e2e.test_rss tests.e2e.test_look_holders"
+PAGES_ZOO = ("small_arrays", "kept_batches")
 ZOO = "annotation_cache changed_rows checkpoint_copies decoded_masks doubling_index epoch_outputs " \
     "eval_without_no_grad featdepth_logs forward_hooks image_shapes kept_batches kept_errors leaked_references " \
     "lru_cached_decode native_buffers native_rare_loss one_call own_pool prediction_history rare_collections " \
@@ -75,16 +79,24 @@ class Part:
         return result, False
 
 
-def parts(folder, units, of_machine):
+def parts(folder, units, of_machine, of_pages):
     seep = [folder / "seep/seep", folder / "seep/libseep.so"]
     put = [(ROOT, "src"), (folder / "seep", "src/build")]
 
     def in_root(*command):
         return lambda out: own_root.inside(folder / "root", " ".join(command), out, put, SEEP_TEST_SLOWER=SLOWER)
 
-    def in_machine(*command):
-        return lambda out: arm_machine.run(folder, " ".join(command), out, seconds=MACHINE_S, SEEP_TEST_SLOWER=MACHINE_SLOWER,
+    def in_machine(*command, pages="4k"):
+        return lambda out: arm_machine.run(folder, " ".join(command), out, pages, MACHINE_S, SEEP_TEST_SLOWER=MACHINE_SLOWER,
                                            SEEP_TEST_TIMEOUT=MACHINE_S)
+
+    def units_of(which, pages):
+        inside = [str(pathlib.Path("build", pathlib.Path(unit).relative_to("build/arm/seep"))) for unit in which]
+        return in_machine("python3", "tests/run-all", "-j", "2", *inside, pages=pages)
+
+    def job(name, pages):
+        files = [*seep, *(ROOT / "tests/zoo" / (name + end) for end in (".py", ".toml"))]
+        return files, in_machine("python3", "tests/zoo/zoo.py", "--jobs", "1", name, pages=pages)
 
     def here(out):
         return subprocess.run([sys.executable, ROOT / "tests/run-all", *units], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out,
@@ -93,25 +105,31 @@ def parts(folder, units, of_machine):
     for name in os.environ.get("SUITES", SUITES).split():
         path = name.replace(".", "/") + ".py"
         yield Part("suite", name, [*seep, ROOT / path], in_root("python3", "tests/run-all", "-j", "1", path), counts_of_tests)
-    inside = [str(pathlib.Path("build", pathlib.Path(unit).relative_to("build/arm/seep"))) for unit in of_machine]
-    yield Part("unit tests", "machine", [ROOT / unit for unit in of_machine],
-               in_machine("python3", "tests/run-all", "-j", "2", *inside), counts_of_tests)
+    yield Part("unit tests", "machine", [ROOT / unit for unit in of_machine], units_of(of_machine, "4k"), counts_of_tests)
     for name in os.environ.get("MACHINE_SUITES", MACHINE_SUITES).split():
         path = name.replace(".", "/") + ".py"
         yield Part("suite in the machine", name, [*seep, ROOT / path], in_machine("python3", "tests/run-all", path),
                    counts_of_tests)
-    for job in os.environ.get("ZOO", ZOO).split():
-        files = [*seep, *(ROOT / "tests/zoo" / (job + end) for end in (".py", ".toml"))]
-        yield Part("job", job, files, in_machine("python3", "tests/zoo/zoo.py", "--jobs", "1", job), counts_of_jobs)
+    for pages in PAGES:
+        both = [*of_machine, *of_pages]
+        yield Part("unit tests", "pages-" + pages, [ROOT / unit for unit in both], units_of(both, pages), counts_of_tests)
+        for name in os.environ.get("PAGES_SUITES", PAGES_SUITES).split():
+            path = name.replace(".", "/") + ".py"
+            yield Part("suite, pages of " + pages, "%s-%s" % (name, pages), [*seep, ROOT / path],
+                       in_machine("python3", "tests/run-all", path, pages=pages), counts_of_tests)
+        for name in PAGES_ZOO:
+            yield Part("job, pages of " + pages, "%s-%s" % (name, pages), *job(name, pages), counts_of_jobs)
+    for name in os.environ.get("ZOO", ZOO).split():
+        yield Part("job", name, *job(name, "4k"), counts_of_jobs)
 
 
 def main():
-    folder, end = pathlib.Path(sys.argv[1]).resolve(), sys.argv.index("--")
+    folder, *lists = pathlib.Path(sys.argv[1]).resolve(), *" ".join(sys.argv[2:]).split("--")
     if os.geteuid() != 0:
         sys.exit("only root may enter a root of its own: sudo make check-arm")
     results = folder / "results"
     results.mkdir(exist_ok=True)
-    first, *others = todo = list(parts(folder, sys.argv[2:end], sys.argv[end + 1:]))
+    first, *others = todo = list(parts(folder, *(units.split() for units in lists)))
     rows = {}
 
     def take(part, result, kept):
@@ -122,7 +140,8 @@ def main():
         if result["failed"]:
             print("     %s" % (results / (part.name + ".log")), flush=True)
 
-    arm_machine.kernel(folder, "4k")
+    for pages in ("4k", *PAGES):
+        arm_kernel.kernel(folder, pages)
     take(first, *first.result(results))  # which uses all CPUs; the others use one each
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         at = {pool.submit(part.result, results): part for part in others}

@@ -35,7 +35,8 @@ arm-cuda: ## compile the lab's CUDA code for GPUs of 64-bit Arm machines
 
 check-arm: $(if $(NVCC),arm-cuda) | arm-root ## build seep for 64-bit Arm in a root of Debian's arm64 packages, and test it by emulation, as root (3 GB, hours; goes on where it was)
 	+$(Q)$(ARM_MAKE) all tests
-	$(Q)$(PYTHON) tests/arm/check_arm.py $(ARM) $(ARM_UNITS) -- $(filter $(ARM_OF_MACHINE),$(ARM_TESTS))
+	$(Q)$(PYTHON) tests/arm/check_arm.py $(ARM) $(ARM_UNITS) -- $(filter $(ARM_OF_MACHINE),$(ARM_TESTS)) \
+		-- $(addprefix $(ARM_SEEP)/tests/,$(LARGE_PAGES))
 
 arm-instructions: all $(BUILD)/subjects/training_step ## what an event costs in instructions on 64-bit Arm and here, after `make check-arm`
 	+$(Q)$(ARM_MAKE) all $(ARM_SEEP)/subjects/training_step
