@@ -112,6 +112,7 @@ class Forks(SeepCase):
         self.report(profile.folder)
         self.assertLess(time.monotonic() - start, 5)
 
+    @needs(WIPES, "an emulator's user mode: it does not say what a program is that is executed by its descriptor")
     def test_exec_spawn_system_and_a_scrubbed_environment_stay_in(self):
         report, lines = self.profiled("execs", options=["--helpers", "full"])
         self.assertEqual(len(lines), 12)
