@@ -53,11 +53,11 @@ static void section_errno(void)
         pthread_join(t, NULL);
     }
     errno = 0;
-    MUST(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, 77, 0) == MAP_FAILED && errno == EBADF);
+    MUST(mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, 77, 0) == MAP_FAILED && errno == EBADF);
     errno = 0;
-    MUST(munmap((void *)1, 4096) == -1 && errno == EINVAL);
+    MUST(munmap((void *)1, PAGE) == -1 && errno == EINVAL);
     errno = 0;
-    MUST(mremap((void *)4096, 4096, 8192, 0) == MAP_FAILED && errno == EFAULT);
+    MUST(mremap((void *)PAGE, PAGE, 2 * PAGE, 0) == MAP_FAILED && errno == EFAULT);
 }
 
 /* ---- threads of which nothing is recorded ---- */
