@@ -1,11 +1,12 @@
 """Resident memory is split by kind, and the unexplained part is reported."""
 import glob
+import mmap
 import unittest
 
 from tests.e2e.support import SYSTEM_PYTHON, SeepCase, has_module, needs
 
 MIB = 1 << 20
-GROWTH = 256 << 10  # of subjects/rss_grows, a step
+GROWTH = 64 * mmap.PAGESIZE  # of subjects/rss_grows, a step
 SHARE = 0.03  # of each figure, beside 1 MiB of the program's own
 
 

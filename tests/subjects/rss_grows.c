@@ -1,4 +1,4 @@
-/* A training of 80 steps that takes 256 KiB more in each.
+/* A training of 80 steps that takes 64 pages more in each: 256 KiB on most machines.
  *   usage: rss_grows heap|small|untouched|instruction|handle|fixed
  * heap: malloc'd blocks. small: of 16 bytes, which take 32. untouched: four times as large, of
  * which a quarter is written to. instruction: maps by its own system call instruction, which no
@@ -16,7 +16,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { STEPS = 80, GROWTH = 256 << 10, BLOCK = 16 << 10 };
+#define BLOCK  (4 * (size_t)getpagesize())
+#define GROWTH (16 * BLOCK)
+enum { STEPS = 80 };
 
 static void *by_instruction(size_t n)
 {
@@ -29,7 +31,7 @@ static void *by_handle(void)
     static void *(*its_malloc)(size_t);
     if (!its_malloc)
         *(void **)&its_malloc = dlsym(dlopen("libc.so.6", RTLD_NOW), "malloc");
-    for (int i = 1; i < GROWTH / BLOCK; i++)
+    for (size_t i = 1; i < GROWTH / BLOCK; i++)
         memset(its_malloc(BLOCK), 1, BLOCK);
     return memset(its_malloc(BLOCK), 1, BLOCK);
 }
@@ -38,7 +40,7 @@ static void *by_small_blocks(void)
 {
     enum { SMALL = 16, CHUNK = 32 };
     void **kept = NULL;
-    for (int i = 0; i < GROWTH / CHUNK; i++) {
+    for (size_t i = 0; i < GROWTH / CHUNK; i++) {
         void **block = malloc(SMALL);
         *block = kept;
         kept = block;

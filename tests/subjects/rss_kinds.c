@@ -185,5 +185,10 @@ int main(int argc, char **argv)
         separator = ", ";
     }
     printf("}\n");
+    for (int i = 0; i < 20; i++) { /* time passes, and seep's clock sees it */
+        usleep(1000);
+        for (int k = 0; k < 64; k++)
+            free(malloc(100));
+    }
     return 0;
 }

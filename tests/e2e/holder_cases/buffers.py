@@ -27,8 +27,8 @@ def memory_views(then):
     then()
 
 
-@case("held", "local 'maps' of anonymous_maps()[40] (mmap)", apart=0.04)  # they are whole pages
-def anonymous_maps(then):
+@case("held", "local 'maps' of anonymous_maps()[40] (mmap)", apart=-(-20480 // mmap.PAGESIZE) * mmap.PAGESIZE / 20000 - 0.98)
+def anonymous_maps(then):  # of whole pages
     maps = []
     for i in range(N):
         maps.append(mmap.mmap(-1, 20480))
