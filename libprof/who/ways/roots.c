@@ -217,15 +217,34 @@ static void walk_data(struct seep_heap *heap, const struct seep_map *map, seep_r
     heap->in_types = false;
 }
 
+/* The kernel joins a thread's stack with what was mapped above it, such as an arena of Python's: a
+ * stack ends where the first object lies, or that would hold its own objects. */
+static uint64_t end_of_stack(const struct seep_heap *heap, const struct seep_map *map,
+                             uint64_t from)
+{
+    size_t low = 0, high = heap->n_nodes;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (heap->nodes[middle].start < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < heap->n_nodes && heap->nodes[low].start < map->end ? heap->nodes[low].start
+                                                                     : map->end;
+}
+
 /* Memory below the stack pointer is stale; for other threads the pointer is unknown. */
 static void walk_stack(struct seep_heap *heap, const struct seep_map *map, uint64_t from,
                        unsigned cost, seep_root_taker *begin)
 {
     struct seep_root root = {
         .kind = SEEP_ROOT_STACK, .at = map->start, .map = map, .doubtful = true};
+    const uint64_t end = end_of_stack(heap, map, from);
 
     begin(heap, &root, cost);
-    scan(heap, map->end - from < MAX_STACK ? from : map->end - MAX_STACK, map->end);
+    scan(heap, end - from < MAX_STACK ? from : end - MAX_STACK, end);
 }
 
 /* For libraries loaded by dlopen(): glibc's table of a thread, {counter}{address, to free}… */

@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Data of a program and of a library, an anonymous mapping behind a gap, and what may be taken for
- * a thread's stack: 1 TiB that somebody has reserved. */
+/* Data of a program and of a library; an anonymous mapping that begins as a thread's stack does,
+ * which the kernel has joined with the heap above it; and what may be taken for a stack: 1 TiB that
+ * somebody has reserved. */
 #define DATA_AT    UINT64_C(0x10000000)
 #define HEAP_AT    UINT64_C(0x35000000)
 #define LIBRARY_AT UINT64_C(0x10100000)
@@ -29,6 +30,7 @@ enum { OLDEST = 8, NEWEST = 15 };
 static const char maps_text[] =
     "10000000-10040000 rw-p 00000000 00:00 1                          /usr/bin/python3\n"
     "10100000-10110000 rw-p 00000000 00:00 2                          /usr/lib/libother.so\n"
+    "34ff0000-35000000 ---p 00000000 00:00 0 \n"
     "35000000-35800000 rw-p 00000000 00:00 0 \n"
     "3ffffff0000-40000000000 ---p 00000000 00:00 0 \n"
     "40000000000-50000000000 rw-p 00000000 00:00 0 \n";
