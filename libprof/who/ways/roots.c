@@ -232,7 +232,7 @@ static uint64_t end_of_stack(const struct seep_heap *heap, const struct seep_map
             high = middle;
     }
     return low < heap->n_nodes && heap->nodes[low].start < map->end ? heap->nodes[low].start
-                                                                     : map->end;
+                                                                    : map->end;
 }
 
 /* Memory below the stack pointer is stale; for other threads the pointer is unknown. */
