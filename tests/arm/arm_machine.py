@@ -86,7 +86,8 @@ def run(folder, command, out, pages="4k", seconds=3600, **variables):
         describe(machine, tree.name)
         start.write(archive(files + [("command", 0o100644, b"cd /src\n%s\n" % command.encode())]))
         start.flush()
-        process = subprocess.Popen([*argv, "-initrd", start.name, "-dtb", tree.name], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        process = subprocess.Popen([*argv, "-initrd", start.name, "-dtb", tree.name], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for line in process.stdout:
             ended = re.search(rb"ended with (\d+)\r?$", line) or ended
             out.write(line.replace(b"\r\n", b"\n"))
