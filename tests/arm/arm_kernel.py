@@ -36,16 +36,17 @@ def built(folder, fresh):
     source = next(iter(pathlib.Path("/usr/src").glob("linux-source-*.tar.xz")), None)
     if not source:
         sys.exit("there is no source of a kernel: apt-get install linux-source")
-    print("a kernel with pages of 64 KiB of %s: twenty minutes; its log is %s/kernel-64k.log" % (source.name, folder), flush=True)
-    tree = folder / "kernel-64k.source"
+    log_path, tree = folder / "kernel-64k.log", folder / "kernel-64k.source"
+    print("a kernel with pages of 64 KiB of %s: twenty minutes; its log is %s" % (source.name, log_path), flush=True)
     subprocess.run(["rm", "-rf", tree], check=True)
     tree.mkdir()
-    with open(folder / "kernel-64k.log", "wb") as log:
-        subprocess.run(["tar", "xf", source, "--strip-components=1", "-C", tree], stdout=log, stderr=log, check=True)
-        for target in (["KCONFIG_ALLCONFIG=%s" % CONFIG, "allnoconfig"], ["-j%d" % os.cpu_count(), "Image"]):
-            subprocess.run(["env", "-u", "MAKEFLAGS", "-u", "MAKELEVEL", "-u", "CC", "make", "-C", tree, "ARCH=arm64",
-                            "CROSS_COMPILE=aarch64-linux-gnu-", *target], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                           check=True)
+    make = ["env", "-u", "MAKEFLAGS", "-u", "MAKELEVEL", "-u", "CC", "make", "-C", tree, "ARCH=arm64",
+            "CROSS_COMPILE=aarch64-linux-gnu-"]
+    with open(log_path, "wb") as log:
+        for step in (["tar", "xf", source, "--strip-components=1", "-C", tree],
+                     [*make, "KCONFIG_ALLCONFIG=%s" % CONFIG, "allnoconfig"], [*make, "-j%d" % os.cpu_count(), "Image"]):
+            if subprocess.run(step, stdin=subprocess.DEVNULL, stdout=log, stderr=log).returncode:
+                sys.exit("it could not be built, %s says why; bc, bison and flex are needed" % log_path)
     for name, of in (("boot/vmlinuz-64k", tree / "arch/arm64/boot/Image"), ("bin/busybox", kernel(folder, "4k") / "bin/busybox")):
         (fresh / name).parent.mkdir(parents=True)
         shutil.copy(of, fresh / name)

@@ -33,7 +33,7 @@ arm-cuda: ## compile the lab's CUDA code for GPUs of 64-bit Arm machines
 	+$(Q)$(ARM_MAKE) BUILD=$(ARM)/cuda CUDA=1 NVCC='$(or $(NVCC),$(error there is no nvcc)) -ccbin aarch64-linux-gnu-g++ $(patsubst %,-I$(dir $(NVCC))../include%,/ /cccl)' \
 		$(patsubst %,$(ARM)/cuda/obj/%.o,$(wildcard kernels/*/*.cu))
 
-check-arm: $(if $(NVCC),arm-cuda) | arm-root ## build seep for 64-bit Arm in a root of Debian's arm64 packages, and test it by emulation, as root (3 GB, hours; goes on where it was)
+check-arm: $(if $(NVCC),arm-cuda) | arm-root ## build seep for 64-bit Arm in a root of Debian's arm64 packages, and test it by emulation, as root (4 GB, hours; goes on where it was)
 	+$(Q)$(ARM_MAKE) all tests
 	$(Q)$(PYTHON) tests/arm/check_arm.py $(ARM) $(ARM_UNITS) -- $(filter $(ARM_OF_MACHINE),$(ARM_TESTS)) \
 		-- $(addprefix $(ARM_SEEP)/tests/,$(LARGE_PAGES))
