@@ -94,6 +94,19 @@ const struct seep_library_cache *seep_library_cache_of_stack(const struct seep_d
     return NULL;
 }
 
+const struct seep_library_cache *seep_library_cache_of_freed(const struct seep_dictionary *d,
+                                                             uint32_t stack)
+{
+    const struct seep_library_cache *cache = NULL;
+
+    while (stack && only_passes_on(d, d->stacks[stack].frame))
+        stack = d->stacks[stack].parent;
+    const struct seep_dict_frame *f = &d->frames[stack ? d->stacks[stack].frame : 0];
+    if (stack && f->kind == SEEP_FRAME_NATIVE && !f->pseudo && f->source)
+        cache = seep_library_cache_of_holder(seep_dictionary_text(d, d->modules[f->source].path));
+    return cache && cache->block_bytes ? cache : NULL;
+}
+
 const struct seep_library_cache *seep_library_cache_of_holder(const char *file)
 {
     const char *base = seep_text_base(file);

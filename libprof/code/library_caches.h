@@ -12,7 +12,7 @@ struct seep_library_cache {
     const char *module, *function; /* of a native frame */
     const char *file, *qualname;   /* of a Python frame */
     const char *holder;            /* the file whose static data holds it */
-    uint64_t block_bytes;          /* of the largest block; 0: any size */
+    uint64_t block_bytes;          /* of the largest block, of each size as many; 0: any size */
     uint64_t blocks;               /* of one stack, at most; SEEP_LIBRARY_CACHE_EACH: not known */
     const char *bound, *advice;
 };
@@ -22,6 +22,11 @@ struct seep_library_cache {
 const struct seep_library_cache *seep_library_cache_of_stack(const struct seep_dictionary *d,
                                                              const struct seep_symbols *symbols,
                                                              uint32_t stack, uint32_t line);
+
+/* The cache of blocks of each size that an allocation would go to once it is freed: that of the
+ * library that asked for it; NULL: none. It says nothing about who has it now. Pure. */
+const struct seep_library_cache *seep_library_cache_of_freed(const struct seep_dictionary *d,
+                                                             uint32_t stack);
 
 /* The cache that a file's static data is known to be; NULL: none. Pure. */
 const struct seep_library_cache *seep_library_cache_of_holder(const char *file);

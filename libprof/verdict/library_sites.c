@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKED_AT = 48, FRAMES = 1024 };
+enum {
+    LOOKED_AT = 48,
+    FRAMES = 1024,
+    TOLD_MARKS = 32, /* of 64: 44 sizes, give or take 4 */
+    SIZES = 1 << 20, /* any number */
+};
 
 static uint64_t gained(const struct seep_site_signs *its)
 {
@@ -54,18 +59,32 @@ static int resolve(const struct seep_case *c, const size_t *places, size_t n)
     return seep_symbols_resolve(c->code->symbols, frames, at);
 }
 
-/* Neither more blocks nor larger ones than the cache ever holds. */
+/* How many sizes the site asked for at most, or SIZES: its marks tell few of them apart. */
+static uint64_t sizes_of(const struct seep_model_extra *extra)
+{
+    const uint64_t marked = (uint64_t)__builtin_popcountll(extra->size_marks);
+
+    if (extra->min_bytes && extra->min_bytes == extra->max_bytes)
+        return 1;
+    return marked && marked <= TOLD_MARKS ? 2 * marked : SIZES;
+}
+
+/* Neither more blocks, nor larger ones, nor more of a size than the cache ever holds. */
 static bool is_in_bounds(const struct seep_case *c, const struct seep_signs *signs, size_t i,
                          const struct seep_library_cache *cache)
 {
     const struct seep_model_site *site = &c->m->sites[c->sites[i]];
-    const uint64_t largest = site->extra ? c->m->extras[site->extra - 1].max_bytes
+    const struct seep_model_extra *extra = site->extra ? &c->m->extras[site->extra - 1] : NULL;
+    const uint64_t blocks = signs->sites[i].kept.blocks;
+    const uint64_t largest = extra ? extra->max_bytes
                              : site->totals.allocations
                                  ? site->totals.allocated_bytes / site->totals.allocations
                                  : 0;
 
-    return signs->sites[i].kept.blocks <= cache->blocks &&
-           (!cache->block_bytes || largest <= cache->block_bytes);
+    if (blocks > cache->blocks || !cache->block_bytes)
+        return blocks <= cache->blocks;
+    return largest <= cache->block_bytes &&
+           blocks <= (extra ? sizes_of(extra) : SIZES) * (cache->blocks / cache->block_bytes);
 }
 
 int seep_library_sites_first(const struct seep_case *c, uint32_t *sites, size_t *n,
@@ -169,6 +188,23 @@ const struct seep_library_cache *seep_library_holder(const struct seep_case *c,
     for (size_t i = 0; i < c->n_sites && cache; i++) {
         if (gained(&signs->sites[i]) && !is_in_bounds(c, signs, i, cache))
             return NULL;
+    }
+    return cache;
+}
+
+const struct seep_library_cache *seep_library_may_keep(const struct seep_case *c,
+                                                       const struct seep_signs *signs)
+{
+    const struct seep_library_cache *cache = NULL;
+
+    for (size_t i = 0; i < c->n_sites && !signs->kept_by.known; i++) {
+        const uint32_t stack = c->m->sites[c->sites[i]].stack;
+        if (!gained(&signs->sites[i]))
+            continue;
+        const struct seep_library_cache *its = seep_library_cache_of_freed(&c->m->dict, stack);
+        if (!its || (cache && its != cache) || !is_in_bounds(c, signs, i, its))
+            return NULL;
+        cache = its;
     }
     return cache;
 }

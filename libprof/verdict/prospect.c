@@ -238,6 +238,12 @@ static bool are_arenas(const struct outlook *o)
     return o->signs->of_arenas && !o->c->is_small_objects && !(o->k->known && o->k->grows);
 }
 
+/* A cache that fills with ever new sizes knows nothing of steps and passes. */
+static bool may_be_freed(const struct outlook *o)
+{
+    return seep_library_may_keep(o->c, o->signs) != NULL;
+}
+
 static bool shows_no_growth(const struct outlook *o)
 {
     return !o->g->growing || !o->signs->enough_steps;

@@ -65,6 +65,42 @@ TEST(more_than_it_ever_holds_is_no_cache)
     only("unbounded-growth", "leak", LINE);
 }
 
+/* Blocks by size, number a step and marks of sizes, of a library that keeps seven freed ones of
+ * each size below 1,024 bytes. No snapshot was taken: they may be these while they are no more. */
+static const struct {
+    const char *module;
+    uint64_t bytes, each, marks;
+    const char *pattern, *severity;
+} freed[] = {
+    {"/x/numpy/core/_multiarray_umath.cpython-311-aarch64-linux-gnu.so", 900, 4, UINT64_MAX,
+     "undetermined", "pressure"},
+    {"/x/numpy/_core/_multiarray_umath.so", 900, 4, UINT64_MAX, "undetermined", "pressure"},
+    {"/x/numpy/core/_multiarray_umath.so", 900, 1, UINT32_MAX, "undetermined", "pressure"},
+    {"/x/numpy/core/_multiarray_umath.so", 900, 4, UINT32_MAX, "unbounded-growth", "leak"},
+    {"/x/numpy/core/_multiarray_umath.so", 900, 4, 1, "unbounded-growth", "leak"},
+    {"/x/numpy/core/_multiarray_umath.so", 900, 40, UINT64_MAX, "unbounded-growth", "leak"},
+    {"/x/numpy/core/_multiarray_umath.so", 1100, 4, UINT64_MAX, "unbounded-growth", "leak"},
+    {"/x/numpy/linalg/_umath_linalg.so", 900, 4, UINT64_MAX, "unbounded-growth", "leak"},
+};
+
+TEST(small_blocks_of_many_sizes_may_be_what_a_library_keeps_when_they_are_freed, .to = N(freed))
+{
+    const uint32_t site =
+        builder_level(&b, made_in(freed[_i].module), HOST, freed[_i].bytes, LAST, ramp,
+                      &(struct ramp){FIRST, UINT32_MAX, freed[_i].each, UINT32_MAX});
+    const struct seep_site *s = builder_at(&b, site);
+    struct seep_detail *d = builder_at(&b, s->detail);
+    d->min_bytes = 8;
+    d->max_bytes = freed[_i].bytes;
+    d->size_marks = freed[_i].marks;
+    const json_t *f = only(freed[_i].pattern, freed[_i].severity, LINE);
+    char *evidence = json_dumps(json_object_get(f, "evidence"), 0);
+    ck_assert_msg((strstr(evidence, "NumPy's cache of small blocks: it keeps up to 7") != NULL) ==
+                      (strcmp(freed[_i].severity, "pressure") == 0),
+                  "%s", evidence);
+    free(evidence);
+}
+
 /* Buffers of each communicator, by number and size a step; they end with the first half, or go on.
  */
 static const struct {
