@@ -11,6 +11,7 @@ CHECK_CFLAGS := $(call pkg,--cflags check)
 CHECK_LIBS := $(call pkg,--libs check)
 
 $(BUILD)/obj/tests/%.o: EXTRA_CFLAGS = $(CHECK_CFLAGS)
+$(BUILD)/obj/tests/stack/test_frame_records.o: EXTRA_CFLAGS += -fno-asynchronous-unwind-tables -fno-unwind-tables
 
 define link_test
 	@mkdir -p $(@D)

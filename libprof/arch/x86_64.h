@@ -79,6 +79,7 @@ enum {
     SEEP_ARCH_DWARF_SP = 7,
     SEEP_ARCH_DWARF_RA = 16,
     SEEP_ARCH_RA_ON_STACK = 1,
+    SEEP_ARCH_FRAME_RECORDS = 0, /* without call-frame information it may be anything */
 };
 
 /* ---- code ------------------------------------------------------------------------------------ */

@@ -68,6 +68,8 @@ static struct seep_cfi_rule rule_make(uintptr_t address)
     /* The vDSO of 64-bit Arm says nothing of it, and an emulator's code is in no file. */
     if (rule.cfa_kind == SEEP_CFA_UNKNOWN && is_sigreturn(address))
         rule.cfa_kind = SEEP_CFA_SIGNAL;
+    if (rule.cfa_kind == SEEP_CFA_UNKNOWN && SEEP_ARCH_FRAME_RECORDS)
+        rule.cfa_kind = SEEP_CFA_RECORD;
     struct rule *slot = rule_slot(address);
     union rule_word u = {.rule = rule};
     __atomic_store_n(&slot->word, u.word, __ATOMIC_RELAXED);
@@ -349,6 +351,7 @@ struct position {
     uintptr_t cfa, ra, fp;
     uintptr_t link;      /* the link register of code that a signal interrupted; 0: not known */
     uintptr_t low, high; /* the first and the last word that may be read */
+    bool is_sp_unknown;  /* the stack pointer is above cfa, nobody knows how far */
 };
 
 static inline bool is_within(const struct position *at, uintptr_t address)
@@ -384,11 +387,36 @@ static inline READS_STACK bool take_return(struct position *at, struct seep_cfi_
     return at->ra != 0;
 }
 
+/* The rule of a function that says nothing of its frame, or that is left by its caller's stack
+ * pointer where that is not known. Functions with a record have the frame pointer at it while they
+ * call, which tells where they end. Of one without a record the caller is passed over. */
+static struct seep_cfi_rule rule_by_record(struct position *at, struct seep_cfi_rule rule)
+{
+    const bool has_record = rule.fp_kind == SEEP_FP_AT_CFA && rule.ra_offset == rule.fp_offset + 1;
+
+    if (rule.cfa_kind == SEEP_CFA_SP && has_record) {
+        rule.cfa_kind = SEEP_CFA_FP;
+        rule.cfa_offset = -rule.fp_offset;
+    } else if (rule.cfa_kind == SEEP_CFA_SP || rule.cfa_kind == SEEP_CFA_RECORD) {
+        at->is_sp_unknown = true;
+        return (struct seep_cfi_rule){.cfa_kind = SEEP_CFA_FP,
+                                      .cfa_offset = 2,
+                                      .fp_kind = SEEP_FP_AT_CFA,
+                                      .fp_offset = -2,
+                                      .ra_offset = -1};
+    }
+    at->is_sp_unknown = false;
+    return rule;
+}
+
 /* Goes to the caller's frame. False: there is none, or it cannot be reached. */
 static inline READS_STACK bool step(struct position *at, struct seep_cfi_rule rule,
                                     struct trail *trail)
 {
     uintptr_t next;
+    if (SEEP_ARCH_FRAME_RECORDS &&
+        __builtin_expect(at->is_sp_unknown | (rule.cfa_kind == SEEP_CFA_RECORD), 0))
+        rule = rule_by_record(at, rule);
     if (__builtin_expect(rule.cfa_kind == SEEP_CFA_SP, 1)) {
         next = words_from(at->cfa, rule.cfa_offset);
     } else if (rule.cfa_kind == SEEP_CFA_FP) {
@@ -485,7 +513,7 @@ static __attribute__((noinline)) void next_shape(struct seep_walk *walk, struct 
 static READS_STACK bool step_over_signal(struct position *at, struct seep_stacks *stacks)
 {
     const uintptr_t context = at->cfa + SEEP_ARCH_CONTEXT_AT;
-    if ((context & 7) || context + sizeof(ucontext_t) > at->high)
+    if (at->is_sp_unknown || (context & 7) || context + sizeof(ucontext_t) > at->high)
         return false;
     const struct seep_arch_frame frame = seep_arch_interrupted((const ucontext_t *)context);
     at->ra = frame.pc + 1;
