@@ -68,11 +68,14 @@ class Confidence(unittest.TestCase):
                                        ("unbounded-growth", "info", "possible", 0.5, self.LINE)), [("certain", 0.9, False)])
 
     def test_a_word_is_worth_the_share_that_is_right(self):
-        results = [{"verdicts": [("likely", 0.75, True)] * 2 + [("certain", 0.9, True)] * 9},
-                   {"verdicts": [("likely", 0.75, True), ("likely", 0.75, False), ("certain", 0.9, False)]}]
-        self.assertEqual(zoo.confidences(results), [("certain", 0.9, 9, 10), ("likely", 0.75, 3, 4)])
+        results = [{"verdicts": [("likely", 0.75, True)] * 8 + [("certain", 0.9, True)] * 9},
+                   {"verdicts": [("likely", 0.75, True), *[("likely", 0.75, False)] * 3, ("certain", 0.9, False)]}]
+        self.assertEqual(zoo.confidences(results), [("certain", 0.9, 9, 10), ("likely", 0.75, 9, 12)])
         self.assertEqual(zoo.overrated(results), [])
         self.assertEqual(zoo.overrated(results + [{"verdicts": [("likely", 0.75, False)]}]), ["likely"])
+
+    def test_a_word_of_one_job_is_not_judged(self):
+        self.assertEqual(zoo.overrated([{"verdicts": [("likely", 0.75, True), ("likely", 0.75, False)]}]), [])
 
 
 class Reports(unittest.TestCase):

@@ -30,6 +30,7 @@ PYTHON = os.environ.get("PYTHON", "/usr/bin/python3")
 ACCUSING = ("leak", "retention")
 TOLERANCE = 0.1
 LIMIT_S = 240 * SLOWER
+JUDGED = 10  # verdicts of a word
 TRIES = 6  # to get the snapshots that a verdict needs
 running = set()  # sessions
 
@@ -178,8 +179,8 @@ def confidences(results):
 
 
 def overrated(results):
-    """Words whose number is above the share of their verdicts that are right."""
-    return [word for word, number, right, n in confidences(results) if right < number * n]
+    """Words whose number is above the share of their verdicts that are right; a share of few verdicts says nothing."""
+    return [word for word, number, right, n in confidences(results) if n >= JUDGED and right < number * n]
 
 
 def share(part, whole):
