@@ -99,6 +99,13 @@ enum {
 
 /* ---- code ------------------------------------------------------------------------------------ */
 
+/* bl; blr; blraa and its kin, which check a signature. */
+static inline bool seep_arch_is_call(uint32_t code)
+{
+    return (code & 0xfc000000) == 0x94000000 || (code & 0xfffffc1f) == 0xd63f0000 ||
+           (code & 0xfefff800) == 0xd63f0800;
+}
+
 enum { SEEP_ARCH_CODE_STEP = 4, SEEP_ARCH_JUMP_BYTES = 4 };
 
 static inline uintptr_t seep_arch_branch(const uint8_t *at, uint32_t by, unsigned bits)

@@ -25,9 +25,11 @@
  *                                   what a handler returns to
  *   SEEP_ARCH_DWARF_FP, _SP, _RA    numbers of registers in call-frame information;
  *   SEEP_ARCH_RA_ON_STACK           a call stores its return address at CFA − 8; else in a register
- *   SEEP_ARCH_FRAME_RECORDS         1: the ABI has the frame pointer lead, at any time and through
- *                                   all functions, along records: the caller's record and the
- *                                   return address. A function may have none
+ *   SEEP_ARCH_FRAME_RECORDS         1: the frame pointer leads along records, the caller's record
+ *                                   and the return address, in all code that is not built to use
+ *                                   it otherwise. A function may have none
+ *   seep_arch_is_call()             whether an instruction is a call that stores where it returns
+ *                                   to; only asked where there are such records
  *
  *   SEEP_ARCH_CODE_STEP, seep_arch_jump_out(), seep_arch_jump_back()
  *                                   where a jump leads that may leave a function for its cold part,

@@ -84,6 +84,12 @@ enum {
 
 /* ---- code ------------------------------------------------------------------------------------ */
 
+static inline bool seep_arch_is_call(uint32_t code)
+{
+    (void)code;
+    return false;
+}
+
 /* Instructions begin at any byte: bytes that are none do not point at the same place repeatedly. */
 enum { SEEP_ARCH_CODE_STEP = 1, SEEP_ARCH_JUMP_BYTES = 6 };
 

@@ -420,6 +420,12 @@ static inline uint32_t seep_hash_mix(uint64_t x)
     return (uint32_t)(x >> 32);
 }
 
+/* Of size_marks: sizes that lie closely share few. */
+static inline uint64_t seep_size_mark(uint64_t bytes)
+{
+    return UINT64_C(1) << (seep_hash_mix(bytes) >> 26);
+}
+
 /* Of a header whose constant fields are set; tells a torn or foreign header from a whole one. */
 static inline uint32_t seep_header_check(const struct seep_header *h)
 {

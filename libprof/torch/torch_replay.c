@@ -137,7 +137,7 @@ static int site_allocates(struct seep_torch_site *s, uint64_t bytes, uint32_t pe
     }
     d->min_bytes = !d->min_bytes || bytes < d->min_bytes ? bytes : d->min_bytes;
     d->max_bytes = bytes > d->max_bytes ? bytes : d->max_bytes;
-    d->size_marks |= UINT64_C(1) << (seep_hash_mix(bytes) >> 26);
+    d->size_marks |= seep_size_mark(bytes);
     d->sizes[power < SEEP_SIZE_BUCKETS ? power : SEEP_SIZE_BUCKETS - 1]++;
     return rc;
 }

@@ -31,6 +31,12 @@ static inline bool seep_site_grew(const struct seep_site_signs *its)
     return its->kept.bytes > its->from.bytes;
 }
 
+/* What it gained since step 1. */
+static inline uint64_t seep_site_gained(const struct seep_site_signs *its)
+{
+    return its->kept.bytes > its->first.bytes ? its->kept.bytes - its->first.bytes : 0;
+}
+
 /* The level as stairs: now and then a larger block replaces an old one. */
 struct seep_staircase {
     bool climbs; /* it never falls back by more than a tenth; otherwise ignore the other fields */

@@ -2,22 +2,13 @@
 
 #include "libprof/base/text.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/verdict/work_areas.h"
 #include "libprof/words/python_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LOOKED_AT = 48,
-    FRAMES = 1024,
-    TOLD_MARKS = 32, /* of 64: 44 sizes, give or take 4 */
-    SIZES = 1 << 20, /* any number */
-};
-
-static uint64_t gained(const struct seep_site_signs *its)
-{
-    return its->kept.bytes > its->first.bytes ? its->kept.bytes - its->first.bytes : 0;
-}
+enum { LOOKED_AT = 48, FRAMES = 1024 };
 
 /* Picks the case's sites that gained most, as indices, most first. */
 static size_t pick(const struct seep_case *c, size_t *places)
@@ -27,9 +18,9 @@ static size_t pick(const struct seep_case *c, size_t *places)
 
     for (size_t i = 0; i < c->n_sites; i++) {
         size_t at = n;
-        if (!gained(&signs[i]))
+        if (!seep_site_gained(&signs[i]))
             continue;
-        while (at && gained(&signs[places[at - 1]]) < gained(&signs[i]))
+        while (at && seep_site_gained(&signs[places[at - 1]]) < seep_site_gained(&signs[i]))
             at--;
         if (at == LOOKED_AT)
             continue;
@@ -59,32 +50,20 @@ static int resolve(const struct seep_case *c, const size_t *places, size_t n)
     return seep_symbols_resolve(c->code->symbols, frames, at);
 }
 
-/* How many sizes the site asked for at most, or SIZES: its marks tell few of them apart. */
-static uint64_t sizes_of(const struct seep_model_extra *extra)
-{
-    const uint64_t marked = (uint64_t)__builtin_popcountll(extra->size_marks);
-
-    if (extra->min_bytes && extra->min_bytes == extra->max_bytes)
-        return 1;
-    return marked && marked <= TOLD_MARKS ? 2 * marked : SIZES;
-}
-
-/* Neither more blocks, nor larger ones, nor more of a size than the cache ever holds. */
+/* Neither more blocks nor larger ones than the cache ever holds. */
 static bool is_in_bounds(const struct seep_case *c, const struct seep_signs *signs, size_t i,
                          const struct seep_library_cache *cache)
 {
     const struct seep_model_site *site = &c->m->sites[c->sites[i]];
-    const struct seep_model_extra *extra = site->extra ? &c->m->extras[site->extra - 1] : NULL;
-    const uint64_t blocks = signs->sites[i].kept.blocks;
-    const uint64_t largest = extra ? extra->max_bytes
+    const uint64_t largest = site->extra ? c->m->extras[site->extra - 1].max_bytes
                              : site->totals.allocations
                                  ? site->totals.allocated_bytes / site->totals.allocations
                                  : 0;
 
-    if (blocks > cache->blocks || !cache->block_bytes)
-        return blocks <= cache->blocks;
-    return largest <= cache->block_bytes &&
-           blocks <= (extra ? sizes_of(extra) : SIZES) * (cache->blocks / cache->block_bytes);
+    const uint64_t caches = seep_site_processes(c->m, site);
+
+    return signs->sites[i].kept.blocks / (caches ? caches : 1) <= cache->blocks &&
+           (!cache->block_bytes || largest <= cache->block_bytes);
 }
 
 int seep_library_sites_first(const struct seep_case *c, uint32_t *sites, size_t *n,
@@ -156,7 +135,7 @@ bool seep_library_makes_it(const struct seep_case *c, const struct seep_signs *s
     double all = 0, its = 0;
 
     for (size_t i = 0; i < c->n_sites; i++) {
-        const double bytes = (double)gained(&signs->sites[i]);
+        const double bytes = (double)seep_site_gained(&signs->sites[i]);
         all += bytes;
         its += bytes > 0 && is_made_in(c, c->sites[i], is_library, NULL) ? bytes : 0;
     }
@@ -169,7 +148,7 @@ bool seep_library_keeps_its_own(const struct seep_case *c, const struct seep_sig
     bool any = false;
 
     for (size_t i = 0; i < c->n_sites && *file; i++) {
-        if (!gained(&signs->sites[i]))
+        if (!seep_site_gained(&signs->sites[i]))
             continue;
         if (!is_made_in(c, c->sites[i], is_file, file))
             return false;
@@ -186,25 +165,8 @@ const struct seep_library_cache *seep_library_holder(const struct seep_case *c,
                                              : NULL;
 
     for (size_t i = 0; i < c->n_sites && cache; i++) {
-        if (gained(&signs->sites[i]) && !is_in_bounds(c, signs, i, cache))
+        if (seep_site_gained(&signs->sites[i]) && !is_in_bounds(c, signs, i, cache))
             return NULL;
-    }
-    return cache;
-}
-
-const struct seep_library_cache *seep_library_may_keep(const struct seep_case *c,
-                                                       const struct seep_signs *signs)
-{
-    const struct seep_library_cache *cache = NULL;
-
-    for (size_t i = 0; i < c->n_sites && !signs->kept_by.known; i++) {
-        const uint32_t stack = c->m->sites[c->sites[i]].stack;
-        if (!gained(&signs->sites[i]))
-            continue;
-        const struct seep_library_cache *its = seep_library_cache_of_freed(&c->m->dict, stack);
-        if (!its || (cache && its != cache) || !is_in_bounds(c, signs, i, its))
-            return NULL;
-        cache = its;
     }
     return cache;
 }

@@ -22,9 +22,4 @@ bool seep_library_makes_it(const struct seep_case *c, const struct seep_signs *s
 const struct seep_library_cache *seep_library_holder(const struct seep_case *c,
                                                      const struct seep_signs *signs);
 
-/* The cache that may keep it all, by what is known of the blocks: no snapshot saw who holds them.
- * NULL: none, or somebody was seen. */
-const struct seep_library_cache *seep_library_may_keep(const struct seep_case *c,
-                                                       const struct seep_signs *signs);
-
 #endif

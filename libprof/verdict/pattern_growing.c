@@ -2,7 +2,7 @@
  * to. */
 #include "libprof/base/text.h"
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/verdict/library_sites.h"
+#include "libprof/verdict/freed_blocks.h"
 #include "libprof/verdict/messages.h"
 #include "libprof/verdict/pattern_judge.h"
 #include "libprof/verdict/prospect.h"
@@ -185,7 +185,7 @@ static void say_what_is_open(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_library_cache *cache = c->signs->cache;
     const struct seep_library_cache *maybe =
-        c->signs->prospect == SEEP_OPEN_FREED ? seep_library_may_keep(c, c->signs) : NULL;
+        c->signs->prospect == SEEP_OPEN_FREED ? seep_freed_blocks_cache(c, c->signs) : NULL;
 
     if (maybe)
         seep_finding_note(f, "%s: %s", maybe->name, maybe->bound);

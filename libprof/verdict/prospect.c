@@ -5,6 +5,7 @@
 
 #include "libprof/measure/resident/memory_limit.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/verdict/freed_blocks.h"
 #include "libprof/verdict/library_sites.h"
 #include "libprof/verdict/renewal.h"
 
@@ -241,7 +242,7 @@ static bool are_arenas(const struct outlook *o)
 /* A cache that fills with ever new sizes knows nothing of steps and passes. */
 static bool may_be_freed(const struct outlook *o)
 {
-    return seep_library_may_keep(o->c, o->signs) != NULL;
+    return seep_freed_blocks_cache(o->c, o->signs) != NULL;
 }
 
 static bool shows_no_growth(const struct outlook *o)

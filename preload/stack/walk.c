@@ -387,26 +387,33 @@ static inline READS_STACK bool take_return(struct position *at, struct seep_cfi_
     return at->ra != 0;
 }
 
-/* The rule of a function that says nothing of its frame, or that is left by its caller's stack
- * pointer where that is not known. Functions with a record have the frame pointer at it while they
- * call, which tells where they end. Of one without a record the caller is passed over. */
+/* The rule by which to leave a function that says nothing of its frame, or whose stack pointer is
+ * not known, because it called such a one: by the record that the frame pointer leads to. Of a
+ * function without a record the caller is passed over. */
 static struct seep_cfi_rule rule_by_record(struct position *at, struct seep_cfi_rule rule)
 {
     const bool has_record = rule.fp_kind == SEEP_FP_AT_CFA && rule.ra_offset == rule.fp_offset + 1;
 
-    if (rule.cfa_kind == SEEP_CFA_SP && has_record) {
-        rule.cfa_kind = SEEP_CFA_FP;
-        rule.cfa_offset = -rule.fp_offset;
-    } else if (rule.cfa_kind == SEEP_CFA_SP || rule.cfa_kind == SEEP_CFA_RECORD) {
-        at->is_sp_unknown = true;
-        return (struct seep_cfi_rule){.cfa_kind = SEEP_CFA_FP,
-                                      .cfa_offset = 2,
-                                      .fp_kind = SEEP_FP_AT_CFA,
-                                      .fp_offset = -2,
-                                      .ra_offset = -1};
-    }
-    at->is_sp_unknown = false;
-    return rule;
+    at->is_sp_unknown = rule.cfa_kind == SEEP_CFA_SP || rule.cfa_kind == SEEP_CFA_RECORD;
+    if (!at->is_sp_unknown)
+        return rule;
+    if (rule.fp_kind && !has_record) /* it uses the register otherwise */
+        return (struct seep_cfi_rule){.cfa_kind = SEEP_CFA_NONE};
+    return (struct seep_cfi_rule){.cfa_kind = SEEP_CFA_FP,
+                                  .cfa_offset = 2,
+                                  .fp_kind = SEEP_FP_AT_CFA,
+                                  .fp_offset = -2,
+                                  .ra_offset = -1};
+}
+
+/* Code may be built to use the frame pointer for anything: what looks like a record is one if the
+ * code before the return address is a call. */
+static bool is_after_call(uintptr_t address)
+{
+    uint32_t code;
+    return address % sizeof(code) == 0 &&
+           seep_os_read_memory(address - sizeof(code), &code, sizeof(code)) == sizeof(code) &&
+           seep_arch_is_call(code);
 }
 
 /* Goes to the caller's frame. False: there is none, or it cannot be reached. */
@@ -449,7 +456,14 @@ static inline READS_STACK bool step(struct position *at, struct seep_cfi_rule ru
         trail->fp_from = trail->fp_at = from;
     }
     at->cfa = next;
-    return take_return(at, rule, next, trail);
+    if (!take_return(at, rule, next, trail))
+        return false;
+    if (SEEP_ARCH_FRAME_RECORDS && __builtin_expect(at->is_sp_unknown, 0) &&
+        !is_after_call(at->ra)) {
+        trail->whole = false; /* what it is may change with any event */
+        return false;
+    }
+    return true;
 }
 
 static void begin_shape(struct seep_walk *walk, struct trail *trail, const struct position *at,

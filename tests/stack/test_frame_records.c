@@ -148,7 +148,28 @@ TEST(a_handler_that_says_nothing_ends_the_walk)
 {
     signal(SIGUSR1, on_signal);
     raise(SIGUSR1);
-    ck_assert_uint_eq(n_walked, SEEP_ARCH_FRAME_RECORDS ? n_called + 1 : 1);
+    ck_assert_uint_eq(n_walked, SEEP_ARCH_FRAME_RECORDS ? n_called : 1);
+}
+
+/* Code that is built so has anything in the frame pointer: then the stack ends, the same one
+ * whatever the data is. */
+TEST(what_only_looks_like_a_record_is_none, .to = 3)
+{
+    static const int data = 7;
+    const uintptr_t behind[] = {0x0102030405060708, (uintptr_t)&descend, (uintptr_t)&data};
+    uintptr_t stack[8];
+    unsigned n[2];
+
+    for (unsigned i = 0; i < 2; i++) {
+        const struct seep_regs regs = {
+            .cfa = (uintptr_t)stack, .ra = (uintptr_t)&descend + 8, .fp = (uintptr_t)(stack + 2)};
+        for (unsigned k = 0; k < 8; k++)
+            stack[k] = k % 2 ? behind[_i] + (i ? 0 : 16) : (uintptr_t)(stack + 4);
+        n[i] = seep_walk_native(&walk, &regs, false, walked, CAPACITY, &hash);
+        ck_assert(!seep_walk_guess(&walk, &regs, false, 0, &guess) || guess == hash);
+    }
+    ck_assert_uint_eq(n[0], 1);
+    ck_assert_uint_eq(n[1], 1);
 }
 
 static void *thread_body(void *unused)

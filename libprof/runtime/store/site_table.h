@@ -104,7 +104,7 @@ static inline void seep_size_note(struct seep_detail *detail, uint64_t bytes, ui
         return; /* all the same size so far: min_bytes has it, and most sites stay so */
     unsigned log2 = bytes ? 63u - (unsigned)__builtin_clzll(bytes) : 0;
     detail->sizes[log2 < SEEP_SIZE_BUCKETS ? log2 : SEEP_SIZE_BUCKETS - 1] += (uint32_t)n;
-    detail->size_marks |= UINT64_C(1) << (seep_hash_mix(bytes) >> 26);
+    detail->size_marks |= seep_size_mark(bytes);
     if (bytes > detail->max_bytes)
         detail->max_bytes = bytes;
     if (bytes < detail->min_bytes || !detail->min_bytes)
