@@ -180,6 +180,22 @@ static bool may_be_type(const struct seep_heap *heap, uint64_t address)
     return map && map->writable && (map->kind == SEEP_MAP_FILE || map->kind == SEEP_MAP_BSS);
 }
 
+/* The type of types or one derived from it: whose type, in the end, is its own. */
+static bool is_type_of_types(const struct seep_heap *heap, uint64_t address)
+{
+    enum { MOST = 16 };
+
+    for (int i = 0; i < MOST && address && address % 8 == 0; i++) {
+        const uint64_t type = seep_memory_word(heap->memory, address + SEEP_PY_TYPE);
+        if (!(seep_memory_u32(heap->memory, address + SEEP_PY_TYPE_FLAGS) & SEEP_PY_IS_TYPE))
+            return false;
+        if (type == address)
+            return true;
+        address = type;
+    }
+    return false;
+}
+
 static bool looks_like_type(struct seep_heap *heap, uint64_t address)
 {
     struct seep_memory *memory = heap->memory;
@@ -189,10 +205,8 @@ static bool looks_like_type(struct seep_heap *heap, uint64_t address)
     uint64_t meta = seep_memory_word(memory, address + SEEP_PY_TYPE);
     int64_t basic = (int64_t)seep_memory_word(memory, address + SEEP_PY_TYPE_BASIC);
 
-    return meta && meta % 8 == 0 &&
-           seep_memory_u32(memory, meta + SEEP_PY_TYPE_FLAGS) & SEEP_PY_IS_TYPE && basic >= 16 &&
-           basic <= MAX_BASIC && seep_memory_has(memory, address, SEEP_PY_TYPE_BYTES) &&
-           is_ready(heap, address) &&
+    return is_type_of_types(heap, meta) && basic >= 16 && basic <= MAX_BASIC &&
+           seep_memory_has(memory, address, SEEP_PY_TYPE_BYTES) && is_ready(heap, address) &&
            seep_memory_has(memory, seep_memory_word(memory, address + SEEP_PY_TYPE_NAME), 1);
 }
 

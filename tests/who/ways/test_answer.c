@@ -250,6 +250,35 @@ TEST(a_block_that_begins_with_addresses_of_types_is_no_object, EACH_VERSION)
     examined_fini(&e);
 }
 
+/* As CPython's arena of a script's syntax has it: {size, used, next, the address behind the head}.
+ * Numbers behind the head looked like a type's, and the block like an object of it, which refers to
+ * no next block. */
+TEST(a_block_that_leads_to_its_own_inside_is_no_object_of_a_type_there, EACH_VERSION)
+{
+    uint64_t first, next, meta;
+
+    begin((uint32_t)_i);
+    first = block(32 + SEEP_PY_TYPE_BYTES, 0);
+    next = block(64, 0);
+    meta = block(SEEP_PY_TYPE_BYTES, 0);
+    put(first, 0x2000);
+    put(first + 8, 0x1ff8);
+    put(first + 16, next);
+    put(first + 24, first + 32);
+    put(first + 32 + SEEP_PY_TYPE, meta);
+    put(first + 32 + SEEP_PY_TYPE_NAME, c_text("U"));
+    put(first + 32 + SEEP_PY_TYPE_BASIC, 32);
+    put32(first + 32 + SEEP_PY_TYPE_FLAGS, SEEP_PY_READY | SEEP_PY_GC);
+    put32(meta + SEEP_PY_TYPE_FLAGS, SEEP_PY_IS_TYPE);
+    put(meta + SEEP_PY_TYPE, first);
+    put(next + 16, array(1));
+    put(DATA_AT + 64, first);
+    make_main(NULL, NULL, 0);
+    examine(&e);
+    expect(0, SEEP_HOLD_HELD, "static data of python3 → C++ (2 blocks) → (bytearray)", "python3");
+    examined_fini(&e);
+}
+
 /* Since 3.14: one that need not be counted has the lowest bit set, small numbers have both. */
 TEST(tags_of_references_in_frames_are_known, .from = 14, .to = NEWEST + 1)
 {
