@@ -1,5 +1,7 @@
 #include "preload/record/map_resident.h"
 
+#include <errno.h>
+
 #include "preload/job/job.h"
 #include "preload/record/thread.h"
 
@@ -43,7 +45,13 @@ static void correct(const struct seep_range *range, uint64_t resident)
                             range->end - range->start, period);
 }
 
-/* Resident pages of [start, end), in bytes; negative if the kernel does not say. */
+/* Instead of a number of bytes. */
+enum {
+    UNKNOWN = -1, /* too many to count, or the kernel does not say */
+    CHANGED = -2, /* something is mapped no longer: another thread went on meanwhile */
+};
+
+/* Resident pages of [start, end), in bytes; or one of these. */
 static int64_t count_pages(uintptr_t start, uintptr_t end)
 {
     enum { AT_ONCE = 1024 };
@@ -52,8 +60,9 @@ static int64_t count_pages(uintptr_t start, uintptr_t end)
     int64_t n_resident = 0;
     for (uintptr_t at = seep_os_page_down(start); at < end; at += most) {
         const uintptr_t bytes = end - at < most ? end - at : most;
-        if (seep_os_call3(SYS_mincore, (long)at, (long)bytes, (long)pages) < 0)
-            return -1;
+        const long rc = seep_os_call3(SYS_mincore, (long)at, (long)bytes, (long)pages);
+        if (rc < 0)
+            return rc == -ENOMEM ? CHANGED : UNKNOWN;
         for (uintptr_t i = 0; i * page < bytes; i++)
             n_resident += pages[i] & 1;
     }
@@ -68,50 +77,51 @@ struct mapping {
 };
 
 /* Resident pages of [from, to), a part of the mapping, in bytes: those in it, or all but those
- * beside it. Negative if either is too many to count. A file's pages others may have read. */
+ * beside it; or one of these. A file's pages others may have read. */
 static int64_t count_part(const struct mapping *mapping, uintptr_t from, uintptr_t to)
 {
     enum { MAX_MIB = 256 };
     if (mapping->is_file)
-        return -1;
+        return UNKNOWN;
     if ((to - from) >> 20 < MAX_MIB)
         return count_pages(from, to);
     if ((mapping->end - mapping->start - (to - from)) >> 20 >= MAX_MIB)
-        return -1;
+        return UNKNOWN;
     const int64_t below = count_pages(mapping->start, from), above = count_pages(to, mapping->end);
     if (below < 0 || above < 0)
-        return -1;
+        return below < above ? below : above;
     const uint64_t beside = (uint64_t)(below + above);
     return beside < mapping->resident ? (int64_t)(mapping->resident - beside) : 0;
 }
 
-/* Computes how much of [from, to) is resident. If the mapping also contains other things, the pages
- * are counted; if there are very many, or of a file, the part gets its share of what is resident
- * and not committed. */
-static uint64_t resident_of(const struct mapping *mapping, uintptr_t from, uintptr_t to)
+/* Computes how much of [from, to) is resident; CHANGED: what was said of the mapping is no longer
+ * true. If the mapping also contains other things, the pages are counted; if there are very many,
+ * or of a file, the part gets its share of what is resident and not committed. */
+static int64_t resident_of(const struct mapping *mapping, uintptr_t from, uintptr_t to)
 {
     if (from == mapping->start && to == mapping->end)
-        return mapping->resident;
+        return (int64_t)mapping->resident;
     if (!mapping->resident)
         return 0;
     const int64_t counted = count_part(mapping, from, to);
-    if (counted >= 0)
-        return (uint64_t)counted;
+    if (counted != UNKNOWN)
+        return counted;
     if (mapping->resident <= mapping->committed)
         return 0;
     __extension__ typedef unsigned __int128 wide;
     uint64_t rest = mapping->resident - mapping->committed;
     uint64_t share = (uint64_t)((wide)rest * (to - from) / mapping->by_touch);
-    return share < to - from ? share : to - from;
+    return (int64_t)(share < to - from ? share : to - from);
 }
 
 /* One map may be several mappings, if parts differ in protection. It is corrected after the last
- * one. */
+ * one; and not at all, until the next look, if one of them has changed since. */
 void seep_map_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes, bool is_file)
 {
     static uint32_t origin;
     static uintptr_t origin_start;
     static uint64_t sum;
+    static bool has_changed;
     enum { BY_TOUCH = 1 << SEEP_RANGE_BY_TOUCH };
     struct seep_range range;
     struct mapping mapping = {
@@ -125,11 +135,13 @@ void seep_map_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes, 
         uintptr_t from = range.start > start ? range.start : start;
         uintptr_t to = range.end < end ? range.end : end;
         if (range.start >= start || range.origin != origin || range.start != origin_start)
-            sum = 0;
+            sum = has_changed = 0;
         origin = range.origin;
         origin_start = range.start;
-        sum += resident_of(&mapping, from, to);
-        if (to == range.end)
+        const int64_t part = resident_of(&mapping, from, to);
+        has_changed |= part == CHANGED;
+        sum += part == CHANGED ? 0 : (uint64_t)part;
+        if (to == range.end && !has_changed)
             correct(&range, sum);
     }
 }

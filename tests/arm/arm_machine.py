@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # for what the tests share, also when this runs as a script
@@ -37,6 +38,7 @@ $b mount --bind /src /new/src; $b mount --bind /build /new/src/build
 $b mount -t proc none /new/proc; $b mount -t sysfs none /new/sys; $b mount -t devtmpfs none /new/dev
 $b mount -t cgroup2 none /new/sys/fs/cgroup; $b mkdir -p /new/dev/shm /new/dev/pts
 $b mount -t tmpfs none /new/dev/shm; $b mount -t tmpfs none /new/tmp; $b mount -t devpts none /new/dev/pts
+$b date -s @%(now)d >/dev/null
 $b ifconfig lo 127.0.0.1 up
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 SEEP=/src/build/seep %(variables)s
 $b cp /command /new/command
@@ -69,7 +71,7 @@ def run(folder, command, out, pages="4k", seconds=3600, **variables):
     """Runs the command; its output goes to `out`, a file of bytes. Its status; None: the machine did not come to its end."""
     at = arm_kernel.kernel(folder, pages)
     image, = at.glob("boot/vmlinuz-*")
-    files = [("init", 0o100755, (INIT % {"modules": MODULES, "variables": " ".join(
+    files = [("init", 0o100755, (INIT % {"modules": MODULES, "now": time.time(), "variables": " ".join(
         "%s='%s'" % item for item in variables.items())}).encode()),
         ("bin", 0o40755, b""), ("bin/busybox", 0o100755, next(iter(at.rglob("bin/busybox"))).read_bytes())]
     for name in MODULES.split():

@@ -16,9 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define BLOCK  (4 * (size_t)getpagesize())
-#define GROWTH (16 * BLOCK)
-enum { STEPS = 80 };
+#define GROWTH (64 * (size_t)getpagesize())
+enum { STEPS = 80, BLOCK = 64 << 10 /* less than libc gives a map of its own */ };
 
 static void *by_instruction(size_t n)
 {

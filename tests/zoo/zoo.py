@@ -10,6 +10,7 @@ machine has read fewer, the job runs again; [fixed] and [healthy] nobody accused
 import argparse
 import concurrent.futures
 import json
+import mmap
 import os
 import pathlib
 import shutil
@@ -105,10 +106,15 @@ def hit_of(name, table, report):
     return None
 
 
+def in_pages(growth):
+    """A list is of files in memory: each ends with a page of the machine's."""
+    return growth if isinstance(growth, int) else sum(-(-n // mmap.PAGESIZE) * mmap.PAGESIZE for n in growth)
+
+
 def measured(finding, truth):
     """How far the bytes are from the script's arithmetic, as a share; None where the table says nothing."""
     if "growth" in truth:
-        return finding["growth_bytes_per_step"]["value"] / truth["growth"] / truth.get("processes", 1) - 1
+        return finding["growth_bytes_per_step"]["value"] / in_pages(truth["growth"]) / truth.get("processes", 1) - 1
     if "saving" in truth:
         return finding["saving_bytes"] / truth["saving"] - 1
     if "retained" in truth:  # a sawtooth may end anywhere: its height is what its fall saves

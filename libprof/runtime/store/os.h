@@ -78,12 +78,17 @@ static inline void *seep_os_map_private(size_t bytes)
     return seep_os_failed(p) ? NULL : p;
 }
 
-/* Zeroed private memory, or NULL. `bytes` is rounded up to pages by the kernel. */
+/* Zeroed private memory, or NULL. `bytes` is rounded up to pages by the kernel. It takes no huge
+ * pages: the kernel would join it with a mapping of the job's that lies beside it, and where we
+ * write first give the job's part of such a page memory, too. */
 static inline void *seep_os_pages(size_t bytes)
 {
+    enum { NOHUGEPAGE = 15 };
     void *p = seep_os_map_private(bytes);
-    if (p)
+    if (p) {
+        (void)seep_os_call3(SYS_madvise, (long)p, (long)bytes, NOHUGEPAGE);
         seep_own_add(p, bytes);
+    }
     return p;
 }
 

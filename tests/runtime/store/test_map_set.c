@@ -148,6 +148,23 @@ TEST(of_very_large_maps_each_takes_a_share)
     expect(&first, 0, 3, 3);
 }
 
+/* Others unmap what lies beside it while the pages are counted: it has not got theirs. */
+TEST(beside_what_is_unmapped_meanwhile_nothing_is_corrected)
+{
+    const size_t huge = (size_t)1 << 30, some = 50 * PAGE;
+    char *p = mmap(NULL, huge + some, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ck_assert_ptr_ne(p, MAP_FAILED);
+    seep_map_made(SEEP_SPACE_MMAP, SEEP_RANGE_BY_TOUCH, (uintptr_t)p + some, huge, &nowhere);
+    memset(p, 1, some);
+    memset(p + some, 1, 3 * PAGE);
+    seep_map_resident((uintptr_t)p, (uintptr_t)p + some + huge, some + 3 * PAGE, false);
+    expect(&first, 3, 1, 0);
+    ck_assert(munmap(p + 20 * PAGE, 10 * PAGE) == 0);
+    seep_map_resident((uintptr_t)p, (uintptr_t)p + some + huge, some + 3 * PAGE, false);
+    expect(&first, 3, 1, 0);
+    munmap(p, huge + some);
+}
+
 TEST(another_threads_map_moves_to_who_corrects_it)
 {
     char *p = pages(10);

@@ -73,6 +73,45 @@ TEST(what_is_given_back_may_be_any_part)
 }
 
 /* As the kernel gives memory: each piece below the last one. They take one entry. */
+static void read_flags(uintptr_t of, char *flags, size_t room)
+{
+    FILE *f = fopen("/proc/self/smaps", "r");
+    char line[512];
+    unsigned long start, end;
+    bool here = false;
+
+    *flags = 0;
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%lx-%lx %*s", &start, &end) == 2)
+            here = start <= of && of < end;
+        if (here && strncmp(line, "VmFlags:", 8) == 0)
+            snprintf(flags, room, "%s", line);
+    }
+    if (f)
+        fclose(f);
+}
+
+/* Where the kernel gives huge pages to everybody, it joins ours with what the job has beside it,
+ * and the job's part of a page has memory once we write to ours. */
+TEST(they_lie_in_no_mapping_with_the_jobs_and_take_no_huge_pages)
+{
+    char flags[512];
+    if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) != 0)
+        SKIP("this kernel has no huge pages");
+    char *p = seep_os_pages(3 * PAGE);
+    read_flags((uintptr_t)p, flags, sizeof flags);
+    if (!*flags)
+        SKIP("this kernel tells no flags of mappings");
+    ck_assert_msg(strstr(flags, " nh") != NULL, "%s", flags);
+    char *job = mmap(p - 3 * PAGE, 3 * PAGE, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ck_assert_ptr_ne(job, MAP_FAILED);
+    read_flags((uintptr_t)job, flags, sizeof flags);
+    ck_assert_msg(strstr(flags, " nh") == NULL, "%s", flags);
+    munmap(job, 3 * PAGE);
+    seep_os_unmap(p, 3 * PAGE);
+}
+
 TEST(neighbours_from_above_take_no_room)
 {
     enum { N = 3 * SEEP_OWN_RANGES };
