@@ -37,7 +37,7 @@ def built(folder, fresh):
     if not source:
         sys.exit("there is no source of a kernel: apt-get install linux-source")
     log_path, tree = folder / "kernel-64k.log", folder / "kernel-64k.source"
-    print("a kernel with pages of 64 KiB of %s: twenty minutes; its log is %s" % (source.name, log_path), flush=True)
+    print("a kernel with pages of 64 KiB of %s: ten to twenty minutes; its log is %s" % (source.name, log_path), flush=True)
     subprocess.run(["rm", "-rf", tree], check=True)
     tree.mkdir()
     make = ["env", "-u", "MAKEFLAGS", "-u", "MAKELEVEL", "-u", "CC", "make", "-C", tree, "ARCH=arm64",

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -175,6 +176,7 @@ static const struct {
 int main(int argc, char **argv)
 {
     const char *separator = "{";
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* where pages are of 16 KiB, huge ones are of 32 MiB */
     n_kinds = argc - 1;
     kinds = argv + 1;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

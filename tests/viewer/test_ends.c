@@ -48,8 +48,9 @@ static pid_t start(const char *variable, const char *how, int *hold)
     close(fds[0]);
     *hold = fds[1];
     char path[64], text[64] = "";
-    for (int i = 0; i < 10000 && strcmp(text, "sh\n") != 0; i++) { /* it is that program by now */
-        snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    /* It is that program by now: the kernel tells its name before its variables. */
+    for (int i = 0; i < 10000 && strcmp(text, variable) != 0; i++) {
+        snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
         FILE *f = fopen(path, "r");
         if (!f || !fgets(text, sizeof text, f))
             text[0] = '\0';
