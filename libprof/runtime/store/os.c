@@ -38,7 +38,7 @@ void *seep_os_table(size_t bytes)
 {
     if (bytes < SEEP_HUGE_PAGE)
         return seep_os_pages(bytes);
-    char *room = seep_os_map_private(bytes + SEEP_HUGE_PAGE);
+    char *room = seep_os_map_private(bytes + SEEP_HUGE_PAGE, 0);
     if (!room)
         return seep_os_pages(bytes);
     const size_t before = -(uintptr_t)room % SEEP_HUGE_PAGE, after = SEEP_HUGE_PAGE - before;

@@ -71,24 +71,22 @@ static inline bool seep_os_failed(const void *address)
     return (uintptr_t)address >= (uintptr_t)-4095;
 }
 
-static inline void *seep_os_map_private(size_t bytes)
+static inline void *seep_os_map_private(size_t bytes, int flag)
 {
     void *p = (void *)seep_os_call6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flag, -1, 0);
     return seep_os_failed(p) ? NULL : p;
 }
 
-/* Zeroed private memory, or NULL. `bytes` is rounded up to pages by the kernel. It takes no huge
- * pages: the kernel would join it with a mapping of the job's that lies beside it, and where we
- * write first give the job's part of such a page memory, too. */
+/* Zeroed private memory, or NULL. `bytes` is rounded up to pages by the kernel. As a stack, it
+ * takes no huge pages since Linux 6.7: the kernel would join it with a mapping of the job's that
+ * lies beside it, and where we write first give the job's part of such a page memory, too. No
+ * further call says so, since a sandbox may end who makes one that it does not know. */
 static inline void *seep_os_pages(size_t bytes)
 {
-    enum { NOHUGEPAGE = 15 };
-    void *p = seep_os_map_private(bytes);
-    if (p) {
-        (void)seep_os_call3(SYS_madvise, (long)p, (long)bytes, NOHUGEPAGE);
+    void *p = seep_os_map_private(bytes, MAP_STACK);
+    if (p)
         seep_own_add(p, bytes);
-    }
     return p;
 }
 
