@@ -94,7 +94,7 @@ enum {
     SEEP_ARCH_DWARF_SP = 31,
     SEEP_ARCH_DWARF_RA = 30,
     SEEP_ARCH_RA_ON_STACK = 0,
-    SEEP_ARCH_FRAME_RECORDS = 1, /* AAPCS64, 6.4.6 */
+    SEEP_ARCH_FRAME_RECORDS = 1, /* AAPCS64, "The Frame Pointer" */
 };
 
 /* ---- code ------------------------------------------------------------------------------------ */

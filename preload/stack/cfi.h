@@ -18,7 +18,7 @@ enum seep_cfa_kind {
     SEEP_CFA_END,      /* the outermost frame */
     SEEP_CFA_SIGNAL,   /* the kernel's signal frame: a ucontext_t near the stack pointer */
     SEEP_CFA_UNKNOWN,  /* cannot be expressed here */
-    SEEP_CFA_RECORD,   /* nothing is known but that the frame pointer leads to a record */
+    SEEP_CFA_RECORD,   /* says nothing: the frame pointer may lead to a record */
 };
 
 enum seep_fp_kind {

@@ -401,6 +401,10 @@ LAYOUTS = (ROOT / "libprof/format/python_layout.h").read_text()
 SUPPORTED = {(3, int(minor)) for minor in re.findall(r"seep_python_layout_3(\d+) = ", LAYOUTS)}
 
 
+def kernel_release():
+    return tuple(map(int, os.uname().release.split(".")[:2]))
+
+
 def supported(version):
     return version[:2] in SUPPORTED
 

@@ -2,12 +2,12 @@
  * built without call-frame information, libc has it. */
 #include <alloca.h>
 #include <dlfcn.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "preload/stack/walk.h"
+#include "tests/stack/on_thread.h"
 #include "tests/suite.h"
 
 #ifdef __clang__
@@ -172,18 +172,14 @@ TEST(what_only_looks_like_a_record_is_none, .to = 3)
     ck_assert_uint_eq(n[1], 1);
 }
 
-static void *thread_body(void *unused)
+static void in_thread(void)
 {
-    memset(&walk.stacks, 0, sizeof(walk.stacks)); /* another stack */
     descend(9);
-    return unused;
 }
 
 TEST(a_thread_is_walked_to_its_start)
 {
-    pthread_t thread;
-    ck_assert_int_eq(pthread_create(&thread, NULL, thread_body, NULL), 0);
-    pthread_join(thread, NULL);
+    on_thread(&walk, in_thread);
     expect_all_but(0);
 }
 

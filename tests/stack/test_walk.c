@@ -8,7 +8,6 @@
 #else
 #include <libunwind.h>
 #endif
-#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include "libprof/runtime/store/os.h"
 #include "preload/objects/modules.h"
 #include "preload/stack/walk.h"
+#include "tests/stack/on_thread.h"
 #include "tests/suite.h"
 
 #ifdef __clang__
@@ -218,20 +218,15 @@ TEST(a_signal_on_a_stack_of_its_own_is_walked)
     expect_equal();
 }
 
-static void *thread_body(void *unused)
+static void in_thread(void)
 {
-    memset(&walk.stacks, 0, sizeof(walk.stacks)); /* another stack */
     descend(9);
-    return unused;
 }
 
 TEST(a_thread_is_walked_to_its_start)
 {
-    pthread_t thread;
-    ck_assert_int_eq(pthread_create(&thread, NULL, thread_body, NULL), 0);
-    pthread_join(thread, NULL);
+    on_thread(&walk, in_thread);
     expect_equal();
-    memset(&walk.stacks, 0, sizeof(walk.stacks)); /* another stack */
 }
 
 TEST(a_stack_that_is_known_is_known_again)

@@ -136,8 +136,8 @@ static NOIPA char *subject_map_beside(char *at, size_t n)
 static void section_beside(void)
 {
     const size_t huge = (size_t)1 << 36, some = 512 << 10;
-    MUST(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) ==
-         0); /* or a page of what lies beside may reach into it */
+    /* Or a page of what lies beside may reach into it. */
+    MUST(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0);
     char *a = subject_map_lazily(huge);
     MUST(madvise(a, huge, MADV_NOHUGEPAGE) == 0 && munmap(a, some) == 0);
     char *b = subject_map_beside(a, some);

@@ -65,6 +65,19 @@ TEST(more_than_it_ever_holds_is_no_cache)
     only("unbounded-growth", "leak", LINE);
 }
 
+/* Every size of these. */
+static void asked_for(uint32_t site, uint64_t least, uint64_t most, uint64_t step)
+{
+    const struct seep_site *s = builder_at(&b, site);
+    struct seep_detail *d = builder_at(&b, s->detail);
+
+    d->min_bytes = least;
+    d->max_bytes = most;
+    d->size_marks = 0;
+    for (uint64_t size = least; size <= most; size += step)
+        d->size_marks |= seep_size_mark(size);
+}
+
 #define NUMPY "/x/numpy/core/_multiarray_umath.cpython-311-aarch64-linux-gnu.so"
 
 /* Blocks of a library that keeps seven freed ones of each size below 1,024 bytes: their mean size,
@@ -92,13 +105,7 @@ TEST(small_blocks_of_many_sizes_may_be_what_a_library_keeps_when_they_are_freed,
     const uint32_t site =
         builder_level(&b, made_in(freed[_i].module), HOST, freed[_i].bytes, LAST, ramp,
                       &(struct ramp){FIRST, UINT32_MAX, freed[_i].each, UINT32_MAX});
-    const struct seep_site *s = builder_at(&b, site);
-    struct seep_detail *d = builder_at(&b, s->detail);
-    d->min_bytes = freed[_i].step;
-    d->max_bytes = freed[_i].most;
-    d->size_marks = 0;
-    for (uint64_t size = freed[_i].step; size <= freed[_i].most; size += freed[_i].step)
-        d->size_marks |= seep_size_mark(size);
+    asked_for(site, freed[_i].step, freed[_i].most, freed[_i].step);
     const json_t *f = only(freed[_i].maybe ? "undetermined" : "unbounded-growth",
                            freed[_i].maybe ? "pressure" : "leak", LINE);
     char *evidence = json_dumps(json_object_get(f, "evidence"), 0);
@@ -118,13 +125,7 @@ TEST(all_stacks_of_a_line_fill_one_cache)
                           builder_stack(&b, line(), builder_native(&b, "/x/a.so", NULL, i * 16)),
                           builder_native(&b, NUMPY, NULL, 32)),
             HOST, 750, LAST, ramp, &(struct ramp){FIRST, UINT32_MAX, 1, UINT32_MAX});
-        const struct seep_site *s = builder_at(&b, site);
-        struct seep_detail *d = builder_at(&b, s->detail);
-        d->min_bytes = 504;
-        d->max_bytes = 900;
-        d->size_marks = 0;
-        for (uint64_t size = 504; size <= 900; size += 8)
-            d->size_marks |= seep_size_mark(size);
+        asked_for(site, 504, 900, 8);
     }
     only("unbounded-growth", "leak", LINE);
 }

@@ -1,5 +1,6 @@
 /* How the launcher learns the end of processes that others have reaped. */
 #include "libprof/base/clock.h"
+#include "tests/kernel_release.h"
 #include "tests/suite.h"
 #include "viewer/watch/ends.h"
 
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,12 +72,7 @@ static struct seep_process *list(pid_t pid)
 
 static bool keeps_status(void)
 {
-    struct utsname names;
-    int major = 0, minor = 0;
-
-    ck_assert_int_eq(uname(&names), 0);
-    ck_assert_int_eq(sscanf(names.release, "%d.%d", &major, &minor), 2);
-    return major > 6 || (major == 6 && minor >= 15);
+    return kernel_is_since(6, 15);
 }
 
 TEST(of_one_that_was_reaped_the_kernel_tells)

@@ -3,6 +3,7 @@
 #include "libprof/runtime/store/live_blocks.h"
 #include "libprof/runtime/store/own_pages.h"
 #include "preload/pages/smaps.h"
+#include "tests/kernel_release.h"
 #include "tests/large_pages.h"
 #include "tests/suite.h"
 
@@ -10,7 +11,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,16 +92,6 @@ static void read_flags(uintptr_t of, char *flags, size_t room)
         fclose(f);
 }
 
-static bool stacks_take_no_huge_pages(void)
-{
-    struct utsname names;
-    int major = 0, minor = 0;
-
-    ck_assert_int_eq(uname(&names), 0);
-    ck_assert_int_eq(sscanf(names.release, "%d.%d", &major, &minor), 2);
-    return major > 6 || (major == 6 && minor >= 7);
-}
-
 /* Where the kernel gives huge pages to everybody, it joins ours with what the job has beside it,
  * and the job's part of a page has memory once we write to ours. */
 TEST(they_lie_in_no_mapping_with_the_jobs_and_take_no_huge_pages)
@@ -113,7 +103,7 @@ TEST(they_lie_in_no_mapping_with_the_jobs_and_take_no_huge_pages)
     read_flags((uintptr_t)p, flags, sizeof flags);
     if (!*flags)
         SKIP("this kernel tells no flags of mappings");
-    if (!strstr(flags, " nh") && !stacks_take_no_huge_pages())
+    if (!strstr(flags, " nh") && !kernel_is_since(6, 7))
         SKIP("before Linux 6.7 a stack's mapping was as any other");
     ck_assert_msg(strstr(flags, " nh") != NULL, "%s", flags);
     char *job = mmap(p - 3 * PAGE, 3 * PAGE, PROT_READ | PROT_WRITE,
