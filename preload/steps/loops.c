@@ -204,12 +204,15 @@ uint32_t seep_loops_main_items(struct seep_loops *loops, const struct seep_pyloo
 }
 
 /* Most rounds of a for loop may pass between two in which an event shows that it went back. */
-static void pass(struct seep_loops *loops, const struct seep_pyloop *outermost, uint32_t rounds)
+static void pass(struct seep_loops *loops, const struct seep_pyloop *outermost, uint32_t rounds,
+                 bool anew)
 {
-    for (uint32_t i = 0; rounds && i < SEEP_LOOPS; i++) {
+    for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
         struct seep_loop *loop = &loops->loops[i];
-        if (!loop->items && loop->code == outermost->code && loop->depth == outermost->depth)
-            loop->passed += rounds;
+        if (loop->items || loop->code != outermost->code || loop->depth != outermost->depth)
+            continue;
+        loop->passed += anew ? 0 : rounds;
+        loop->begun += anew;
     }
 }
 
@@ -233,8 +236,8 @@ bool seep_loops_items(struct seep_loops *loops, const struct seep_pyframe *outer
         loop->items = true;
         loop->end = item->position > loop->end ? item->position : loop->end;
         const uint32_t rounds = rounds_since(last, item);
-        if (!anew && (!i || items[i - 1].depth != item->depth))
-            pass(loops, item, rounds);
+        if (!i || items[i - 1].depth != item->depth)
+            pass(loops, item, rounds, anew);
         loop->n_anew += anew;
         loop->left = loop->left || anew;
         if (rounds) {
@@ -376,10 +379,12 @@ static bool qualifies(const struct seep_loops *loops, const struct seep_loop *lo
            watched_ns(loops, loop, now_ns) >= watch_ns && fills(loops, loop, rule->share, now_ns);
 }
 
-/* Whether it is seen in few of its rounds, and is too fast to be steps: it only fills a list. */
+/* Whether it is seen in few of its rounds, and is too fast to be steps: it only fills a list. A for
+ * loop that begins anew in each of its rounds is none of it, but within it. */
 static bool only_fills(const struct seep_loop *loop)
 {
-    return loop->passed / RARELY >= loop->n && loop->on_ns / loop->passed < item_ns;
+    return loop->passed / RARELY >= loop->n && loop->n > TIMES_ANEW * loop->begun &&
+           loop->on_ns / loop->passed < item_ns;
 }
 
 /* A fast user's loop that does the work of a slower one: batches of a millisecond are the steps,

@@ -25,10 +25,10 @@ static void *on_thread_run(void *of)
 
 static inline void on_thread(struct seep_walk *walk, void (*body)(void))
 {
+    struct on_thread it = {walk, body};
     pthread_t thread;
 
-    ck_assert_int_eq(pthread_create(&thread, NULL, on_thread_run, &(struct on_thread){walk, body}),
-                     0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, on_thread_run, &it), 0);
     pthread_join(thread, NULL);
     memset(&walk->stacks, 0, sizeof(walk->stacks));
 }

@@ -151,6 +151,22 @@ TEST(a_loop_that_fills_a_list_is_none_where_its_place_shows_it_now_and_then)
     ck_assert_uint_eq(n_found, 0);
 }
 
+/* As L-BFGS does, in a while loop: its rounds are the steps, however short those within are. */
+TEST(a_loop_that_fills_a_list_within_each_round_does_not_hide_the_one_around_it)
+{
+    for (int i = 1; i <= 200; i++) {
+        EVENT(6, MAIN, 5);
+        for (int k = 1; k <= 100; k++) {
+            EVENT_US(20, MAIN, k % 8 ? 8 : 7);
+            if (k % 10 == 1)
+                look_at_main(0x200, k, 8);
+        }
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_int_eq(loops.main.begin, 5);
+    ck_assert_uint_ge(loops.main.n, 200 - 2);
+}
+
 TEST(loops_that_follow_each_other_are_two)
 {
     for (int i = 1; i <= 8000; i++) {
