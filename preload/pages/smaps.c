@@ -8,6 +8,7 @@
 enum { BUFFER = 32 * 1024, MAX_INTERRUPTS = 64 };
 
 static struct seep_vma vma;
+static uintptr_t given; /* the end of the last map that was given to the caller */
 
 static uint64_t take_hex(const char **at)
 {
@@ -73,12 +74,33 @@ static uint64_t parse_kib(const char *at)
     return kib * 1024;
 }
 
+static uint64_t at_most(uint64_t bytes, uint64_t most)
+{
+    return bytes < most ? bytes : most;
+}
+
+/* The job maps on meanwhile, and the kernel goes on at an address: a map that has come to lie on
+ * both sides of it, as malloc's arenas do when they grow, comes whole. What is new of it counts. */
+static void give(void (*each)(const struct seep_vma *, void *), void *arg)
+{
+    if (vma.end <= given)
+        return;
+    if (vma.start < given) {
+        vma.start = given;
+        const uint64_t size = vma.end - vma.start;
+        vma.rss_bytes = at_most(vma.rss_bytes, size);
+        vma.anonymous_bytes = at_most(vma.anonymous_bytes, size);
+        vma.swapped_bytes = at_most(vma.swapped_bytes, size);
+    }
+    given = vma.end;
+    each(&vma, arg);
+}
+
 /* A map begins with a line of its own, and ends where the next one begins. */
 static void take_line(const char *line, void (*each)(const struct seep_vma *, void *), void *arg)
 {
     if ((*line >= '0' && *line <= '9') || (*line >= 'a' && *line <= 'f')) {
-        if (vma.end)
-            each(&vma, arg);
+        give(each, arg);
         parse_head(line);
     } else if (strncmp(line, "Rss:", 4) == 0) {
         vma.rss_bytes = parse_kib(line + 4);
@@ -116,7 +138,7 @@ bool seep_smaps_read(void (*each)(const struct seep_vma *vma, void *arg), void *
     int fd = seep_os_open("/proc/self/smaps", O_RDONLY, 0);
     if (fd < 0)
         return false;
-    vma.start = vma.end = 0;
+    vma.start = vma.end = given = 0;
     while ((n = seep_os_read(fd, text + left, BUFFER - left)) != 0) {
         if (n == -EINTR && ++interrupts < MAX_INTERRUPTS)
             continue;
@@ -125,7 +147,6 @@ bool seep_smaps_read(void (*each)(const struct seep_vma *vma, void *arg), void *
         left = take_lines(text, left + (size_t)n, each, arg);
     }
     seep_os_close(fd);
-    if (vma.end)
-        each(&vma, arg);
+    give(each, arg);
     return n == 0;
 }

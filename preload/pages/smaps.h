@@ -18,8 +18,9 @@ struct seep_vma {
     char name[SEEP_VMA_NAME]; /* of a longer name the beginning and the end */
 };
 
-/* Calls `each` for every map, in order of address. False: it cannot be read (completely). Not
- * reentrant: one static buffer. No libc call that may lock or allocate. */
+/* Calls `each` for every map, in order of address; no byte is in two of them, whatever the job maps
+ * meanwhile. False: it cannot be read (completely). Not reentrant: one static buffer. No libc call
+ * that may lock or allocate. */
 bool seep_smaps_read(void (*each)(const struct seep_vma *vma, void *arg), void *arg);
 
 #endif

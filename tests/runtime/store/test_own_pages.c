@@ -245,6 +245,49 @@ TEST(maps_are_as_they_were_made)
     ck_assert_str_eq(vma_of(&local).name, "[stack]");
 }
 
+struct joined {
+    char *pages;
+    size_t bytes, seen_bytes, rss_bytes;
+    uintptr_t last;
+    unsigned n;
+};
+
+static void join(const struct seep_vma *vma, void *arg)
+{
+    struct joined *joined = arg;
+    const uintptr_t start = (uintptr_t)joined->pages, end = start + joined->bytes;
+
+    ck_assert_uint_ge(vma->start, joined->last);
+    joined->last = vma->end;
+    if (vma->start < start || vma->end > end)
+        return;
+    if (joined->n++ == 0)
+        ck_assert_int_eq(mprotect(joined->pages, joined->bytes, PROT_READ), 0);
+    joined->seen_bytes += vma->end - vma->start;
+    joined->rss_bytes += vma->rss_bytes;
+}
+
+TEST(maps_that_become_one_while_they_are_read_count_once)
+{
+    enum { N = 2000 };
+    const size_t around = 2 * PAGE; /* nothing else becomes one with them */
+    struct joined joined = {.bytes = N * PAGE};
+    char *all =
+        mmap(NULL, joined.bytes + 2 * around, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    joined.pages = all + around;
+    ck_assert_int_eq(mprotect(joined.pages, joined.bytes, PROT_READ | PROT_WRITE), 0);
+    memset(joined.pages, 1, joined.bytes);
+    for (size_t i = 0; i < N; i += 2)
+        ck_assert_int_eq(mprotect(joined.pages + i * PAGE, PAGE, PROT_READ), 0);
+    ck_assert(seep_smaps_read(join, &joined));
+    ck_assert_uint_gt(joined.n, 2);
+    ck_assert_uint_lt(joined.n, N / 2);
+    ck_assert_uint_eq(joined.seen_bytes, joined.bytes);
+    ck_assert_uint_eq(joined.rss_bytes, joined.bytes);
+    munmap(all, joined.bytes + 2 * around);
+}
+
 TEST(a_long_path_keeps_its_beginning_and_its_end)
 {
     char path[600] = "/tmp/seep-own-pages-XXXXXX", name[400];
