@@ -129,6 +129,14 @@ static int count_bytes(void *sum, uint64_t start, uint64_t end)
     return 0;
 }
 
+/* Shared maps are not copied: no page of theirs is taken, and they may be huge. */
+static bool is_to_be_taken(const struct taking *t, const struct seep_snapshot_block *block)
+{
+    const struct seep_map *map = seep_maps_at(&t->dump->maps, block->start);
+
+    return map && !map->shared;
+}
+
 /* Whether more than a few of its pages were ever used. */
 static bool is_used(struct taking *t, const struct seep_snapshot_block *block)
 {
@@ -151,7 +159,8 @@ static int find_holes(struct taking *t)
         rc = add(&t->holes, &t->n_holes, &t->hole_capacity, t->dump->own[i].start,
                  t->dump->own[i].end);
     for (size_t i = 0; i < t->request->n_all && !rc; i++)
-        if (is_large(t, i) && !has_addresses(t, &blocks[i]) && is_used(t, &blocks[i]))
+        if (is_large(t, i) && is_to_be_taken(t, &blocks[i]) && !has_addresses(t, &blocks[i]) &&
+            is_used(t, &blocks[i]))
             rc = add(&t->holes, &t->n_holes, &t->hole_capacity, blocks[i].start + SEEP_CONTENT_HEAD,
                      blocks[i].start + blocks[i].bytes);
     if (t->n_holes)

@@ -107,7 +107,10 @@ bool seep_pymalloc_is_arena(struct seep_memory *memory, const struct seep_python
                             const struct seep_snapshot_block *map)
 {
     enum { ENOUGH = 4 };
-    const uint64_t step = layout->pool_bytes, end = map->start + map->bytes;
+    const uint64_t step = layout->pool_bytes, few = ENOUGH * layout->arena_bytes;
+    /* Each arena has a pool in use. Other maps may be huge: a database's has room for all it may
+     * ever hold. */
+    const uint64_t end = map->start + (map->bytes < few ? map->bytes : few);
     uint32_t arena = 0;
     int n = 0;
 

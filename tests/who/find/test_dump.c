@@ -208,6 +208,26 @@ TEST(pages_that_were_never_touched_take_no_room, .left_out = SHADOWED)
     ck_assert_uint_lt(dump.memory.bytes, sizes[UNTOUCHED]);
 }
 
+/* As a database maps its file, with room for all that it may ever hold: more than is looked at of a
+ * process. */
+TEST(a_huge_shared_map_leaves_the_rest_as_it_is, .left_out = SHADOWED)
+{
+    const uint64_t huge = UINT64_C(1) << 40;
+    FILE *file = tmpfile();
+
+    ck_assert_ptr_nonnull(file);
+    void *at = mmap(NULL, huge, PROT_READ, MAP_SHARED, fileno(file), 0);
+    ck_assert_ptr_ne(at, MAP_FAILED);
+    blocks[N_BLOCKS] = (struct seep_snapshot_block){.start = (uintptr_t)at, .bytes = huge};
+    request.n_all = N_BLOCKS + 1;
+    ck_assert_int_eq(take(MOST), 0);
+    ck_assert(has(memory[SMALL]));
+    ck_assert(has(memory[TABLE] + sizes[TABLE] - 8));
+    ck_assert(!has(memory[RAW] + sizes[RAW] / 2));
+    munmap(at, huge);
+    fclose(file);
+}
+
 TEST(what_a_program_has_changed_is_taken_and_constants_come_from_its_file, .left_out = SHADOWED)
 {
     char text[64];
