@@ -57,7 +57,7 @@ static json_t *holders_of(const struct seep_report_pieces *pieces, const struct 
 {
     if (f->is_small_objects)
         return pieces->line_holders->small->answer;
-    return is_of_one_line(f)
+    return is_of_one_line(f) && !f->holder_is_of_others
                ? seep_line_holders_of(pieces->line_holders, pieces->code, f->space, f->frame)
                : NULL;
 }

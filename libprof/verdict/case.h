@@ -91,6 +91,7 @@ struct seep_signs {
     struct seep_fading fading;
     struct seep_worker_signs workers; /* zeros where no loader worker is among the processes */
     struct seep_kept_by kept_by;      /* what heap snapshots say of it */
+    bool holder_is_of_others;         /* what they say of its line may be of other memory there */
     struct seep_makers makers;        /* looked for if the level is a staircase, and on devices */
     const struct seep_library_cache *cache; /* the library's cache that keeps it; NULL: none
                                              * known */

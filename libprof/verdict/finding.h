@@ -42,10 +42,12 @@ struct seep_finding {
     double below_bytes;    /* gained on those lines below the common caller */
     bool of_arenas;        /* small Python objects: the line is one that asked for arenas */
     bool is_small_objects; /* all arenas: what is in them has a holder that was seen */
-    bool returns;          /* each process frees it when it ends */
-    double steps_to_limit; /* < 0: not growing, or no limit */
-    struct seep_oom *oom;  /* of an out-of-memory finding; else NULL */
-    char *keeper;          /* name of the container that was seen to keep it; NULL: unknown */
+    bool holder_is_of_others; /* who was seen to hold the line's memory may hold only other memory
+                               * there */
+    bool returns;             /* each process frees it when it ends */
+    double steps_to_limit;    /* < 0: not growing, or no limit */
+    struct seep_oom *oom;     /* of an out-of-memory finding; else NULL */
+    char *keeper;             /* name of the container that was seen to keep it; NULL: unknown */
     char *title, *advice;
     char *evidence[SEEP_MAX_EVIDENCE];
     size_t n_evidence;

@@ -10,7 +10,13 @@
 
 enum { LOOKED_AT = 48, FRAMES = 1024 };
 
-/* Picks the case's sites that gained most, as indices, most first. */
+/* What a finding would count of it, also what was made in step 1. */
+static uint64_t added(const struct seep_site_signs *its)
+{
+    return its->kept.bytes > its->start.bytes ? its->kept.bytes - its->start.bytes : 0;
+}
+
+/* Picks the case's sites that added most, as indices, most first. */
 static size_t pick(const struct seep_case *c, size_t *places)
 {
     const struct seep_site_signs *signs = c->signs->sites;
@@ -18,9 +24,9 @@ static size_t pick(const struct seep_case *c, size_t *places)
 
     for (size_t i = 0; i < c->n_sites; i++) {
         size_t at = n;
-        if (!seep_site_gained(&signs[i]))
+        if (!added(&signs[i]))
             continue;
-        while (at && seep_site_gained(&signs[places[at - 1]]) < seep_site_gained(&signs[i]))
+        while (at && added(&signs[places[at - 1]]) < added(&signs[i]))
             at--;
         if (at == LOOKED_AT)
             continue;

@@ -486,6 +486,7 @@ int seep_holder_advise(const struct seep_case *c, struct seep_finding *f)
                             : NULL;
     char owner[SEEP_BLAME_NAME];
 
+    f->holder_is_of_others = c->signs->holder_is_of_others;
     if (seep_kept_by_nobody(k))
         return advise_on_lost(c, f);
     if (f->keeper || (!k->known && !k->is_shared))

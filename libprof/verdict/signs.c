@@ -10,6 +10,7 @@
 #include "libprof/verdict/prospect.h"
 #include "libprof/verdict/renewal.h"
 #include "libprof/verdict/work_areas.h"
+#include "libprof/who/merge/site_holders.h"
 
 /* Signs of a case that have a file of their own. */
 
@@ -386,6 +387,29 @@ static int find_results(const struct seep_case *c, struct seep_signs *signs)
     return rc;
 }
 
+/* A library's pool may be most of a line's memory and hold nothing of what grows there: then
+ * nothing is known of who holds that. */
+static int judge_holder(const struct seep_case *c, struct seep_signs *signs)
+{
+    const json_t *answer = seep_line_holders_of(c->holders, c->code, c->space, c->frame);
+    uint32_t *sites = malloc((c->n_sites + 1) * sizeof *sites);
+    struct seep_level level = {0};
+    size_t n = 0;
+
+    if (!sites)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < c->n_sites; i++)
+        if (!signs->growth.growing || seep_site_grew(&signs->sites[i]))
+            sites[n++] = c->sites[i];
+    const int rc =
+        seep_held_may_be_of_others(c->m, answer, sites, n, &level, &signs->holder_is_of_others);
+    if (!rc && signs->holder_is_of_others)
+        signs->kept_by = seep_kept_by_of(NULL);
+    seep_level_fini(&level);
+    free(sites);
+    return rc;
+}
+
 static int compute(const struct seep_case *c, struct seep_signs *signs)
 {
     *signs = (struct seep_signs){
@@ -405,6 +429,8 @@ static int compute(const struct seep_case *c, struct seep_signs *signs)
             ? seep_kept_by_of_small(c->holders->small)
             : seep_kept_by_of(seep_line_holders_of(c->holders, c->code, c->space, c->frame));
     int rc = compute_sites(c, signs);
+    if (!rc && !c->is_small_objects)
+        rc = judge_holder(c, signs);
     if (!rc && c->has_workers && !signs->timed)
         rc = weigh_workers(c, &signs->workers);
     if (!rc && !signs->is_data && piles_up(signs) && !is_kept_without_graph(signs))

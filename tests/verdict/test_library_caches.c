@@ -188,6 +188,19 @@ TEST(what_the_line_keeps_beside_a_librarys_cache_is_accused)
     ck_assert_msg(leak && cache && i == 2, "%s", all());
 }
 
+/* Its only buffer came with the first step, and is three times what the line's own items take. */
+TEST(a_buffer_of_the_first_step_is_the_librarys_and_not_the_lines)
+{
+    static const char file[] = "/x/numpy/../numpy.libs/libscipy_openblas64_-32a4b2a6.so";
+    struct ramp once = {FIRST, FIRST, 1, UINT32_MAX},
+                items = {FIRST, FIRST + STEPS / 2, 1, UINT32_MAX};
+
+    builder_level(&b, made_in(file), MMAP, 3 * STEPS / 2 * BLOCK, LAST, ramp, &once);
+    builder_level(&b, line(), HOST, BLOCK, LAST, ramp, &items);
+    const json_t *f = only("first-touch-cache", "info", LINE);
+    ck_assert_msg(number(f, "live_bytes") < 1.1 * STEPS / 2 * BLOCK, "%s", all());
+}
+
 /* Of Python: the file's path and the function are asked, not the name alone. */
 static const struct {
     const char *file, *function, *pattern;

@@ -246,6 +246,35 @@ TEST(a_librarys_own_data_is_not_to_be_bounded, .to = N(own_data))
     ck_assert_ptr_null(strstr(text(f, "title"), "cpython"));
 }
 
+/* As where NumPy's BLAS gets its work area at the line whose results are kept: of those nothing is
+ * known. If there is room for little else beside the library's data, that is what grows. */
+static const struct {
+    const char *root;
+    int others_in_16;
+    bool told;
+} pools[] = {{"static", 16, false}, {"shared", 16, false}, {"static", 4, true}};
+
+TEST(a_librarys_pool_tells_nothing_of_what_else_the_line_keeps, .to = N(pools))
+{
+    const int bytes = 4 * LOOK * BLOCK, others = bytes / 16 * pools[_i].others_in_16;
+    json_t *line = add_line(seen, LINE, 9 * bytes + others, "held");
+
+    keep_in(steady, in_numpy());
+    json_object_set_new(line, "explained_bytes", json_integer(9 * bytes));
+    json_t *path = add_path(line, "memory", "libblas.so", 1), *root = json_object_get(path, "root");
+    json_object_set_new(path, "bytes", json_integer(9 * bytes));
+    json_object_set_new(root, "kind", json_string(pools[_i].root));
+    json_object_set_new(root, "file",
+                        json_string(NUMPY "core/_multiarray_umath.cpython-38-x86_64-linux-gnu.so"));
+    json_object_set_new(path, "hops",
+                        json_pack("[{s:s, s:n, s:n}]", "kind", "native", "name", "type"));
+    const json_t *f = judged();
+    ck_assert_str_eq(text(f, "pattern"), "unbounded-growth");
+    ck_assert_msg((strstr(text(f, "advice"), "data of its own") != NULL) == pools[_i].told, "%s",
+                  text(f, "advice"));
+    ck_assert_int_eq(json_is_object(json_object_get(f, "holders")), pools[_i].told);
+}
+
 /* ---- of one mind ------------------------------------------------------------------------------
  */
 

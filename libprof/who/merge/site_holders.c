@@ -1,5 +1,8 @@
 #include "libprof/who/merge/site_holders.h"
 
+#include "libprof/thresholds/thresholds.h"
+#include "libprof/who/merge/hops.h"
+
 static bool has_pid(const json_t *pids, uint32_t pid)
 {
     const json_t *one;
@@ -46,4 +49,25 @@ int seep_site_held_by(const struct seep_model *m, const json_t *answer, uint32_t
     held->known =
         is_looked_at && (held->bytes || (step + 1 >= s->first_step && step <= s->last_step));
     return 0;
+}
+
+int seep_held_may_be_of_others(const struct seep_model *m, const json_t *answer,
+                               const uint32_t *sites, size_t n, struct seep_level *level, bool *may)
+{
+    const json_t *first = json_array_get(json_object_get(answer, "paths"), 0);
+    const double rest = json_number_value(json_object_get(answer, "bytes")) -
+                        json_number_value(json_object_get(answer, "explained_bytes"));
+    uint64_t bytes = 0;
+    int rc = 0;
+
+    *may = false;
+    if (!seep_hops_root_is(first, "static") && !seep_hops_root_is(first, "shared"))
+        return 0;
+    for (size_t i = 0; i < n && !rc; i++) {
+        struct seep_site_held held;
+        rc = seep_site_held_by(m, answer, sites[i], level, &held);
+        bytes = seep_sum(bytes, held.bytes);
+    }
+    *may = !rc && bytes && rest >= SEEP_T_MOST * (double)bytes;
+    return rc;
 }

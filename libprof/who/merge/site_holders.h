@@ -19,4 +19,10 @@ SEEP_MUST_CHECK int seep_site_held_by(const struct seep_model *m, const json_t *
                                       uint32_t site, struct seep_level *level,
                                       struct seep_site_held *held);
 
+/* Whether what a library's own data holds of the line may be other memory than these sites': what
+ * nothing explains has room for them. Else as above. */
+SEEP_MUST_CHECK int seep_held_may_be_of_others(const struct seep_model *m, const json_t *answer,
+                                               const uint32_t *sites, size_t n,
+                                               struct seep_level *level, bool *may);
+
 #endif
