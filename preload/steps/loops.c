@@ -41,13 +41,16 @@ static void leave_inner(struct seep_loops *loops, const struct seep_loop *outer)
 }
 
 /* A for loop has started again: so have loops in the same function with many rounds each time.
- * Those with about one are around it. */
+ * Those with about one are around it; so may be any that begins before it, if it is seldom read
+ * twice in a row: its rounds are short then, and it began more often than was read. */
 static void leave_beside(struct seep_loops *loops, const struct seep_loop *anew)
 {
+    const bool all_read = anew->n > TIMES_ANEW * anew->n_anew;
     for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
         struct seep_loop *loop = &loops->loops[i];
         if (!loop->items && loop->code == anew->code && loop->depth == anew->depth &&
-            loop->n > TIMES_ANEW * anew->n_anew)
+            loop->n > TIMES_ANEW * anew->n_anew &&
+            (all_read || loop->begin >= (intptr_t)anew->start))
             loop->left = true;
     }
 }
@@ -233,6 +236,8 @@ bool seep_loops_items(struct seep_loops *loops, const struct seep_pyframe *outer
         if (!loop->code || (anew && item->position > loop->end))
             loop =
                 met(loops, item->code, (intptr_t)item->path, kind(outermost, item->depth), now_ns);
+        if (!loop->items || item->position < loop->start)
+            loop->start = item->position;
         loop->items = true;
         loop->end = item->position > loop->end ? item->position : loop->end;
         const uint32_t rounds = rounds_since(last, item);
@@ -442,7 +447,9 @@ static const struct seep_loop *best_of(const struct seep_loops *loops, enum seep
     return often || now_ns - since_ns < patience_ns ? often : slowest;
 }
 
-/* The same loop as seen by its items, if these show about as many rounds; NULL if none do. */
+/* The same loop as seen by its items, if these show about as many rounds; NULL if none do. A loop
+ * within it may show as many, if only some of its rounds are read, but not where this one begins.
+ */
 static const struct seep_loop *agreeing(const struct seep_loops *loops,
                                         const struct seep_loop *found)
 {
@@ -450,7 +457,8 @@ static const struct seep_loop *agreeing(const struct seep_loops *loops,
     for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
         const struct seep_loop *loop = &loops->loops[i];
         if (loop->items && loop->code == found->code && loop->depth == found->depth &&
-            loop->n + near >= found->n && loop->n <= found->n + near)
+            (intptr_t)loop->start <= found->begin && loop->n + near >= found->n &&
+            loop->n <= found->n + near)
             return loop;
     }
     return NULL;

@@ -33,11 +33,11 @@ struct seep_loop_look {
 };
 
 struct seep_loop {
-    uintptr_t code;  /* 0: none */
-    intptr_t begin;  /* the first place in it where an event occurs; by items: its path */
-    bool items;      /* seen by its iterator, not by its places */
-    uintptr_t end;   /* by items: the last place in it where the iterator was read */
-    uint32_t n_anew; /* by items: how often it started again */
+    uintptr_t code;       /* 0: none */
+    intptr_t begin;       /* the first place in it where an event occurs; by items: its path */
+    bool items;           /* seen by its iterator, not by its places */
+    uintptr_t start, end; /* by items: the first and last place in it where the iterator was read */
+    uint32_t n_anew;      /* by items: how often it started again */
     uint32_t
         passed; /* by places: rounds of its function's outermost for loop since it was met, … */
     uint32_t begun; /* … and how often that one began anew */

@@ -112,6 +112,46 @@ TEST(a_loop_within_a_step_is_none_of_its_rounds)
     ck_assert_int_eq(loops.main.begin, 5);
 }
 
+/* Three tries a step, as a line search makes: they are so short that one of them is read. */
+static void search_lines(bool in_for_loop, uint64_t path)
+{
+    for (int i = 1; i <= 200; i++) {
+        struct seep_pyloop items[] = {
+            {.path = path, .code = MAIN, .iterator = 0x200, .place = i, .depth = 1},
+            {.path = path + in_for_loop,
+             .code = MAIN,
+             .position = 7,
+             .iterator = 0x300 + (uintptr_t)i % 2,
+             .place = 2,
+             .depth = 1},
+        };
+        EVENT(1, MAIN, 5);
+        items[0].position = 5;
+        if (i % 8 == 0)
+            look_at(items, in_for_loop);
+        EVENT(1, MAIN, 7);
+        EVENT(1, MAIN, 7);
+        items[0].position = 7;
+        look_at(in_for_loop ? items : items + 1, 1 + in_for_loop);
+        EVENT(1, MAIN, 7);
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_int_eq(loops.main.begin, 5);
+}
+
+/* Where a loop is kept depends on its path. */
+TEST(what_is_read_as_often_as_a_step_within_it_is_not_taken_for_it)
+{
+    for (uint64_t path = 100; path < 140; path++) {
+        begin();
+        search_lines(true, path);
+        ck_assert_uint_eq(loops.main_path, path);
+        begin();
+        search_lines(false, path);
+        ck_assert_uint_eq(loops.main_path, 0);
+    }
+}
+
 /* A list is appended to, and grows in one round of eight. */
 TEST(rounds_in_which_no_place_goes_back_count_too)
 {
@@ -226,6 +266,23 @@ TEST(a_for_loop_that_starts_again_was_left)
             EVENT_US(k > 1 ? 10 : 40000, MAIN, k % 2 ? 10 : 12);
         }
     ck_assert_uint_eq(n_found, 0);
+}
+
+/* Rounds of a while loop are so short that the for loop within them is read in the longest alone:
+ * it is known to have begun anew in one of three. */
+TEST(a_loop_around_one_that_began_more_often_than_was_read_was_not_left)
+{
+    for (int i = 1; i <= 6000; i++) {
+        EVENT_US(10, MAIN, 5);
+        for (int k = 1; k <= (i % 3 ? 2 : 8); k++) {
+            EVENT_US(20, MAIN, k % 2 ? 8 : 9);
+            if (k == 7)
+                look_at_main(0x200 + (uintptr_t)i % 2, k, 8);
+        }
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_int_eq(loops.main.begin, 5);
+    ck_assert_uint_ge(loops.main.n, 6000 - 2);
 }
 
 /* Of a loop that allocates for so many rounds, by places as by items. */
