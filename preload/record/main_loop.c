@@ -409,7 +409,7 @@ void seep_main_loop_event(struct seep_thread *thread)
     loops.period = *seep_period;
     const bool back = searches && seep_loops_event(&loops, outermost, stack->n, &look, &depth);
     const bool to_read = loops.main_path && (loops.main.items || !base.count.iterator);
-    if ((searches || to_read) && is_due(back)) {
+    if ((searches || to_read) && is_due(back || rounds)) {
         uint64_t then = 0;
         if (read_items(thread, outermost, &by_items, &then))
             now = then;

@@ -264,13 +264,14 @@ void seep_loops_keep_items(struct seep_loops *loops, const struct seep_pyloop *i
     memcpy(loops->items, items, n * sizeof(*items));
 }
 
-/* By places, a loop that follows it in its function, and so has its path, is another. */
+/* By places, it is read where its rounds begin: another loop of its function, that follows it or
+ * precedes it, has the same path. */
 static const struct seep_pyloop *main_of(const struct seep_loops *loops,
                                          const struct seep_pyloop *items, unsigned n)
 {
     for (unsigned i = 0; loops->main_path && i < n; i++)
         if (items[i].code == loops->main.code && items[i].path == loops->main_path &&
-            (loops->main.items || items[i].position <= loops->main_end))
+            (loops->main.items || (intptr_t)items[i].position == loops->main.begin))
             return &items[i];
     return NULL;
 }
@@ -603,7 +604,6 @@ bool seep_loops_choose(struct seep_loops *loops, const struct seep_loop_rule *ru
         loops->around = laps ? *laps : (struct seep_loop){0};
         const struct seep_loop *items = found->items ? found : agreeing(loops, found);
         loops->main_path = items ? (uint64_t)items->begin : 0;
-        loops->main_end = items ? items->end : 0;
         loops->main = *found;
         loops->main_last = found->begin;
         loops->main_locals = found->depth < loops->n_last ? loops->last[found->depth].locals : 0;

@@ -70,8 +70,7 @@ struct seep_loops {
     uint64_t choose_ns;               /* when to choose the main loop again */
     struct seep_loop main;            /* code 0: unknown */
     uint64_t main_path;               /* of the for loop whose rounds are the main loop's; 0: it is
-                                       * none, or not known … */
-    uintptr_t main_end;               /* … and the last place in it, by then */
+                                       * none, or not known */
     struct seep_loop around;          /* a for loop around it when it was found; code 0: none */
     intptr_t main_last;               /* last position in its frame, … */
     uint64_t main_locals;             /* … and its local variables then */
@@ -117,8 +116,8 @@ void seep_loops_keep_items(struct seep_loops *loops, const struct seep_pyloop *i
  */
 bool seep_loops_main_goes_on(struct seep_loops *loops, const struct seep_pyloop *items, unsigned n);
 
-/* The main loop's iterator as kept last, also where its rounds are seen by places; NULL if it was
- * not among the items. */
+/* The main loop's iterator as kept last, also where its rounds are seen by places, if it was kept
+ * where one begins; NULL if it was not among the items. */
 struct seep_pyloop *seep_loops_main_item(struct seep_loops *loops);
 
 /* How many rounds of the main loop have passed unseen, if its iterator has come from `before` to

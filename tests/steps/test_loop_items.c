@@ -23,7 +23,12 @@ static void look(intptr_t module_place, intptr_t main_place, uintptr_t again)
 {
     const struct seep_pyloop items[] = {
         {.path = 1, .code = MODULE, .iterator = 0x100, .place = module_place, .depth = 0},
-        {.path = 2, .code = MAIN, .iterator = 0x200 + again, .place = main_place, .depth = 1},
+        {.path = 2,
+         .code = MAIN,
+         .position = 7,
+         .iterator = 0x200 + again,
+         .place = main_place,
+         .depth = 1},
     };
     look_at(items, main_place ? 2 : 1);
 }
@@ -334,11 +339,31 @@ TEST(a_loop_that_begins_anew_does_not_go_on)
     ck_assert(!seep_loops_main_goes_on(&loops, items, 0));
 }
 
-TEST(a_loop_that_follows_the_main_loop_is_not_taken_for_it)
+/* In each round of a loop around both, with its path. */
+TEST(a_loop_that_follows_or_precedes_the_main_loop_is_not_taken_for_it)
 {
-    a_loop_by_places(60);
+    for (int i = 1; i <= 20; i++) {
+        for (int k = 1; k <= 4; k++) {
+            EVENT(1, MAIN, 4);
+            look_at_main(0x400 + (uintptr_t)i % 2, k, 4);
+        }
+        for (int k = 1; k <= 40; k++) {
+            EVENT(5, MAIN, 7);
+            look_at_main(0x200 + (uintptr_t)i % 2, k, 7);
+            EVENT(5, MAIN, 9);
+        }
+        for (int k = 1; k <= 4; k++) {
+            EVENT(1, MAIN, 12);
+            look_at_main(0x300 + (uintptr_t)i % 2, k, 12);
+        }
+    }
+    ck_assert_int_eq(loops.main.begin, 7);
+    ck_assert(loops.main_path);
+    look_at_main(0x200, 3, 7);
     ck_assert(seep_loops_main_item(&loops));
     look_at_main(0x300, 3, 12);
+    ck_assert(!seep_loops_main_item(&loops));
+    look_at_main(0x400, 3, 4);
     ck_assert(!seep_loops_main_item(&loops));
 }
 
