@@ -71,9 +71,10 @@ static struct seep_loop *met(struct seep_loops *loops, uintptr_t code, intptr_t 
     return loop;
 }
 
+/* A function called from elsewhere has left its loop in between. */
 static void iterated(struct seep_loop *loop, unsigned depth, uint32_t rounds, uint64_t now)
 {
-    if (!loop->left) {
+    if (!loop->left && loop->depth == depth) {
         loop->n_on += rounds;
         loop->on_ns += now - loop->last_ns;
     }

@@ -312,4 +312,21 @@ TEST(programs_without_loops_have_none)
     ck_assert_uint_eq(n_found, 0);
 }
 
+/* L-BFGS with a line search moves the parameters before and after it, each time in a loop over
+ * them. */
+TEST(calls_from_different_depths_are_no_rounds_of_one_loop)
+{
+    for (int i = 0; i < 400; i++) {
+        EVENT(4, LIBRARY, 3);
+        for (int k = 0; k < 2; k++) {
+            EVENT(0, LIBRARY, 5, LIBRARY, 20, LIBRARY, 14);
+            EVENT(0, LIBRARY, 5, LIBRARY, 20, LIBRARY, 16);
+        }
+        EVENT(10, LIBRARY, 7, LIBRARY, 14);
+        EVENT(0, LIBRARY, 7, LIBRARY, 16);
+        EVENT(0, LIBRARY, 7, LIBRARY, 14);
+    }
+    ck_assert_int_eq(loops.main.begin, 3);
+}
+
 SUITE("the main loop", .setup = begin)
