@@ -1,6 +1,6 @@
 /* Hooks of mmap and its kin. Only mappings that the job itself requests come here: libc makes
- * its own (for large blocks, thread stacks, libraries) internally. A shared mapping belongs to
- * space shm, any other to mmap.
+ * its own (for large blocks, thread stacks, libraries) internally. A shared mapping of memory
+ * belongs to space shm, any other to mmap.
  *
  * The job's own allocator may call these with its lock held, so none of them looks up a name. If
  * the function after ours is known, it is called, else the kernel. */
@@ -8,13 +8,17 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "preload/hooks/signals.h"
 #include "preload/life/start.h"
+#include "preload/record/map_resident.h"
 #include "preload/record/map_set.h"
 #include "preload/record/record.h"
 #include "preload/record/shm_segments.h"
@@ -44,6 +48,26 @@ static bool is_shared(int flags)
 {
     int type = flags & MAP_TYPE;
     return type == MAP_SHARED || type == MAP_SHARED_VALIDATE;
+}
+
+/* What is resident of a disk's file in a shared map is the kernel's cache of it, which it takes
+ * back when memory is short: a database maps room for all that its file may ever hold. Asked once
+ * for several files of a device, because a server may have to answer. */
+static bool is_of_disk(int flags, int fd)
+{
+    static uint64_t disk;
+    struct stat st;
+    struct statfs fs;
+    if (!is_shared(flags) || flags & MAP_ANONYMOUS ||
+        seep_os_call3(SYS_fstat, fd, (long)&st, 0) < 0 || !S_ISREG(st.st_mode))
+        return false;
+    if (st.st_dev && __atomic_load_n(&disk, __ATOMIC_RELAXED) == st.st_dev)
+        return true;
+    if (seep_os_call3(SYS_fstatfs, fd, (long)&fs, 0) < 0 || fs.f_type == TMPFS_MAGIC ||
+        fs.f_type == RAMFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC)
+        return false;
+    __atomic_store_n(&disk, st.st_dev, __ATOMIC_RELAXED);
+    return true;
 }
 
 /* Of a file's private map only pages that are written to are the job's memory. */
@@ -91,10 +115,12 @@ void *seep_maps_mmap(enum seep_hook hook, void *at, size_t bytes, int protection
     uintptr_t start = (uintptr_t)made, n = seep_os_page_up(bytes);
     seep_note_hook(hook);
     if (made != MAP_FAILED) {
-        if (flags & MAP_FIXED)
+        const bool of_disk = is_of_disk(flags, fd);
+        if (flags & MAP_FIXED || of_disk)
             replaced(start, start + n);
-        seep_map_made(is_shared(flags) ? SEEP_SPACE_SHM : SEEP_SPACE_MMAP,
-                      state_of(protection, flags), start, n, &regs);
+        if (!of_disk)
+            seep_map_made(is_shared(flags) ? SEEP_SPACE_SHM : SEEP_SPACE_MMAP,
+                          state_of(protection, flags), start, n, &regs);
         if (__builtin_expect(seep_tls.thread->watches & SEEP_WATCH_RETRIES, 0))
             seep_host_oom_watch(seep_tls.thread, n, 0);
         if (is_shared(flags) && !(flags & MAP_ANONYMOUS) && !offset)
@@ -184,7 +210,8 @@ static void remapped(const struct seep_map_taken *taken, uintptr_t old, uintptr_
         seep_map_gone(fresh, fresh + new_bytes);
     if (taken->n)
         seep_map_moved(taken, old, old_bytes, fresh, new_bytes, flags & MREMAP_DONTUNMAP, regs);
-    else if (!old_bytes && !seep_start_is_allocator(regs->ra)) /* a second map of shared pages */
+    else if (!old_bytes && seep_map_overlap(old, old + 1) &&
+             !seep_start_is_allocator(regs->ra)) /* a second map of shared pages */
         seep_map_made(SEEP_SPACE_SHM, SEEP_RANGE_COMMITTED, fresh, new_bytes, regs);
 }
 

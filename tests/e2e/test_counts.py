@@ -177,6 +177,14 @@ class MapCounts(Counts):
         self.assertFalse([s for s in profile.report["sites"]
                           if s["space"] == "mmap" and "subject_map_shared" in functions(s)])
 
+    def test_a_shared_map_of_a_disks_file_is_no_memory(self):
+        folder = self.dir
+        if self.command(["stat", "-f", "-c", "%T", folder]).stdout.strip() in (b"tmpfs", b"ramfs"):
+            self.skipTest("%s is no disk" % folder)
+        profile, did = self.check("counts_maps", "disk", folder)
+        for key in ("allocations", "allocated_bytes", "live_bytes"):
+            self.assertEqual(profile.report["spaces"]["shm"][key], did["subject_map_shared"][key])
+
     def test_many_maps(self):
         self.check("counts_maps", "many")
 

@@ -113,7 +113,7 @@ static NOIPA void unmap_part(char *p, size_t n, struct tally *t)
 
 static int file_in(const char *folder, size_t n)
 {
-    char name[64];
+    char name[4096];
     snprintf(name, sizeof name, "%s/seep-subject-XXXXXX", folder);
     int fd = mkstemp(name);
     MUST(fd >= 0 && unlink(name) == 0 && ftruncate(fd, (off_t)n) == 0);
@@ -256,23 +256,39 @@ static void section_shared(void)
     close(in_shm);
 }
 
-static const char *segment_name = "seep-subject";
+static const char *argument = "seep-subject"; /* a segment's name, or a folder on a disk */
+
+/* The kernel's cache of the file, however much room it has: only a page beside it is memory. */
+static void section_disk(void)
+{
+    const size_t room = (size_t)1 << 36;
+    int fd = file_in(argument, room);
+    char *p = mmap(NULL, room, RW, MAP_SHARED, fd, 0);
+    MUST(p != MAP_FAILED);
+    memset(p, 1, 20 * PAGE);
+    char *again = mremap(p, 0, 20 * PAGE, MREMAP_MAYMOVE);
+    MUST(again != MAP_FAILED && munmap(p, 10 * PAGE) == 0);
+    p = mmap(subject_map_shared(-1, 8 * PAGE), 7 * PAGE, RW, MAP_SHARED | MAP_FIXED, fd, 0);
+    MUST(p != MAP_FAILED);
+    tally_shrunk(&tally_subject_map_shared, 7 * PAGE);
+    close(fd);
+}
 
 /* A segment of eight pages under a name, with `written` bytes in it before it is mapped. */
 static int segment(int i, size_t written)
 {
     char name[64];
-    snprintf(name, sizeof name, "/%s-%d", segment_name, i);
+    snprintf(name, sizeof name, "/%s-%d", argument, i);
     int fd = shm_open(name, O_RDWR | O_CREAT, 0600);
     MUST(fd >= 0 && ftruncate(fd, 8 * PAGE) == 0);
-    MUST(pwrite(fd, segment_name, written, 0) == (ssize_t)written);
+    MUST(pwrite(fd, argument, written, 0) == (ssize_t)written);
     return fd;
 }
 
 static void forget_segment(int i)
 {
     char name[64];
-    snprintf(name, sizeof name, "/%s-%d", segment_name, i);
+    snprintf(name, sizeof name, "/%s-%d", argument, i);
     MUST(shm_unlink(name) == 0);
 }
 
@@ -323,9 +339,9 @@ int main(int argc, char **argv)
         {"anonymous", section_anonymous}, {"file", section_file},     {"partial", section_partial},
         {"across", section_across},       {"fixed", section_fixed},   {"mremap", section_mremap},
         {"shrink", section_shrink},       {"shared", section_shared}, {"many", section_many},
-        {"pieces", section_pieces},       {"named", section_named}};
+        {"pieces", section_pieces},       {"named", section_named},   {"disk", section_disk}};
     if (argc > 2)
-        segment_name = argv[2];
+        argument = argv[2];
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         if (argc > 1 && strcmp(argv[1], sections[i].name) == 0)
             sections[i].run();
