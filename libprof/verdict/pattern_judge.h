@@ -3,6 +3,7 @@
 #ifndef SEEP_LIBPROF_VERDICT_PATTERN_JUDGE_H
 #define SEEP_LIBPROF_VERDICT_PATTERN_JUDGE_H
 
+#include "libprof/measure/doublings.h"
 #include "libprof/verdict/case.h"
 #include "libprof/verdict/finding.h"
 
@@ -45,6 +46,9 @@ bool seep_case_is_alike(struct seep_held one, struct seep_held main);
 
 /* Adds the sites that hold what the line gained since training began. */
 void seep_case_keep_retaining(const struct seep_case *c, struct seep_finding *f);
+
+/* Whether the level has doubled several times, and may do so again. */
+bool seep_case_may_double(const struct seep_case *c, struct seep_doublings *d);
 
 /* Frees of a site whose blocks never outlived the step after their own. */
 uint64_t seep_case_short_frees(const struct seep_case *c, const struct seep_model_site *site);

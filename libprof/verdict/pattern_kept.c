@@ -446,13 +446,16 @@ static bool judge_staircase(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_staircase *s = &c->signs->staircase;
     const int32_t judged = c->span->last - c->span->warm;
+    struct seep_doublings doublings;
     char from[SEEP_SIZE_TEXT], to[SEEP_SIZE_TEXT];
 
     if (c->signs->timed || judged < 2 * SEEP_T_STEPS || !is_staircase(s, judged))
         return false;
     /* Stairs that go on to the end may be a history that is joined to itself at each evaluation,
-     * whereas parameters and optimizer state are many blocks and not joined in many steps. */
-    const bool ended = s->last_jump < c->span->last - judged / SEEP_T_ENDED;
+     * whereas parameters and optimizer state are many blocks and not joined in many steps. An array
+     * that doubles whenever it is full has had no time for its next jump. */
+    const bool ended = !seep_case_may_double(c, &doublings) &&
+                       s->last_jump < c->span->last - judged / SEEP_T_ENDED;
     const bool history = c->signs->makers.joins && s->jumps >= SEEP_T_MANY;
     if (!ended && (history || (!c->signs->is_network && s->least_blocks < SEEP_T_STAIR_PARAMETERS)))
         return false;

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "libprof/base/text.h"
-#include "libprof/measure/doublings.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/verdict/pattern_judge.h"
 #include "libprof/words/findings/finding_words.h"
@@ -12,12 +11,13 @@
 
 /* What is put in at one pace takes as many steps to fill the last half as all that was before; and
  * nothing has emptied it, but for the end of the work. */
-static bool may_go_on(const struct seep_case *c, const struct seep_doublings *d)
+bool seep_case_may_double(const struct seep_case *c, struct seep_doublings *d)
 {
     const int32_t judged = c->span->last - c->span->warm;
     const int32_t late = c->span->last - judged / SEEP_T_ENDED;
 
-    return c->span->last - d->last <= d->last &&
+    *d = seep_doublings_find(&c->signs->growth.level);
+    return d->n >= SEEP_T_SERIES && c->span->last - d->last <= d->last &&
            seep_level_at(&c->signs->growth.level, late).bytes >= d->to - d->to / SEEP_T_STAIR_FALL;
 }
 
@@ -34,11 +34,11 @@ static void keep_highest(const struct seep_case *c, const struct seep_doublings 
 
 bool seep_is_doubling(const struct seep_case *c, struct seep_finding *f)
 {
-    const struct seep_doublings d = seep_doublings_find(&c->signs->growth.level);
+    struct seep_doublings d;
     char from[SEEP_SIZE_TEXT], to[SEEP_SIZE_TEXT];
 
-    if (d.n < SEEP_T_SERIES || d.to < SEEP_T_LARGE_BYTES || c->signs->is_network ||
-        !seep_case_space(c)->host_like || !may_go_on(c, &d))
+    if (!seep_case_may_double(c, &d) || d.to < SEEP_T_LARGE_BYTES || c->signs->is_network ||
+        !seep_case_space(c)->host_like)
         return false;
     keep_highest(c, &d, f);
     if (!f->n_sites)

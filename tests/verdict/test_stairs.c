@@ -67,6 +67,24 @@ TEST(a_table_that_grows_between_its_jumps_may_go_on)
     only("undetermined", "pressure", LINE);
 }
 
+/* The next jump is due after as many steps as it took to the last. */
+static struct bend doubled[][10] = {
+    {{1, 500}, {30, 500}, {31, 1000}, {60, 1000}, {61, 2000}, {120, 2000}, {121, 4000}},
+    {{1, 500}, {20, 500}, {21, 1000}, {40, 1000}, {41, 2000}, {80, 2000}, {81, 4000}},
+};
+
+TEST(an_array_that_doubles_whenever_it_is_full_has_not_ended_at_its_last_jump)
+{
+    remade(1, doubled[0]);
+    nobody();
+}
+
+TEST(one_that_had_time_to_double_again_has)
+{
+    remade(1, doubled[1]);
+    only("legitimate-growth", "info", LINE);
+}
+
 static struct bend until_the_end[] = {
     {1, 4000},   {40, 4000},  {41, 5000},  {80, 5000},  {81, 6000},  {120, 6000},
     {121, 7000}, {160, 7000}, {161, 8000}, {190, 8000}, {191, 9000}, {0, 0},
