@@ -538,6 +538,17 @@ static void describe_fragments(const struct rest *r, const struct seep_heap_pins
         (uint64_t)fmax(gained(r->first->heap_free_bytes, r->last->heap_free_bytes), 0);
 }
 
+/* A few small blocks come with each large one, as an object with its data: what the line keeps is
+ * not what is left of something. */
+static bool is_of_large_blocks(const struct rest *r, const struct seep_heap_pins *pins,
+                               const struct seep_finding *leak)
+{
+    const double all = leak->growth.value * (r->span->last - r->span->judge);
+
+    return leak->frame == pins->frame && (double)pins->bytes < SEEP_T_HALF * all &&
+           leak->growth.value * SEEP_T_LARGE_SHARE >= r->slope.value;
+}
+
 /* The leak that these blocks are of, if that is no small part of it: once it is fixed, nothing is
  * cut up. */
 static struct seep_finding *leak_of_pins(const struct rest *r, const struct seep_heap_pins *pins,
@@ -546,8 +557,9 @@ static struct seep_finding *leak_of_pins(const struct rest *r, const struct seep
     for (size_t i = 0; i < out->n && pins->keep_coming; i++) {
         struct seep_finding *its = &out->list[i];
         if (its->severity == SEEP_LEAK &&
-            (its->frame == pins->frame || its->pattern == SEEP_PATTERN_GRAPH_RETENTION) &&
-            its->growth.value >= SEEP_T_HALF * r->slope.value)
+            (is_of_large_blocks(r, pins, its) ||
+             ((its->frame == pins->frame || its->pattern == SEEP_PATTERN_GRAPH_RETENTION) &&
+              its->growth.value >= SEEP_T_HALF * r->slope.value)))
             return its;
     }
     return NULL;

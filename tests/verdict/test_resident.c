@@ -100,6 +100,23 @@ TEST(a_leak_that_cuts_up_memory_beside_its_own_is_told_once)
     free(evidence);
 }
 
+/* Tensors that a metric keeps: each is a large block and a few small ones. */
+TEST(a_leak_of_large_blocks_is_told_with_what_their_small_ones_cut_up)
+{
+    const uint32_t data = builder_native(&b, "/usr/lib/libtorch.so", NULL, 128);
+
+    builder_level(&b, user(LINE), HOST, 48, LAST, five_a_step, NULL);
+    builder_level(&b, builder_stack(&b, user(LINE), data), HOST, GROWS / 4, LAST, one_a_step, NULL);
+    grow(&(struct parts){.heap_live = 0.2, .heap_free = 0.8}, GROWS * 5 / 4);
+    ck_assert_ptr_null(found("heap-fragmentation"));
+    const json_t *f = found("unbounded-growth");
+    ck_assert_double_eq_tol(number(json_object_get(f, "growth_bytes_per_step"), "value"),
+                            GROWS / 4.0, GROWS / 50.0);
+    char *evidence = json_dumps(json_object_get(f, "evidence"), 0);
+    ck_assert_ptr_nonnull(strstr(evidence, "Free memory in malloc's arenas"));
+    free(evidence);
+}
+
 /* A block of 4 KiB fills what lies beside it. */
 TEST(large_blocks_pin_nothing)
 {
