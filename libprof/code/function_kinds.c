@@ -120,21 +120,28 @@ static bool is_own_native(struct seep_origins *origins, const struct seep_dict_f
 enum { ASKING = 32 }; /* frames of a library beyond the runtime that may wrap an allocator */
 
 /* Where a thread runs no code of Python's or of the user's, what asked for memory is to be looked
- * at: notes the innermost frames of the stack if it is such. Symbols of libraries may be many. */
+ * at: notes the innermost frames of the stack if it is such. Symbols of libraries may be many. Where
+ * the runtime asks for itself, as for a thread's first frame, the innermost is its line: without
+ * names all of a library is one line. */
 static void note_asking(const struct seep_dictionary *d, struct seep_origins *origins,
                         uint32_t stack, bool *wanted)
 {
-    uint32_t asking[ASKING];
+    uint32_t asking[ASKING], innermost = 0;
     size_t n = 0;
 
     for (uint32_t s = stack; s; s = d->stacks[s].parent) {
         const struct seep_dict_frame *f = &d->frames[d->stacks[s].frame];
         if (f->kind == SEEP_FRAME_PYTHON || is_own_native(origins, f))
             return;
-        if (n < ASKING && !f->pseudo && f->source &&
+        if (f->pseudo || !f->source)
+            continue;
+        innermost = innermost ? innermost : d->stacks[s].frame;
+        if (n < ASKING &&
             !seep_native_passes_on(seep_dictionary_text(d, d->modules[f->source].path)))
             asking[n++] = d->stacks[s].frame;
     }
+    if (!n && innermost)
+        asking[n++] = innermost;
     while (n)
         wanted[asking[--n]] = true;
 }

@@ -252,15 +252,40 @@ static bool same_line(struct sweep *w, uint32_t frame, uint32_t other)
            same_text(a->function, b->function);
 }
 
+/* Which frames whole stacks are shown by. Names of others may not have been asked for. */
+static bool *find_asked(const struct seep_dictionary *d, const struct seep_stack_lines *lines)
+{
+    bool *asked = calloc(d->n_frames, 1), *has_callee = calloc(d->n_stacks, 1);
+
+    for (size_t i = 1; i < d->n_stacks && has_callee; i++)
+        has_callee[d->stacks[i].parent] = true;
+    for (size_t i = 1; i < d->n_stacks && has_callee && asked; i++)
+        asked[lines->shown[i]] |= !has_callee[i];
+    if (!has_callee) {
+        free(asked);
+        asked = NULL;
+    }
+    free(has_callee);
+    return asked;
+}
+
+static bool may_be_joined(const struct sweep *w, const bool *asked, uint32_t frame)
+{
+    const struct seep_symbol *a = symbol_of(w, frame);
+
+    return asked[frame] || (a && (a->function || a->line));
+}
+
 /* A line of native code has an address for each call on it, and for each copy that the compiler
  * made: the first address stands for all. */
 static int join_lines(struct sweep *w, struct seep_stack_lines *out)
 {
     struct seep_hash_index index = {0};
-    int rc = 0;
+    bool *asked = find_asked(w->d, out);
+    int rc = asked ? 0 : -SEEP_ENOMEM;
 
     for (uint32_t i = 1; i < w->d->n_frames && !rc; i++) {
-        const uint64_t hash = line_hash(w, i);
+        const uint64_t hash = may_be_joined(w, asked, i) ? line_hash(w, i) : 0;
         uint32_t at, k;
         out->line_of[i] = i;
         if (!hash)
@@ -276,6 +301,7 @@ static int join_lines(struct sweep *w, struct seep_stack_lines *out)
     for (size_t i = 1; i < w->d->n_stacks && !rc; i++)
         out->shown[i] = out->line_of[out->shown[i]];
     seep_hash_fini(&index);
+    free(asked);
     return rc;
 }
 

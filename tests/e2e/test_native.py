@@ -2,7 +2,7 @@
 import os
 import re
 
-from tests.e2e.support import ROOT, SeepCase, compile_c
+from tests.e2e.support import ROOT, SeepCase, compile_c, pythons, supported
 
 SOURCE = "native_job.c"
 LEAK = """
@@ -17,6 +17,14 @@ int main(void)
     }
     return kept == 0;
 }
+"""
+THREADS = """
+import seep, threading
+ends = []
+for step in range(120):
+    ends.append(threading.Event())
+    threading.Thread(target=ends[-1].wait, daemon=True).start()
+    seep.step()
 """
 
 
@@ -97,3 +105,17 @@ class NativeJobs(SeepCase):
         for section in ("nothing", "ends"):
             self.findings(section)
             self.assertEqual(self.report_json["job"]["epochs"], 3, section)
+
+    def test_what_python_asks_for_by_itself_is_not_told_of_another_function(self):
+        """A thread's first frame, 16 KiB before any of Python's code runs."""
+        for version, python in pythons():
+            if not supported(version) or version < (3, 11):
+                continue
+            with self.subTest(python=python):
+                report = self.run_seep([python, "-c", THREADS], ["--holders", "off"]).report
+                found = [f for f in report["findings"] if (f["frame"] or {}).get("kind") == "native"]
+                self.assertTrue(found, report["findings"])
+                for finding in found:
+                    site = next(s for s in report["sites"] if s["id"] == finding["sites"][0])
+                    names = [None] + [f["function"] for f in site["stack"]]  # None: a Python without symbols
+                    self.assertIn(finding["frame"]["function"], names)
