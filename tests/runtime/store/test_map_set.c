@@ -152,8 +152,7 @@ TEST(of_very_large_maps_each_takes_a_share)
 TEST(beside_what_is_unmapped_meanwhile_nothing_is_corrected)
 {
     const size_t huge = (size_t)1 << 30, some = 50 * PAGE;
-    char *p = mmap(NULL, huge + some, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    ck_assert_ptr_ne(p, MAP_FAILED);
+    char *p = large_pages_map(huge + some, RW, MAP_PRIVATE | MAP_NORESERVE);
     seep_map_made(SEEP_SPACE_MMAP, SEEP_RANGE_BY_TOUCH, (uintptr_t)p + some, huge, &nowhere);
     memset(p, 1, some);
     memset(p + some, 1, 3 * PAGE);
