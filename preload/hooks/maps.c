@@ -27,6 +27,10 @@
 #define MADV_DONTNEED_LOCKED 24
 #endif
 
+/* Of functions that take room on the stack: only seep_enter_call() tells whether there is any. A
+ * signal handler's stack may suffice just for the real call. */
+#define ENTERED static __attribute__((noinline))
+
 /* Passes the call on if no function of its name is known after ours: by number if it came by
  * number, because a function after ours may itself call by number. */
 static long passed_on(enum seep_hook hook, long number, long a, long b, long c, long d, long e,
@@ -53,7 +57,7 @@ static bool is_shared(int flags)
 /* What is resident of a disk's file in a shared map is the kernel's cache of it, which it takes
  * back when memory is short: a database maps room for all that its file may ever hold. Asked once
  * for several files of a device, because a server may have to answer. */
-static bool is_of_disk(int flags, int fd)
+ENTERED bool is_of_disk(int flags, int fd)
 {
     static uint64_t disk;
     struct stat st;
@@ -159,10 +163,6 @@ static void conclude(struct seep_map_taken *taken, bool gone)
         seep_map_put_back(taken);
     seep_map_drop(taken);
 }
-
-/* What is taken out takes room on the stack, and only seep_enter_call() tells whether there is any:
- * a signal handler's stack may suffice just for the real call. */
-#define ENTERED static __attribute__((noinline))
 
 /* Taken out before the real call, because another thread may get the address at once. */
 ENTERED int munmap_entered(enum seep_hook hook, void *at, size_t bytes)
