@@ -8,11 +8,12 @@ ARM_MAKE = PKG_CONFIG_LIBDIR=$(abspath $(ARM_ROOT))/usr/lib/aarch64-linux-gnu/pk
 	$(MAKE) --no-print-directory BUILD=$(ARM_SEEP) CUDA=0 MPI=0 CFLAGS=-Werror CXXFLAGS=-Werror \
 	CC='$(call arm_compiler,aarch64-linux-gnu-gcc)' CXX='$(call arm_compiler,aarch64-linux-gnu-g++)'
 
-# What asks the kernel about processes, filters or limits gets qemu's answers in user emulation: these run in a machine of
-# their own. The lab's scenarios take hours in either.
+# What asks the kernel about processes, filters or limits gets qemu's answers in user emulation, and of a map of 128 GiB it
+# keeps a list of pages: these run in a machine of their own. The lab's scenarios take hours in either.
 ARM_OF_MACHINE := $(addprefix $(ARM_SEEP)/tests/,kernels/compute/test_stream life/test_seccomp_filter runtime/program/test_memory_room \
 	runtime/store/test_os runtime/store/test_own_pages runtime/store/test_vdso snapshot/test_snapshot_drop stack/test_frame_records \
-	stack/test_walk viewer/test_ends viewer/test_reader_room who/blocks/test_live_blocks who/process/test_copy_memory who/process/test_thread_places)
+	stack/test_walk viewer/test_ends viewer/test_reader_room who/blocks/test_live_blocks who/find/test_dump who/process/test_copy_memory \
+	who/process/test_thread_places)
 ARM_TESTS = $(patsubst $(BUILD)/%,$(ARM_SEEP)/%,$(filter-out $(BUILD)/tests/kernels/lab/%,$(TEST_BINS)))
 ARM_UNITS = $(filter-out $(ARM_OF_MACHINE),$(ARM_TESTS))
 
