@@ -38,9 +38,8 @@ struct seep_loop {
     bool items;           /* seen by its iterator, not by its places */
     uintptr_t start, end; /* by items: the first and last place in it where the iterator was read */
     uint32_t n_anew;      /* by items: how often it started again */
-    uint32_t
-        passed; /* by places: rounds of its function's outermost for loop since it was met, … */
-    uint32_t begun; /* … and how often that one began anew */
+    uint32_t passed;      /* by places: rounds of its function's outermost for loop since, … */
+    uint32_t begun;       /* … and how often that one began anew */
     uint32_t depth;
     enum seep_loop_kind kind;
     bool left;      /* since its last iteration: an outer loop began its next round */
