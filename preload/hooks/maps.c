@@ -127,7 +127,7 @@ void *seep_maps_mmap(enum seep_hook hook, void *at, size_t bytes, int protection
                           state_of(protection, flags), start, n, &regs);
         if (__builtin_expect(seep_tls.thread->watches & SEEP_WATCH_RETRIES, 0))
             seep_host_oom_watch(seep_tls.thread, n, 0);
-        if (is_shared(flags) && !(flags & MAP_ANONYMOUS) && !offset)
+        if (is_shared(flags) && !(flags & MAP_ANONYMOUS) && !offset && !of_disk)
             seep_segment_mapped(start, fd);
     } else if (saved_errno == ENOMEM && n && asks_for_memory(protection, flags)) {
         seep_host_oom_note(n, &regs, SEEP_SPACE_MMAP);

@@ -211,7 +211,7 @@ uint32_t seep_loops_main_items(struct seep_loops *loops, const struct seep_pyloo
 static void pass(struct seep_loops *loops, const struct seep_pyloop *outermost, uint32_t rounds,
                  bool anew)
 {
-    for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
+    for (uint32_t i = 0; rounds && i < SEEP_LOOPS; i++) {
         struct seep_loop *loop = &loops->loops[i];
         if (loop->items || loop->code != outermost->code || loop->depth != outermost->depth)
             continue;

@@ -107,7 +107,7 @@ class NativeJobs(SeepCase):
             self.assertEqual(self.report_json["job"]["epochs"], 3, section)
 
     def test_what_python_asks_for_by_itself_is_not_told_of_another_function(self):
-        """A thread's first frame, 16 KiB before any of Python's code runs."""
+        """A thread's first frame since 3.11, 16 KiB before any of Python's code runs."""
         for version, python in pythons():
             if not supported(version) or version < (3, 11):
                 continue
